@@ -1,0 +1,70 @@
+import js from "@eslint/js";
+import nx from "@nx/eslint-plugin";
+import globals from "globals";
+import tseslint from "typescript-eslint";
+
+/** Dependencies point one way: apps → adapters → platform → pure. Adapters never import each other. */
+const layers = [
+  { sourceTag: "layer:pure", onlyDependOnLibsWithTags: ["layer:pure"] },
+  { sourceTag: "layer:platform", onlyDependOnLibsWithTags: ["layer:platform", "layer:pure"] },
+  { sourceTag: "layer:adapter", onlyDependOnLibsWithTags: ["layer:platform", "layer:pure"] },
+  { sourceTag: "layer:sim", onlyDependOnLibsWithTags: ["layer:platform", "layer:pure"] },
+  { sourceTag: "layer:app", onlyDependOnLibsWithTags: ["layer:adapter", "layer:platform", "layer:pure"] },
+  { sourceTag: "layer:tool", onlyDependOnLibsWithTags: ["*"] },
+];
+
+/** Tests alone may also use the embedded world. */
+const layersForTests = layers.map((layer) =>
+  ["layer:app", "layer:adapter"].includes(layer.sourceTag)
+    ? { ...layer, onlyDependOnLibsWithTags: [...layer.onlyDependOnLibsWithTags, "layer:sim"] }
+    : layer,
+);
+
+const boundaries = (depConstraints) => ({
+  "@nx/enforce-module-boundaries": ["error", { allow: [], depConstraints, enforceBuildableLibDependency: false }],
+});
+
+/** What would make a decision depend on more than its snapshot. */
+const impure = ["process", "fetch", "setTimeout", "setInterval", "setImmediate", "performance", "crypto"];
+
+export default tseslint.config(
+  { ignores: ["**/dist/**", "**/reports/**", "**/generated/**", ".nx/**"] },
+  js.configs.recommended,
+  {
+    files: ["**/*.ts"],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    plugins: { "@nx": nx },
+    rules: {
+      ...boundaries(layers),
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      "no-console": "error",
+    },
+  },
+  { files: ["**/*.test.ts", "**/test/**/*.ts", "**/e2e/**/*.ts"], rules: boundaries(layersForTests) },
+  {
+    files: ["**/src/decide/**/*.ts"],
+    ignores: ["**/*.test.ts"],
+    rules: {
+      "no-restricted-globals": ["error", ...impure.map((name) => ({ name, message: "A decision is a pure function." }))],
+      "no-restricted-properties": [
+        "error",
+        { object: "Date", property: "now", message: "Take the time from the snapshot." },
+        { object: "Math", property: "random", message: "Take randomness from the snapshot." },
+      ],
+      "@typescript-eslint/no-restricted-imports": [
+        "error",
+        {
+          patterns: [
+            { regex: "^(?!\\./|\\.\\./decide/|@evenkeel/(scoring|api|runtime)$)", message: "decide/ uses scoring, api and itself." },
+            { regex: "^@evenkeel/(api|runtime)$", allowTypeImports: true, message: "decide/ takes types alone from here." },
+          ],
+        },
+      ],
+    },
+  },
+  { files: ["tools/**/*.ts"], rules: { "no-console": "off" } },
+  { files: ["**/*.mjs"], languageOptions: { globals: globals.node } },
+);

@@ -1,0 +1,18 @@
+// One configuration for every project: nx runs jest inside the project's folder with --rootDir set to it.
+// SUITE picks the folder: `src` holds unit tests (cached by nx), `test` those that start real parts (never cached).
+const suite = process.env.SUITE ?? "src";
+
+export default {
+  testEnvironment: "node",
+  roots: [`<rootDir>/${suite}`],
+  testMatch: ["**/*.test.ts"],
+  extensionsToTreatAsEsm: [".ts"],
+  transform: {
+    "^.+\\.ts$": [
+      "@swc/jest",
+      { jsc: { parser: { syntax: "typescript" }, target: "es2024" }, module: { type: "es6" }, sourceMaps: "inline" },
+    ],
+  },
+  injectGlobals: false,
+  passWithNoTests: false,
+};
