@@ -1,0 +1,82 @@
+import type { Label, Labels } from "./declare.ts";
+
+/** What a value outside a label's bound is counted as. */
+export const OTHER = "other";
+
+/** The most series that one metric keeps for objects; beyond it a new object's samples are not recorded. */
+export const OBJECT_SERIES_LIMIT = 20_000;
+
+type Values = Record<string, string>;
+
+/** Decides which label values a metric may carry, and remembers those that must go with their object. */
+export class SeriesSet {
+  readonly #labels: readonly (readonly [string, Label])[];
+  readonly #remove: (values: Values) => void;
+  readonly #admitted = new Map<string, Set<string>>();
+  readonly #ofObjects = new Map<string, Values>();
+  readonly #hasObjects: boolean;
+
+  constructor(labels: Labels, remove: (values: Values) => void) {
+    this.#labels = Object.entries(labels);
+    this.#remove = remove;
+    this.#hasObjects = this.#labels.some(([, label]) => label.bound === "object");
+  }
+
+  /** The values to record under, or nothing when the metric has no room for another object. */
+  admit(values: Readonly<Values>): Values | undefined {
+    const bounded = this.#bounded(values);
+    if (!this.#hasObjects) return bounded;
+    const key = JSON.stringify(bounded);
+    if (!this.#ofObjects.has(key)) {
+      if (this.#ofObjects.size >= OBJECT_SERIES_LIMIT) return undefined;
+      this.#ofObjects.set(key, bounded);
+    }
+    return bounded;
+  }
+
+  /** Removes one series. */
+  drop(values: Readonly<Values>): void {
+    const bounded = this.#bounded(values);
+    this.#ofObjects.delete(JSON.stringify(bounded));
+    this.#remove(bounded);
+  }
+
+  /** Removes every series of the object with this identity. */
+  forget(identity: Readonly<Values>): void {
+    const names = Object.keys(identity);
+    const owns = names.every((name) => this.#labels.some(([own, { bound }]) => own === name && bound === "object"));
+    if (!owns || names.length === 0) return;
+    for (const [key, values] of this.#ofObjects) {
+      if (!names.every((name) => values[name] === identity[name])) continue;
+      this.#ofObjects.delete(key);
+      this.#remove(values);
+    }
+  }
+
+  /** Calls `visit` with each combination of values, provided that every label is closed. */
+  eachClosed(visit: (values: Values) => void): void {
+    let combinations: Values[] = [{}];
+    for (const [name, label] of this.#labels) {
+      if (label.bound !== "closed") return;
+      combinations = combinations.flatMap((values) => label.values.map((value) => ({ ...values, [name]: value })));
+    }
+    combinations.forEach(visit);
+  }
+
+  #bounded(values: Readonly<Values>): Values {
+    const bounded: Values = {};
+    for (const [name, label] of this.#labels) bounded[name] = this.#bind(name, label, values[name] ?? "");
+    return bounded;
+  }
+
+  #bind(name: string, label: Label, value: string): string {
+    if (label.bound === "object") return value;
+    if (label.bound === "closed") return label.values.includes(value) ? value : OTHER;
+    let admitted = this.#admitted.get(name);
+    if (!admitted) this.#admitted.set(name, (admitted = new Set()));
+    if (admitted.has(value)) return value;
+    if (admitted.size >= label.limit) return OTHER;
+    admitted.add(value);
+    return value;
+  }
+}
