@@ -1,0 +1,78 @@
+import type { AddressInfo } from "node:net";
+import { fastify, type FastifyInstance } from "fastify";
+import { explain } from "../error.ts";
+import { CannotListen, Internal, PortInUse } from "../errors.ts";
+import type { Door } from "../lifecycle/index.ts";
+
+export interface HttpServerOptions {
+  readonly name: string;
+  /** All addresses when absent. */
+  readonly host?: string | undefined;
+  /** 0 asks the system for a free one. */
+  readonly port: number;
+  /** The setting that chooses the port, for the error message. */
+  readonly flag: string;
+}
+
+/** A fastify server as a door: bounded requests, errors with codes, a drain that ends. */
+export class HttpServer implements Door {
+  readonly name: string;
+  /** Routes are added here before the process starts. */
+  readonly routes: FastifyInstance;
+  readonly #options: HttpServerOptions;
+  #inFlight = 0;
+
+  constructor(options: HttpServerOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.routes = fastify({
+      bodyLimit: 1024 * 1024,
+      requestTimeout: 30_000,
+      routerOptions: { maxParamLength: 512 },
+      forceCloseConnections: "idle",
+    });
+    this.routes.addHook("onRequest", (_request, reply, done) => {
+      this.#inFlight += 1;
+      reply.raw.once("close", () => (this.#inFlight -= 1));
+      done();
+    });
+    this.routes.setErrorHandler((error, _request, reply) => {
+      const { statusCode = 500, code } = error as { statusCode?: number; code?: string };
+      return reply.code(statusCode).send({ code: code ?? Internal.entry.code, message: explain(error) });
+    });
+  }
+
+  /** The port that it listens on, once started. */
+  get port(): number {
+    return (this.routes.server.address() as AddressInfo | null)?.port ?? this.#options.port;
+  }
+
+  async start(): Promise<void> {
+    const { host, port, flag } = this.#options;
+    const address = `${host ?? "*"}:${port}`;
+    try {
+      await this.routes.listen({ host: host ?? "::", port });
+    } catch (cause) {
+      const fields = { door: this.name, address, flag: `--${flag}` };
+      if ((cause as NodeJS.ErrnoException).code === "EADDRINUSE") throw new PortInUse(fields);
+      throw new CannotListen(fields, { cause });
+    }
+  }
+
+  async drain(deadline: AbortSignal): Promise<number> {
+    let cut = 0;
+    const cutAll = () => {
+      cut = this.#inFlight;
+      this.routes.server.closeAllConnections();
+    };
+    deadline.addEventListener("abort", cutAll, { once: true });
+    if (deadline.aborted) cutAll();
+    await this.routes.close();
+    deadline.removeEventListener("abort", cutAll);
+    return cut;
+  }
+
+  async stop(deadline: AbortSignal): Promise<void> {
+    await this.drain(deadline);
+  }
+}

@@ -1,0 +1,4 @@
+export { adminRoutes, type AdminOptions } from "./admin-routes.ts";
+export { healthRoutes } from "./health-routes.ts";
+export { HttpServer, type HttpServerOptions } from "./http-server.ts";
+export type { Status } from "./status-page.ts";

@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { type CounterHandle, counter, type MetricRegistry, oneOf } from "@evenkeel/metrics";
+import type { Logger } from "../log.ts";
+import {
+  type Decider,
+  type Decision,
+  type DecisionOf,
+  type DecisionSink,
+  objectKey,
+  type ObjectRef,
+  type SnapshotOf,
+  type Verdict,
+} from "./decision.ts";
+import { FlightRecorder, type RecorderLimits } from "./flight-recorder.ts";
+import { recordingText } from "./recording.ts";
+import { DecisionRing } from "./ring.ts";
+import { snapshotText } from "./snapshot-text.ts";
+
+export interface DecisionsOptions<D extends Decider> {
+  readonly service: string;
+  readonly version: string;
+  readonly decider: D;
+  readonly dryRun: boolean;
+  readonly recorder: RecorderLimits;
+  readonly log: Logger;
+  readonly metrics: MetricRegistry;
+}
+
+/** The declaration of the counter that every service has; its label values are the service's own lists. */
+export function decisionCounter(actions: readonly string[], reasons: readonly string[]) {
+  return counter("evenkeel_decisions_total", "Decisions, those to do nothing and repeats included.", {
+    action: oneOf(...actions),
+    reason: oneOf(...reasons),
+    dry_run: oneOf("true", "false"),
+  });
+}
+
+/**
+ * Turns snapshots into decisions and tells the sinks. A decision that repeats its object's last one (same action, reason and
+ * outcome) raises the counter and nothing else; it carries the id of the decision that it repeats.
+ */
+export class Decisions<D extends Decider = Decider> {
+  readonly ring = new DecisionRing();
+  readonly #options: DecisionsOptions<D>;
+  readonly #recorder: FlightRecorder;
+  readonly #sinks: DecisionSink[];
+  readonly #last = new Map<string, { readonly id: string; readonly outcome: string }>();
+  readonly #count: CounterHandle<ReturnType<typeof decisionCounter>["labels"]>;
+
+  constructor(options: DecisionsOptions<D>) {
+    this.#options = options;
+    this.#recorder = new FlightRecorder(options.recorder);
+    this.#count = options.metrics.register({
+      decisions: decisionCounter(options.decider.actions, options.decider.reasons),
+    }).decisions;
+    this.#sinks = [logSink(options.log), this.ring];
+  }
+
+  /** Adds a sink, such as Kubernetes Events or a shared stream. */
+  addSink(sink: DecisionSink): void {
+    this.#sinks.push(sink);
+  }
+
+  decide(snapshot: SnapshotOf<D>): DecisionOf<D> {
+    const verdict = this.#options.decider.decide(snapshot) as ReturnType<D["decide"]>;
+    const dryRun = this.#options.dryRun || verdict.dryRun === true;
+    this.#count.inc({ action: verdict.action, reason: verdict.reason, dry_run: dryRun ? "true" : "false" });
+
+    const key = objectKey(verdict.object);
+    const outcome = outcomeOf(verdict, dryRun);
+    const last = this.#last.get(key);
+    if (last?.outcome === outcome) return { ...verdict, id: last.id, at: snapshot.at, dryRun };
+
+    const text = snapshotText(snapshot);
+    const decision = { ...verdict, id: identify(this.#options.service, key, text), at: snapshot.at, dryRun };
+    this.#last.set(key, { id: decision.id, outcome });
+    this.#recorder.keep(decision.id, recordingText(this.#options.service, this.#options.version, decision, text));
+    for (const sink of this.#sinks) this.#tell(sink, decision);
+    return decision;
+  }
+
+  /** The recording of a decision, as `replay` takes it, as long as the flight recorder has it. */
+  recording(id: string): string | undefined {
+    return this.#recorder.get(id);
+  }
+
+  /** Forgets an object that is gone: the next decision about one of its name is news. */
+  forget(object: ObjectRef): void {
+    this.#last.delete(objectKey(object));
+  }
+
+  /** A sink that breaks its promise not to throw must not keep a decision from being carried out. */
+  #tell(sink: DecisionSink, decision: Decision): void {
+    try {
+      sink.record(decision);
+    } catch (error) {
+      this.#options.log.error({ error, decision: decision.id }, "a decision sink failed");
+    }
+  }
+}
+
+function outcomeOf({ action, reason, after }: Verdict, dryRun: boolean): string {
+  return JSON.stringify([action, reason, after, dryRun]);
+}
+
+function identify(service: string, object: string, text: string): string {
+  return createHash("sha256").update(`${service}\n${object}\n${text}`).digest("hex").slice(0, 16);
+}
+
+function logSink(log: Logger): DecisionSink {
+  return {
+    record: ({ id, object, action, reason, before, after, dryRun, message }) => {
+      log.info({ decision: id, object: objectKey(object), action, reason, before, after, dryRun }, message);
+    },
+  };
+}

@@ -1,0 +1,35 @@
+export interface RecorderLimits {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** Keeps the texts of the last snapshots, each under the id of the decision it led to. The oldest go first. */
+export class FlightRecorder {
+  readonly #limits: RecorderLimits;
+  readonly #texts = new Map<string, string>();
+  #bytes = 0;
+
+  constructor(limits: RecorderLimits) {
+    this.#limits = limits;
+  }
+
+  keep(id: string, text: string): void {
+    this.#remove(id);
+    if (text.length > this.#limits.bytes || this.#limits.count === 0) return;
+    this.#texts.set(id, text);
+    this.#bytes += text.length;
+    for (const oldest of this.#texts.keys()) {
+      if (this.#texts.size <= this.#limits.count && this.#bytes <= this.#limits.bytes) break;
+      this.#remove(oldest);
+    }
+  }
+
+  get(id: string): string | undefined {
+    return this.#texts.get(id);
+  }
+
+  #remove(id: string): void {
+    this.#bytes -= this.#texts.get(id)?.length ?? 0;
+    this.#texts.delete(id);
+  }
+}

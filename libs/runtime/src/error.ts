@@ -1,0 +1,70 @@
+/** Whether trying again may help, without anything else being changed. */
+export type Recovery = "retryable" | "terminal";
+
+/** One line of an error catalogue. `message` holds `{fields}` that the thrower fills in. */
+export interface ErrorEntry<Message extends string = string> {
+  readonly code: `EK_${string}`;
+  readonly recovery: Recovery;
+  readonly message: Message;
+  /** What the reader can do about it; shown in the reference, where each code has an anchor. */
+  readonly remedy: string;
+}
+
+type FieldNames<Message extends string> = Message extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | FieldNames<Rest>
+  : never;
+
+export type ErrorFields<Message extends string> = { readonly [Name in FieldNames<Message>]: string | number };
+
+/** The base of all errors with a code. Users read codes and tests assert them; messages may be reworded. */
+export class CodedError extends Error {
+  readonly code: string;
+  readonly recovery: Recovery;
+
+  constructor(entry: ErrorEntry, fields: Readonly<Record<string, string | number>>, options?: ErrorOptions) {
+    super(
+      entry.message.replace(/\{(\w+)\}/g, (_whole, name: string) => String(fields[name])),
+      options,
+    );
+    this.code = entry.code;
+    this.recovery = entry.recovery;
+    this.name = entry.code;
+  }
+}
+
+export interface CodedErrorClass<Message extends string = string> {
+  new (fields: ErrorFields<Message>, options?: ErrorOptions): CodedError;
+  readonly entry: ErrorEntry<Message>;
+}
+
+/** Makes the class of one catalogue entry. Wrap what led to it with `{ cause }`; it is logged with the error. */
+export function defineError<const Message extends string>(entry: ErrorEntry<Message>): CodedErrorClass<Message> {
+  return class extends CodedError {
+    static readonly entry = entry;
+
+    constructor(fields: ErrorFields<Message>, options?: ErrorOptions) {
+      super(entry, fields, options);
+    }
+  };
+}
+
+/** True for errors whose catalogue entry says so. An error without a code is a defect or a surprise and is not retried. */
+export function isRetryable(error: unknown): boolean {
+  return error instanceof CodedError && error.recovery === "retryable";
+}
+
+/** An Error for whatever was thrown. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/** The message of an error and of its causes, on one line. */
+export function explain(thrown: unknown): string {
+  const messages: string[] = [];
+  for (let error = thrown; error !== undefined && messages.length < 8;) {
+    const { message, cause } = toError(error);
+    messages.push(message.replaceAll(/\s+/g, " "));
+    error = cause;
+  }
+  return messages.join(": ");
+}

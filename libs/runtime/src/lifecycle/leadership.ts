@@ -1,0 +1,80 @@
+import { toError } from "../error.ts";
+import { ComponentDied } from "../errors.ts";
+import type { Component, Running } from "./component.ts";
+
+/** A time as leader. */
+export interface Term {
+  /** Aborts before another process may act as leader, and when this process stops. */
+  readonly signal: AbortSignal;
+  /** Grows with each term of anyone; what writes shared state sends it, so that a former leader's writes are refused. */
+  readonly fencingToken: bigint;
+}
+
+/** Work that the leader alone does. It returns when, and only when, the term's signal aborts. */
+export type Loop = (term: Term) => Promise<void>;
+
+/** Decides who leads. */
+export interface Leadership {
+  /**
+   * Calls `lead` for each term of this process. When `signal` aborts, the term ends, `lead` is awaited, the leadership is given
+   * up so that another need not wait for it, and the promise resolves. If `lead` rejects, so does this.
+   */
+  campaign(signal: AbortSignal, lead: Loop): Promise<void>;
+}
+
+/** For a service with one replica: it leads from start to stop. */
+export const soleLeadership: Leadership = {
+  campaign: (signal, lead) => lead({ signal, fencingToken: 0n }),
+};
+
+/** Runs loops under a leadership, all of them for the length of each term. */
+export class LeaderLoops implements Component {
+  readonly name = "leader loops";
+  leadership: Leadership = soleLeadership;
+  readonly #loops = new Map<string, Loop>();
+  readonly #ending = new AbortController();
+  #campaign: Promise<void> = Promise.resolve();
+
+  add(name: string, loop: Loop): void {
+    this.#loops.set(name, loop);
+  }
+
+  start({ fail }: Running): void {
+    if (this.#loops.size === 0) return;
+    this.#campaign = this.leadership.campaign(this.#ending.signal, (term) => this.#lead(term)).catch(fail);
+  }
+
+  stop(): Promise<void> {
+    this.#ending.abort();
+    return this.#campaign;
+  }
+
+  /** One loop's death ends the others: half a leader is worse than none. */
+  async #lead(term: Term): Promise<void> {
+    const ending = new AbortController();
+    const end = () => ending.abort(term.signal.reason);
+    term.signal.addEventListener("abort", end, { once: true });
+    if (term.signal.aborted) end();
+    try {
+      const runs = [...this.#loops].map(([name, loop]) => runLoop(name, loop, { ...term, signal: ending.signal }));
+      for (const run of runs) run.catch(() => ending.abort());
+      const ended = await Promise.allSettled(runs);
+      const died = ended.find((result) => result.status === "rejected");
+      if (died) throw toError(died.reason);
+    } finally {
+      term.signal.removeEventListener("abort", end);
+    }
+  }
+}
+
+async function runLoop(name: string, loop: Loop, term: Term): Promise<void> {
+  try {
+    await loop(term);
+  } catch (error) {
+    if (!term.signal.aborted) throw new ComponentDied({ component: name }, { cause: error });
+    return;
+  }
+  if (!term.signal.aborted) {
+    throw new ComponentDied({ component: name }, { cause: new Error("it returned while its term went on") });
+  }
+}

@@ -1,0 +1,201 @@
+import { type Clock, sleep } from "../clock.ts";
+import { aborted, withDeadline } from "../deadline.ts";
+import { CodedError, explain } from "../error.ts";
+import { ComponentDied, SecondSignal, StartFailed, StopFailed, Unhandled } from "../errors.ts";
+import type { Host } from "../host.ts";
+import type { Logger } from "../log.ts";
+import type { Component, Door } from "./component.ts";
+import { LeaderLoops } from "./leadership.ts";
+
+export type Phase = "starting" | "running" | "stopping";
+
+/** Why the process stops: someone asked, or something broke. */
+type Cause = { readonly signal: NodeJS.Signals } | { readonly error: CodedError };
+
+const signalNumbers: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 2, SIGTERM: 15 };
+
+/** How long what is left may take to stop once the doors are closed, in milliseconds. */
+const STOP_GRACE = 3000;
+
+export interface LifecycleOptions {
+  readonly host: Host;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Milliseconds between "not ready" and "no new requests", in which load balancers learn of it. */
+  readonly shutdownDelay: number;
+  /** Milliseconds that requests in flight have after that. */
+  readonly drainTimeout: number;
+}
+
+/**
+ * Starts components in order and stops them in reverse:
+ *
+ *     SIGTERM ─▶ not ready ─▶ leader loops end, lease released ─▶ delay ─▶ doors close and drain ─▶ the rest stops ─▶ exit 0
+ *
+ * A second signal exits at once with 128 + its number. A component's death or an unhandled error takes the same way without the
+ * delay and exits 1. With the default settings the whole way fits into Kubernetes' grace period of 30 s.
+ */
+export class Lifecycle {
+  readonly leaders = new LeaderLoops();
+  readonly #options: LifecycleOptions;
+  readonly #components: Component[] = [];
+  readonly #doors = new Set<Door>();
+  readonly #stopping = new AbortController();
+  readonly #cause = Promise.withResolvers<Cause>();
+  #phase: Phase = "starting";
+  #ending = false;
+  #clean = true;
+
+  constructor(options: LifecycleOptions) {
+    this.#options = options;
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  use<C extends Component>(component: C): C {
+    this.#components.push(component);
+    return component;
+  }
+
+  /** Adds a component that takes requests: it is drained before anything else but the leader loops stops. */
+  open<D extends Door>(door: D): D {
+    this.#doors.add(door);
+    return this.use(door);
+  }
+
+  /** Each component's reason for not being ready; empty when the process may get traffic. */
+  unready(): readonly { readonly name: string; readonly reason: string }[] {
+    const reasons: { name: string; reason: string }[] = [];
+    if (this.#phase !== "running") reasons.push({ name: "lifecycle", reason: this.#phase });
+    for (const component of this.#components) {
+      const reason = component.unready?.();
+      if (reason !== undefined) reasons.push({ name: component.name, reason });
+    }
+    return reasons;
+  }
+
+  /** Runs until something ends it. Resolves with the exit code. */
+  async run(): Promise<number> {
+    const unlisten = this.#listen();
+    const started: Component[] = [];
+    const starting = this.#start(started);
+    const cause = await this.#cause.promise;
+    this.#phase = "stopping";
+    this.#stopping.abort();
+    if ("error" in cause) this.#options.log.fatal({ error: cause.error, code: cause.error.code }, explain(cause.error));
+    else this.#say("not ready", `${cause.signal}: stopping`);
+    await starting;
+    await this.#stop(started, "signal" in cause);
+    unlisten();
+    return "error" in cause || !this.#clean ? 1 : 0;
+  }
+
+  /** The first cause decides how the process ends; a later error is still owed its line. */
+  #end(cause: Cause): void {
+    if (!this.#ending) this.#cause.resolve(cause);
+    else if ("error" in cause) this.#unclean(cause.error);
+    this.#ending = true;
+  }
+
+  async #start(started: Component[]): Promise<void> {
+    const { signal } = this.#stopping;
+    for (const component of [...this.#components, this.leaders]) {
+      const { name } = component;
+      const end = (cause: unknown, otherwise: CodedError) =>
+        this.#end({ error: cause instanceof CodedError ? cause : otherwise });
+      started.push(component);
+      try {
+        const fail = (cause: unknown) => end(cause, new ComponentDied({ component: name }, { cause }));
+        await Promise.race([component.start?.({ signal, fail }), aborted(signal)]);
+      } catch (cause) {
+        if (!signal.aborted) end(cause, new StartFailed({ component: name }, { cause }));
+        return;
+      }
+    }
+    if (this.#ending) return;
+    this.#phase = "running";
+    this.#say("ready", "ready");
+  }
+
+  async #stop(started: readonly Component[], delayed: boolean): Promise<void> {
+    const { clock, shutdownDelay, drainTimeout } = this.#options;
+    const isDoor = (component: Component): component is Door => this.#doors.has(component as Door);
+    if (started.includes(this.leaders)) {
+      await this.#stopOne(this.leaders, shutdownDelay + drainTimeout);
+      this.#say("leader loops stopped", "leader loops have ended and the lease is released");
+    }
+    if (delayed && this.#doors.size > 0) {
+      this.#say("delay", `taking requests for ${shutdownDelay} ms more, until load balancers know`);
+      await sleep(clock, shutdownDelay);
+    }
+    const doors = started.filter(isDoor);
+    if (doors.length > 0) this.#say("drain", `no new requests; those in flight have ${drainTimeout} ms`);
+    await Promise.all(doors.map((door) => this.#drain(door)));
+    for (const component of started.toReversed()) {
+      if (component !== this.leaders) await this.#stopOne(component, STOP_GRACE);
+    }
+    this.#say("stopped", "stopped");
+  }
+
+  async #drain(door: Door): Promise<void> {
+    const { clock, drainTimeout, log } = this.#options;
+    const deadline = new AbortController();
+    const cancel = clock.schedule(drainTimeout, () => deadline.abort());
+    try {
+      const cut = await withDeadline(
+        { clock, milliseconds: drainTimeout + STOP_GRACE, what: `draining ${door.name}` },
+        () => door.drain(deadline.signal),
+      );
+      if (cut > 0) log.warn({ component: door.name, cut }, `${cut} requests did not end in time and were cut`);
+    } catch (error) {
+      this.#unclean(new StopFailed({ component: door.name }, { cause: error }));
+    } finally {
+      cancel();
+    }
+  }
+
+  async #stopOne(component: Component, milliseconds: number): Promise<void> {
+    const { clock } = this.#options;
+    try {
+      await withDeadline({ clock, milliseconds, what: `stopping ${component.name}` }, async (deadline) => {
+        await component.stop?.(deadline);
+      });
+    } catch (error) {
+      this.#unclean(new StopFailed({ component: component.name }, { cause: error }));
+    }
+  }
+
+  #unclean(error: CodedError): void {
+    this.#clean = false;
+    this.#options.log.error({ error, code: error.code }, explain(error));
+  }
+
+  #listen(): () => void {
+    const { host, log } = this.#options;
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (!this.#ending) {
+        this.#end({ signal });
+        return;
+      }
+      const error = new SecondSignal({ signal });
+      log.fatal({ error, code: error.code }, error.message);
+      host.exit(128 + (signalNumbers[signal] ?? 0));
+    };
+    const onException = (thrown: unknown) =>
+      this.#end({ error: new Unhandled({ origin: "exception" }, { cause: thrown }) });
+    const onRejection = (thrown: unknown) =>
+      this.#end({ error: new Unhandled({ origin: "rejection" }, { cause: thrown }) });
+    host.on("SIGTERM", onSignal).on("SIGINT", onSignal);
+    host.on("uncaughtException", onException).on("unhandledRejection", onRejection);
+    return () => {
+      host.off("SIGTERM", onSignal).off("SIGINT", onSignal);
+      host.off("uncaughtException", onException).off("unhandledRejection", onRejection);
+    };
+  }
+
+  #say(phase: string, message: string): void {
+    this.#options.log.info({ phase }, message);
+  }
+}

@@ -1,0 +1,98 @@
+/** How the text of a setting becomes a value. */
+export interface Kind<T> {
+  /** What stands for the value in help: `--interval <duration>`. */
+  readonly name: string;
+  /** What the text must look like, as a fault says it: "… is not " + `takes`. */
+  readonly takes: string;
+  /** The value, or nothing when the text is not of this kind. */
+  parse(text: string): T | undefined;
+}
+
+/** Text that is not empty. */
+export const textKind: Kind<string> = { name: "text", takes: "a text", parse: (text) => text || undefined };
+
+export function choiceKind<const Choice extends string>(choices: readonly Choice[]): Kind<Choice> {
+  return {
+    name: choices.join("|"),
+    takes: `one of ${choices.join(", ")}`,
+    parse: (text) => choices.find((choice) => choice === text),
+  };
+}
+
+export const booleanKind: Kind<boolean> = {
+  name: "boolean",
+  takes: "true or false",
+  parse: (text) => ({ true: true, false: false, "1": true, "0": false })[text.toLowerCase()],
+};
+
+export function integerKind(least: number, most: number): Kind<number> {
+  return {
+    name: "integer",
+    takes: `a whole number from ${least} to ${most}`,
+    parse: (text) =>
+      /^-?\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined,
+  };
+}
+
+/** A TCP port. 0 asks the system for a free one. */
+export const portKind: Kind<number> = { ...integerKind(0, 65_535), name: "port", takes: "a port from 0 to 65535" };
+
+const millisecondsIn: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A span of time in Go's notation ("1h30m", "250ms"), in milliseconds. */
+export const durationKind: Kind<number> = {
+  name: "duration",
+  takes: "a duration such as 250ms, 30s or 1h30m",
+  parse: (text) => {
+    if (text === "0") return 0;
+    if (!/^(\d{1,9}(\.\d{1,9})?(ms|s|m|h|d))+$/.test(text)) return undefined;
+    let total = 0;
+    for (const [, amount, unit] of text.matchAll(/([\d.]+)([a-z]+)/g))
+      total += Number(amount) * (millisecondsIn[unit ?? ""] ?? NaN);
+    return total;
+  },
+};
+
+const bytesIn: Readonly<Record<string, number>> = {
+  "": 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+};
+
+/** A size in Kubernetes' notation ("64Mi", "1.5Gi", "500k"), in whole bytes. */
+export const bytesKind: Kind<number> = {
+  name: "bytes",
+  takes: "a size such as 65536, 64Mi or 1.5Gi",
+  parse: (text) => {
+    const [, amount, unit] = /^(\d{1,15}(?:\.\d{1,9})?)(k|M|G|T|Ki|Mi|Gi|Ti)?$/.exec(text) ?? [];
+    const bytes = Math.ceil(Number(amount) * (bytesIn[unit ?? ""] ?? NaN));
+    return Number.isSafeInteger(bytes) ? bytes : undefined;
+  },
+};
+
+/** An absolute http or https URL. */
+export const urlKind: Kind<URL> = {
+  name: "url",
+  takes: "an http:// or https:// URL",
+  parse: (text) => {
+    const url = URL.parse(text);
+    return url && ["http:", "https:"].includes(url.protocol) ? url : undefined;
+  },
+};
+
+/** Comma-separated texts; empty ones are left out. */
+export const listKind: Kind<readonly string[]> = {
+  name: "list",
+  takes: "a list such as a,b,c",
+  parse: (text) =>
+    text
+      .split(",")
+      .map((item) => item.trim())
+      .filter((item) => item !== ""),
+};
