@@ -1,0 +1,56 @@
+import { ControlPlaneError } from "./errors.ts";
+import type { Folders } from "./folders.ts";
+import type { NodeShape } from "./nodes.ts";
+
+/** Everything has a default: `startCluster()` gives a cluster with three nodes that ends with this process. */
+export interface ClusterOptions {
+  /** A DNS label. Clusters of tests may share a name; kept ones may not. Default `evenkeel`. */
+  readonly name?: string;
+  /** How many KWOK nodes there are from the start, and how large each is. Default 3 of the default shape. */
+  readonly nodes?: number | (NodeShape & { readonly count: number });
+  /** Feature gates of kube-apiserver, kube-controller-manager and kube-scheduler. */
+  readonly featureGates?: Readonly<Record<string, boolean>>;
+  /** More flags of kube-apiserver, such as `--runtime-config=api/alpha=true`; they win over the tool's own. */
+  readonly apiserverFlags?: readonly string[];
+  /** Write an audit log at level Metadata, which shows who used which verb on what. Default false. */
+  readonly audit?: boolean;
+  /** Port of kube-apiserver. Default: a free one. A port that is named and taken is an error, not a reason to try another. */
+  readonly apiserverPort?: number;
+  /**
+   * Address under which kube-apiserver lists itself in the EndpointSlice `default/kubernetes`; Kubernetes refuses loopback there.
+   * Default 192.0.2.1, which is nobody's.
+   */
+  readonly advertiseAddress?: string;
+  /** Range of pod addresses. Default 10.200.0.0/16. */
+  readonly podCidr?: string;
+  /** Leave it running after this process: it has no owner and lives until it is stopped by name. Default false. */
+  readonly keep?: boolean;
+  /** Use the programs of this folder (`bin/`, `kwok-stages.yaml`) as they are rather than the pinned ones. */
+  readonly toolset?: string;
+  /** How long each component may take to get ready, in milliseconds. Default 60,000. */
+  readonly deadlineMs?: number;
+  /** Default: the folders of the XDG base directory specification. */
+  readonly folders?: Folders;
+  /** Gets the lines that a person waiting for the start wants to see. Default: they are dropped. */
+  readonly progress?: (line: string) => void;
+}
+
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** Throws for a value that would fail later with a worse message. */
+export function checkOptions({ name, nodes, apiserverPort }: ClusterOptions): void {
+  const refuse = (reason: string): never => {
+    throw new ControlPlaneError("EK_CLUSTER_OPTION", reason);
+  };
+  if (name !== undefined && !DNS_LABEL.test(name)) {
+    refuse(`the name "${name}" must be 1 to 63 of a-z, 0-9 and -, and may not start or end with -`);
+  }
+  const count = typeof nodes === "object" ? nodes.count : (nodes ?? 0);
+  if (!Number.isSafeInteger(count) || count < 0 || count > 10_000) refuse(`nodes must be 0 to 10000, not ${count}`);
+  if (
+    apiserverPort !== undefined &&
+    !(Number.isInteger(apiserverPort) && apiserverPort > 0 && apiserverPort < 65_536)
+  ) {
+    refuse(`apiserverPort must be 1 to 65535, not ${apiserverPort}`);
+  }
+}

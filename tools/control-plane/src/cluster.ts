@@ -1,0 +1,179 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import type { CertificateAuthority, CertificateFiles, Subject } from "./certificates.ts";
+import type { Component } from "./component.ts";
+import { writeKubeconfig } from "./kubeconfig.ts";
+import { type KubectlOptions, type KubectlResult, runKubectl } from "./kubectl.ts";
+import { endProcesses } from "./process-end.ts";
+import { type ProcessIdentity, residentBytes } from "./process-identity.ts";
+import type { RunFolder } from "./run-folder.ts";
+import type { ComponentName } from "./run-record.ts";
+import type { Toolset } from "./toolset.ts";
+
+export interface ComponentStatus {
+  readonly component: ComponentName;
+  readonly pid: number;
+  readonly running: boolean;
+  /** Bytes in RAM; undefined for one that does not run. */
+  readonly residentBytes: number | undefined;
+}
+
+export interface ClusterParts {
+  readonly name: string;
+  readonly server: string;
+  readonly folder: RunFolder;
+  readonly toolset: Toolset;
+  readonly authority: CertificateAuthority;
+  readonly admin: CertificateFiles;
+  readonly auditLog: string | undefined;
+  readonly components: ReadonlyMap<ComponentName, Component>;
+  /** How long a component may take to get ready after a restart, in milliseconds. */
+  readonly deadlineMs: number;
+  readonly startupMs: number;
+  readonly disarm: () => void;
+}
+
+/** A running control plane. Get one from `startCluster`; `await using` or `stop()` ends it. */
+export class Cluster implements AsyncDisposable {
+  readonly #parts: ClusterParts;
+  #stopped: Promise<void> | undefined;
+
+  constructor(parts: ClusterParts) {
+    this.#parts = parts;
+  }
+
+  get name(): string {
+    return this.#parts.name;
+  }
+
+  /** Base URL of kube-apiserver, such as https://127.0.0.1:23456. It stays the same over restarts. */
+  get server(): string {
+    return this.#parts.server;
+  }
+
+  /** PEM file of the authority that vouches for kube-apiserver, and for clients of it. */
+  get caFile(): string {
+    return this.#parts.authority.files.certificate;
+  }
+
+  /** Path of the administrator's kubeconfig: member of system:masters, whom no rule binds. */
+  get kubeconfig(): string {
+    return this.#parts.folder.kubeconfig;
+  }
+
+  /** PEM files of the administrator's client certificate, for clients that take no kubeconfig. */
+  get admin(): CertificateFiles {
+    return this.#parts.admin;
+  }
+
+  /** Folder with a log of each component. It outlives the cluster. */
+  get logs(): string {
+    return this.#parts.folder.logs;
+  }
+
+  /** JSON lines of audit events; undefined unless the cluster was started with `audit`. */
+  get auditLog(): string | undefined {
+    return this.#parts.auditLog;
+  }
+
+  /** Folder of kubectl and the other programs, fit for the PATH. */
+  get bin(): string {
+    return this.#parts.toolset.bin;
+  }
+
+  /** Milliseconds from the start of the first process to ready nodes. */
+  get startupMs(): number {
+    return this.#parts.startupMs;
+  }
+
+  /**
+   * Makes a kubeconfig for a user with a client certificate. The user may do what RBAC grants to it and to its groups; at first
+   * that is what every authenticated user may do: ask for its own rights and read discovery.
+   */
+  async kubeconfigFor(subject: Subject): Promise<string> {
+    const { name, server, folder, authority } = this.#parts;
+    const hash = createHash("sha256")
+      .update(JSON.stringify([subject.user, subject.groups ?? []]))
+      .digest("hex");
+    const id = `user-${hash.slice(0, 16)}`;
+    const file = folder.file(`${id}.kubeconfig.yaml`);
+    if (!existsSync(file)) {
+      const client = await authority.issueClient(id, subject);
+      writeKubeconfig(file, { cluster: name, server, caFile: this.caFile, user: subject.user, client });
+    }
+    return file;
+  }
+
+  /** Runs the pinned kubectl. Its exit code is an answer, not an error. */
+  async kubectl(args: readonly string[], options: KubectlOptions = {}): Promise<KubectlResult> {
+    const { folder, toolset } = this.#parts;
+    const environment = {
+      ...process.env,
+      KUBECONFIG: options.kubeconfig ?? this.kubeconfig,
+      KUBECACHEDIR: folder.file("kubectl-cache"),
+    };
+    return runKubectl(toolset.path("kubectl"), args, environment, options);
+  }
+
+  /** The processes of the cluster, in the order in which they were started. */
+  components(): ComponentStatus[] {
+    return [...this.#parts.components.values()].flatMap(({ name, identity, isRunning }) =>
+      identity === undefined
+        ? []
+        : [{ component: name, pid: identity.pid, running: isRunning, residentBytes: residentBytes(identity.pid) }],
+    );
+  }
+
+  /** Stops a component from running on (SIGSTOP): its connections stay open and nobody answers. */
+  pause(component: ComponentName): void {
+    this.#component(component).signal("SIGSTOP");
+  }
+
+  /** Lets a paused component go on. */
+  resume(component: ComponentName): void {
+    this.#component(component).signal("SIGCONT");
+  }
+
+  /** Ends a component without warning (SIGKILL). Resolves when it is gone; `restart` brings it back. */
+  async kill(component: ComponentName): Promise<void> {
+    this.#component(component).signal("SIGKILL");
+    await this.#component(component).end();
+  }
+
+  /** Starts a component again on its own ports with its own data, ending it first if it runs. Resolves when it serves. */
+  async restart(component: ComponentName): Promise<void> {
+    await this.#component(component).end();
+    await this.#component(component).start(this.#parts.deadlineMs);
+  }
+
+  /** Ends every process and removes keys and data; logs stay. A second call waits for the first. */
+  async stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #stop(): Promise<void> {
+    await endComponents(this.#parts.components.values());
+    this.#parts.disarm();
+    this.#parts.folder.close();
+  }
+
+  #component(name: ComponentName): Component {
+    const component = this.#parts.components.get(name);
+    if (component === undefined) throw new Error(`the cluster has no component ${name}`);
+    return component;
+  }
+}
+
+/** Ends components: etcd last, because kube-apiserver takes its leave there. */
+export async function endComponents(components: Iterable<Component>): Promise<void> {
+  const all = [...components];
+  const identities = (chosen: readonly Component[]): ProcessIdentity[] =>
+    chosen.flatMap(({ identity }) => identity ?? []);
+  await endProcesses(identities(all.filter(({ name }) => name !== "etcd")));
+  await endProcesses(identities(all.filter(({ name }) => name === "etcd")));
+}

@@ -1,0 +1,63 @@
+import type { CertificateFiles } from "./certificates.ts";
+import { Component } from "./component.ts";
+import {
+  apiserverFlags,
+  type ClusterPlan,
+  controllerManagerFlags,
+  etcdFlags,
+  kwokFlags,
+  schedulerFlags,
+} from "./component-flags.ts";
+import { type LoopbackRequest, requestLoopback } from "./loopback-request.ts";
+import type { RunFolder } from "./run-folder.ts";
+import { runMark } from "./run-mark.ts";
+import type { ComponentName } from "./run-record.ts";
+import type { Toolset } from "./toolset.ts";
+import type { WhyNot } from "./wait.ts";
+
+/** The components of a cluster, none of them started. */
+export function createComponents(
+  plan: ClusterPlan,
+  folder: RunFolder,
+  toolset: Toolset,
+  admin: CertificateFiles,
+): Map<ComponentName, Component> {
+  const { ports, caFiles } = plan;
+  const caFile = caFiles.certificate;
+  const server = `https://127.0.0.1:${ports.apiserver}`;
+  const parts: [name: ComponentName, args: string[], whyNotReady: WhyNot][] = [
+    ["etcd", etcdFlags(plan), healthy({ url: `http://127.0.0.1:${ports.etcdClient}/health` })],
+    ["kube-apiserver", apiserverFlags(plan), healthy({ url: `${server}/readyz`, caFile, client: admin })],
+    [
+      "kube-controller-manager",
+      controllerManagerFlags(plan),
+      healthy({ url: `https://127.0.0.1:${ports.controllerManager}/healthz`, caFile }),
+    ],
+    ["kube-scheduler", schedulerFlags(plan), healthy({ url: `https://127.0.0.1:${ports.scheduler}/healthz`, caFile })],
+    ["kwok", kwokFlags(plan), healthy({ url: `http://127.0.0.1:${ports.kwok}/healthz` })],
+  ];
+  // Nothing of the person's own configuration, such as ~/.kwok or a proxy, may reach a component.
+  const environment = { PATH: process.env["PATH"], HOME: folder.path, ...runMark(folder.id) };
+  return new Map(
+    parts.map(([name, args, whyNotReady]) => [
+      name,
+      new Component({
+        name,
+        args,
+        whyNotReady,
+        environment,
+        binary: toolset.path(name),
+        cwd: folder.path,
+        logFile: folder.file("logs", `${name}.log`),
+        record: (process) => folder.recordProcess(process),
+      }),
+    ]),
+  );
+}
+
+function healthy(request: LoopbackRequest): WhyNot {
+  return async () => {
+    const { status, body } = await requestLoopback(request);
+    return status === 200 ? undefined : `${request.url} answers ${status}: ${body.slice(0, 500)}`;
+  };
+}

@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { ControlPlaneError } from "./errors.ts";
+import { endProcesses, signalProcess } from "./process-end.ts";
+import { identify, isAlive, type ProcessIdentity } from "./process-identity.ts";
+import type { ComponentName, ComponentProcess } from "./run-record.ts";
+import { waitUntil, type WhyNot } from "./wait.ts";
+
+/** How many of the last lines of a log an error repeats. */
+const ERROR_LINES = 15;
+
+export interface ComponentSpec {
+  readonly name: ComponentName;
+  readonly binary: string;
+  readonly args: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly logFile: string;
+  /** Says why it does not serve yet; undefined once it does. */
+  readonly whyNotReady: WhyNot;
+  /** Told of each process before anything else happens. */
+  readonly record: (process: ComponentProcess) => void;
+}
+
+/** One program of a control plane, which can end and start again with the same flags, ports and log. */
+export class Component {
+  readonly #spec: ComponentSpec;
+  #identity: ProcessIdentity | undefined;
+  /** How the last process ended, in words. */
+  #end: string | undefined;
+  /** Where the output of the last process begins in the log. */
+  #logStart = 0;
+
+  constructor(spec: ComponentSpec) {
+    this.#spec = spec;
+  }
+
+  get name(): ComponentName {
+    return this.#spec.name;
+  }
+
+  /** The last process; undefined before the first start. */
+  get identity(): ProcessIdentity | undefined {
+    return this.#identity;
+  }
+
+  get isRunning(): boolean {
+    return this.#identity !== undefined && isAlive(this.#identity);
+  }
+
+  /**
+   * Starts a process in a session of its own, so that a Ctrl-C at the terminal does not reach it, and resolves when it serves.
+   * Rejects if it ends before, or after `deadlineMs`; the error names the log and repeats its last lines.
+   */
+  async start(deadlineMs: number): Promise<void> {
+    this.#spawn();
+    const whyNot = async (): Promise<string | undefined> => {
+      if (this.#end !== undefined) throw this.#exitError(this.#end);
+      return this.#spec.whyNotReady();
+    };
+    await waitUntil(`${this.name} is ready`, whyNot, { deadlineMs, everyMs: 25 }).catch((error: unknown) => {
+      if (!(error instanceof ControlPlaneError) || error.code !== "EK_CLUSTER_DEADLINE") throw error;
+      throw new ControlPlaneError("EK_CLUSTER_DEADLINE", `${error.message}\n${this.#logTail()}`, { cause: error });
+    });
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    if (this.#identity !== undefined) signalProcess(this.#identity, signal);
+  }
+
+  async end(graceMs?: number): Promise<void> {
+    if (this.#identity !== undefined) await endProcesses([this.#identity], graceMs);
+  }
+
+  #spawn(): void {
+    const { name, binary, args, environment, cwd, logFile, record } = this.#spec;
+    const log = openSync(logFile, "a", 0o600);
+    this.#logStart = fstatSync(log).size;
+    this.#end = undefined;
+    const child = spawn(binary, args, { cwd, env: environment, stdio: ["ignore", log, log], detached: true });
+    closeSync(log);
+    child.once("error", (error) => (this.#end = `could not be started: ${error.message}`));
+    child.once("exit", (code, signal) => (this.#end = `ended with ${signal ?? `code ${code ?? "unknown"}`}`));
+    child.unref();
+    this.#identity = child.pid === undefined ? undefined : identify(child.pid);
+    if (this.#identity !== undefined) record({ component: name, ...this.#identity });
+  }
+
+  #exitError(end: string): ControlPlaneError {
+    const tail = this.#logTail();
+    const taken = tail.includes("address already in use");
+    return new ControlPlaneError(
+      taken ? "EK_CLUSTER_PORT_TAKEN" : "EK_CLUSTER_COMPONENT_EXITED",
+      `${this.name} ${end} before it was ready${taken ? ": its port is taken" : ""}\n${tail}`,
+    );
+  }
+
+  #logTail(): string {
+    const output = readFileSync(this.#spec.logFile).subarray(this.#logStart).toString("utf8").trimEnd();
+    const lines = output === "" ? ["(empty)"] : output.split("\n").slice(-ERROR_LINES);
+    return [`last lines of ${this.#spec.logFile}:`, ...lines.map((line) => `  ${line}`)].join("\n");
+  }
+}

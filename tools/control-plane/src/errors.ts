@@ -1,0 +1,37 @@
+/** Every way in which building or starting a control plane can fail. Tests and scripts compare codes, people read messages. */
+export type ControlPlaneErrorCode =
+  /** Go is not installed. */
+  | "EK_CLUSTER_GO_MISSING"
+  /** Go is older than the pinned modules ask for. */
+  | "EK_CLUSTER_GO_TOO_OLD"
+  /** Go could not compile or fetch a pinned module. */
+  | "EK_CLUSTER_BUILD_FAILED"
+  /** A folder of binaries was named and lacks one. */
+  | "EK_CLUSTER_BINARY_MISSING"
+  /** openssl is missing or refused to make a certificate. */
+  | "EK_CLUSTER_CERTIFICATE"
+  /** An option has no meaning. */
+  | "EK_CLUSTER_OPTION"
+  /** A kept cluster of that name runs already. */
+  | "EK_CLUSTER_NAME_TAKEN"
+  /** A component ended because another process listens on its port. */
+  | "EK_CLUSTER_PORT_TAKEN"
+  /** A component ended before it was ready. */
+  | "EK_CLUSTER_COMPONENT_EXITED"
+  /** A condition did not hold in time. */
+  | "EK_CLUSTER_DEADLINE";
+
+export class ControlPlaneError extends Error {
+  override readonly name = "ControlPlaneError";
+  readonly code: ControlPlaneErrorCode;
+
+  constructor(code: ControlPlaneErrorCode, message: string, options?: ErrorOptions) {
+    super(`${code}: ${message}`, options);
+    this.code = code;
+  }
+}
+
+/** Whether `error` is the system's answer `code`, such as ENOENT. */
+export function isSystemError(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,16 @@
+export { buildBinaries, type BuildOptions } from "./build.ts";
+export type { CertificateFiles, Subject } from "./certificates.ts";
+export { Cluster, type ComponentStatus } from "./cluster.ts";
+export type { ClusterOptions } from "./cluster-options.ts";
+export { ControlPlaneError, type ControlPlaneErrorCode } from "./errors.ts";
+export { type Folders, foldersFrom, runsFolder } from "./folders.ts";
+export type { KubectlOptions, KubectlResult } from "./kubectl.ts";
+export { nodeManifest, type NodeShape } from "./nodes.ts";
+export { type Binary, BINARIES, CLUSTER_BINARIES } from "./pins.ts";
+export { identify, isAlive, type ProcessIdentity, thisHost } from "./process-identity.ts";
+export { type FoundRun, RunFolder } from "./run-folder.ts";
+export { type ComponentName, COMPONENTS, type ComponentProcess, type RunRecord, type RunState } from "./run-record.ts";
+export { startCluster } from "./start.ts";
+export { sweepStaleRuns, type SweptRun } from "./sweep.ts";
+export type { Toolset } from "./toolset.ts";
+export { waitUntil, type WaitOptions, type WhyNot } from "./wait.ts";

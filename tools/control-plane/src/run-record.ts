@@ -1,0 +1,90 @@
+import type { Host, ProcessIdentity } from "./process-identity.ts";
+
+/** The parts of a control plane, in the order in which they start. */
+export const COMPONENTS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"] as const;
+
+export type ComponentName = (typeof COMPONENTS)[number];
+
+export interface ComponentProcess extends ProcessIdentity {
+  readonly component: ComponentName;
+}
+
+/** What is known of one started cluster by everybody who did not start it. Kept as run.json in the run's folder. */
+export interface RunRecord {
+  readonly name: string;
+  readonly host: Host;
+  /** Whose end makes the cluster an orphan; null for a kept cluster, which lives until somebody stops it. */
+  readonly owner: ProcessIdentity | null;
+  /** RFC 3339. */
+  readonly startedAt: string;
+  /** RFC 3339; null while it runs. */
+  readonly endedAt: string | null;
+  /** Milliseconds from the first process to ready nodes; null while it starts. */
+  readonly startupMs: number | null;
+  readonly server: string;
+  readonly nodes: number;
+  /** Folder of the programs that it was started with. */
+  readonly bin: string;
+  readonly processes: readonly ComponentProcess[];
+}
+
+/**
+ * - `running`: somebody answers for it.
+ * - `stale`: its owner is gone and processes may be left.
+ * - `ended`: nothing is left but files.
+ * - `foreign`: it belongs to another pid namespace of this machine, from here its processes cannot be judged.
+ */
+export type RunState = "running" | "stale" | "ended" | "foreign";
+
+export function judgeRun(record: RunRecord, host: Host, isAlive: (identity: ProcessIdentity) => boolean): RunState {
+  if (record.endedAt !== null || record.host.boot !== host.boot) return "ended";
+  if (record.host.pidNamespace !== host.pidNamespace) return "foreign";
+  if (record.owner !== null) return isAlive(record.owner) ? "running" : "stale";
+  return record.processes.some(isAlive) ? "running" : "ended";
+}
+
+/** Reads a record that anything may have written. Throws with the first thing that is wrong with it. */
+export function parseRunRecord(text: string): RunRecord {
+  const record = objectOf(JSON.parse(text), "record");
+  const host = objectOf(record["host"], "host");
+  if (!Array.isArray(record["processes"])) throw new Error("processes is not a list");
+  return {
+    name: stringOf(record["name"], "name"),
+    host: { boot: stringOf(host["boot"], "boot"), pidNamespace: stringOf(host["pidNamespace"], "pidNamespace") },
+    owner: record["owner"] === null ? null : identityOf(record["owner"], "owner"),
+    startedAt: stringOf(record["startedAt"], "startedAt"),
+    endedAt: record["endedAt"] === null ? null : stringOf(record["endedAt"], "endedAt"),
+    startupMs: record["startupMs"] === null ? null : countOf(record["startupMs"], "startupMs"),
+    server: stringOf(record["server"], "server"),
+    nodes: countOf(record["nodes"], "nodes"),
+    bin: stringOf(record["bin"], "bin"),
+    processes: record["processes"].map((entry: unknown) => {
+      const component = COMPONENTS.find((name) => name === objectOf(entry, "process")["component"]);
+      if (component === undefined) throw new Error("a process is of no known component");
+      return { component, ...identityOf(entry, component) };
+    }),
+  };
+}
+
+function identityOf(value: unknown, what: string): ProcessIdentity {
+  const { pid, startTicks } = objectOf(value, what);
+  const identity = { pid: countOf(pid, `pid of ${what}`), startTicks: countOf(startTicks, `startTicks of ${what}`) };
+  // Pid 0 and below mean whole groups of processes to kill(2), and pid 1 is never ours.
+  if (identity.pid <= 1) throw new Error(`pid of ${what} is ${identity.pid}`);
+  return identity;
+}
+
+function objectOf(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) throw new Error(`${what} is not an object`);
+  return value as Record<string, unknown>;
+}
+
+function stringOf(value: unknown, what: string): string {
+  if (typeof value !== "string") throw new Error(`${what} is not a string`);
+  return value;
+}
+
+function countOf(value: unknown, what: string): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) throw new Error(`${what} is not a count`);
+  return value;
+}

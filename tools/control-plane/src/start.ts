@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import { buildBinaries } from "./build.ts";
+import { Cluster } from "./cluster.ts";
+import { checkOptions, type ClusterOptions } from "./cluster-options.ts";
+import { ControlPlaneError } from "./errors.ts";
+import { foldersFrom, runsFolder } from "./folders.ts";
+import { withLock } from "./lock.ts";
+import { bringUp } from "./bring-up.ts";
+import { type FoundRun, RunFolder } from "./run-folder.ts";
+import { sweepStaleRuns } from "./sweep.ts";
+import { requireWhole, toolsetIn, type Toolset } from "./toolset.ts";
+
+/** How often a start is tried when somebody takes a port between its choice and its use. */
+const PORT_TRIES = 5;
+
+/**
+ * Starts etcd, kube-apiserver, kube-controller-manager, kube-scheduler and KWOK on loopback and resolves when nodes are ready and
+ * pods can be created. Builds the programs first if they are missing, which takes minutes and is told to `progress`, and ends
+ * what earlier owners left behind. If anything fails nothing is left running.
+ */
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  checkOptions(options);
+  const { folders = foldersFrom(process.env), name = "evenkeel", keep = false, progress = () => undefined } = options;
+  const toolset = await toolsetFor(options);
+  for (const { id, ended } of await sweepStaleRuns(folders)) {
+    progress(`swept ${id}, whose owner is gone: ended ${ended.length} processes`);
+  }
+
+  const start = (): Promise<Cluster> =>
+    retryTakenPorts(options.apiserverPort === undefined ? PORT_TRIES : 1, () =>
+      bringUp({ ...options, name, keep, progress }, toolset, runsFolder(folders)),
+    );
+  if (!keep) return start();
+  return withLock(join(folders.state, "names", `${name}.lock`), async () => {
+    const running = findKept(runsFolder(folders), name);
+    if (running !== undefined) {
+      const { kubeconfig } = running.folder;
+      throw new ControlPlaneError(
+        "EK_CLUSTER_NAME_TAKEN",
+        `cluster ${name} runs already; its kubeconfig is ${kubeconfig}`,
+      );
+    }
+    return start();
+  });
+}
+
+/** The kept cluster of that name, if one runs. */
+export function findKept(runs: string, name: string): FoundRun | undefined {
+  return RunFolder.list(runs).find(
+    ({ state, record }) => state === "running" && record.owner === null && record.name === name,
+  );
+}
+
+/** Repeats a start that failed for a taken port, which the next try chooses anew. */
+export async function retryTakenPorts<T>(tries: number, start: () => Promise<T>): Promise<T> {
+  for (let left = tries - 1; ; left -= 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (left <= 0 || !(error instanceof ControlPlaneError) || error.code !== "EK_CLUSTER_PORT_TAKEN") throw error;
+    }
+  }
+}
+
+async function toolsetFor({ toolset, folders = foldersFrom(process.env), progress }: ClusterOptions): Promise<Toolset> {
+  if (toolset === undefined) return buildBinaries({ folders, ...(progress === undefined ? {} : { progress }) });
+  const named = toolsetIn(toolset);
+  requireWhole(named);
+  return named;
+}

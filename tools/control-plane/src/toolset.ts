@@ -1,0 +1,38 @@
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
+import { ControlPlaneError } from "./errors.ts";
+import { type Binary, CLUSTER_BINARIES } from "./pins.ts";
+
+/** A folder of built programs. */
+export interface Toolset {
+  /** Folder of the programs, fit for the PATH. */
+  readonly bin: string;
+  /** KWOK's configuration: what it does with nodes and pods. */
+  readonly stages: string;
+  path(binary: Binary): string;
+}
+
+export function toolsetIn(folder: string): Toolset {
+  const bin = join(folder, "bin");
+  return { bin, stages: join(folder, "kwok-stages.yaml"), path: (binary) => join(bin, binary) };
+}
+
+/** Throws unless everything that a cluster needs is there. */
+export function requireWhole(toolset: Toolset): void {
+  const needed: [path: string, mode: number][] = CLUSTER_BINARIES.map((binary) => [
+    toolset.path(binary),
+    constants.X_OK,
+  ]);
+  needed.push([toolset.stages, constants.R_OK]);
+  for (const [path, mode] of needed) {
+    try {
+      accessSync(path, mode);
+    } catch (error) {
+      throw new ControlPlaneError(
+        "EK_CLUSTER_BINARY_MISSING",
+        `${path} is missing or may not be used; \`control-plane build\` makes a whole set of binaries`,
+        { cause: error },
+      );
+    }
+  }
+}
