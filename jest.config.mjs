@@ -15,4 +15,5 @@ export default {
   },
   injectGlobals: false,
   passWithNoTests: false,
+  testTimeout: 30_000,
 };

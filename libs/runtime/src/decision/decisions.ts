@@ -31,7 +31,6 @@ export function decisionCounter(actions: readonly string[], reasons: readonly st
   return counter("evenkeel_decisions_total", "Decisions, those to do nothing and repeats included.", {
     action: oneOf(...actions),
     reason: oneOf(...reasons),
-    dry_run: oneOf("true", "false"),
   });
 }
 
@@ -64,7 +63,7 @@ export class Decisions<D extends Decider = Decider> {
   decide(snapshot: SnapshotOf<D>): DecisionOf<D> {
     const verdict = this.#options.decider.decide(snapshot) as ReturnType<D["decide"]>;
     const dryRun = this.#options.dryRun || verdict.dryRun === true;
-    this.#count.inc({ action: verdict.action, reason: verdict.reason, dry_run: dryRun ? "true" : "false" });
+    this.#count.inc({ action: verdict.action, reason: verdict.reason });
 
     const key = objectKey(verdict.object);
     const outcome = outcomeOf(verdict, dryRun);

@@ -22,6 +22,8 @@ export interface Component {
 
 /** A component that takes requests from outside. */
 export interface Door extends Component {
+  /** Where it listens, once started. */
+  readonly port: number;
   /**
    * Takes no new requests and resolves when those in flight have ended. When `deadline` aborts it cuts the rest and resolves
    * with how many those were.

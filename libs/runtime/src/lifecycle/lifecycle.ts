@@ -116,7 +116,8 @@ export class Lifecycle {
     }
     if (this.#ending) return;
     this.#phase = "running";
-    this.#say("ready", "ready");
+    const ports = this.#components.filter((component) => "port" in component).map(({ name, port }) => [name, port]);
+    this.#options.log.info({ phase: "ready", ports: Object.fromEntries(ports) as unknown }, "ready");
   }
 
   async #stop(started: readonly Component[], delayed: boolean): Promise<void> {

@@ -1,0 +1,1 @@
+export { ballast } from "./definition.ts";
