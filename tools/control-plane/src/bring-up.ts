@@ -104,12 +104,11 @@ function planCluster(
   if (audit !== undefined) writeFileSync(audit.policy, AUDIT_POLICY);
   const etcdData = folder.file("etcd");
   mkdirSync(etcdData, { mode: 0o700 });
-  const { authority, admin: _, ...files } = credentials;
   return {
+    ...credentials,
     ports,
     etcdData,
-    caFiles: authority.files,
-    ...files,
+    caFiles: credentials.authority.files,
     stages: toolset.stages,
     advertiseAddress: options.advertiseAddress,
     podCidr: options.podCidr ?? "10.200.0.0/16",

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ControlPlaneError } from "./errors.ts";
+import { ControlPlaneError, messageOf } from "./errors.ts";
 import type { Folders } from "./folders.ts";
 import { goEnvironment, requireGo } from "./go-toolchain.ts";
 import { writeKwokStages } from "./kwok-stages.ts";
@@ -71,8 +71,7 @@ async function buildOne(
     progress(`built in ${seconds()} s`);
   } catch (error) {
     rmSync(temporary, { force: true });
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ControlPlaneError("EK_CLUSTER_BUILD_FAILED", `${binary} (${path}) was not built: ${reason}`, {
+    throw new ControlPlaneError("EK_CLUSTER_BUILD_FAILED", `${binary} (${path}) was not built: ${messageOf(error)}`, {
       cause: error,
     });
   } finally {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ControlPlaneError, isSystemError } from "./errors.ts";
+import { ControlPlaneError, isSystemError, messageOf } from "./errors.ts";
 
 const run = promisify(execFile);
 
@@ -104,7 +104,7 @@ async function openssl(args: readonly string[]): Promise<void> {
   } catch (error) {
     const reason = isSystemError(error, "ENOENT")
       ? "`openssl` is not on the PATH; install the package openssl"
-      : `openssl failed: ${error instanceof Error ? error.message : String(error)}`;
+      : `openssl failed: ${messageOf(error)}`;
     throw new ControlPlaneError("EK_CLUSTER_CERTIFICATE", reason, { cause: error });
   }
 }

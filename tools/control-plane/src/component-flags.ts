@@ -45,13 +45,13 @@ export function etcdFlags({ ports, etcdData }: ClusterPlan): string[] {
   const client = `http://127.0.0.1:${ports.etcdClient}`;
   const peer = `http://127.0.0.1:${ports.etcdPeer}`;
   return [
-    "--name=default",
+    "--name=evenkeel",
     `--data-dir=${etcdData}`,
     `--listen-client-urls=${client}`,
     `--advertise-client-urls=${client}`,
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
-    `--initial-cluster=default=${peer}`,
+    `--initial-cluster=evenkeel=${peer}`,
     // The data need not outlive the machine, and an fsync for each write is what etcd is slow for.
     "--unsafe-no-fsync",
     "--log-level=warn",

@@ -33,5 +33,10 @@ export class ControlPlaneError extends Error {
 
 /** Whether `error` is the system's answer `code`, such as ENOENT. */
 export function isSystemError(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
+  return typeof error === "object" && error !== null && "code" in error && error.code === code;
+}
+
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

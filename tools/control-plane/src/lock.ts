@@ -38,7 +38,8 @@ function tryLock(database: DatabaseSync): boolean {
     database.exec("BEGIN EXCLUSIVE");
     return true;
   } catch (error) {
-    if (error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY) return false;
+    if (typeof error === "object" && error !== null && "errcode" in error && error.errcode === SQLITE_BUSY)
+      return false;
     throw error;
   }
 }

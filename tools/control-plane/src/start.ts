@@ -1,11 +1,11 @@
 import { join } from "node:path";
+import { bringUp } from "./bring-up.ts";
 import { buildBinaries } from "./build.ts";
-import { Cluster } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
 import { checkOptions, type ClusterOptions } from "./cluster-options.ts";
 import { ControlPlaneError } from "./errors.ts";
 import { foldersFrom, runsFolder } from "./folders.ts";
 import { withLock } from "./lock.ts";
-import { bringUp } from "./bring-up.ts";
 import { type FoundRun, RunFolder } from "./run-folder.ts";
 import { sweepStaleRuns } from "./sweep.ts";
 import { requireWhole, toolsetIn, type Toolset } from "./toolset.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ControlPlaneError } from "./errors.ts";
+import { ControlPlaneError, messageOf } from "./errors.ts";
 
 /** Says why the condition does not hold yet; undefined once it holds. A rejection counts as a reason too. */
 export type WhyNot = () => Promise<string | undefined> | string | undefined;
@@ -36,6 +36,6 @@ async function reasonOf(whyNot: WhyNot): Promise<string | undefined> {
     return await whyNot();
   } catch (error) {
     if (error instanceof ControlPlaneError) throw error;
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
