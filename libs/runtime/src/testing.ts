@@ -1,1 +1,2 @@
 export { FakeClock } from "./fake-clock.ts";
+export { hasCommand } from "./real-parts.ts";

@@ -1,0 +1,84 @@
+# Every target does its own set-up. `make help` lists them.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Node 24 and every tool come from the workspace's own dependencies, whatever Node the machine has.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+export NX_DAEMON := false
+export NX_TUI := false
+export NX_NO_CLOUD := true
+
+WORKSPACE := node tools/workspace/src/main.ts
+CONTROL_PLANE := node tools/control-plane/src/main.ts
+
+.PHONY: help
+help: ## Show this
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+node_modules/.installed: package-lock.json
+	npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.PHONY: setup
+setup: node_modules/.installed ## Install the workspace's dependencies (npm ci when the lock changed)
+
+.PHONY: test-packages
+test-packages:
+	@tools/workspace/debian-packages.sh prometheus redis-server
+
+.PHONY: e2e-packages
+e2e-packages:
+	@tools/workspace/debian-packages.sh openssl
+
+.PHONY: check
+check: setup ## Check format, types, lint and drift of generated files
+	prettier --check --log-level warn .
+	nx run-many --target typecheck lint --parallel 2 --output-style static
+	$(WORKSPACE) drift
+	node tools/crds/src/main.ts --check
+
+.PHONY: format
+format: setup ## Format every file
+	prettier --write --log-level warn .
+
+.PHONY: generate
+generate: setup ## Write every generated file: reference pages and CRDs
+	$(WORKSPACE) generate
+	node tools/crds/src/main.ts
+
+.PHONY: test
+test: setup test-packages ## Run every test that needs no cluster
+	@$(WORKSPACE) test test integration
+
+.PHONY: control-plane
+control-plane: setup e2e-packages ## Build the real Kubernetes binaries, once per version
+	@$(CONTROL_PLANE) build
+
+.PHONY: e2e
+e2e: control-plane ## Run the end-to-end tests on a real control plane
+	@$(WORKSPACE) test e2e
+
+.PHONY: cluster
+cluster: control-plane ## Start a real control plane and leave it running; prints its kubeconfig
+	@$(CONTROL_PLANE) start
+
+.PHONY: cluster-stop
+cluster-stop: setup ## Stop what `make cluster` started
+	@$(CONTROL_PLANE) stop --all
+
+.PHONY: demo
+demo: setup ## Run the demo; PORT=8080
+	@node tools/demo/src/main.ts $(PORT)
+
+.PHONY: bench
+bench: setup ## Measure a suite: SUITE=startup
+	@node tools/bench/src/main.ts $(or $(SUITE),startup)
+
+.PHONY: new
+new: setup ## Make a project: KIND=app|lib|tool NAME=name [LAYER=adapter|platform|pure]
+	@$(WORKSPACE) new $(KIND) $(NAME) $(LAYER)
+
+.PHONY: clean
+clean: ## Remove what was built and every cache inside the workspace
+	rm -rf node_modules .nx {apps,libs,tools}/*/{dist,reports}

@@ -1,0 +1,1 @@
+export { tideLevel } from "./tide.ts";

@@ -1,0 +1,1 @@
+export { type Project, readProjects, workspaceRoot } from "./projects.ts";

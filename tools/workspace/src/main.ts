@@ -1,0 +1,43 @@
+import { drift, generate } from "./generate.ts";
+import { newProject } from "./new-project.ts";
+import { runTests } from "./run-tests.ts";
+
+const usage = `Usage: node tools/workspace/src/main.ts <verb>
+
+  test <target>...          runs nx targets over all projects and closes with the sum of their tests
+  generate                  writes the generated reference pages
+  drift                     exits 1 and says what is out of date or out of shape
+  new <app|lib|tool> <name> [layer]
+                            makes a project with the common skeleton
+`;
+
+async function run([verb, ...words]: readonly string[]): Promise<number> {
+  switch (verb) {
+    case "test":
+      return runTests(words);
+    case "generate":
+      await generate();
+      return 0;
+    case "drift": {
+      const faults = await drift();
+      for (const fault of faults) console.error(fault);
+      return faults.length === 0 ? 0 : 1;
+    }
+    case "new": {
+      const [kind = "", name = "", layer] = words;
+      for (const file of newProject(kind, name, layer)) console.log(file);
+      console.log("Run `npm install` once, so that others can import it.");
+      return 0;
+    }
+    default:
+      console.error(usage);
+      return verb === "--help" ? 0 : 2;
+  }
+}
+
+try {
+  process.exitCode = await run(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,44 @@
+import { type Project, readProjects, readText } from "./projects.ts";
+
+/** What every project consists of, whatever it does. */
+export function skeleton({ name, folder, layer, targets }: Project): ReadonlyMap<string, string> {
+  const project = {
+    name,
+    $schema: "../../node_modules/nx/schemas/project-schema.json",
+    projectType: folder.startsWith("apps/") ? "application" : "library",
+    sourceRoot: `${folder}/src`,
+    tags: [`layer:${layer}`],
+    targets: Object.fromEntries(targets.map((target) => [target, {}])),
+  };
+  return new Map([
+    [`${folder}/project.json`, json(project)],
+    [`${folder}/tsconfig.json`, `{ "extends": "../../tsconfig.base.json", "include": ["src", "test", "e2e"] }\n`],
+  ]);
+}
+
+/** What is wrong with the shape of the workspace's projects, one line each. */
+export function skeletonFaults(): readonly string[] {
+  return readProjects().flatMap((project) => {
+    const { name, folder } = project;
+    const different = [...skeleton(project)]
+      .filter(([file, text]) => JSON.stringify(parse(readText(file))) !== JSON.stringify(parse(text)))
+      .map(([file]) => `${file} is not as the skeleton has it`);
+    const missing = ["README.md", "src/index.ts"]
+      .filter((file) => readText(`${folder}/${file}`) === undefined)
+      .map((file) => `${folder}/${file} is missing`);
+    const { name: packageName, type } = parse(readText(`${folder}/package.json`)) as { name?: string; type?: string };
+    const misnamed =
+      packageName === `@evenkeel/${name}` && type === "module"
+        ? []
+        : [`${folder}/package.json is not @evenkeel/${name}, a module`];
+    return [...different, ...missing, ...misnamed];
+  });
+}
+
+function parse(text: string | undefined): unknown {
+  return JSON.parse(text ?? "null");
+}
+
+export function json(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
