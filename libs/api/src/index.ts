@@ -1,0 +1,25 @@
+export { KIND as CLUSTER_SCORE, parseClusterScore, type ClusterScore } from "./cluster-score.ts";
+export {
+  KIND as COLLECTOR_LOAD_BALANCER,
+  parseCollectorLoadBalancer,
+  type CollectorLoadBalancer,
+} from "./collector-load-balancer.ts";
+export { type Condition } from "./condition.ts";
+export { durationMilliseconds } from "./duration.ts";
+export {
+  KIND as ELASTI_SERVICE,
+  parseElastiService,
+  parsePrometheusTrigger,
+  type ElastiService,
+  type PrometheusTrigger,
+} from "./elasti-service.ts";
+export { type Kind, type KindNames, type PrinterColumn, type ScalePaths } from "./kind.ts";
+export { kinds } from "./kinds.ts";
+export { type LabelSelector } from "./label-selector.ts";
+export { type ObjectMeta } from "./metadata.ts";
+export { KIND as NODE_CLASS, parseNodeClass, type NodeClass } from "./node-class.ts";
+export { type Parsed } from "./parse.ts";
+export { KIND as REBALANCE_POLICY, parseRebalancePolicy, type RebalancePolicy } from "./rebalance-policy.ts";
+export { KIND as REBALANCE, parseRebalance, REBALANCE_CONDITIONS, type Rebalance } from "./rebalance.ts";
+export { type CelRule } from "./rule.ts";
+export { KIND as WORKLOAD_SLO, parseWorkloadSLO, type WorkloadSLO } from "./workload-slo.ts";
