@@ -1,0 +1,3 @@
+export { customResourceDefinition, openApiSchema } from "./crd.ts";
+export { driftedFiles, generatedFiles, writeFiles } from "./files.ts";
+export { structuralSchema, type StructuralSchema } from "./structural-schema.ts";
