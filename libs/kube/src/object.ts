@@ -46,3 +46,9 @@ export interface ResourceType {
   readonly plural: string;
   readonly namespaced: boolean;
 }
+
+/** A type together with the objects that it holds. */
+export interface ResourceTypeOf<T extends KubeObject> extends ResourceType {
+  /** Never there: it ties the objects' type to the descriptor, so that `client.resource(pods)` gives pods. */
+  readonly object?: T;
+}

@@ -1,0 +1,28 @@
+import { CodedError, explain } from "@evenkeel/runtime";
+import { ConnectionLost, Unreachable, UntrustedServer } from "./errors.ts";
+import { oneLine } from "./status.ts";
+
+/** Codes with which TLS says that it does not believe the server, less those that only begin alike. */
+const UNTRUSTED =
+  /^(CERT_|SELF_SIGNED_|DEPTH_ZERO_SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH)/;
+
+/** The coded error for a connection that failed. `sending` tells whether the server may have seen the request. */
+export function connectionFault(call: string, thrown: unknown, sending: boolean): CodedError {
+  if (thrown instanceof CodedError) return thrown;
+  const code = codeOf(thrown);
+  const fault = oneLine(code === "" ? explain(thrown) : `${explain(thrown)} (${code})`);
+  if (UNTRUSTED.test(code)) return new UntrustedServer({ call, fault }, { cause: thrown });
+  return sending
+    ? new ConnectionLost({ call, fault }, { cause: thrown })
+    : new Unreachable({ call, fault }, { cause: thrown });
+}
+
+/** The most telling code of an error: that of its innermost cause, or of the first of several that failed together. */
+function codeOf(thrown: unknown): string {
+  let code = "";
+  for (let error = thrown, depth = 0; error instanceof Error && depth < 8; depth++) {
+    if ("code" in error && typeof error.code === "string") code = error.code;
+    error = error instanceof AggregateError ? error.errors[0] : error.cause;
+  }
+  return code;
+}

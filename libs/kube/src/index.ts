@@ -1,0 +1,11 @@
+export { type KubeClient, type KubeOptions, connectKube, type ServerVersion } from "./client.ts";
+export { evict, type EvictOptions } from "./evict.ts";
+export * as kubeErrors from "./errors.ts";
+export { kubeMetrics } from "./kube-metrics.ts";
+export type { KubeObject, ObjectMeta, ObjectName, OwnerReference, ResourceType, ResourceTypeOf } from "./object.ts";
+export { Refusal, type RefusalClass, type RefusalDetails, type StatusCause } from "./refusal.ts";
+export type { KubeRequest, KubeStream, ResourceOptions } from "./request.ts";
+export type * from "./resource.ts";
+export * from "./resource-types.ts";
+export { kubeSettings } from "./settings.ts";
+export type { Wire } from "./wire.ts";

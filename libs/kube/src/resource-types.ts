@@ -1,0 +1,119 @@
+import type * as models from "@kubernetes/client-node";
+import type { KubeObject, ResourceTypeOf } from "./object.ts";
+import type { Wire } from "./wire.ts";
+
+export type Pod = Wire<models.V1Pod>;
+export type Node = Wire<models.V1Node>;
+export type Namespace = Wire<models.V1Namespace>;
+export type Service = Wire<models.V1Service>;
+export type Secret = Wire<models.V1Secret>;
+export type ConfigMap = Wire<models.V1ConfigMap>;
+export type ServiceAccount = Wire<models.V1ServiceAccount>;
+export type Deployment = Wire<models.V1Deployment>;
+export type ReplicaSet = Wire<models.V1ReplicaSet>;
+export type StatefulSet = Wire<models.V1StatefulSet>;
+export type DaemonSet = Wire<models.V1DaemonSet>;
+export type Job = Wire<models.V1Job>;
+export type EndpointSlice = Wire<models.V1EndpointSlice>;
+export type PodDisruptionBudget = Wire<models.V1PodDisruptionBudget>;
+export type Lease = Wire<models.V1Lease>;
+export type Event = Wire<models.EventsV1Event>;
+export type HorizontalPodAutoscaler = Wire<models.V2HorizontalPodAutoscaler>;
+export type Role = Wire<models.V1Role>;
+export type RoleBinding = Wire<models.V1RoleBinding>;
+export type ClusterRole = Wire<models.V1ClusterRole>;
+export type ClusterRoleBinding = Wire<models.V1ClusterRoleBinding>;
+export type TokenReview = Wire<models.V1TokenReview>;
+export type SubjectAccessReview = Wire<models.V1SubjectAccessReview>;
+
+/** Of a CRD only what controllers and tests touch; schemas are JSON Schema with Kubernetes' extensions. */
+export interface CustomResourceDefinition extends KubeObject {
+  readonly spec: {
+    readonly group: string;
+    readonly scope: "Namespaced" | "Cluster";
+    readonly names: {
+      readonly plural: string;
+      readonly kind: string;
+      readonly singular?: string;
+      readonly listKind?: string;
+      readonly shortNames?: readonly string[];
+      readonly categories?: readonly string[];
+    };
+    readonly versions: readonly CustomResourceVersion[];
+  };
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string }[];
+    readonly storedVersions?: readonly string[];
+  };
+}
+
+export interface CustomResourceVersion {
+  readonly name: string;
+  readonly served: boolean;
+  readonly storage: boolean;
+  readonly schema?: { readonly openAPIV3Schema: Readonly<Record<string, unknown>> };
+  readonly subresources?: Readonly<Record<string, unknown>>;
+  readonly additionalPrinterColumns?: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly jsonPath: string;
+    readonly description?: string;
+    readonly priority?: number;
+  }[];
+}
+
+function namespaced<T extends KubeObject>(apiVersion: string, kind: string, plural: string): ResourceTypeOf<T> {
+  const [version = "", group = ""] = apiVersion.split("/").toReversed();
+  return { group, version, kind, plural, namespaced: true };
+}
+
+function clusterWide<T extends KubeObject>(apiVersion: string, kind: string, plural: string): ResourceTypeOf<T> {
+  return { ...namespaced<T>(apiVersion, kind, plural), namespaced: false };
+}
+
+export const pods = namespaced<Pod>("v1", "Pod", "pods");
+export const services = namespaced<Service>("v1", "Service", "services");
+export const secrets = namespaced<Secret>("v1", "Secret", "secrets");
+export const configMaps = namespaced<ConfigMap>("v1", "ConfigMap", "configmaps");
+export const serviceAccounts = namespaced<ServiceAccount>("v1", "ServiceAccount", "serviceaccounts");
+export const nodes = clusterWide<Node>("v1", "Node", "nodes");
+export const namespaces = clusterWide<Namespace>("v1", "Namespace", "namespaces");
+export const deployments = namespaced<Deployment>("apps/v1", "Deployment", "deployments");
+export const replicaSets = namespaced<ReplicaSet>("apps/v1", "ReplicaSet", "replicasets");
+export const statefulSets = namespaced<StatefulSet>("apps/v1", "StatefulSet", "statefulsets");
+export const daemonSets = namespaced<DaemonSet>("apps/v1", "DaemonSet", "daemonsets");
+export const jobs = namespaced<Job>("batch/v1", "Job", "jobs");
+export const endpointSlices = namespaced<EndpointSlice>("discovery.k8s.io/v1", "EndpointSlice", "endpointslices");
+export const podDisruptionBudgets = namespaced<PodDisruptionBudget>(
+  "policy/v1",
+  "PodDisruptionBudget",
+  "poddisruptionbudgets",
+);
+export const leases = namespaced<Lease>("coordination.k8s.io/v1", "Lease", "leases");
+export const events = namespaced<Event>("events.k8s.io/v1", "Event", "events");
+export const horizontalPodAutoscalers = namespaced<HorizontalPodAutoscaler>(
+  "autoscaling/v2",
+  "HorizontalPodAutoscaler",
+  "horizontalpodautoscalers",
+);
+export const customResourceDefinitions = clusterWide<CustomResourceDefinition>(
+  "apiextensions.k8s.io/v1",
+  "CustomResourceDefinition",
+  "customresourcedefinitions",
+);
+export const roles = namespaced<Role>("rbac.authorization.k8s.io/v1", "Role", "roles");
+export const roleBindings = namespaced<RoleBinding>("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings");
+export const clusterRoles = clusterWide<ClusterRole>("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles");
+export const clusterRoleBindings = clusterWide<ClusterRoleBinding>(
+  "rbac.authorization.k8s.io/v1",
+  "ClusterRoleBinding",
+  "clusterrolebindings",
+);
+
+/** Reviews are questions: they can only be created, and the answer is in the status of what comes back. */
+export const tokenReviews = clusterWide<TokenReview>("authentication.k8s.io/v1", "TokenReview", "tokenreviews");
+export const subjectAccessReviews = clusterWide<SubjectAccessReview>(
+  "authorization.k8s.io/v1",
+  "SubjectAccessReview",
+  "subjectaccessreviews",
+);
