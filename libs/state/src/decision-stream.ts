@@ -1,0 +1,146 @@
+import { counter, type MetricRegistry, type Metrics } from "@evenkeel/metrics";
+import {
+  type Clock,
+  type Component,
+  type Decision,
+  type DecisionFilter,
+  type DecisionSink,
+  type DecisionSource,
+  isRetryable,
+  type Logger,
+  matches,
+  runtimeErrors,
+  sleep,
+} from "@evenkeel/runtime";
+import { parseDecision } from "./decision-text.ts";
+import type { State } from "./state.ts";
+
+/** What belongs to the service as a whole is kept under this word instead of an object's uid. */
+const SERVICE = "service";
+const STREAM = "decisions";
+
+/** How long to wait before a failed append is tried again, in milliseconds. */
+const RETRY = 1000;
+
+export const decisionStreamMetrics = {
+  dropped: counter(
+    "evenkeel_state_dropped_decisions_total",
+    "Decisions that never reached the shared stream, because it was away for too long or refused them.",
+    {},
+  ),
+  unreadable: counter(
+    "evenkeel_state_unreadable_decisions_total",
+    "Entries of the shared stream that were left out, because they are no decisions.",
+    {},
+  ),
+};
+
+export interface DecisionStreamOptions {
+  readonly state: State;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: MetricRegistry;
+  /** How many decisions the stream keeps, and how many wait in memory while the state is away. */
+  readonly capacity?: number;
+}
+
+/**
+ * The decisions of all replicas, in shared state. Recording is best effort: nobody waits for it, the oldest that wait go first when there are
+ * too many, and a decision whose append was not answered is appended again. Readers see each once.
+ */
+export class DecisionStream implements DecisionSink, DecisionSource, Component {
+  readonly name = "decision stream";
+  readonly #state: State;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #metrics: Metrics<typeof decisionStreamMetrics>;
+  readonly #capacity: number;
+  readonly #waiting: Decision[] = [];
+  readonly #stopping = new AbortController();
+  #pump: Promise<void> | undefined;
+
+  constructor({ state, clock, log, registry, capacity = 1000 }: DecisionStreamOptions) {
+    this.#state = state;
+    this.#clock = clock;
+    this.#log = log.child({ component: "decision stream" });
+    this.#metrics = registry.register(decisionStreamMetrics);
+    this.#capacity = capacity;
+  }
+
+  record(decision: Decision): void {
+    this.#waiting.push(decision);
+    if (this.#waiting.length > this.#capacity) this.#drop(this.#waiting.shift());
+    this.#pump ??= this.#drain().finally(() => (this.#pump = undefined));
+  }
+
+  async list(filter: DecisionFilter, limit: number): Promise<readonly Decision[]> {
+    const found = new Map<string, Decision>();
+    for (const { text } of await this.#state.streams.newest(SERVICE, STREAM, this.#capacity)) {
+      if (found.size >= limit) break;
+      const decision = this.#parse(text);
+      if (decision && matches(filter, decision) && !found.has(decision.id)) found.set(decision.id, decision);
+    }
+    return [...found.values()];
+  }
+
+  watch(filter: DecisionFilter, signal: AbortSignal): AsyncIterable<Decision> {
+    return this.#select(filter, this.#state.streams.tail(SERVICE, STREAM, "end", signal));
+  }
+
+  /** Gives what still waits until `deadline` to arrive. */
+  async stop(deadline: AbortSignal): Promise<void> {
+    if (!this.#state.available) this.#stopping.abort();
+    deadline.addEventListener("abort", () => this.#stopping.abort(), { once: true });
+    await this.#pump;
+  }
+
+  async *#select(filter: DecisionFilter, items: ReturnType<State["streams"]["tail"]>): AsyncGenerator<Decision> {
+    const seen = new Set<string>();
+    for await (const item of items) {
+      // The stream was cut behind the reader: it is for the reader to list afresh.
+      if ("gap" in item) throw new runtimeErrors.WatcherTooSlow({ limit: this.#capacity });
+      const decision = this.#parse(item.text);
+      if (!decision || seen.has(decision.id)) continue;
+      seen.add(decision.id);
+      const [oldest] = seen;
+      if (oldest !== undefined && seen.size > this.#capacity) seen.delete(oldest);
+      if (matches(filter, decision)) yield decision;
+    }
+  }
+
+  async #drain(): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let decision = this.#waiting[0]; decision && !signal.aborted; decision = this.#waiting[0]) {
+      try {
+        await this.#state.streams.append(SERVICE, STREAM, JSON.stringify(decision), this.#capacity);
+      } catch (error) {
+        if (isRetryable(error)) {
+          await this.#returned();
+          continue;
+        }
+        this.#log.warn({ error, decision: decision.id }, "a decision was not added to the shared stream");
+        this.#drop(decision);
+      }
+      // It may have been pushed out while its append was under way.
+      if (this.#waiting[0] === decision) this.#waiting.shift();
+    }
+  }
+
+  /** Resolves when the state is back, after a while, or when stopping. */
+  async #returned(): Promise<void> {
+    const back = new AbortController();
+    const unlisten = this.#state.onAvailability(() => back.abort());
+    await sleep(this.#clock, RETRY, AbortSignal.any([back.signal, this.#stopping.signal])).catch(() => undefined);
+    unlisten();
+  }
+
+  #drop(decision: Decision | undefined): void {
+    if (decision) this.#metrics.dropped.inc({});
+  }
+
+  #parse(text: string): Decision | undefined {
+    const decision = parseDecision(text);
+    if (!decision) this.#metrics.unreadable.inc({});
+    return decision;
+  }
+}

@@ -1,0 +1,25 @@
+export { type Address, parseAddress, showAddress } from "./address.ts";
+export { DecisionStream, decisionStreamMetrics, type DecisionStreamOptions } from "./decision-stream.ts";
+export * as stateErrors from "./errors.ts";
+export { Keys } from "./keys.ts";
+export { stateMetrics } from "./metrics.ts";
+export { openState, type StateHost } from "./open-state.ts";
+export { stateSettings } from "./settings.ts";
+export type {
+  Counters,
+  Counts,
+  Edges,
+  Entry,
+  Fence,
+  Gap,
+  Lock,
+  Locks,
+  Notice,
+  Page,
+  Records,
+  State,
+  StoredRecord,
+  Streams,
+  Version,
+  WriteTerms,
+} from "./state.ts";

@@ -1,0 +1,53 @@
+import { checkName } from "./arguments.ts";
+
+/**
+ * Where a service's data lies in Redis: `evenkeel:<service>:{<object>}:<part>`. The braces are literal: Redis Cluster hashes only what
+ * is between them, so that all keys of an object share a slot. Names are checked first, since a brace in one would move the tag.
+ *
+ *     …:records        hash    record name → "<version> <json>"
+ *     …:fences         hash    scope → highest token
+ *     …:counts         hash    replica → "<end in ms of Redis's clock> <json>"
+ *     …:streams        set     names of the object's streams, for `forget`
+ *     …:stream:<name>  stream  entries with the one field `text`
+ *     …:lock:<name>    string  token of the holder, with a TTL
+ *     …:edge:<topic>   channel
+ */
+export class Keys {
+  readonly #service: string;
+
+  constructor(service: string) {
+    this.#service = checkName("service", service);
+  }
+
+  records(object: string): string {
+    return this.#key(object, "records");
+  }
+
+  fences(object: string): string {
+    return this.#key(object, "fences");
+  }
+
+  counts(object: string): string {
+    return this.#key(object, "counts");
+  }
+
+  streams(object: string): string {
+    return this.#key(object, "streams");
+  }
+
+  stream(object: string, stream: string): string {
+    return this.#key(object, `stream:${checkName("stream", stream)}`);
+  }
+
+  lock(object: string, name: string): string {
+    return this.#key(object, `lock:${checkName("lock", name)}`);
+  }
+
+  edge(object: string, topic: string): string {
+    return this.#key(object, `edge:${checkName("topic", topic)}`);
+  }
+
+  #key(object: string, part: string): string {
+    return `evenkeel:${this.#service}:{${checkName("object", object)}}:${part}`;
+  }
+}

@@ -1,0 +1,74 @@
+import { checkLimit, checkName, checkText } from "../arguments.ts";
+import type { Edges, Entry, Gap, Page, Streams } from "../state.ts";
+import { appendedTopic, type Tails } from "../tail.ts";
+import type { Calls } from "./calls.ts";
+
+export class SqliteStreams implements Streams {
+  readonly #calls: Calls;
+  readonly #edges: Edges;
+  readonly #tails: Tails;
+
+  constructor(calls: Calls, edges: Edges, tails: Tails) {
+    this.#calls = calls;
+    this.#edges = edges;
+    this.#tails = tails;
+  }
+
+  async append(object: string, stream: string, text: string, limit: number): Promise<string> {
+    check(object, stream);
+    checkLimit(limit);
+    checkText("an entry", text);
+    const id = await this.#calls.write("append", (database) => {
+      const insert = database.prepare("INSERT INTO entries (object, stream, text) VALUES (?, ?, ?)");
+      const added = String(insert.run(object, stream, text).lastInsertRowid);
+      database
+        .prepare(
+          `DELETE FROM entries WHERE object = ?1 AND stream = ?2 AND id <=
+             (SELECT id FROM entries WHERE object = ?1 AND stream = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)`,
+        )
+        .run(object, stream, limit);
+      return added;
+    });
+    await this.#edges.publish(object, appendedTopic(stream), id);
+    return id;
+  }
+
+  async read(object: string, stream: string, after: string, limit: number): Promise<Page> {
+    check(object, stream);
+    checkLimit(limit);
+    return this.#calls.read("read", (database) => {
+      const found = database.prepare("SELECT 1 FROM entries WHERE object = ? AND stream = ? AND id = ?");
+      const cursor = /^\d{1,15}$/.test(after) ? Number(after) : -1;
+      const gap = after !== "start" && !found.get(object, stream, cursor);
+      const query = database.prepare(
+        "SELECT id, text FROM entries WHERE object = ? AND stream = ? AND id > ? ORDER BY id LIMIT ?",
+      );
+      return { gap, entries: query.all(object, stream, gap || after === "start" ? -1 : cursor, limit).map(toEntry) };
+    });
+  }
+
+  async newest(object: string, stream: string, limit: number): Promise<readonly Entry[]> {
+    check(object, stream);
+    checkLimit(limit);
+    return this.#calls.read("newest", (database) =>
+      database
+        .prepare("SELECT id, text FROM entries WHERE object = ? AND stream = ? ORDER BY id DESC LIMIT ?")
+        .all(object, stream, limit)
+        .map(toEntry),
+    );
+  }
+
+  tail(object: string, stream: string, after: string, signal: AbortSignal): AsyncIterable<Entry | Gap> {
+    check(object, stream);
+    return this.#tails.follow({ object, stream, after, signal }, this);
+  }
+}
+
+function check(object: string, stream: string): void {
+  checkName("object", object);
+  checkName("stream", stream);
+}
+
+function toEntry(row: Record<string, unknown>): Entry {
+  return { id: String(row["id"]), text: String(row["text"]) };
+}
