@@ -52,16 +52,19 @@ export async function bringUp(options: BringUpOptions, toolset: Toolset, runs: s
     const plan = planCluster({ ...options, advertiseAddress }, ports, credentials, folder, toolset);
     components = createComponents(plan, folder, toolset, credentials.admin);
 
+    const times: string[] = [];
     const start = async (component: ComponentName): Promise<void> => {
       await components.get(component)?.start(deadlineMs);
-      progress(`${component} is ready after ${seconds(started)} s`);
+      times.push(`${component} ${seconds(started)}`);
     };
     await start("etcd");
     await start("kube-apiserver");
     await Promise.all([start("kube-controller-manager"), start("kube-scheduler"), start("kwok")]);
     const access = { server, caFile: credentials.authority.files.certificate, client: credentials.admin };
     await seedCluster({ ...access, count, shape, deadlineMs });
-    progress(`${count} nodes are ready after ${seconds(started)} s`);
+    progress(
+      `cluster ${name} is ready after ${seconds(started)} s (${times.join(", ")}, ${count} nodes ${seconds(started)})`,
+    );
 
     const startupMs = Math.round(performance.now() - started);
     folder.update({ startupMs, ...(keep ? { owner: null } : {}) });

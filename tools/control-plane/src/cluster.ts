@@ -10,6 +10,9 @@ import type { RunFolder } from "./run-folder.ts";
 import type { ComponentName } from "./run-record.ts";
 import type { Toolset } from "./toolset.ts";
 
+/** kube-apiserver, asked to end, waits a minute for its watchers to go; a restart cuts them off after this time, in milliseconds. */
+const RESTART_GRACE_MS = 1_000;
+
 export interface ComponentStatus {
   readonly component: ComponentName;
   readonly pid: number;
@@ -142,7 +145,7 @@ export class Cluster implements AsyncDisposable {
 
   /** Starts a component again on its own ports with its own data, ending it first if it runs. Resolves when it serves. */
   async restart(component: ComponentName): Promise<void> {
-    await this.#component(component).end();
+    await this.#component(component).end(RESTART_GRACE_MS);
     await this.#component(component).start(this.#parts.deadlineMs);
   }
 
@@ -172,6 +175,8 @@ export class Cluster implements AsyncDisposable {
 /** Ends components: etcd last, because kube-apiserver takes its leave there. */
 export async function endComponents(components: Iterable<Component>): Promise<void> {
   const all = [...components];
+  // One that is paused would keep the others waiting for its answer.
+  for (const component of all) component.signal("SIGCONT");
   const identities = (chosen: readonly Component[]): ProcessIdentity[] =>
     chosen.flatMap(({ identity }) => identity ?? []);
   await endProcesses(identities(all.filter(({ name }) => name !== "etcd")));

@@ -22,12 +22,19 @@ export interface ComponentSpec {
   readonly record: (process: ComponentProcess) => void;
 }
 
+/** The end of a process, in words that follow its name. */
+class ProcessExit {
+  readonly how: string;
+
+  constructor(how: string) {
+    this.how = how;
+  }
+}
+
 /** One program of a control plane, which can end and start again with the same flags, ports and log. */
 export class Component {
   readonly #spec: ComponentSpec;
   #identity: ProcessIdentity | undefined;
-  /** How the last process ended, in words. */
-  #end: string | undefined;
   /** Where the output of the last process begins in the log. */
   #logStart = 0;
 
@@ -53,10 +60,11 @@ export class Component {
    * Rejects if it ends before, or after `deadlineMs`; the error names the log and repeats its last lines.
    */
   async start(deadlineMs: number): Promise<void> {
-    this.#spawn();
+    const exit = this.#spawn();
     const whyNot = async (): Promise<string | undefined> => {
-      if (this.#end !== undefined) throw this.#exitError(this.#end);
-      return this.#spec.whyNotReady();
+      const news = await Promise.race([exit, this.#spec.whyNotReady()]);
+      if (news instanceof ProcessExit) throw this.#exitError(news);
+      return news;
     };
     await waitUntil(`${this.name} is ready`, whyNot, { deadlineMs, everyMs: 25 }).catch((error: unknown) => {
       if (!(error instanceof ControlPlaneError) || error.code !== "EK_CLUSTER_DEADLINE") throw error;
@@ -72,26 +80,30 @@ export class Component {
     if (this.#identity !== undefined) await endProcesses([this.#identity], graceMs);
   }
 
-  #spawn(): void {
+  /** Resolves when the new process ends. */
+  #spawn(): Promise<ProcessExit> {
     const { name, binary, args, environment, cwd, logFile, record } = this.#spec;
     const log = openSync(logFile, "a", 0o600);
     this.#logStart = fstatSync(log).size;
-    this.#end = undefined;
     const child = spawn(binary, args, { cwd, env: environment, stdio: ["ignore", log, log], detached: true });
     closeSync(log);
-    child.once("error", (error) => (this.#end = `could not be started: ${error.message}`));
-    child.once("exit", (code, signal) => (this.#end = `ended with ${signal ?? `code ${code ?? "unknown"}`}`));
     child.unref();
     this.#identity = child.pid === undefined ? undefined : identify(child.pid);
     if (this.#identity !== undefined) record({ component: name, ...this.#identity });
+    return new Promise((resolve) => {
+      child.once("error", (error) => resolve(new ProcessExit(`could not be started: ${error.message}`)));
+      child.once("exit", (code, signal) => {
+        resolve(new ProcessExit(`ended with ${signal ?? `code ${code ?? "unknown"}`}`));
+      });
+    });
   }
 
-  #exitError(end: string): ControlPlaneError {
+  #exitError({ how }: ProcessExit): ControlPlaneError {
     const tail = this.#logTail();
     const taken = tail.includes("address already in use");
     return new ControlPlaneError(
       taken ? "EK_CLUSTER_PORT_TAKEN" : "EK_CLUSTER_COMPONENT_EXITED",
-      `${this.name} ${end} before it was ready${taken ? ": its port is taken" : ""}\n${tail}`,
+      `${this.name} ${how} before it was ready${taken ? ": its port is taken" : ""}\n${tail}`,
     );
   }
 

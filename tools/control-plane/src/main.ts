@@ -82,15 +82,14 @@ async function start(values: Values, words: readonly string[], folders: Folders)
     ...(apiserverPort === undefined ? {} : { apiserverPort }),
   };
   try {
-    const cluster = await startCluster(options);
-    say(`cluster ${name} is up after ${(cluster.startupMs / 1000).toFixed(1)} s at ${cluster.server}`);
+    await startCluster(options);
   } catch (error) {
     if (!(error instanceof ControlPlaneError) || error.code !== "EK_CLUSTER_NAME_TAKEN") throw error;
     say(`cluster ${name} runs already; options of this call have no effect on it`);
   }
   const run = findKept(runsFolder(folders), name);
   if (run === undefined) throw new Error(`cluster ${name} is gone again; see ${runsFolder(folders)}`);
-  say(`${run.record.nodes} nodes, logs in ${run.folder.logs}`);
+  say(`${run.record.nodes} nodes at ${run.record.server}, logs in ${run.folder.logs}`);
   say(`kubectl is ${run.record.bin}/kubectl; stop the cluster with: ${PROGRAM} stop ${name}`);
   console.log(`export KUBECONFIG=${run.folder.kubeconfig}`);
   console.log(`export PATH=${run.record.bin}:$PATH`);

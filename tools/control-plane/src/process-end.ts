@@ -3,7 +3,7 @@ import { isAlive, type ProcessIdentity } from "./process-identity.ts";
 import { waitUntil } from "./wait.ts";
 
 /** How long a process has between SIGTERM and SIGKILL, in milliseconds. */
-export const GRACE_MS = 10_000;
+export const GRACE_MS = 5_000;
 
 /** SIGKILL takes effect at once unless the kernel itself is stuck, for example on a dead disk. */
 const KILL_DEADLINE_MS = 10_000;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Folders, runsFolder } from "./folders.ts";
 import { withLock } from "./lock.ts";
-import { endProcesses, GRACE_MS } from "./process-end.ts";
+import { endProcesses, GRACE_MS, signalProcess } from "./process-end.ts";
 import { isAlive, type ProcessIdentity } from "./process-identity.ts";
 import { findMarked } from "./run-mark.ts";
 import { type FoundRun, pruneRuns, RunFolder } from "./run-folder.ts";
@@ -32,6 +32,8 @@ export async function endRun(run: FoundRun, graceMs: number = GRACE_MS): Promise
   const processes = new Map<number, ProcessIdentity>();
   for (const identity of [...run.record.processes, ...findMarked(run.folder.id)]) {
     if (isAlive(identity)) processes.set(identity.pid, identity);
+    // One that is paused would keep the others waiting for its answer.
+    signalProcess(identity, "SIGCONT");
   }
   const last = run.record.processes.filter(({ component }) => component === "etcd").map(({ pid }) => pid);
   const isLast = ({ pid }: ProcessIdentity): boolean => last.includes(pid);

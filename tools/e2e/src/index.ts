@@ -1,0 +1,3 @@
+export { apply, eventually, get, kubectl, type KubeObject, list } from "./kubectl-steps.ts";
+export { START_TIMEOUT_MS, TEST_TIMEOUT_MS, useCluster } from "./use-cluster.ts";
+export { configMap, deployment, disruptionBudget, type Pod } from "./workloads.ts";

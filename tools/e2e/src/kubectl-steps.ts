@@ -1,0 +1,38 @@
+import { type Cluster, type KubectlOptions, waitUntil, type WhyNot } from "@evenkeel/control-plane";
+
+/** The part of every object that tests look at; `T` says more about its kind. */
+export type KubeObject<T = unknown> = T & {
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid: string };
+};
+
+/** How long the cluster may take to follow a change, in milliseconds. */
+const SETTLE_MS = 60_000;
+
+/** Runs kubectl, which must succeed, and gives its output. */
+export async function kubectl(cluster: Cluster, args: readonly string[], options?: KubectlOptions): Promise<string> {
+  const { stdout, stderr, code } = await cluster.kubectl(args, options);
+  if (code !== 0) throw new Error(`kubectl ${args.join(" ")} ended with code ${code}: ${stderr}`);
+  return stdout;
+}
+
+/** Applies objects as `kubectl apply` does. */
+export async function apply(cluster: Cluster, ...objects: readonly object[]): Promise<void> {
+  const input = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
+  await kubectl(cluster, ["apply", "-f", "-"], { input });
+}
+
+/** One object: `get(cluster, "deployment", "web")`. More arguments go to kubectl as they are. */
+export async function get<T>(cluster: Cluster, kind: string, name: string, ...args: string[]): Promise<KubeObject<T>> {
+  return JSON.parse(await kubectl(cluster, ["get", kind, name, "-o", "json", ...args])) as KubeObject<T>;
+}
+
+/** Objects of a kind: `list(cluster, "pods", "-l", "app=web")`. */
+export async function list<T>(cluster: Cluster, kind: string, ...args: string[]): Promise<KubeObject<T>[]> {
+  const answer = JSON.parse(await kubectl(cluster, ["get", kind, "-o", "json", ...args])) as { items: KubeObject<T>[] };
+  return answer.items;
+}
+
+/** Waits for what the cluster does by itself; `whyNot` says what is missing until nothing is. */
+export async function eventually(what: string, whyNot: WhyNot): Promise<void> {
+  await waitUntil(what, whyNot, { deadlineMs: SETTLE_MS, everyMs: 100 });
+}
