@@ -1,0 +1,221 @@
+import type { Metrics } from "@evenkeel/metrics";
+import type { Clock } from "@evenkeel/runtime";
+import { DeadlineHeap } from "./deadline-heap.ts";
+import { KeyQueue } from "./key-queue.ts";
+import { RequeueLimiter, type RequeueLimits } from "./requeue-limiter.ts";
+import { WorkqueueMeter } from "./workqueue-meter.ts";
+import type { workqueueMetrics } from "./workqueue-metrics.ts";
+
+/** `low` is for bulk that can wait: the keys of a whole list. */
+export type Priority = "normal" | "low";
+
+export interface WorkqueueOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly metrics?: Metrics<typeof workqueueMetrics> | undefined;
+  readonly limits?: RequeueLimits;
+}
+
+export interface AddOptions {
+  readonly priority?: Priority;
+  /** Milliseconds until the key is due. */
+  readonly after?: number;
+}
+
+export interface WorkItem {
+  readonly key: string;
+  readonly priority: Priority;
+}
+
+/** After this many keys of normal priority in a row a low one is taken, so that bulk goes on under any load. */
+const FAIR_TURN = 10;
+/** Timers take at most some 24 days; a later key is looked at once a day. */
+const LONGEST_TIMER = 86_400_000;
+
+/**
+ * Keys to be worked on. A key that waits is there once, however often it is added; a key in work is given to nobody else, and if it is
+ * added meanwhile it comes again when the work is done. Keys of one priority come in the order in which they were added.
+ *
+ * A key that waits for its time is there once too, and earliest wins: adding it for now takes it forward. Who works on it says
+ * each time when it wants to see it again.
+ */
+export class Workqueue {
+  readonly #clock: Clock;
+  readonly #limiter: RequeueLimiter;
+  readonly #meter: WorkqueueMeter;
+  /** Keys that wait. */
+  readonly #queued: Readonly<Record<Priority, KeyQueue>> = { normal: new KeyQueue(), low: new KeyQueue() };
+  readonly #delayed = new DeadlineHeap();
+  readonly #delayedPriority = new Map<string, Priority>();
+  /** Keys in work. */
+  readonly #processing = new Set<string>();
+  /** Keys in work that were added again. */
+  readonly #dirty = new Map<string, Priority>();
+  readonly #takers = new Set<(item: WorkItem | undefined) => void>();
+  readonly #drained: (() => void)[] = [];
+  #normalInARow = 0;
+  #shutDown = false;
+  #cancelTimer: () => void = () => undefined;
+
+  constructor({ name, clock, metrics, limits }: WorkqueueOptions) {
+    this.#clock = clock;
+    this.#limiter = new RequeueLimiter(clock, limits);
+    this.#meter = new WorkqueueMeter(name, clock, metrics);
+  }
+
+  /** Keys that wait to be worked on now; neither those in work nor those that wait for their time. */
+  get length(): number {
+    return this.#queued.normal.size + this.#queued.low.size;
+  }
+
+  /** Adds a key. Of two adds of a key that waits, the higher priority and the earlier time count. Nothing is added after `shutDown`. */
+  add(key: string, { priority = "normal", after = 0 }: AddOptions = {}): void {
+    if (this.#shutDown) return;
+    if (after > 0) this.#addLater(key, priority, after);
+    else this.#addNow(key, priority);
+  }
+
+  /** Adds a key that failed, after its back-off. */
+  addRateLimited(key: string, priority: Priority = "normal"): void {
+    if (this.#shutDown) return;
+    this.#meter.retried();
+    this.add(key, { priority, after: this.#limiter.failed(key) });
+  }
+
+  /** Ends a key's back-off: its next failure counts as the first. */
+  forget(key: string): void {
+    this.#limiter.forget(key);
+  }
+
+  /** Failures of a key in a row. */
+  failures(key: string): number {
+    return this.#limiter.failures(key);
+  }
+
+  /**
+   * The next key, as soon as there is one; it is in work until `done`. Nothing when the queue is shut down and empty, or when the signal
+   * aborts.
+   */
+  take(signal: AbortSignal): Promise<WorkItem | undefined> {
+    if (signal.aborted) return Promise.resolve(undefined);
+    const item = this.#next();
+    if (item !== undefined || this.#shutDown) return Promise.resolve(item);
+    return new Promise((resolve) => {
+      const give = (given: WorkItem | undefined) => {
+        signal.removeEventListener("abort", leave);
+        this.#takers.delete(give);
+        resolve(given);
+      };
+      const leave = () => give(undefined);
+      signal.addEventListener("abort", leave, { once: true });
+      this.#takers.add(give);
+    });
+  }
+
+  /** The work on a key is over, well or badly. */
+  done(key: string): void {
+    if (!this.#processing.delete(key)) return;
+    this.#meter.done(key);
+    const again = this.#dirty.get(key);
+    this.#dirty.delete(key);
+    if (again !== undefined) this.#enqueue(key, again);
+    this.#settle();
+  }
+
+  /** Takes no more keys and forgets those that wait for their time. Keys that wait now are still given out. */
+  shutDown(): void {
+    this.#shutDown = true;
+    this.#delayed.clear();
+    this.#delayedPriority.clear();
+    this.#cancelTimer();
+    this.#settle();
+  }
+
+  /** Shuts down and forgets the keys that wait: nobody will work on them. */
+  abandon(): void {
+    for (const keys of [this.#queued.normal, this.#queued.low]) while (keys.shift() !== undefined);
+    this.#meter.abandoned();
+    this.shutDown();
+  }
+
+  /** Shuts down; resolves when every key that waited has been taken and all work is done. */
+  drain(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#drained.push(resolve);
+      this.shutDown();
+    });
+  }
+
+  #addNow(key: string, priority: Priority): void {
+    const planned = this.#delayedPriority.get(key);
+    const higher = planned === "normal" ? planned : priority;
+    if (planned !== undefined) {
+      this.#delayed.delete(key);
+      this.#delayedPriority.delete(key);
+    }
+    const present = this.#dirty.get(key) ?? this.#waitsAs(key);
+    if (present === undefined) this.#meter.added();
+    if (this.#processing.has(key)) {
+      if (present !== "normal") this.#dirty.set(key, higher);
+    } else if (present === undefined || (present === "low" && higher === "normal")) {
+      this.#queued.low.delete(key);
+      this.#enqueue(key, higher);
+    }
+  }
+
+  #addLater(key: string, priority: Priority, after: number): void {
+    // A key that is to come at once comes before any later time.
+    if (this.#dirty.has(key) || this.#waitsAs(key) !== undefined) return;
+    this.#delayed.add(key, this.#clock.monotonic() + after);
+    if (this.#delayedPriority.get(key) !== "normal") this.#delayedPriority.set(key, priority);
+    this.#setTimer();
+  }
+
+  #waitsAs(key: string): Priority | undefined {
+    if (this.#queued.normal.has(key)) return "normal";
+    return this.#queued.low.has(key) ? "low" : undefined;
+  }
+
+  #enqueue(key: string, priority: Priority): void {
+    this.#queued[priority].add(key);
+    this.#meter.queued(key, this.length);
+    const [taker] = this.#takers;
+    if (taker) taker(this.#next());
+  }
+
+  #next(): WorkItem | undefined {
+    const { normal, low } = this.#queued;
+    const priority = normal.size > 0 && (low.size === 0 || this.#normalInARow < FAIR_TURN) ? "normal" : "low";
+    const key = this.#queued[priority].shift();
+    if (key === undefined) return undefined;
+    this.#normalInARow = priority === "normal" ? this.#normalInARow + 1 : 0;
+    this.#processing.add(key);
+    this.#meter.taken(key, this.length);
+    return { key, priority };
+  }
+
+  #setTimer(): void {
+    this.#cancelTimer();
+    const due = this.#delayed.next;
+    if (due === undefined) return;
+    const wait = Math.min(Math.max(0, due - this.#clock.monotonic()), LONGEST_TIMER);
+    this.#cancelTimer = this.#clock.schedule(wait, () => this.#release());
+  }
+
+  #release(): void {
+    const now = this.#clock.monotonic();
+    for (let key = this.#delayed.take(now); key !== undefined; key = this.#delayed.take(now)) {
+      const priority = this.#delayedPriority.get(key) ?? "normal";
+      this.#delayedPriority.delete(key);
+      this.#addNow(key, priority);
+    }
+    this.#setTimer();
+  }
+
+  /** After a shutdown, lets go of those who wait for what will not come. */
+  #settle(): void {
+    if (!this.#shutDown || this.length > 0 || this.#processing.size > 0) return;
+    for (const give of [...this.#takers]) give(undefined);
+    for (const resolve of this.#drained.splice(0)) resolve();
+  }
+}
