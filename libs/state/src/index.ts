@@ -10,6 +10,7 @@ export type {
   Counts,
   Edges,
   Entry,
+  EntryId,
   Fence,
   Gap,
   Lock,

@@ -87,16 +87,18 @@ export interface Counters {
   sum(object: string): Promise<Counts>;
 }
 
+/** Opaque, and unique within its stream. */
+export type EntryId = `e-${string}`;
+
 export interface Entry {
-  /** Opaque, and unique within the stream. */
-  readonly id: string;
+  readonly id: EntryId;
   readonly text: string;
 }
 
 export interface Page {
   /** Oldest first. */
   readonly entries: readonly Entry[];
-  /** The id to read on from. Not the last entry was dropped meanwhile, but it was: reading starts at the oldest that is left. */
+  /** The entry to read on from is not there any more, so that others may be gone too; these are from the oldest that is left on. */
   readonly gap: boolean;
 }
 
@@ -108,9 +110,9 @@ export interface Gap {
 /** Logs of bounded length: the oldest entries go. */
 export interface Streams {
   /** Resolves with the entry's id. `limit` is how many entries the stream keeps, this one included. */
-  append(object: string, stream: string, text: string, limit: number): Promise<string>;
+  append(object: string, stream: string, text: string, limit: number): Promise<EntryId>;
   /** What came after entry `after`, or from the oldest on; at most `limit` entries. */
-  read(object: string, stream: string, after: string | "start", limit: number): Promise<Page>;
+  read(object: string, stream: string, after: EntryId | "start", limit: number): Promise<Page>;
   /** The newest first. */
   newest(object: string, stream: string, limit: number): Promise<readonly Entry[]>;
   /**
@@ -120,7 +122,7 @@ export interface Streams {
   tail(
     object: string,
     stream: string,
-    after: string | "start" | "end",
+    after: EntryId | "start" | "end",
     signal: AbortSignal,
   ): AsyncIterable<Entry | Gap>;
 }

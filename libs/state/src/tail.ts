@@ -1,5 +1,5 @@
 import { type Clock, isRetryable, sleep } from "@evenkeel/runtime";
-import type { Edges, Entry, Gap, Page, Streams } from "./state.ts";
+import type { Edges, Entry, EntryId, Gap, Page, Streams } from "./state.ts";
 
 /** The topic on which a stream's appends are announced. */
 export function appendedTopic(stream: string): string {
@@ -12,10 +12,12 @@ const PAGE = 100;
 /** How long to wait before reading again from a state that is away, in milliseconds; its return is noticed at once. */
 const RETRY = 1000;
 
+type Cursor = EntryId | "start";
+
 export interface Position {
   readonly object: string;
   readonly stream: string;
-  readonly after: string;
+  readonly after: EntryId | "start" | "end";
   readonly signal: AbortSignal;
 }
 
@@ -42,10 +44,14 @@ export class Tails {
     if (signal.aborted) end();
     const start =
       after === "end"
-        ? this.#patiently(latch, signal, async () => (await streams.newest(object, stream, 1))[0]?.id ?? "start")
+        ? this.#patiently(
+            latch,
+            signal,
+            async (): Promise<Cursor> => (await streams.newest(object, stream, 1))[0]?.id ?? "start",
+          )
         : Promise.resolve(after);
     start.catch(() => undefined);
-    const read = (cursor: string) => this.#patiently(latch, signal, () => streams.read(object, stream, cursor, PAGE));
+    const read = (cursor: Cursor) => this.#patiently(latch, signal, () => streams.read(object, stream, cursor, PAGE));
     return drain(start, read, latch, signal, end);
   }
 
@@ -68,14 +74,15 @@ export class Tails {
 }
 
 async function* drain(
-  start: Promise<string | undefined>,
-  read: (cursor: string) => Promise<Page | undefined>,
+  start: Promise<Cursor | undefined>,
+  read: (cursor: Cursor) => Promise<Page | undefined>,
   latch: Latch,
   signal: AbortSignal,
   end: () => void,
 ): AsyncGenerator<Entry | Gap> {
+  const ended = () => signal.aborted;
   try {
-    for (let cursor = await start; cursor !== undefined && !signal.aborted;) {
+    for (let cursor = await start; cursor !== undefined && !ended();) {
       const page = await read(cursor);
       if (page === undefined) return;
       if (page.gap) {
@@ -85,7 +92,7 @@ async function* drain(
       for (const entry of page.entries) {
         cursor = entry.id;
         yield entry;
-        if (signal.aborted) return;
+        if (ended()) return;
       }
       if (page.entries.length === 0) await latch.opened();
     }

@@ -87,10 +87,10 @@ export class RedisState implements State {
   /** Resolves when Redis answers, or after the deadline without it: a service starts from memory too. */
   async start({ signal }: Running): Promise<void> {
     const { address, clock, log, deadline } = this.#options;
-    const { promise: settled, resolve } = Promise.withResolvers<void>();
-    const unlisten = this.onAvailability(() => resolve());
-    const cancel = clock.schedule(deadline, resolve);
-    signal.addEventListener("abort", () => resolve(), { once: true });
+    const { promise: settled, resolve } = Promise.withResolvers<undefined>();
+    const unlisten = this.onAvailability(() => resolve(undefined));
+    const cancel = clock.schedule(deadline, () => resolve(undefined));
+    signal.addEventListener("abort", () => resolve(undefined), { once: true });
     this.#commands.open();
     this.#subscriptions.open();
     this.#probeLater();

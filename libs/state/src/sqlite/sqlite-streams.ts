@@ -1,5 +1,5 @@
 import { checkLimit, checkName, checkText } from "../arguments.ts";
-import type { Edges, Entry, Gap, Page, Streams } from "../state.ts";
+import type { Edges, Entry, EntryId, Gap, Page, Streams } from "../state.ts";
 import { appendedTopic, type Tails } from "../tail.ts";
 import type { Calls } from "./calls.ts";
 
@@ -14,31 +14,31 @@ export class SqliteStreams implements Streams {
     this.#tails = tails;
   }
 
-  async append(object: string, stream: string, text: string, limit: number): Promise<string> {
+  async append(object: string, stream: string, text: string, limit: number): Promise<EntryId> {
     check(object, stream);
     checkLimit(limit);
     checkText("an entry", text);
-    const id = await this.#calls.write("append", (database) => {
+    const id = await this.#calls.write("append", (database): EntryId => {
       const insert = database.prepare("INSERT INTO entries (object, stream, text) VALUES (?, ?, ?)");
-      const added = String(insert.run(object, stream, text).lastInsertRowid);
+      const added = insert.run(object, stream, text).lastInsertRowid;
       database
         .prepare(
           `DELETE FROM entries WHERE object = ?1 AND stream = ?2 AND id <=
              (SELECT id FROM entries WHERE object = ?1 AND stream = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)`,
         )
         .run(object, stream, limit);
-      return added;
+      return `e-${added}`;
     });
     await this.#edges.publish(object, appendedTopic(stream), id);
     return id;
   }
 
-  async read(object: string, stream: string, after: string, limit: number): Promise<Page> {
+  async read(object: string, stream: string, after: EntryId | "start", limit: number): Promise<Page> {
     check(object, stream);
     checkLimit(limit);
     return this.#calls.read("read", (database) => {
       const found = database.prepare("SELECT 1 FROM entries WHERE object = ? AND stream = ? AND id = ?");
-      const cursor = /^\d{1,15}$/.test(after) ? Number(after) : -1;
+      const cursor = Number(/^e-(\d{1,15})$/.exec(after)?.[1] ?? -1);
       const gap = after !== "start" && !found.get(object, stream, cursor);
       const query = database.prepare(
         "SELECT id, text FROM entries WHERE object = ? AND stream = ? AND id > ? ORDER BY id LIMIT ?",
@@ -58,7 +58,12 @@ export class SqliteStreams implements Streams {
     );
   }
 
-  tail(object: string, stream: string, after: string, signal: AbortSignal): AsyncIterable<Entry | Gap> {
+  tail(
+    object: string,
+    stream: string,
+    after: EntryId | "start" | "end",
+    signal: AbortSignal,
+  ): AsyncIterable<Entry | Gap> {
     check(object, stream);
     return this.#tails.follow({ object, stream, after, signal }, this);
   }
@@ -70,5 +75,5 @@ function check(object: string, stream: string): void {
 }
 
 function toEntry(row: Record<string, unknown>): Entry {
-  return { id: String(row["id"]), text: String(row["text"]) };
+  return { id: `e-${String(row["id"])}`, text: String(row["text"]) };
 }

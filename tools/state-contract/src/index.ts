@@ -1,0 +1,4 @@
+export { eventually } from "./eventually.ts";
+export { openedState, type OpenedState } from "./opened-state.ts";
+export { findRedisServer, freePorts, type Persistence, RedisServer } from "./redis-server.ts";
+export { SentinelSet } from "./sentinel-set.ts";
