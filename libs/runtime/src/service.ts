@@ -76,6 +76,8 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
     this.#startedAt = clock.monotonic();
     this.settings = settings;
     this.clock = clock;
+    // A log that nobody reads any more neither ends the service nor keeps it busy with reporting so.
+    host.stdout.on("error", () => undefined);
     this.log = createLogger({
       service: name,
       level: common.logLevel,

@@ -89,6 +89,11 @@ export class BallastProcess implements AsyncDisposable {
     return `http://127.0.0.1:${ports[door] ?? "none"}${path}`;
   }
 
+  /** Stops reading what it prints, as a log collector does that dies. */
+  stopReading(): void {
+    this.#child.stdout?.destroy();
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }

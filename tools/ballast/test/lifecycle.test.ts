@@ -79,6 +79,17 @@ test("a component's death ends the process with its reason and exit code 1", asy
   expect(fatal[0]).toMatchObject({ code: "EK_RUNTIME_COMPONENT_DIED", msg: "lookout died: an iceberg lies ahead" });
 });
 
+test("outlives the reader of its log and still stops in order", async () => {
+  await using ballast = await BallastProcess.start();
+  const readyz = await ballast.url("health", "/readyz");
+  ballast.stopReading();
+  await ballast.setLevel("90\n"); // A decision, and so a log line that nobody takes.
+  while (!(await (await fetch(await ballast.url("admin", "/metrics"))).text()).includes('direction="out"} 40'));
+  expect(await status(readyz)).toBe(200);
+  ballast.signal("SIGTERM");
+  expect((await ballast.exit).code).toBe(0);
+});
+
 test.each([
   ["rejection", "nothing handled an error (rejection): a plank gave way"],
   ["exception", "nothing handled an error (exception): the mast fell"],

@@ -1,5 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { drift, generate } from "./generate.ts";
 import { newProject } from "./new-project.ts";
+import { workspaceRoot } from "./projects.ts";
 import { runTests } from "./run-tests.ts";
 
 const usage = `Usage: node tools/workspace/src/main.ts <verb>
@@ -25,7 +27,8 @@ async function run([verb, ...words]: readonly string[]): Promise<number> {
     }
     case "new": {
       const [kind = "", name = "", layer] = words;
-      for (const file of newProject(kind, name, layer)) console.log(file);
+      const files = newProject(kind, name, layer);
+      spawnSync("prettier", ["--write", ...files], { cwd: workspaceRoot, stdio: "inherit" });
       console.log("Run `npm install` once, so that others can import it.");
       return 0;
     }
