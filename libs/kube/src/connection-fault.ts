@@ -20,9 +20,11 @@ export function connectionFault(call: string, thrown: unknown, sending: boolean)
 /** The most telling code of an error: that of its innermost cause, or of the first of several that failed together. */
 function codeOf(thrown: unknown): string {
   let code = "";
-  for (let error = thrown, depth = 0; error instanceof Error && depth < 8; depth++) {
-    if ("code" in error && typeof error.code === "string") code = error.code;
-    error = error instanceof AggregateError ? error.errors[0] : error.cause;
+  let error = thrown;
+  for (let depth = 0; typeof error === "object" && error !== null && depth < 8; depth++) {
+    const fields = error as { readonly code?: unknown; readonly cause?: unknown; readonly errors?: readonly unknown[] };
+    if (typeof fields.code === "string") ({ code } = fields as { code: string });
+    error = fields.errors?.[0] ?? fields.cause;
   }
   return code;
 }

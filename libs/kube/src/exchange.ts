@@ -7,6 +7,7 @@ import { connectionFault } from "./connection-fault.ts";
 import { type Access, type Credentials, expiredCredential } from "./credentials.ts";
 import * as errors from "./errors.ts";
 import type { kubeMetrics } from "./kube-metrics.ts";
+import { readWhole } from "./read-whole.ts";
 import { Refusal } from "./refusal.ts";
 import { callName, isIdempotent, type KubeRequest, type KubeStream, requestTarget } from "./request.ts";
 import { oneLine, refusal } from "./status.ts";
@@ -247,18 +248,6 @@ export class Exchange {
   async #server(): Promise<string> {
     return (await this.#options.credentials.access()).server.origin;
   }
-}
-
-async function readWhole(call: string, body: Readable, limit: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    // Leaving the loop destroys the body and with it the connection: the rest need not be read.
-    if (length > limit) throw new errors.ResponseTooLarge({ call, limit });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function codeOf(error: unknown): string {
