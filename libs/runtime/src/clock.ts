@@ -8,11 +8,18 @@ export interface Clock {
   schedule(delay: number, task: () => void): () => void;
 }
 
+/** The longest delay of `setTimeout`, in milliseconds (24.8 days); it takes a longer one as none at all. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   schedule: (delay, task) => {
-    const timer = setTimeout(task, delay);
+    const wait = (rest: number): NodeJS.Timeout =>
+      rest > LONGEST_TIMER
+        ? setTimeout(() => (timer = wait(rest - LONGEST_TIMER)), LONGEST_TIMER)
+        : setTimeout(task, rest);
+    let timer = wait(delay);
     return () => clearTimeout(timer);
   },
 };

@@ -1,3 +1,5 @@
+import { inspect } from "node:util";
+
 /** Whether trying again may help, without anything else being changed. */
 export type Recovery = "retryable" | "terminal";
 
@@ -53,18 +55,36 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof CodedError && error.recovery === "retryable";
 }
 
+/** True for errors of any realm: what Node's core throws inside a `vm` context is no instance of that context's Error. */
+export function isError(thrown: unknown): thrown is Error {
+  // In Node 24, and in the library that TypeScript calls esnext; the workspace compiles against es2024.
+  return (Error as unknown as { isError(value: unknown): boolean }).isError(thrown);
+}
+
 /** An Error for whatever was thrown. */
 export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
+  if (isError(thrown)) return thrown;
+  return new Error(typeof thrown === "string" ? thrown : inspect(thrown));
+}
+
+/** What was thrown, what led to it, and so on; cut where it is longer than anyone reads, or goes in a circle. */
+export function chainOf(thrown: unknown): readonly unknown[] {
+  const chain: unknown[] = [];
+  for (let link = thrown; link !== undefined && chain.length < 8; link = isError(link) ? link.cause : undefined) {
+    chain.push(link);
+  }
+  return chain;
 }
 
 /** The message of an error and of its causes, on one line. */
 export function explain(thrown: unknown): string {
-  const messages: string[] = [];
-  for (let error = thrown; error !== undefined && messages.length < 8;) {
-    const { message, cause } = toError(error);
-    messages.push(message.replaceAll(/\s+/g, " "));
-    error = cause;
-  }
-  return messages.join(": ");
+  return chainOf(thrown)
+    .map((link) => messageOf(toError(link)).replaceAll(/\s+/g, " "))
+    .join(": ");
+}
+
+/** Node reports a connection that was refused on every address as several errors below an empty message. */
+function messageOf(error: Error & { readonly errors?: unknown }): string {
+  const parts = Array.isArray(error.errors) ? error.errors.map((part) => toError(part).message) : [];
+  return [error.message, parts.join("; ")].filter((text) => text !== "").join(": ") || error.name;
 }

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import type { Logger as PinoLogger } from "pino";
-import { CodedError, explain } from "./error.ts";
+import { chainOf, CodedError, explain, isError } from "./error.ts";
 import { scrub } from "./scrub.ts";
 
 /** JSON lines. A child carries `component`, and where it applies `object` and `decision`. */
@@ -37,7 +37,6 @@ function serializeError(thrown: unknown): Record<string, unknown> {
 
 /** The first error in the chain without a code. Coded errors are expected and explained; only a surprise needs its stack. */
 function surprise(thrown: unknown): Error | undefined {
-  let error = thrown;
-  while (error instanceof CodedError) error = error.cause;
-  return error instanceof Error ? error : undefined;
+  const first = chainOf(thrown).find((error) => !(error instanceof CodedError));
+  return isError(first) ? first : undefined;
 }

@@ -1,32 +1,47 @@
 /** Stands where something secret stood. */
 export const MASKED = "[masked]";
 
-const secretKey =
-  "authorization|proxy-authorization|cookie|set-cookie|password|passwd|secret|token|api[-_]?key|private[-_]?key";
-const string = String.raw`"(?:[^"\\]|\\.)*"`;
+/** How the name of a credential ends. The annotation of `kubectl apply` repeats a whole object, a Secret's data included. */
+const credential =
+  "authorization|cookie|password|passwd|secret|token|api[-_]?key|private[-_]?key|secret[-_]?access[-_]?key" +
+  "|last-applied-configuration";
+const name = String.raw`"[\w./-]*(?:${credential})"`;
+const string = String.raw`"[^"\\]*(?:\\.[^"\\]*)*"`;
 
-/** `"authorization":"…"` and `"Authorization":["…"]` at any depth of a JSON text. */
-const underSecretKey = new RegExp(
-  String.raw`("(?:[\w-]*[-_])?(?:${secretKey})":)(?:${string}|\[(?:${string},?)*\])`,
+/** `"authorization":"…"`, `"Set-Cookie":["…"]` and `"name":"REDIS_PASSWORD","value":"…"`, at any depth. */
+const named = new RegExp(
+  String.raw`((?:"(?:name|key)"\s*:\s*${name}\s*,\s*"value"|${name})\s*:\s*)(?:${string}|\[(?:${string}|[\s,])*\])`,
   "gi",
 );
-const bearer = /\bBearer\s+[\w.~+/=-]{4,}/gi;
-const basic = /"Basic [\w+/=-]{4,}"/gi;
-const userInfo = /(:\/\/)[^/\s"@:]*:[^/\s"@]+@/g;
+const bearer = /(Bearer\s+)[^\s"\\,;]{4,}/gi;
+/** Words that follow "basic" are all in lower case; base64 is not. */
+const basic = /([Bb][Aa][Ss][Ii][Cc]\s+)(?=[a-z]*[A-Z\d+/=])[\w+/=-]{4,}/g;
+const userInfo = /(:\/\/)[^/?#\s"@:]*:[^/?#\s"]+@/g;
+
+/** A string with its quotes, or a number or literal. */
+const scalar = new RegExp(String.raw`${string}|[^\s",:[\]{}]+`, "g");
 
 /**
  * Masks what must not leave the process in a JSON text: values of keys that name credentials, bearer and basic credentials
  * wherever they stand, passwords in URLs, and the given `secrets`. The text stays valid JSON.
  */
 export function scrub(json: string, secrets: readonly string[] = []): string {
-  let text = json
-    .replace(underSecretKey, `$1"${MASKED}"`)
-    .replace(bearer, `Bearer ${MASKED}`)
-    .replace(basic, `"Basic ${MASKED}"`)
+  const text = json
+    .replace(named, `$1"${MASKED}"`)
+    .replace(bearer, `$1${MASKED}`)
+    .replace(basic, `$1${MASKED}`)
     .replace(userInfo, `$1${MASKED}@`);
-  for (const secret of secrets) {
+  const present = secrets
     // A value this short occurs by chance in most lines; masking it would hide the log and not the secret.
-    if (secret.length >= 4) text = text.replaceAll(JSON.stringify(secret).slice(1, -1), MASKED);
-  }
-  return text;
+    .filter((secret) => secret.length >= 4 && text.includes(JSON.stringify(secret).slice(1, -1)))
+    // The longest first: where one begins another, the whole must go.
+    .sort((a, b) => b.length - a.length);
+  return present.length === 0 ? text : text.replace(scalar, (token) => withoutSecrets(token, present));
+}
+
+/** Looks at what a string says, not at how it is escaped. A number or literal with a secret in it becomes a string. */
+function withoutSecrets(token: string, secrets: readonly string[]): string {
+  const value = token.startsWith('"') ? (JSON.parse(token) as string) : token;
+  const masked = secrets.reduce((shown, secret) => shown.replaceAll(secret, MASKED), value);
+  return masked === value ? token : JSON.stringify(masked);
 }

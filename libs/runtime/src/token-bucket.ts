@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "./clock.ts";
+import type { Clock } from "./clock.ts";
 
 export interface Rate {
   /** Tokens that come back each second. */
@@ -7,10 +7,13 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** A rate limit: a burst at once, then a steady flow. It starts full. */
+/** A rate limit: a burst at once, then a steady flow. It starts full. In no span of time does it give more than both together. */
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #rate: Rate;
+  /** Whoever waits, in the order of the calls. */
+  readonly #waiting = new Set<() => void>();
+  #cancelTurn: () => void = () => undefined;
   #tokens: number;
   #filledAt: number;
 
@@ -24,29 +27,52 @@ export class TokenBucket {
     this.#filledAt = clock.monotonic();
   }
 
-  /** Takes a token if there is one. */
+  /** Takes a token if there is one that nobody waits for. */
   tryTake(): boolean {
     this.#fill();
-    if (this.#tokens < 1) return false;
+    if (this.#waiting.size > 0 || this.#tokens < 1) return false;
     this.#tokens -= 1;
     return true;
   }
 
   /**
-   * Takes a token, waiting for it if need be. Waiters are served in the order of their calls; one that gives up by its signal
-   * gives its place back.
+   * Takes a token, waiting for it if need be. Waiters are served in the order of their calls; when one gives up by its signal,
+   * those behind it move up.
    */
   async take(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
+    if (this.tryTake()) return;
+    await new Promise<void>((resolve, reject) => {
+      const serve = () => {
+        signal?.removeEventListener("abort", giveUp);
+        resolve();
+      };
+      const giveUp = () => {
+        this.#waiting.delete(serve);
+        if (this.#waiting.size === 0) this.#cancelTurn();
+        reject(signal?.reason as Error);
+      };
+      this.#waiting.add(serve);
+      signal?.addEventListener("abort", giveUp, { once: true });
+      if (this.#waiting.size === 1) this.#awaitToken();
+    });
+  }
+
+  /** Whole milliseconds, as timers count them: a shorter wait would find the token not quite there, again and again. */
+  #awaitToken(): void {
+    const milliseconds = Math.ceil(((1 - this.#tokens) / this.#rate.perSecond) * 1000);
+    this.#cancelTurn = this.#clock.schedule(milliseconds, () => this.#turn());
+  }
+
+  #turn(): void {
     this.#fill();
-    this.#tokens -= 1;
-    if (this.#tokens >= 0) return;
-    try {
-      await sleep(this.#clock, (-this.#tokens / this.#rate.perSecond) * 1000, signal);
-    } catch (aborted) {
-      this.#tokens += 1;
-      throw aborted;
+    for (const serve of this.#waiting) {
+      if (this.#tokens < 1) break;
+      this.#tokens -= 1;
+      this.#waiting.delete(serve);
+      serve();
     }
+    if (this.#waiting.size > 0) this.#awaitToken();
   }
 
   #fill(): void {

@@ -22,7 +22,11 @@ export function choiceKind<const Choice extends string>(choices: readonly Choice
 export const booleanKind: Kind<boolean> = {
   name: "boolean",
   takes: "true or false",
-  parse: (text) => ({ true: true, false: false, "1": true, "0": false })[text.toLowerCase()],
+  parse: (text) => {
+    const lower = text.toLowerCase();
+    if (lower === "true" || lower === "1") return true;
+    return lower === "false" || lower === "0" ? false : undefined;
+  },
 };
 
 export function integerKind(least: number, most: number): Kind<number> {
@@ -53,25 +57,27 @@ export const durationKind: Kind<number> = {
   },
 };
 
-const bytesIn: Readonly<Record<string, number>> = {
-  "": 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
+const bytesIn: Readonly<Record<string, bigint>> = {
+  k: 10n ** 3n,
+  M: 10n ** 6n,
+  G: 10n ** 9n,
+  T: 10n ** 12n,
+  Ki: 2n ** 10n,
+  Mi: 2n ** 20n,
+  Gi: 2n ** 30n,
+  Ti: 2n ** 40n,
 };
 
-/** A size in Kubernetes' notation ("64Mi", "1.5Gi", "500k"), in whole bytes. */
+/** A size in Kubernetes' notation ("64Mi", "1.5Gi", "500k"), in whole bytes, rounded up. */
 export const bytesKind: Kind<number> = {
   name: "bytes",
   takes: "a size such as 65536, 64Mi or 1.5Gi",
   parse: (text) => {
-    const [, amount, unit] = /^(\d{1,15}(?:\.\d{1,9})?)(k|M|G|T|Ki|Mi|Gi|Ti)?$/.exec(text) ?? [];
-    const bytes = Math.ceil(Number(amount) * (bytesIn[unit ?? ""] ?? NaN));
+    const [, whole, fraction = "", unit = ""] = /^(\d{1,15})(?:\.(\d{1,9}))?(k|M|G|T|Ki|Mi|Gi|Ti)?$/.exec(text) ?? [];
+    if (whole === undefined) return undefined;
+    // Exact, as Kubernetes counts: in binary fractions 16.1k would be a byte more than 16100.
+    const scale = 10n ** BigInt(fraction.length);
+    const bytes = Number((BigInt(whole + fraction) * (bytesIn[unit] ?? 1n) + scale - 1n) / scale);
     return Number.isSafeInteger(bytes) ? bytes : undefined;
   },
 };

@@ -1,3 +1,4 @@
+import { withoutPasswords } from "./show.ts";
 import { type Setting, type SettingsOf, type SettingsTable, flagName, variableNames } from "./table.ts";
 
 /** Where a value came from: a flag, a variable's name, or the table. */
@@ -28,11 +29,9 @@ export interface CommandLine {
  * two, as in Go's flag package. `--` ends the flags.
  */
 export function splitCommandLine(table: SettingsTable, args: readonly string[]): CommandLine {
-  const booleans = new Set(
-    Object.entries(table)
-      .filter(([, { kind }]) => kind.name === "boolean")
-      .flatMap(([key, { aliases }]) => [flagName(key), ...aliases]),
-  );
+  const settings = byFlag(table);
+  const isBoolean = (name: string) => settings.get(name)?.kind.name === "boolean";
+  const negated = (name: string) => (name.startsWith("no-") && isBoolean(name.slice(3)) ? name.slice(3) : undefined);
   const words: string[] = [];
   const flags: { name: string; text: string | undefined }[] = [];
   for (let index = 0; index < args.length; index++) {
@@ -41,20 +40,40 @@ export function splitCommandLine(table: SettingsTable, args: readonly string[]):
       words.push(...args.slice(index + 1));
       break;
     }
-    const [, name, text] = /^--?([^=\s]+)(?:=(.*))?$/s.exec(arg) ?? [];
+    const { name, text } = asFlag(arg);
+    const positive = negated(name ?? "");
     if (name === undefined) words.push(arg);
     else if (text !== undefined) flags.push({ name, text });
-    else if (booleans.has(name)) flags.push({ name, text: "true" });
-    else if (name.startsWith("no-") && booleans.has(name.slice(3))) flags.push({ name: name.slice(3), text: "false" });
-    else if (switches.has(name)) flags.push({ name, text: "true" });
+    else if (isBoolean(name) || switches.has(name)) flags.push({ name, text: "true" });
+    else if (positive !== undefined) flags.push({ name: positive, text: "false" });
     else {
       const next = args[index + 1];
-      const takesNext = next !== undefined && !/^--?[a-z]/i.test(next);
+      const following = asFlag(next ?? "").name ?? "";
+      // A secret may well begin with a dash; as an unknown flag it would be repeated in a fault.
+      const isNextFlag = settings.get(name)?.secret
+        ? settings.has(following) || switches.has(following) || negated(following) !== undefined
+        : /^[a-z-]/i.test(following);
+      const takesNext = next !== undefined && !isNextFlag;
       flags.push({ name, text: takesNext ? next : undefined });
       if (takesNext) index++;
     }
   }
   return { words, flags };
+}
+
+/** The parts of an argument that looks like a flag. */
+function asFlag(arg: string): { readonly name?: string | undefined; readonly text?: string | undefined } {
+  const [, name, text] = /^--?([^=\s]+)(?:=(.*))?$/s.exec(arg) ?? [];
+  return { name, text };
+}
+
+/** Every flag of the table, further names included. */
+function byFlag(table: SettingsTable): ReadonlyMap<string, Setting> {
+  return new Map(
+    Object.entries(table).flatMap(([key, setting]) =>
+      [flagName(key), ...setting.aliases].map((name) => [name, setting] as const),
+    ),
+  );
 }
 
 /** Flags of every service that are no settings. */
@@ -72,14 +91,16 @@ export function readSettings<const T extends SettingsTable>(
   for (const [key, setting] of Object.entries(table)) {
     const found = given(key, setting, flags, env, faults);
     sources[key] = found?.source ?? (setting.default === undefined ? "unset" : "default");
-    const text = found?.text ?? setting.default;
+    const text = found ? found.text : setting.default;
     if (text !== undefined) {
       values[key] = setting.kind.parse(text);
       if (values[key] === undefined) {
-        const shown = setting.secret ? "the value given" : JSON.stringify(text.slice(0, 80));
+        const shown = setting.secret ? "the value given" : JSON.stringify(withoutPasswords(text).slice(0, 80));
         faults.push(`${sources[key]}: ${shown} is not ${setting.kind.takes}`);
       }
-    } else if (setting.presence === "required" && !faults.some((fault) => fault.startsWith(`--${flagName(key)}:`))) {
+    } else if (found) {
+      faults.push(`${found.source}: a value is missing; it takes ${setting.kind.takes}`);
+    } else if (setting.presence === "required") {
       faults.push(`--${flagName(key)} (or ${variableNames(key, setting).join(", ")}) is required: ${setting.help}`);
     }
   }
@@ -87,44 +108,50 @@ export function readSettings<const T extends SettingsTable>(
   return { ok: true, settings: values as SettingsOf<T>, sources };
 }
 
-/** What the user gave for a setting. Two different answers are a fault: guessing which was meant helps nobody. */
+/** What the user gave for a setting; a flag may lack its text. Two different answers are a fault: guessing helps nobody. */
 function given(
   key: string,
   setting: Setting,
   flags: CommandLine["flags"],
   env: Environment,
   faults: string[],
-): { text: string; source: SettingSource } | undefined {
+): { text: string | undefined; source: SettingSource } | undefined {
   const names = [flagName(key), ...setting.aliases];
   const mine = flags.filter(({ name }) => names.includes(name));
   const last = mine.at(-1);
   if (last) {
     const source: SettingSource = `--${last.name}`;
     const texts = mine.map(({ text }) => text).filter((text) => text !== undefined);
-    if (texts.length < mine.length) {
-      faults.push(`${source}: a value is missing; it takes ${setting.kind.takes}`);
-      return undefined;
-    }
+    if (texts.length < mine.length) return { text: undefined, source };
     if (setting.kind.name === "list") return { text: texts.join(","), source };
     if (new Set(texts).size > 1) faults.push(`${source}: given ${mine.length} times with different values`);
-    return { text: texts.at(-1) ?? "", source };
+    return { text: texts.at(-1), source };
   }
   const set = variableNames(key, setting).filter((name) => env[name]);
   if (new Set(set.map((name) => env[name])).size > 1) {
     faults.push(`${set.join(" and ")} are set to different values; keep one`);
   }
   const [name] = set;
-  return name === undefined ? undefined : { text: env[name] ?? "", source: `$${name}` };
+  return name === undefined ? undefined : { text: env[name], source: `$${name}` };
 }
 
 function unknownFlags(table: SettingsTable, flags: CommandLine["flags"]): string[] {
-  const known = Object.entries(table).flatMap(([key, { aliases }]) => [flagName(key), ...aliases]);
+  const known = byFlag(table);
   return flags
-    .filter(({ name }) => !known.includes(name) && !switches.has(name))
+    .filter(({ name }) => !known.has(name) && !switches.has(name))
     .map(({ name }) => {
-      const near = known.find((candidate) => distance(candidate, name) <= 2);
+      const near = nearest(name, [...known.keys()]);
       return `--${name}: there is no such flag${near === undefined ? "; --help lists them" : `; did you mean --${near}?`}`;
     });
+}
+
+/** The candidate that `name` was probably meant to be. */
+function nearest(name: string, candidates: readonly string[]): string | undefined {
+  const [near] = candidates
+    .map((candidate) => ({ candidate, away: distance(candidate, name) }))
+    .filter(({ away }) => away <= 2)
+    .sort((a, b) => a.away - b.away);
+  return near?.candidate;
 }
 
 /** Edit distance, for "did you mean". */

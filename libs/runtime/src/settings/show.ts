@@ -23,19 +23,15 @@ export function showSettings(
 
 function shownValue({ kind, secret }: Setting, value: unknown): string {
   if (secret) return MASK;
-  if (kind.name === "duration") return durationText(Number(value));
-  if (Array.isArray(value)) return value.join(",");
-  if (value instanceof URL) return withoutPassword(value);
-  return String(value);
+  return withoutPasswords(kind.name === "duration" ? durationText(Number(value)) : String(value));
 }
 
-function withoutPassword(url: URL): string {
-  const shown = new URL(url);
-  if (shown.password) shown.password = MASK;
-  return shown.href;
+/** Hides the passwords of the URLs in a text. */
+export function withoutPasswords(text: string): string {
+  return text.replaceAll(/(\/\/[^/?#\s:@]*:)[^/?#\s]*@/g, `$1${MASK}@`);
 }
 
-/** Milliseconds in Go's notation. */
+/** Milliseconds in Go's notation, to the nanosecond. */
 export function durationText(milliseconds: number): string {
   let rest = milliseconds;
   let text = "";
@@ -45,17 +41,19 @@ export function durationText(milliseconds: number): string {
     ["s", 1000],
     ["ms", 1],
   ] as const) {
-    const amount = unit === "ms" ? rest : Math.floor(rest / size);
+    const amount = unit === "ms" ? Number(rest.toFixed(6)) : Math.floor(rest / size);
     if (amount > 0) text += `${amount}${unit}`;
     rest -= amount * size;
   }
   return text || "0s";
 }
 
-/** Aligned lines for `--print-settings`. */
+/** Aligned lines for `--print-settings`, one a setting. */
 export function settingLines(shown: readonly ShownSetting[]): string {
   const width = Math.max(...shown.map(({ name }) => name.length));
-  return shown.map(({ name, value, source }) => `${name.padEnd(width)}  ${value}  (${source})\n`).join("");
+  return shown
+    .map(({ name, value, source }) => `${name.padEnd(width)}  ${value.replaceAll(/\s+/g, " ")}  (${source})\n`)
+    .join("");
 }
 
 /** The text of `--help`. */
@@ -79,9 +77,14 @@ export function helpText(
 }
 
 function footnote(key: string, setting: Setting): string {
-  const state = setting.presence === "defaulted" ? `default ${setting.default ?? ""}` : setting.presence;
+  const fallback = shownDefault(setting);
+  const state = fallback === undefined ? setting.presence : `default ${fallback}`;
   const aliases = setting.aliases.map((alias) => `--${alias}`);
   return [variableNames(key, setting).join(", "), ...aliases, state, ...(setting.secret ? ["secret"] : [])].join("; ");
+}
+
+function shownDefault({ default: fallback, secret }: Setting): string | undefined {
+  return fallback !== undefined && secret ? MASK : fallback;
 }
 
 /** A Markdown table for the reference. */
@@ -91,8 +94,15 @@ export function settingsMarkdown(table: SettingsTable): string {
       .map((name) => `\`${name}\``)
       .join("<br>");
     const flags = [flagName(key), ...setting.aliases].map((name) => `\`--${name}\``).join("<br>");
-    const fallback = setting.default === undefined ? setting.presence : `\`${setting.default}\``;
-    return `| ${flags} | ${names} | ${setting.kind.name.replaceAll("|", "\\|")} | ${fallback} | ${setting.help}${setting.secret ? " (secret)" : ""} |`;
+    const fallback = shownDefault(setting);
+    const cells = [
+      flags,
+      names,
+      setting.kind.name,
+      fallback === undefined ? setting.presence : `\`${fallback}\``,
+      setting.help + (setting.secret ? " (secret)" : ""),
+    ];
+    return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   });
   return ["| flag | variable | type | default | what it does |", "|---|---|---|---|---|", ...rows].join("\n") + "\n";
 }
