@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
+import { type Agent, request as httpsRequest } from "node:https";
 import type { CertificateFiles } from "./certificates.ts";
 
 export interface LoopbackRequest {
@@ -12,6 +12,8 @@ export interface LoopbackRequest {
   readonly caFile?: string;
   /** Whom to be; without it the request is anonymous. */
   readonly client?: CertificateFiles;
+  /** Keeps connections for a series of requests. Without it each has its own, so that a restarted server is met afresh. */
+  readonly agent?: Agent;
 }
 
 export interface LoopbackResponse {
@@ -20,18 +22,18 @@ export interface LoopbackResponse {
 }
 
 /** A server on this machine that is silent for so long will not answer any more, in milliseconds. */
-const TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 15_000;
 
-/** Sends one request on a connection of its own, so that a restarted server is never met through a dead connection. */
+/** Sends one request to a server on this machine; any status is an answer. */
 export async function requestLoopback(options: LoopbackRequest): Promise<LoopbackResponse> {
-  const { url, method = "GET", body, caFile, client } = options;
+  const { url, method = "GET", body, caFile, client, agent = false } = options;
   const send = url.startsWith("https:") ? httpsRequest : httpRequest;
   const { promise, resolve, reject } = Promise.withResolvers<LoopbackResponse>();
   const request = send(
     url,
     {
       method,
-      agent: false,
+      agent,
       timeout: TIMEOUT_MS,
       headers: body === undefined ? {} : { "content-type": "application/json" },
       ...(caFile === undefined ? {} : { ca: readFileSync(caFile) }),
