@@ -2,8 +2,10 @@ import { X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { CertificateAuthority, subjectLine } from "../src/certificates.ts";
+
+jest.setTimeout(60_000);
 
 let folder: string;
 let authority: CertificateAuthority;

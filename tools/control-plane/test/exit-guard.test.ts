@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { expect, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
 import { identify, isAlive, type ProcessIdentity } from "../src/process-identity.ts";
 import { waitUntil } from "../src/wait.ts";
+
+jest.setTimeout(60_000);
 
 const guardFile = join(import.meta.dirname, "../src/exit-guard.ts");
 const identityFile = join(import.meta.dirname, "../src/process-identity.ts");

@@ -3,8 +3,10 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import { withLock } from "../src/lock.ts";
+
+jest.setTimeout(60_000);
 
 const lockFile = join(import.meta.dirname, "../src/lock.ts");
 let folder: string;

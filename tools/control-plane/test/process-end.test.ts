@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { afterEach, expect, test } from "@jest/globals";
+import { afterEach, expect, jest, test } from "@jest/globals";
 import { endProcesses, signalProcess } from "../src/process-end.ts";
 import { identify, isAlive, type ProcessIdentity } from "../src/process-identity.ts";
+
+jest.setTimeout(60_000);
 
 const children: ChildProcess[] = [];
 

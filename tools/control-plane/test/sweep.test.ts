@@ -2,13 +2,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import { type Folders, runsFolder } from "../src/folders.ts";
 import { identify, isAlive, type ProcessIdentity, thisHost, thisProcess } from "../src/process-identity.ts";
 import { RunFolder } from "../src/run-folder.ts";
 import { runMark } from "../src/run-mark.ts";
 import type { RunRecord } from "../src/run-record.ts";
 import { sweepStaleRuns } from "../src/sweep.ts";
+
+jest.setTimeout(60_000);
 
 let folders: Folders;
 let children: ChildProcess[];

@@ -11,7 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
+
+jest.setTimeout(60_000);
 
 const main = join(import.meta.dirname, "../src/main.ts");
 let base: string;
@@ -46,38 +48,6 @@ async function run(
   });
   return new Promise((resolve) => child.on("close", (code) => resolve({ code, ...outcome })));
 }
-
-describe("the command line", () => {
-  test.each([[["--help"]], [["help"]], [["start", "--help"]]])("explains itself for %j", async (args) => {
-    const { code, stdout } = await run(args);
-    expect(code).toBe(0);
-    for (const verb of ["build", "start", "stop", "status", "sweep"])
-      expect(stdout).toMatch(new RegExp(`^  ${verb} `, "m"));
-  });
-
-  test.each([
-    [[], "a verb is missing"],
-    [["begin"], 'no verb "begin"'],
-    [["start", "--node=3"], "Unknown option '--node'"],
-    [["start", "--nodes=many"], "--nodes must be a whole number"],
-    [["start", "--name=Not_a_label"], 'the name "Not_a_label"'],
-    [["start", "--feature-gates=A"], "--feature-gates takes"],
-    [["start", "mine"], '"mine" is one word too many'],
-    [["stop", "a", "b"], '"b" is one word too many'],
-    [["build", "--binaries=kubectl,kubelet"], 'no binary "kubelet"'],
-  ])("refuses %j with exit code 2", async (args, reason) => {
-    const { code, stdout, stderr } = await run(args);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain(reason);
-  });
-
-  test("says that there is nothing to stop, show or sweep", async () => {
-    expect(await run(["stop"])).toMatchObject({ code: 0, stderr: "no cluster evenkeel is running\n" });
-    expect(await run(["stop", "--all"])).toMatchObject({ code: 0, stderr: "no kept cluster is running\n" });
-    expect(await run(["status"])).toMatchObject({ code: 0, stderr: "no cluster is running\n" });
-    expect(await run(["sweep"])).toMatchObject({ code: 0, stderr: "nothing to sweep\n" });
-  });
-});
 
 describe("a build", () => {
   /** Installs a program `go` of our own, because the real one takes minutes. It notes its arguments in a file. */
