@@ -94,7 +94,7 @@ export class RedisServer {
       await client.connect();
       return await question(client);
     } finally {
-      client.disconnect();
+      if (client.status !== "end") client.disconnect();
     }
   }
 

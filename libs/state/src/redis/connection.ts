@@ -80,7 +80,7 @@ export class RedisConnection {
 
   close(): void {
     this.#closed = true;
-    this.client.disconnect();
+    if (this.client.status !== "end") this.client.disconnect();
   }
 }
 

@@ -1,0 +1,171 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { Keys } from "@evenkeel/state";
+import { describeRedis } from "../src/given-redis.ts";
+import { eventually, type OpenedState, openedState, RedisServer } from "../src/index.ts";
+
+const keys = new Keys("contract");
+const unfenced = { expected: "any", fence: "unfenced" } as const;
+
+describeRedis("Redis with data of others", () => {
+  let server: RedisServer;
+  let opened: OpenedState;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    opened = await openedState(server.address);
+  });
+  afterAll(async () => {
+    await opened.close();
+    await server.end();
+  });
+
+  test.each([
+    ["empty", ""],
+    ["without a version", '{"a":1}'],
+    ["with a version of another form", 'v-1 {"a":1}'],
+    ["cut off", 'v-AAAAAAAAAAAAAAAA {"a":'],
+    ["binary", "\u0000\u0001\ufffd"],
+  ])("a record that is %s is an error that names the key, and can be overwritten", async (_what, text) => {
+    const { records } = opened.state;
+    const object = randomUUID();
+    await server.ask((client) => client.hset(keys.records(object), "weights", text));
+    const refusal = { code: "EK_STATE_CORRUPT", message: expect.stringContaining(`${keys.records(object)} weights`) };
+    await expect(records.get(object, "weights")).rejects.toMatchObject(refusal);
+    await expect(records.list(object)).rejects.toMatchObject(refusal);
+    await records.put(object, "weights", 1, unfenced);
+    expect((await records.get(object, "weights"))?.value).toBe(1);
+  });
+
+  test("a damaged record can be deleted", async () => {
+    const { records } = opened.state;
+    const object = randomUUID();
+    await server.ask((client) => client.hset(keys.records(object), "weights", "damaged"));
+    expect(await records.delete(object, "weights", unfenced)).toBe(true);
+    expect(await records.list(object)).toEqual([]);
+  });
+
+  test("a key of another type is an error that names it", async () => {
+    const { records, counters, streams, locks } = opened.state;
+    const object = randomUUID();
+    await server.ask(async (client) => {
+      for (const key of [keys.records(object), keys.counts(object), keys.stream(object, "log")])
+        await client.set(key, "x");
+      await client.rpush(keys.lock(object, "plan"), "x");
+    });
+    const naming = (key: string) => ({ code: "EK_STATE_CORRUPT", message: expect.stringContaining(key) });
+    await expect(records.get(object, "a")).rejects.toMatchObject(naming(keys.records(object)));
+    await expect(records.put(object, "a", 1, unfenced)).rejects.toMatchObject(naming(keys.records(object)));
+    await expect(counters.sum(object)).rejects.toMatchObject(naming(keys.counts(object)));
+    await expect(streams.append(object, "log", "a", 1)).rejects.toMatchObject(naming(keys.stream(object, "log")));
+    const lock = { object, name: "plan", token: "t" };
+    await expect(locks.release(lock)).rejects.toMatchObject(naming(keys.lock(object, "plan")));
+  });
+
+  test.each(["no time", "99999999999999 no json", "99999999999999 []", '99999999999999 {"held":"many"}'])(
+    "counts that are %j are an error that names the replica, until it reports again",
+    async (text) => {
+      const { counters } = opened.state;
+      const object = randomUUID();
+      await server.ask((client) => client.hset(keys.counts(object), "a", text));
+      const refusal = { code: "EK_STATE_CORRUPT", message: expect.stringContaining(`${keys.counts(object)} a`) };
+      await expect(counters.sum(object)).rejects.toMatchObject(refusal);
+      await counters.report(object, "a", { held: 1 }, 1000);
+      expect(await counters.sum(object)).toEqual({ held: 1 });
+    },
+  );
+
+  test("an entry without text is an error that names it", async () => {
+    const { streams } = opened.state;
+    const object = randomUUID();
+    const id = await server.ask((client) => client.xadd(keys.stream(object, "log"), "*", "other", "x"));
+    const refusal = { code: "EK_STATE_CORRUPT", message: expect.stringContaining(String(id)) };
+    await expect(streams.newest(object, "log", 1)).rejects.toMatchObject(refusal);
+  });
+
+  test("services that share a Redis do not meet", async () => {
+    const neighbour = await openedState(server.address, { service: "neighbour" });
+    const object = randomUUID();
+    await neighbour.state.records.put(object, "value", 1, { expected: "any", fence: { scope: "leader", token: 9n } });
+    await opened.state.records.put(object, "value", 2, { expected: "absent", fence: { scope: "leader", token: 1n } });
+    expect((await neighbour.state.records.get(object, "value"))?.value).toBe(1);
+    await neighbour.close();
+  });
+
+  test("a Redis that has lost its scripts gets them again", async () => {
+    const { records } = opened.state;
+    await records.put(randomUUID(), "value", 1, unfenced);
+    await server.ask((client) => client.script("FLUSH"));
+    await records.put(randomUUID(), "value", 2, unfenced);
+  });
+
+  test("a Redis that is full refuses writes as away, and still answers reads", async () => {
+    const { records } = opened.state;
+    const object = randomUUID();
+    await records.put(object, "value", 1, unfenced);
+    await server.ask((client) => client.config("SET", "maxmemory", "1"));
+    await expect(records.put(object, "value", 2, unfenced)).rejects.toMatchObject({ code: "EK_STATE_UNAVAILABLE" });
+    expect((await records.get(object, "value"))?.value).toBe(1);
+    await server.ask((client) => client.config("SET", "maxmemory", "0"));
+    await records.put(object, "value", 3, unfenced);
+  });
+
+  test("a user without rights to a command is refused in Redis's words", async () => {
+    await server.ask((client) =>
+      client.call("ACL", "SETUSER", "limited", "on", ">secret", "~*", "&*", "+@all", "-hgetall"),
+    );
+    const limited = await openedState(server.address.replace("//", "//limited:secret@"));
+    await limited.state.records.get(randomUUID(), "value");
+    const refused = limited.state.records.list(randomUUID());
+    await expect(refused).rejects.toMatchObject({ code: "EK_STATE_REFUSED", recovery: "terminal" });
+    await limited.close();
+  });
+
+  test("a wrong password is said in the log, without the password, and tried again", async () => {
+    await server.ask((client) => client.call("ACL", "SETUSER", "rotated", "on", ">new", "~*", "&*", "+@all"));
+    const refused = await openedState(server.address.replace("//", "//rotated:outdated@"));
+    expect(refused.state.available).toBe(false);
+    expect(refused.lines.join("")).toContain("WRONGPASS");
+    expect(refused.lines.join("")).not.toContain("outdated");
+    await server.ask((client) => client.call("ACL", "SETUSER", "rotated", ">outdated"));
+    await eventually("the password is taken", 10_000, () => refused.state.available);
+    await refused.close();
+  }, 20_000);
+
+  test("every key that the library makes is on the slot that Redis computes for its object", async () => {
+    const { state } = opened;
+    const object = randomUUID();
+    await state.records.put(object, "value", 1, { expected: "any", fence: { scope: "leader", token: 1n } });
+    await state.counters.report(object, "a", { held: 1 }, 60_000);
+    await state.streams.append(object, "log", "a", 1);
+    await state.locks.acquire(object, "plan", 60_000);
+    const made = await server.ask((client) => client.keys(`*${object}*`));
+    expect(made.sort()).toEqual(
+      [
+        keys.records(object),
+        keys.fences(object),
+        keys.counts(object),
+        keys.streams(object),
+        keys.stream(object, "log"),
+        keys.lock(object, "plan"),
+      ].sort(),
+    );
+    const slots = await server.ask((client) =>
+      Promise.all(made.map((key) => client.cluster("KEYSLOT", key).catch(String))),
+    );
+    expect(new Set(slots).size).toBe(1);
+  });
+
+  test("an object leaves nothing behind once it is forgotten and its tokens' day is over", async () => {
+    const { state } = opened;
+    const object = randomUUID();
+    await state.records.put(object, "value", 1, { expected: "any", fence: { scope: "leader", token: 1n } });
+    await state.streams.append(object, "log", "a", 1);
+    await state.forget(object, { scope: "leader", token: 1n });
+    const left = await server.ask((client) => client.keys(`*${object}*`));
+    expect(left).toEqual([keys.fences(object)]);
+    const rest = await server.ask((client) => client.pttl(keys.fences(object)));
+    expect(rest).toBeGreaterThan(86_000_000);
+    expect(rest).toBeLessThanOrEqual(86_400_000);
+  });
+});
