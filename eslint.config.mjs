@@ -48,7 +48,10 @@ export default tseslint.config(
     files: ["**/src/decide/**/*.ts"],
     ignores: ["**/*.test.ts"],
     rules: {
-      "no-restricted-globals": ["error", ...impure.map((name) => ({ name, message: "A decision is a pure function." }))],
+      "no-restricted-globals": [
+        "error",
+        ...impure.map((name) => ({ name, message: "A decision is a pure function." })),
+      ],
       "no-restricted-properties": [
         "error",
         { object: "Date", property: "now", message: "Take the time from the snapshot." },
@@ -58,8 +61,15 @@ export default tseslint.config(
         "error",
         {
           patterns: [
-            { regex: "^(?!\\./|\\.\\./decide/|@evenkeel/(scoring|api|runtime)$)", message: "decide/ uses scoring, api and itself." },
-            { regex: "^@evenkeel/(api|runtime)$", allowTypeImports: true, message: "decide/ takes types alone from here." },
+            {
+              regex: "^(?!\\./|\\.\\./decide/|@evenkeel/(scoring|api|runtime)$)",
+              message: "decide/ uses scoring, api and itself.",
+            },
+            {
+              regex: "^@evenkeel/(api|runtime)$",
+              allowTypeImports: true,
+              message: "decide/ takes types alone from here.",
+            },
           ],
         },
       ],
