@@ -6,7 +6,8 @@ export interface RecorderLimits {
 /** Keeps the texts of the last snapshots, each under the id of the decision it led to. The oldest go first. */
 export class FlightRecorder {
   readonly #limits: RecorderLimits;
-  readonly #texts = new Map<string, string>();
+  /** Encoded: a string's size in memory depends on what is in it, and it may hold on to the larger one it was cut from. */
+  readonly #texts = new Map<string, Buffer>();
   #bytes = 0;
 
   constructor(limits: RecorderLimits) {
@@ -15,9 +16,10 @@ export class FlightRecorder {
 
   keep(id: string, text: string): void {
     this.#remove(id);
-    if (text.length > this.#limits.bytes || this.#limits.count === 0) return;
-    this.#texts.set(id, text);
-    this.#bytes += text.length;
+    const encoded = Buffer.from(text);
+    if (encoded.length > this.#limits.bytes || this.#limits.count === 0) return;
+    this.#texts.set(id, encoded);
+    this.#bytes += encoded.length;
     for (const oldest of this.#texts.keys()) {
       if (this.#texts.size <= this.#limits.count && this.#bytes <= this.#limits.bytes) break;
       this.#remove(oldest);
@@ -25,7 +27,7 @@ export class FlightRecorder {
   }
 
   get(id: string): string | undefined {
-    return this.#texts.get(id);
+    return this.#texts.get(id)?.toString();
   }
 
   #remove(id: string): void {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { explain } from "../error.ts";
 import { BadRecording } from "../errors.ts";
+import { scrub } from "../scrub.ts";
 import type { Decider, Decision, Snapshot, Verdict } from "./decision.ts";
 
 /** The file that a user sends with a report: one snapshot and the decision it led to. */
@@ -12,9 +13,9 @@ export interface Recording {
   readonly snapshot: Snapshot;
 }
 
-/** Joins the parts without parsing the snapshot again: it can be large. */
+/** Joins the parts without parsing the snapshot again: it can be large. Like it, the decision loses its credentials. */
 export function recordingText(service: string, version: string, decision: Decision, snapshotText: string): string {
-  const head = JSON.stringify({ recording: 1, service, version, decision });
+  const head = scrub(JSON.stringify({ recording: 1, service, version, decision }));
   return `${head.slice(0, -1)},"snapshot":${snapshotText}}\n`;
 }
 
@@ -25,13 +26,17 @@ export function parseRecording(file: string, text: string, service: string): Rec
   } catch (error) {
     throw new BadRecording({ file, fault: `it is not JSON (${explain(error)})` }, { cause: error });
   }
-  if (parsed?.recording !== 1 || typeof parsed.decision !== "object" || typeof parsed.snapshot !== "object") {
+  if (parsed?.recording !== 1 || !isRecord(parsed.decision) || !isRecord(parsed.snapshot)) {
     throw new BadRecording({ file, fault: "it is not a recording of a decision" });
   }
   if (parsed.service !== service) {
-    throw new BadRecording({ file, fault: `it is ${String(parsed.service)}'s, and this is ${service}` });
+    throw new BadRecording({ file, fault: `it is ${JSON.stringify(parsed.service)}'s, and this is ${service}` });
   }
   return parsed as Recording;
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export interface Replay {
@@ -43,7 +48,7 @@ export interface Replay {
 export function replay(decider: Decider, recording: Recording): Replay {
   const verdict = decider.decide(recording.snapshot);
   const { object, action, reason, before, after, message } = recording.decision;
-  const again = JSON.parse(JSON.stringify(verdict)) as Verdict;
+  const again = JSON.parse(scrub(JSON.stringify(verdict))) as Verdict;
   const same = isDeepStrictEqual(
     { object, action, reason, before, after, message },
     {

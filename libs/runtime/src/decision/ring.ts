@@ -27,48 +27,57 @@ export class DecisionRing implements DecisionSink, DecisionSource {
   }
 
   watch(filter: DecisionFilter, signal: AbortSignal): AsyncIterable<Decision> {
-    const watcher = new Watcher(filter, this.#capacity);
+    const end = () => watcher.close("ended");
+    const watcher = new Watcher(filter, this.#capacity, () => {
+      this.#watchers.delete(watcher);
+      signal.removeEventListener("abort", end);
+    });
     // Registered here, not at the first read: what happens between the call and the read must not be missed.
     this.#watchers.add(watcher);
-    signal.addEventListener("abort", () => watcher.end(), { once: true });
-    if (signal.aborted) watcher.end();
-    return this.#drain(watcher);
+    signal.addEventListener("abort", end);
+    if (signal.aborted) end();
+    return drain(watcher);
   }
+}
 
-  async *#drain(watcher: Watcher): AsyncGenerator<Decision> {
-    try {
-      for (let next = await watcher.next(); next; next = await watcher.next()) yield next;
-    } finally {
-      this.#watchers.delete(watcher);
-    }
+async function* drain(watcher: Watcher): AsyncGenerator<Decision> {
+  try {
+    for (let next = await watcher.next(); next; next = await watcher.next()) yield next;
+  } finally {
+    watcher.close("ended");
   }
 }
 
 class Watcher {
   readonly #filter: DecisionFilter;
   readonly #limit: number;
+  readonly #leave: () => void;
   readonly #waiting: Decision[] = [];
   #wake: () => void = () => undefined;
   #state: "open" | "ended" | "overrun" = "open";
 
-  constructor(filter: DecisionFilter, limit: number) {
+  /** `leave` is called once, when the watcher wants nothing more. */
+  constructor(filter: DecisionFilter, limit: number, leave: () => void) {
     this.#filter = filter;
     this.#limit = limit;
+    this.#leave = leave;
   }
 
   offer(decision: Decision): void {
-    if (this.#state !== "open" || !matches(this.#filter, decision)) return;
+    if (!matches(this.#filter, decision)) return;
     if (this.#waiting.length >= this.#limit) {
-      this.#state = "overrun";
-      this.#waiting.length = 0;
+      this.close("overrun");
     } else {
       this.#waiting.push(decision);
+      this.#wake();
     }
-    this.#wake();
   }
 
-  end(): void {
-    if (this.#state === "open") this.#state = "ended";
+  close(state: "ended" | "overrun"): void {
+    if (this.#state !== "open") return;
+    this.#state = state;
+    this.#waiting.length = 0;
+    this.#leave();
     this.#wake();
   }
 

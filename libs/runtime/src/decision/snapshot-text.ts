@@ -15,11 +15,12 @@ export function snapshotText(snapshot: unknown): string {
     }
     // `value` has been through toJSON by now; the holder still has the original.
     const original = (this as Record<string, unknown>)[name];
-    const what = foreign(original, Array.isArray(this));
+    const changed = original === value ? undefined : "a toJSON method";
+    const what = foreign(original, Array.isArray(this)) ?? changed ?? (path.includes(value) ? "a circle" : undefined);
     if (what !== undefined)
       throw new SnapshotNotJson({ what, path: [...names, name].join(".").replace(/^\./, "") || "its root" });
     if (typeof value !== "object" || value === null) return value;
-    const kept = isSecret(value) ? { kind: value.kind, metadata: value.metadata } : value;
+    const kept = withoutSecretData(value);
     path.push(kept);
     names.push(name);
     return kept;
@@ -41,7 +42,8 @@ function foreign(value: unknown, inArray: boolean): string | undefined {
     case "object": {
       if (value === null || Array.isArray(value)) return undefined;
       const prototype: unknown = Object.getPrototypeOf(value);
-      if (prototype === Object.prototype || prototype === null) return undefined;
+      // Not compared with Object.prototype: plain data may come from another realm, which has its own.
+      if (prototype === null || Object.getPrototypeOf(prototype) === null) return undefined;
       return `a ${(value.constructor as { name: string }).name}`;
     }
     default:
@@ -49,6 +51,10 @@ function foreign(value: unknown, inArray: boolean): string | undefined {
   }
 }
 
-function isSecret(value: object): value is { kind: "Secret"; metadata: unknown } {
-  return (value as { kind?: unknown }).kind === "Secret" && ("data" in value || "stringData" in value);
+/** The items of a list from the API do not carry their kind, so the list's decides. */
+function withoutSecretData(value: { kind?: unknown; metadata?: unknown; items?: unknown }): object {
+  const { kind, metadata, items } = value;
+  if (kind === "Secret" && ("data" in value || "stringData" in value)) return { kind, metadata };
+  if (kind !== "SecretList" || !Array.isArray(items)) return value;
+  return { ...value, items: items.map((item: { metadata?: unknown } | null) => ({ metadata: item?.metadata })) };
 }
