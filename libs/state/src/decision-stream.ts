@@ -57,7 +57,8 @@ export class DecisionStream implements DecisionSink, DecisionSource, Component {
   readonly #capacity: number;
   readonly #waiting: Decision[] = [];
   readonly #stopping = new AbortController();
-  #pump: Promise<void> | undefined;
+  #draining = false;
+  #drained: Promise<void> = Promise.resolve();
 
   constructor({ state, clock, log, registry, capacity = 1000 }: DecisionStreamOptions) {
     this.#state = state;
@@ -69,8 +70,11 @@ export class DecisionStream implements DecisionSink, DecisionSource, Component {
 
   record(decision: Decision): void {
     this.#waiting.push(decision);
-    if (this.#waiting.length > this.#capacity) this.#drop(this.#waiting.shift());
-    this.#pump ??= this.#drain().finally(() => (this.#pump = undefined));
+    if (this.#waiting.length > this.#capacity) {
+      this.#waiting.shift();
+      this.#metrics.dropped.inc({});
+    }
+    if (!this.#draining) this.#drained = this.#drain();
   }
 
   async list(filter: DecisionFilter, limit: number): Promise<readonly Decision[]> {
@@ -91,7 +95,7 @@ export class DecisionStream implements DecisionSink, DecisionSource, Component {
   async stop(deadline: AbortSignal): Promise<void> {
     if (!this.#state.available) this.#stopping.abort();
     deadline.addEventListener("abort", () => this.#stopping.abort(), { once: true });
-    await this.#pump;
+    await this.#drained;
   }
 
   async *#select(filter: DecisionFilter, items: ReturnType<State["streams"]["tail"]>): AsyncGenerator<Decision> {
@@ -109,21 +113,26 @@ export class DecisionStream implements DecisionSink, DecisionSource, Component {
   }
 
   async #drain(): Promise<void> {
-    const { signal } = this.#stopping;
-    for (let decision = this.#waiting[0]; decision && !signal.aborted; decision = this.#waiting[0]) {
-      try {
-        await this.#state.streams.append(SERVICE, STREAM, JSON.stringify(decision), this.#capacity);
-      } catch (error) {
-        if (isRetryable(error)) {
-          await this.#returned();
-          continue;
-        }
-        this.#log.warn({ error, decision: decision.id }, "a decision was not added to the shared stream");
-        this.#drop(decision);
-      }
-      // It may have been pushed out while its append was under way.
-      if (this.#waiting[0] === decision) this.#waiting.shift();
+    this.#draining = true;
+    for (let [next] = this.#waiting; next && !this.#stopping.signal.aborted; [next] = this.#waiting) {
+      const settled = await this.#append(next);
+      // It may have been pushed out meanwhile.
+      if (settled && this.#waiting[0] === next) this.#waiting.shift();
+      if (!settled) await this.#returned();
     }
+    this.#draining = false;
+  }
+
+  /** False when it should be tried again. Never rejects. */
+  async #append(decision: Decision): Promise<boolean> {
+    try {
+      await this.#state.streams.append(SERVICE, STREAM, JSON.stringify(decision), this.#capacity);
+    } catch (error) {
+      if (isRetryable(error)) return false;
+      this.#log.warn({ error, decision: decision.id }, "a decision was not added to the shared stream");
+      this.#metrics.dropped.inc({});
+    }
+    return true;
   }
 
   /** Resolves when the state is back, after a while, or when stopping. */
@@ -132,10 +141,6 @@ export class DecisionStream implements DecisionSink, DecisionSource, Component {
     const unlisten = this.#state.onAvailability(() => back.abort());
     await sleep(this.#clock, RETRY, AbortSignal.any([back.signal, this.#stopping.signal])).catch(() => undefined);
     unlisten();
-  }
-
-  #drop(decision: Decision | undefined): void {
-    if (decision) this.#metrics.dropped.inc({});
   }
 
   #parse(text: string): Decision | undefined {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { Keys } from "@evenkeel/state";
+import { Keys, type State } from "@evenkeel/state";
 import { describeRedis } from "../src/given-redis.ts";
 import { eventually, type OpenedState, openedState, RedisServer } from "../src/index.ts";
 
@@ -132,13 +132,10 @@ describeRedis("Redis with data of others", () => {
     await refused.close();
   }, 20_000);
 
-  test("every key that the library makes is on the slot that Redis computes for its object", async () => {
+  test("the library makes only the documented keys", async () => {
     const { state } = opened;
     const object = randomUUID();
-    await state.records.put(object, "value", 1, { expected: "any", fence: { scope: "leader", token: 1n } });
-    await state.counters.report(object, "a", { held: 1 }, 60_000);
-    await state.streams.append(object, "log", "a", 1);
-    await state.locks.acquire(object, "plan", 60_000);
+    await useAll(state, object);
     const made = await server.ask((client) => client.keys(`*${object}*`));
     expect(made.sort()).toEqual(
       [
@@ -150,11 +147,25 @@ describeRedis("Redis with data of others", () => {
         keys.lock(object, "plan"),
       ].sort(),
     );
-    const slots = await server.ask((client) =>
-      Promise.all(made.map((key) => client.cluster("KEYSLOT", key).catch(String))),
-    );
-    expect(new Set(slots).size).toBe(1);
   });
+
+  test("a Redis in cluster mode takes every operation: none spans two slots", async () => {
+    const cluster = await RedisServer.start("none", ["--cluster-enabled", "yes"]);
+    await cluster.ask((client) => client.call("CLUSTER", "ADDSLOTSRANGE", "0", "16383"));
+    await eventually("the cluster serves", 10_000, () =>
+      cluster.ask(async (client) => String(await client.cluster("INFO")).includes("cluster_state:ok")),
+    );
+    const { state, close } = await openedState(cluster.address);
+    const objects = Array.from({ length: 20 }, () => randomUUID());
+    for (const object of objects) await useAll(state, object);
+    const slots = await cluster.ask((client) =>
+      Promise.all(objects.map((object) => client.cluster("KEYSLOT", keys.records(object)))),
+    );
+    expect(new Set(slots).size).toBeGreaterThan(10);
+    for (const object of objects) await state.forget(object, { scope: "leader", token: 2n });
+    await close();
+    await cluster.end();
+  }, 20_000);
 
   test("an object leaves nothing behind once it is forgotten and its tokens' day is over", async () => {
     const { state } = opened;
@@ -169,3 +180,25 @@ describeRedis("Redis with data of others", () => {
     expect(rest).toBeLessThanOrEqual(86_400_000);
   });
 });
+
+/** Calls everything that writes, and reads it back. */
+async function useAll(state: State, object: string): Promise<void> {
+  const fence = { scope: "leader", token: 1n };
+  await state.records.raise(object, fence);
+  await state.records.put(object, "value", 1, { expected: "absent", fence });
+  await state.records.put(object, "gone", 1, { expected: "any", fence: "unfenced" });
+  await state.records.delete(object, "gone", { expected: "any", fence });
+  await state.counters.report(object, "a", { held: 1 }, 60_000);
+  await state.counters.withdraw(object, "b");
+  await state.streams.append(object, "log", "entry", 1);
+  await state.edges.publish(object, "wake", "edge");
+  const [lock, left] = [
+    await state.locks.acquire(object, "plan", 60_000),
+    await state.locks.acquire(object, "act", 60_000),
+  ];
+  if (lock) await state.locks.renew(lock, 60_000);
+  if (left) await state.locks.release(left);
+  expect(await state.records.list(object)).toHaveLength(1);
+  expect(await state.counters.sum(object)).toEqual({ held: 1 });
+  expect((await state.streams.read(object, "log", "start", 10)).entries).toHaveLength(1);
+}

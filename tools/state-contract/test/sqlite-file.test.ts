@@ -42,26 +42,12 @@ test("records, tokens and streams outlive the process; counts and locks end with
 test("no acknowledged write is lost when the process is killed", async () => {
   const object = randomUUID();
   // A process of its own, since it is to die: it says each number once its write is acknowledged.
-  const script = `
-    import { MetricRegistry } from "@evenkeel/metrics";
-    import { createLogger, systemClock } from "@evenkeel/runtime";
-    import { openState } from "@evenkeel/state";
-    import { writeSync } from "node:fs";
-    const log = createLogger({ service: "s", level: "fatal", secrets: [], destination: process.stderr });
-    const state = openState(${JSON.stringify(`sqlite:${file}`)}, {
-      service: "s", clock: systemClock, log, registry: new MetricRegistry(), deadline: 1000,
-    });
-    await state.start();
+  const { stdout, signal, stderr } = runApart(`
     for (let i = 0; ; i++) {
       await state.records.put(${JSON.stringify(object)}, "r" + i, i, { expected: "absent", fence: "unfenced" });
       writeSync(1, i + "\\n");
       if (i === 50) process.kill(process.pid, "SIGKILL");
-    }`;
-  const { stdout, signal, stderr } = spawnSync(
-    process.execPath,
-    ["--no-warnings", "--input-type=module", "--eval", script],
-    { encoding: "utf8", cwd: import.meta.dirname },
-  );
+    }`);
   expect({ signal, stderr }).toEqual({ signal: "SIGKILL", stderr: "" });
   const acknowledged = stdout.trim().split("\n").map(Number);
   expect(acknowledged).toHaveLength(51);
@@ -116,17 +102,25 @@ test("a damaged record is an error that names it, and can be overwritten", async
   await close();
 });
 
-test("a full disk makes writes fail as away, says so, and passes when there is room again", async () => {
-  const raw = new DatabaseSync(file);
-  raw.exec("PRAGMA page_size = 512; VACUUM");
-  raw.close();
-  const { state, registry, close } = await openedState(`sqlite:${file}`);
-  const object = randomUUID();
-  await state.records.put(object, "kept", 1, unfenced);
-  // The file system itself is out of a test's reach; a limit on the process's files is not, so the write happens in a child.
-  expect(state.available).toBe(true);
-  expect(await registry.text()).toContain("evenkeel_state_available 1");
-  await close();
+test("a full disk makes writes fail as away, and passes when there is room again", () => {
+  const steps = `
+    const put = (name) => state.records.put("object", name, "x".repeat(10_000), { expected: "any", fence: "unfenced" });
+    const told = [];
+    state.onAvailability((available) => told.push(available));
+    let refused;
+    for (let i = 0; i < 1000 && !refused; i++) await put("r" + i).catch((error) => (refused = error.code));
+    const readable = (await state.records.list("object")).length > 0;
+    execFileSync("prlimit", ["--pid", String(process.pid), "--fsize=unlimited"]);
+    await put("after");
+    process.stdout.write(JSON.stringify({ refused, readable, told }));`;
+  // A limit on the size of files stands in for the disk's: SQLite meets the same failing write.
+  const { stdout, stderr } = runApart(steps, ["bash", "-c", 'ulimit -S -f 500 && exec "$@"', "-"]);
+  expect({ stderr, ...(JSON.parse(stdout) as object) }).toEqual({
+    stderr: "",
+    refused: "EK_STATE_UNAVAILABLE",
+    readable: true,
+    told: [false, true],
+  });
 });
 
 test("calls before the start and after the stop fail as away", async () => {
@@ -140,3 +134,27 @@ test("a state in memory says in the log that a restart forgets it", async () => 
   expect(lines.join("")).toContain("a restart forgets it");
   await close();
 });
+
+/** Runs steps on an open `state` in a process of its own, under `wrapper` if there is one. */
+function runApart(steps: string, wrapper: readonly string[] = []) {
+  const script = `
+    import { execFileSync } from "node:child_process";
+    import { writeSync } from "node:fs";
+    import { MetricRegistry } from "@evenkeel/metrics";
+    import { createLogger, systemClock } from "@evenkeel/runtime";
+    import { openState } from "@evenkeel/state";
+    const log = createLogger({ service: "s", level: "fatal", secrets: [], destination: process.stderr });
+    const host = { service: "s", clock: systemClock, log, registry: new MetricRegistry(), deadline: 1000 };
+    const state = openState(${JSON.stringify(`sqlite:${file}`)}, host);
+    await state.start();
+    ${steps}`;
+  const [command = "", ...args] = [
+    ...wrapper,
+    process.execPath,
+    "--no-warnings",
+    "--input-type=module",
+    "--eval",
+    script,
+  ];
+  return spawnSync(command, args, { encoding: "utf8", cwd: import.meta.dirname });
+}

@@ -25,15 +25,16 @@ export class Calls {
     this.#database = undefined;
   }
 
-  read<T>(operation: Operation, call: (database: DatabaseSync) => T): Promise<T> {
-    return counted(this.#metrics, operation, () => Promise.resolve(this.#run(operation, call)));
+  run<T>(operation: Operation, call: (database: DatabaseSync) => T): Promise<T> {
+    return counted(this.#metrics, operation, () => Promise.resolve(this.#attempt(operation, call)));
   }
 
-  write<T>(operation: Operation, call: (database: DatabaseSync) => T): Promise<T> {
-    return this.read(operation, (database) => transact(database, () => call(database)));
+  /** Runs `call` as a whole or not at all. */
+  transact<T>(operation: Operation, call: (database: DatabaseSync) => T): Promise<T> {
+    return this.run(operation, (database) => transact(database, () => call(database)));
   }
 
-  #run<T>(operation: Operation, call: (database: DatabaseSync) => T): T {
+  #attempt<T>(operation: Operation, call: (database: DatabaseSync) => T): T {
     if (!this.#database) throw new Unavailable({ operation }, { cause: new Error("it is not open") });
     try {
       const result = call(this.#database);

@@ -5,6 +5,7 @@ import { Conflict, Fenced } from "../errors.ts";
 import type { Fence, Records, StoredRecord, Version, WriteTerms } from "../state.ts";
 import { newVersion, parseJson, parseVersion } from "../stored-text.ts";
 import type { Calls } from "./calls.ts";
+import { transact } from "./database.ts";
 
 /** How long the tokens of a forgotten object are still refused, in milliseconds. */
 const TOKENS_OUTLIVE = 86_400_000;
@@ -27,7 +28,7 @@ export class SqliteRecords implements Records {
   async get(object: string, name: string): Promise<StoredRecord | undefined> {
     checkName("object", object);
     checkName("record", name);
-    return this.#calls.read("get", (database) => {
+    return this.#calls.run("get", (database) => {
       const row = find(database, object, name);
       return row && parseRow(object, row);
     });
@@ -35,7 +36,7 @@ export class SqliteRecords implements Records {
 
   async list(object: string): Promise<readonly StoredRecord[]> {
     checkName("object", object);
-    return this.#calls.read("list", (database) =>
+    return this.#calls.run("list", (database) =>
       database
         .prepare("SELECT name, version, value FROM records WHERE object = ? ORDER BY name")
         .all(object)
@@ -80,25 +81,27 @@ export class SqliteRecords implements Records {
     });
   }
 
-  /** A token counts as seen even if the write then conflicts, so that the two are committed apart. */
-  async #write<T>(
+  /** A token counts as seen even if the write then conflicts: a conflict is thrown after the commit, anything else rolls it back. */
+  #write<T>(
     operation: "put" | "delete" | "raise" | "forget",
     object: string,
     fence: Fence | "unfenced",
     work: (database: DatabaseSync) => T,
   ): Promise<T> {
     const checked = fence === "unfenced" ? fence : checkFence(fence);
-    const outcome = await this.#calls.write<{ done: T } | { refused: Error }>(operation, (database) => {
-      if (checked !== "unfenced") see(database, object, checked);
-      try {
-        return { done: work(database) };
-      } catch (error) {
-        if (error instanceof Conflict) return { refused: error };
-        throw error;
-      }
+    return this.#calls.run(operation, (database) => {
+      const outcome = transact<{ done: T } | { refused: Error }>(database, () => {
+        if (checked !== "unfenced") see(database, object, checked);
+        try {
+          return { done: work(database) };
+        } catch (error) {
+          if (error instanceof Conflict) return { refused: error };
+          throw error;
+        }
+      });
+      if ("refused" in outcome) throw outcome.refused;
+      return outcome.done;
     });
-    if ("refused" in outcome) throw outcome.refused;
-    return outcome.done;
   }
 }
 

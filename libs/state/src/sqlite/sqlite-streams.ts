@@ -18,7 +18,7 @@ export class SqliteStreams implements Streams {
     check(object, stream);
     checkLimit(limit);
     checkText("an entry", text);
-    const id = await this.#calls.write("append", (database): EntryId => {
+    const id = await this.#calls.transact("append", (database): EntryId => {
       const insert = database.prepare("INSERT INTO entries (object, stream, text) VALUES (?, ?, ?)");
       const added = insert.run(object, stream, text).lastInsertRowid;
       database
@@ -36,7 +36,7 @@ export class SqliteStreams implements Streams {
   async read(object: string, stream: string, after: EntryId | "start", limit: number): Promise<Page> {
     check(object, stream);
     checkLimit(limit);
-    return this.#calls.read("read", (database) => {
+    return this.#calls.run("read", (database) => {
       const found = database.prepare("SELECT 1 FROM entries WHERE object = ? AND stream = ? AND id = ?");
       const cursor = Number(/^e-(\d{1,15})$/.exec(after)?.[1] ?? -1);
       const gap = after !== "start" && !found.get(object, stream, cursor);
@@ -50,7 +50,7 @@ export class SqliteStreams implements Streams {
   async newest(object: string, stream: string, limit: number): Promise<readonly Entry[]> {
     check(object, stream);
     checkLimit(limit);
-    return this.#calls.read("newest", (database) =>
+    return this.#calls.run("newest", (database) =>
       database
         .prepare("SELECT id, text FROM entries WHERE object = ? AND stream = ? ORDER BY id DESC LIMIT ?")
         .all(object, stream, limit)
