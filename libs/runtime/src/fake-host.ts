@@ -13,8 +13,8 @@ export class FakeHost extends EventEmitter {
   readonly exits: number[] = [];
   out = "";
   err = "";
-  readonly stdout = { write: (text: string) => ((this.out += text), true) };
-  readonly stderr = { write: (text: string) => ((this.err += text), true) };
+  readonly stdout = Object.assign(new EventEmitter(), { write: (text: string) => ((this.out += text), true) });
+  readonly stderr = Object.assign(new EventEmitter(), { write: (text: string) => ((this.err += text), true) });
 
   constructor(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
     super();

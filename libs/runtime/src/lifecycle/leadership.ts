@@ -41,7 +41,19 @@ export class LeaderLoops implements Component {
 
   start({ fail }: Running): void {
     if (this.#loops.size === 0) return;
-    this.#campaign = this.leadership.campaign(this.#ending.signal, (term) => this.#lead(term)).catch(fail);
+    const { signal } = this.#ending;
+    const reported = new Set<unknown>();
+    const report = (death: unknown) => {
+      if (!reported.has(death)) fail(death);
+      reported.add(death);
+    };
+    this.#campaign = this.leadership
+      .campaign(signal, (term) => this.#lead(term, report))
+      .then(() => {
+        if (!signal.aborted)
+          throw new ComponentDied({ component: this.name }, { cause: new Error("the campaign ended") });
+      })
+      .catch(report);
   }
 
   stop(): Promise<void> {
@@ -49,15 +61,20 @@ export class LeaderLoops implements Component {
     return this.#campaign;
   }
 
-  /** One loop's death ends the others: half a leader is worse than none. */
-  async #lead(term: Term): Promise<void> {
+  /** One loop's death ends the others: half a leader is worse than none. It is told before they end, which they may not. */
+  async #lead(term: Term, report: (death: unknown) => void): Promise<void> {
     const ending = new AbortController();
     const end = () => ending.abort(term.signal.reason);
     term.signal.addEventListener("abort", end, { once: true });
     if (term.signal.aborted) end();
     try {
       const runs = [...this.#loops].map(([name, loop]) => runLoop(name, loop, { ...term, signal: ending.signal }));
-      for (const run of runs) run.catch(() => ending.abort());
+      for (const run of runs) {
+        run.catch((death: unknown) => {
+          ending.abort();
+          report(death);
+        });
+      }
       const ended = await Promise.allSettled(runs);
       const died = ended.find((result) => result.status === "rejected");
       if (died) throw toError(died.reason);

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../clock.ts";
 import { aborted, withDeadline } from "../deadline.ts";
 import { CodedError, explain } from "../error.ts";
-import { ComponentDied, SecondSignal, StartFailed, StopFailed, Unhandled } from "../errors.ts";
+import { ComponentDied, DeadlineExceeded, SecondSignal, StartFailed, StopFailed, Unhandled } from "../errors.ts";
 import type { Host } from "../host.ts";
 import type { Logger } from "../log.ts";
 import type { Component, Door } from "./component.ts";
@@ -14,8 +14,11 @@ type Cause = { readonly signal: NodeJS.Signals } | { readonly error: CodedError 
 
 const signalNumbers: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 2, SIGTERM: 15 };
 
-/** How long what is left may take to stop once the doors are closed, in milliseconds. */
-const STOP_GRACE = 3000;
+/** How long each of the rest may take to stop once the doors are closed, in milliseconds. */
+const STOP_TIME = 2000;
+
+/** How long what was told to give up has for doing so, in milliseconds. */
+const CUT_TIME = 1000;
 
 export interface LifecycleOptions {
   readonly host: Host;
@@ -102,6 +105,7 @@ export class Lifecycle {
   async #start(started: Component[]): Promise<void> {
     const { signal } = this.#stopping;
     for (const component of [...this.#components, this.leaders]) {
+      if (this.#ending) return;
       const { name } = component;
       const end = (cause: unknown, otherwise: CodedError) =>
         this.#end({ error: cause instanceof CodedError ? cause : otherwise });
@@ -123,48 +127,54 @@ export class Lifecycle {
   async #stop(started: readonly Component[], delayed: boolean): Promise<void> {
     const { clock, shutdownDelay, drainTimeout } = this.#options;
     const isDoor = (component: Component): component is Door => this.#doors.has(component as Door);
-    if (started.includes(this.leaders)) {
-      await this.#stopOne(this.leaders, shutdownDelay + drainTimeout);
+    const doors = started.filter(isDoor);
+    if (started.includes(this.leaders) && (await this.#stopOne(this.leaders, shutdownDelay + drainTimeout))) {
       this.#say("leader loops stopped", "leader loops have ended and the lease is released");
     }
-    if (delayed && this.#doors.size > 0) {
+    if (delayed && doors.length > 0) {
       this.#say("delay", `taking requests for ${shutdownDelay} ms more, until load balancers know`);
       await sleep(clock, shutdownDelay);
     }
-    const doors = started.filter(isDoor);
     if (doors.length > 0) this.#say("drain", `no new requests; those in flight have ${drainTimeout} ms`);
     await Promise.all(doors.map((door) => this.#drain(door)));
     for (const component of started.toReversed()) {
-      if (component !== this.leaders) await this.#stopOne(component, STOP_GRACE);
+      if (component !== this.leaders) await this.#stopOne(component, STOP_TIME);
     }
     this.#say("stopped", "stopped");
   }
 
   async #drain(door: Door): Promise<void> {
-    const { clock, drainTimeout, log } = this.#options;
-    const deadline = new AbortController();
-    const cancel = clock.schedule(drainTimeout, () => deadline.abort());
+    const { drainTimeout, log } = this.#options;
+    const what = `draining ${door.name}`;
     try {
-      const cut = await withDeadline(
-        { clock, milliseconds: drainTimeout + STOP_GRACE, what: `draining ${door.name}` },
-        () => door.drain(deadline.signal),
-      );
+      const cut = await this.#within(drainTimeout, what, (deadline) => door.drain(deadline));
       if (cut > 0) log.warn({ component: door.name, cut }, `${cut} requests did not end in time and were cut`);
     } catch (error) {
       this.#unclean(new StopFailed({ component: door.name }, { cause: error }));
-    } finally {
-      cancel();
     }
   }
 
-  async #stopOne(component: Component, milliseconds: number): Promise<void> {
-    const { clock } = this.#options;
+  /** Whether it stopped cleanly. */
+  async #stopOne(component: Component, milliseconds: number): Promise<boolean> {
+    const what = `stopping ${component.name}`;
     try {
-      await withDeadline({ clock, milliseconds, what: `stopping ${component.name}` }, async (deadline) => {
-        await component.stop?.(deadline);
-      });
+      await this.#within(milliseconds, what, async (deadline) => component.stop?.(deadline));
+      return true;
     } catch (error) {
       this.#unclean(new StopFailed({ component: component.name }, { cause: error }));
+      return false;
+    }
+  }
+
+  /** Tells `work` to give up after so many milliseconds, and goes on without it when it does not. */
+  async #within<T>(milliseconds: number, what: string, work: (deadline: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock } = this.#options;
+    const deadline = new AbortController();
+    const cancel = clock.schedule(milliseconds, () => deadline.abort(new DeadlineExceeded({ what, milliseconds })));
+    try {
+      return await withDeadline({ clock, milliseconds: milliseconds + CUT_TIME, what }, () => work(deadline.signal));
+    } finally {
+      cancel();
     }
   }
 
