@@ -38,7 +38,7 @@ function world(
   const relist = (...objects: readonly KubeObject[]) => {
     const draft = store.draft();
     for (const each of objects) draft.put(each);
-    for (const _told of store.replace(draft));
+    Array.from(store.replace(draft));
   };
   const ending = new AbortController();
   const term: Term = { signal: ending.signal, fencingToken: 7n };

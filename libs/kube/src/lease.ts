@@ -148,10 +148,11 @@ class Campaign {
   /** Renews until it is told to stop or the lease is lost, which ends the term. */
   async #renew(held: HeldTerm, lease: Lease, signal: AbortSignal): Promise<void> {
     const { leases, clock, timing, log } = this.#options;
+    const ended = () => signal.aborted;
     let present = lease;
     for (;;) {
       await sleep(clock, Math.min(timing.leaseRetryPeriod, Math.max(0, held.left)), signal).catch(() => undefined);
-      if (signal.aborted) return;
+      if (ended()) return;
       if (held.expired) break;
       const sentAt = clock.monotonic();
       // Half of the time at most, so that one call that hangs is not the only try.
@@ -161,7 +162,7 @@ class Campaign {
         present = await leases.replace({ ...present, spec }, call);
         if (!held.renewed(sentAt)) break;
       } catch (error) {
-        if (signal.aborted) return;
+        if (ended()) return;
         const lost = await this.#lossBehind(error, call);
         if (lost === undefined)
           log.warn({ error, lease: this.#key, left: Math.round(held.left) }, "the lease was not renewed");

@@ -23,6 +23,9 @@ export interface Listing<T extends KubeObject> {
   readonly resourceVersion: string;
 }
 
+/** A limit that is none. */
+const EVERYTHING = 0;
+
 /**
  * Lists everything, page by page, into a draft. The server's cache is asked first; if it has forgotten the version or not seen it yet, its
  * storage is; and if pages expire faster than they can be read, everything at once.
@@ -40,7 +43,7 @@ export async function listAll<T extends KubeObject>(options: ListPagerOptions<T>
     return await listOnce(options, "", pageSize);
   } catch (error) {
     if (!isVersionRefused(error)) throw error;
-    return await listOnce(options, "", undefined);
+    return await listOnce(options, "", EVERYTHING);
   }
 }
 
@@ -52,25 +55,21 @@ export function isVersionRefused(error: unknown): boolean {
 async function listOnce<T extends KubeObject>(
   { resource, selection, signal, slice, draft: newDraft }: ListPagerOptions<T>,
   notOlderThan: string,
-  limit: number | undefined,
+  limit: number,
 ): Promise<Listing<T>> {
   const draft = newDraft();
-  let resourceVersion = "";
+  let resourceVersion: string | undefined;
   // Without the match, a version together with a limit would mean that version exactly, which the server may have compacted.
   const version =
     notOlderThan === "" ? {} : { resourceVersion: notOlderThan, resourceVersionMatch: "NotOlderThan" as const };
-  for await (const page of resource.pages({
-    ...selection,
-    ...version,
-    ...(limit === undefined ? {} : { limit }),
-    signal,
-  })) {
+  for await (const page of resource.pages({ ...selection, ...version, limit, signal })) {
     for (const object of page.items) {
       draft.put(object);
       if (slice.spent) await slice.rest();
     }
-    resourceVersion = page.resourceVersion;
+    // All pages show the state at the first one's version; a server that breaks this is watched from the earliest.
+    resourceVersion ??= page.resourceVersion;
     signal.throwIfAborted();
   }
-  return { draft, resourceVersion };
+  return { draft, resourceVersion: resourceVersion ?? "" };
 }

@@ -90,7 +90,7 @@ describe("a reflector", () => {
       ["0", 1],
       [undefined, 1],
       [undefined, 1],
-      [undefined, undefined],
+      [undefined, 0],
     ]);
     await reflector.stop();
   });

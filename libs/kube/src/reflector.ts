@@ -249,7 +249,8 @@ export class Reflector<T extends KubeObject> implements Component {
   async #replace(draft: StoreDraft<T>, slice: TimeSlice, signal: AbortSignal): Promise<void> {
     const { store, name, metrics } = this.#options;
     this.#brokenStreams = 0;
-    for (const _told of store.replace(draft)) {
+    const telling = store.replace(draft);
+    while (!telling.next().done) {
       if (!slice.spent) continue;
       await slice.rest();
       if (signal.aborted) return;

@@ -120,8 +120,10 @@ describe("a replaced content", () => {
     const { store, changes, record } = newStore();
     const draft = store.draft();
     for (const name of ["a", "b", "c"]) draft.put(pod(name, 1));
-    let told = 0;
-    for (const _each of store.replace(draft)) if (++told === 1) store.subscribe(record);
+    const telling = store.replace(draft);
+    telling.next();
+    store.subscribe(record);
+    Array.from(telling);
     expect(changes).toEqual(["added shop/a relisted", "added shop/b relisted", "added shop/c relisted"]);
   });
 

@@ -128,7 +128,7 @@ export class Store<T extends KubeObject, Index extends string = never> implement
    * Puts a draft in place: readers see all of it or nothing. Deletes are computed. The changes are told one by one as the result is
    * iterated, so that the caller can rest in between; no other write may come before its end.
    */
-  replace(draft: StoreDraft<T>): Iterable<void> {
+  replace(draft: StoreDraft<T>): Generator<void, void, undefined> {
     const before = this.#objects;
     this.#objects = draft.objects;
     this.#indexes = draft.indexes;
@@ -142,7 +142,7 @@ export class Store<T extends KubeObject, Index extends string = never> implement
     before: ReadonlyMap<string, T>,
     after: ReadonlyMap<string, T>,
     audience: readonly Subscriber<T>[],
-  ): Iterable<void> {
+  ): Generator<void, void, undefined> {
     for (const [key, old] of before) {
       if (!after.has(key)) this.#tellAll([{ type: "deleted", key, old, relisted: true }], audience);
       yield;

@@ -86,7 +86,7 @@ export class MemoryResource<T extends KubeObject> implements Resource<T> {
     const [at = this.version, after = ""] = options.continue?.split(" ") ?? [];
     if (Number(at) < this.#compacted) throw gone();
     const rest = [...this.objects.values()].filter((object) => keyOf(object) > after).sort(byKey);
-    const items = rest.slice(0, options.limit);
+    const items = rest.slice(0, options.limit === 0 ? undefined : options.limit);
     const last = items.at(-1);
     const more = items.length < rest.length && last ? { continue: `${at} ${keyOf(last)}` } : {};
     return { items: structuredClone(items), resourceVersion: at, ...more };
@@ -179,7 +179,7 @@ export class MemoryResource<T extends KubeObject> implements Resource<T> {
   }
 
   get status(): Part<T> {
-    return this as unknown as Part<T>;
+    return this;
   }
 
   get scale(): Part<Scale> {

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "@jest/globals";
+import { type Condition, isTrue, type Judgement, setConditions } from "./conditions.ts";
+
+const at = (time: string) => Date.parse(time);
+const ready: Judgement = {
+  type: "Ready",
+  status: "True",
+  reason: "Tracking",
+  message: "all well",
+  observedGeneration: 1,
+};
+const foreign: Condition = {
+  type: "SomeoneElses",
+  status: "True",
+  reason: "Theirs",
+  message: "",
+  lastTransitionTime: "2020-01-01T00:00:00Z",
+};
+
+describe("setting conditions", () => {
+  test("stamps a new one with the time and leaves others' in their places", () => {
+    expect(setConditions([foreign], [ready], at("2026-01-01T00:00:00.123Z"))).toEqual([
+      foreign,
+      { ...ready, lastTransitionTime: "2026-01-01T00:00:00Z" },
+    ]);
+  });
+
+  test("keeps the time while the status stays, whatever else changes", () => {
+    const before = setConditions([], [ready], at("2026-01-01T00:00:00Z"));
+    const after = setConditions(
+      before,
+      [{ ...ready, reason: "Minimum", observedGeneration: 2 }],
+      at("2026-02-01T00:00:00Z"),
+    );
+    expect(after).toEqual([
+      { ...ready, reason: "Minimum", observedGeneration: 2, lastTransitionTime: "2026-01-01T00:00:00Z" },
+    ]);
+  });
+
+  test("moves the time when the status changes", () => {
+    const before = setConditions([], [ready], at("2026-01-01T00:00:00Z"));
+    const [after] = setConditions(before, [{ ...ready, status: "Unknown" }], at("2026-02-01T00:00:00Z"));
+    expect(after?.lastTransitionTime).toBe("2026-02-01T00:00:00Z");
+  });
+
+  test("gives the same array back when nothing differs, so that nothing need be written", () => {
+    const before = setConditions([foreign], [ready], at("2026-01-01T00:00:00Z"));
+    expect(setConditions(before, [ready], at("2026-02-01T00:00:00Z"))).toBe(before);
+  });
+});
+
+test("a condition holds only if it was judged from the object as it is", () => {
+  const conditions = setConditions([], [ready], 0);
+  expect(isTrue(conditions, "Ready", 1)).toBe(true);
+  expect(isTrue(conditions, "Ready", 2)).toBe(false);
+  expect(isTrue(conditions, "Paused")).toBe(false);
+  expect(isTrue(undefined, "Ready")).toBe(false);
+  expect(isTrue([foreign], "SomeoneElses", 5)).toBe(true);
+});

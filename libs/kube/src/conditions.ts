@@ -1,0 +1,63 @@
+/** metav1.Condition. */
+export interface Condition {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  /** Why, as one CamelCase word. */
+  readonly reason: string;
+  /** Why, as a sentence. */
+  readonly message: string;
+  /** When `status` last changed. */
+  readonly lastTransitionTime: string;
+  /** The metadata.generation that it was judged from. */
+  readonly observedGeneration?: number;
+}
+
+/** A condition as a controller judges it now. */
+export type Judgement = Omit<Condition, "lastTransitionTime">;
+
+/**
+ * The conditions with `judged` put in, those of other types untouched and in their places. `lastTransitionTime` becomes `now` (wall time)
+ * only where the status differs. If nothing differs at all it is the same array, so that a caller can tell that there is nothing to write.
+ */
+export function setConditions(
+  conditions: readonly Condition[],
+  judged: readonly Judgement[],
+  now: number,
+): readonly Condition[] {
+  return judged.reduce((present, judgement) => setOne(present, judgement, now), conditions);
+}
+
+export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+/**
+ * Whether a condition holds for the object as it is. One that was judged from an older generation, or is not there, is not known to hold.
+ */
+export function isTrue(conditions: readonly Condition[] | undefined, type: string, generation?: number): boolean {
+  const condition = findCondition(conditions, type);
+  if (condition?.status !== "True") return false;
+  return generation === undefined || (condition.observedGeneration ?? generation) >= generation;
+}
+
+function setOne(conditions: readonly Condition[], judgement: Judgement, now: number): readonly Condition[] {
+  const old = findCondition(conditions, judgement.type);
+  const lastTransitionTime = old?.status === judgement.status ? old.lastTransitionTime : stamp(now);
+  const condition: Condition = { ...judgement, lastTransitionTime };
+  if (!old) return [...conditions, condition];
+  return isSame(old, condition) ? conditions : conditions.map((each) => (each === old ? condition : each));
+}
+
+function isSame(a: Condition, b: Condition): boolean {
+  return (
+    a.status === b.status &&
+    a.reason === b.reason &&
+    a.message === b.message &&
+    a.observedGeneration === b.observedGeneration
+  );
+}
+
+/** metav1.Time has whole seconds. */
+function stamp(now: number): string {
+  return new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
+}

@@ -1,0 +1,14 @@
+/**
+ * A copy without some fields. Not by `delete`: deleting turns an object into a dictionary, which takes more memory than it saves where
+ * many objects are kept.
+ */
+export function without<T extends object, Field extends keyof T>(
+  value: T,
+  ...fields: readonly Field[]
+): Omit<T, Field> {
+  const kept: Partial<T> = {};
+  for (const field of Object.keys(value) as (keyof T)[]) {
+    if (!(fields as readonly (keyof T)[]).includes(field)) kept[field] = value[field];
+  }
+  return kept as Omit<T, Field>;
+}
