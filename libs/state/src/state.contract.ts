@@ -11,17 +11,17 @@ import { streamsContract } from "./streams.contract.ts";
 /** One home of the state, as the contract needs it. */
 export interface StateHarness {
   /** A handle on the same store with each call; on Redis another client. */
-  open(): Promise<State>;
+  readonly open: () => Promise<State>;
   /** Lets time pass on the clock by which the store ends counts and locks. */
-  elapse(milliseconds: number): Promise<void>;
-  close(): Promise<void>;
+  readonly elapse: (milliseconds: number) => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** The store under test and two handles on it, as two replicas have. */
 export interface Replicas {
   readonly one: State;
   readonly other: State;
-  elapse(milliseconds: number): Promise<void>;
+  readonly elapse: (milliseconds: number) => Promise<void>;
 }
 
 /** Registers every case that each home of the state must pass. */

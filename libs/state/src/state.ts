@@ -15,7 +15,7 @@ export interface State extends Component {
   readonly streams: Streams;
   readonly edges: Edges;
   readonly locks: Locks;
-  /** False while calls fail; the condition `StateAvailable` says the same. A state that is away makes no process unready. */
+  /** False while the store does not answer or takes no writes; the condition `StateAvailable` says the same. It makes no process unready. */
   readonly available: boolean;
   /** Calls `listener` with each change of `available`, until the returned function is called. */
   onAvailability(listener: (available: boolean) => void): () => void;

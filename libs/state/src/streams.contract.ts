@@ -166,9 +166,9 @@ function follow(tail: AsyncIterable<Entry | Gap>) {
   const iterator = tail[Symbol.asyncIterator]();
   return {
     next: async (): Promise<string> => {
-      const { done, value } = await iterator.next();
-      if (done) return "ended";
-      return "gap" in value ? "gap" : value.text;
+      const item = await iterator.next();
+      if (item.done) return "ended";
+      return "gap" in item.value ? "gap" : item.value.text;
     },
     end: () => iterator.return?.(),
   };

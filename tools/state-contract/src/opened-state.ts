@@ -7,7 +7,7 @@ export interface OpenedState {
   readonly registry: MetricRegistry;
   /** The log lines so far. */
   readonly lines: readonly string[];
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** A state as a service's main opens it. */

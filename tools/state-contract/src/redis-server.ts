@@ -63,7 +63,7 @@ export class RedisServer {
     const args = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.folder, ...this.#args];
     this.#process = spawn(binary, args, { stdio: "ignore" });
     await eventually(`redis-server answers on port ${this.port}`, START, () =>
-      this.ask(async (client) => (await client.ping()) === "PONG"),
+      this.ask(async (client) => [await client.ping()]),
     );
   }
 

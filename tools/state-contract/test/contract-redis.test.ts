@@ -1,12 +1,7 @@
-import { test } from "@jest/globals";
 import { stateContract, type StateHarness } from "@evenkeel/state/contract";
-import { eventually, findRedisServer, openedState, RedisServer, type OpenedState } from "../src/index.ts";
+import { describeRedis, eventually, openedState, RedisServer, type OpenedState } from "../src/index.ts";
 
-if (findRedisServer() === undefined) {
-  test.skip("the contract on Redis: redis-server is not installed (Debian: redis-server)", () => undefined);
-} else {
-  stateContract("Redis", startRedis);
-}
+describeRedis("the contract", () => stateContract("Redis", startRedis));
 
 async function startRedis(): Promise<StateHarness> {
   const server = await RedisServer.start();

@@ -2,8 +2,14 @@ import { randomUUID } from "node:crypto";
 import { afterEach, expect, test } from "@jest/globals";
 import { CodedError } from "@evenkeel/runtime";
 import type { Notice, State } from "@evenkeel/state";
-import { describeRedis } from "../src/given-redis.ts";
-import { eventually, type OpenedState, openedState, type Persistence, RedisServer } from "../src/index.ts";
+import {
+  describeRedis,
+  eventually,
+  type OpenedState,
+  openedState,
+  type Persistence,
+  RedisServer,
+} from "../src/index.ts";
 
 const DEADLINE = 500;
 
@@ -153,6 +159,17 @@ describeRedis("Redis that fails", () => {
     expect(await registry.text()).toContain("evenkeel_state_gaps_total 1");
   }, 20_000);
 
+  test("a lost subscription is a gap, even if calls go on", async () => {
+    const { server, state } = await given();
+    const notices: Notice[] = [];
+    state.edges.subscribe(randomUUID(), "wake", (notice) => notices.push(notice));
+    await eventually("the subscription is in effect", 5000, () => notices.length === 1);
+    await server.ask((client) => client.call("CLIENT", "KILL", "TYPE", "pubsub"));
+    await eventually("the gap is told", 10_000, () => notices.length === 2);
+    expect(notices).toEqual([{ kind: "gap" }, { kind: "gap" }]);
+    expect(state.available).toBe(true);
+  }, 20_000);
+
   test("who subscribes while Redis is gone hears once it is back", async () => {
     const { server, state } = await given();
     await server.kill();
@@ -249,5 +266,5 @@ function everyCall(state: State): readonly (() => Promise<unknown>)[] {
 }
 
 function codeOf(end: PromiseSettledResult<unknown>): string {
-  return end.status === "rejected" && end.reason instanceof CodedError ? end.reason.code : String(end.status);
+  return end.status === "rejected" && end.reason instanceof CodedError ? end.reason.code : end.status;
 }

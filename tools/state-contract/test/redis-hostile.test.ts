@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Keys, type State } from "@evenkeel/state";
-import { describeRedis } from "../src/given-redis.ts";
-import { eventually, type OpenedState, openedState, RedisServer } from "../src/index.ts";
+import { describeRedis, eventually, type OpenedState, openedState, RedisServer } from "../src/index.ts";
 
 const keys = new Keys("contract");
 const unfenced = { expected: "any", fence: "unfenced" } as const;
@@ -99,14 +98,17 @@ describeRedis("Redis with data of others", () => {
     await records.put(randomUUID(), "value", 2, unfenced);
   });
 
-  test("a Redis that is full refuses writes as away, and still answers reads", async () => {
+  test("a Redis that is full counts as away until it takes writes again, and still answers reads", async () => {
     const { records } = opened.state;
     const object = randomUUID();
     await records.put(object, "value", 1, unfenced);
     await server.ask((client) => client.config("SET", "maxmemory", "1"));
     await expect(records.put(object, "value", 2, unfenced)).rejects.toMatchObject({ code: "EK_STATE_UNAVAILABLE" });
+    expect(opened.state.available).toBe(false);
     expect((await records.get(object, "value"))?.value).toBe(1);
+    expect(opened.state.available).toBe(false);
     await server.ask((client) => client.config("SET", "maxmemory", "0"));
+    await eventually("the state is back without a call", 5000, () => opened.state.available);
     await records.put(object, "value", 3, unfenced);
   });
 
@@ -153,7 +155,7 @@ describeRedis("Redis with data of others", () => {
     const cluster = await RedisServer.start("none", ["--cluster-enabled", "yes"]);
     await cluster.ask((client) => client.call("CLUSTER", "ADDSLOTSRANGE", "0", "16383"));
     await eventually("the cluster serves", 10_000, () =>
-      cluster.ask(async (client) => String(await client.cluster("INFO")).includes("cluster_state:ok")),
+      cluster.ask(async (client) => (await client.cluster("INFO")).includes("cluster_state:ok")),
     );
     const { state, close } = await openedState(cluster.address);
     const objects = Array.from({ length: 20 }, () => randomUUID());

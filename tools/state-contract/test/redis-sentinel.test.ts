@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, expect, test } from "@jest/globals";
-import { CodedError } from "@evenkeel/runtime";
+import type { CodedError } from "@evenkeel/runtime";
 import type { Fence, Notice, State } from "@evenkeel/state";
-import { describeRedis } from "../src/given-redis.ts";
-import { eventually, openedState, SentinelSet } from "../src/index.ts";
+import { describeRedis, eventually, openedState, SentinelSet } from "../src/index.ts";
 
 const DEADLINE = 1000;
 /** Sentinels need a second to call a master dead, some more to agree, and the machine is shared. */
@@ -62,9 +61,10 @@ describeRedis("a Sentinel fail-over", () => {
     const slowest = { milliseconds: 0 };
     const codes = new Set<string>();
     let accepted = 0;
-    let over = false;
+    const ending = new AbortController();
+    const over = () => ending.signal.aborted;
     const writing = (async () => {
-      for (let index = 0; !over; index++) {
+      for (let index = 0; !over(); index++) {
         const started = performance.now();
         try {
           await state.records.put(object, "count", index, as(1n));
@@ -82,7 +82,7 @@ describeRedis("a Sentinel fail-over", () => {
     await eventually("another master is chosen", FAIL_OVER, async () => (await set.master()).port !== master.port);
     const before = accepted;
     await eventually("writes are accepted again", FAIL_OVER, () => accepted > before + 10);
-    over = true;
+    ending.abort();
     await writing;
     expect(slowest.milliseconds).toBeLessThan(DEADLINE + 1500);
     for (const code of codes) expect(["EK_STATE_UNAVAILABLE", "EK_STATE_NO_ANSWER"]).toContain(code);

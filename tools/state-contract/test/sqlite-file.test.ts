@@ -148,13 +148,6 @@ function runApart(steps: string, wrapper: readonly string[] = []) {
     const state = openState(${JSON.stringify(`sqlite:${file}`)}, host);
     await state.start();
     ${steps}`;
-  const [command = "", ...args] = [
-    ...wrapper,
-    process.execPath,
-    "--no-warnings",
-    "--input-type=module",
-    "--eval",
-    script,
-  ];
-  return spawnSync(command, args, { encoding: "utf8", cwd: import.meta.dirname });
+  const line = [...wrapper, process.execPath, "--no-warnings", "--input-type=module", "--eval", script];
+  return spawnSync(line[0] ?? "", line.slice(1), { encoding: "utf8", cwd: import.meta.dirname });
 }

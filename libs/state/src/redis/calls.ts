@@ -14,9 +14,11 @@ export interface CallsOptions {
   readonly metrics: StateMetrics;
   /** How long one call may take, in milliseconds. */
   readonly deadline: number;
+  /** Redis answers, but cannot do what it is asked now. */
+  readonly onRefused: (error: Error) => void;
 }
 
-/** Replies to a command that did nothing, since the server cannot do it now. */
+/** Replies to a command that did nothing, since the server cannot do it now: it loads, is no master, or cannot write or replicate. */
 const AWAY = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|OOM|MISCONF|NOREPLICAS)\b|READONLY/;
 
 /** Makes every call end in time, and its failures speak the catalogue's language. */
@@ -44,11 +46,17 @@ export class Calls {
     try {
       return await withDeadline({ clock, milliseconds, what: `${operation} on ${key}` }, () => call(client));
     } catch (error) {
-      throw explained(error, operation, key);
+      const meaning = explained(error, operation, key);
+      if (meaning instanceof Unavailable && isRefusal(error)) this.#options.onRefused(meaning);
+      throw meaning;
     } finally {
       this.#inFlight--;
     }
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && error.name === "ReplyError" && AWAY.test(error.message);
 }
 
 function explained(error: unknown, operation: Operation, key: string): unknown {
@@ -59,7 +67,7 @@ function explained(error: unknown, operation: Operation, key: string): unknown {
     const notSent = message.startsWith("Stream isn't writeable");
     return new (notSent ? Unavailable : NoAnswer)({ operation }, { cause: error });
   }
-  if (AWAY.test(message)) return new Unavailable({ operation }, { cause: error });
+  if (isRefusal(error)) return new Unavailable({ operation }, { cause: error });
   if (message.includes("WRONGTYPE")) return new Corrupt({ key, fault: "it is of another type" }, { cause: error });
   return new Refused({ operation }, { cause: error });
 }

@@ -36,17 +36,26 @@ export class RedisState implements State {
   readonly edges: RedisEdges;
   readonly locks: RedisLocks;
   readonly #options: RedisStateOptions;
+  readonly #keys: Keys;
   readonly #availability: Availability;
   readonly #commands: RedisConnection;
   readonly #subscriptions: RedisConnection;
   #lastError: Error | undefined;
   #stopped = false;
+  /** Redis is there and refuses writes, because it is full or may not write. */
+  #refusing = false;
   #stopProbing: () => void = () => undefined;
 
   constructor(options: RedisStateOptions) {
     const { address, service, clock, random, log, metrics, deadline } = options;
-    const keys = new Keys(service);
-    const calls = new Calls({ connection: () => this.#commands, clock, metrics, deadline });
+    const keys = (this.#keys = new Keys(service));
+    const calls = new Calls({
+      connection: () => this.#commands,
+      clock,
+      metrics,
+      deadline,
+      onRefused: (error) => this.#refuse(error),
+    });
     this.#options = options;
     this.#availability = new Availability(log, metrics);
     this.edges = new RedisEdges({ calls, keys, connection: () => this.#subscriptions, metrics, log });
@@ -58,7 +67,7 @@ export class RedisState implements State {
     this.#commands = new RedisConnection({
       ...common,
       name: `evenkeel-${service}`,
-      onReady: () => this.#availability.set(true),
+      onReady: () => this.#accept(),
       onLost: () => {
         if (!this.#stopped) this.#availability.set(false, this.#lastError);
       },
@@ -112,10 +121,32 @@ export class RedisState implements State {
 
   #probeLater(): void {
     this.#stopProbing = this.#options.clock.schedule(PROBE_INTERVAL, () => {
-      this.#commands.probe();
+      if (this.#refusing) this.#probeWrite();
+      else this.#commands.probe();
       this.#subscriptions.probe();
       this.#probeLater();
     });
+  }
+
+  #refuse(error: Error): void {
+    this.#refusing = true;
+    if (!this.#stopped) this.#availability.set(false, error);
+  }
+
+  #accept(): void {
+    this.#refusing = false;
+    this.#availability.set(true);
+  }
+
+  /** Only a write tells that writes are taken again. */
+  #probeWrite(): void {
+    const { client, isReady } = this.#commands;
+    if (!isReady) return;
+    const key = this.#keys.lock("service", "probe");
+    client.set(key, "probe", "PX", PROBE_INTERVAL).then(
+      () => this.#accept(),
+      () => undefined,
+    );
   }
 
   #noteError(error: Error): void {
