@@ -45,8 +45,8 @@ export interface DecisionStreamOptions {
 }
 
 /**
- * The decisions of all replicas, in shared state. Recording is best effort: nobody waits for it, the oldest that wait go first when there are
- * too many, and a decision whose append was not answered is appended again. Readers see each once.
+ * The decisions of all replicas, in shared state. Recording is best effort: nobody waits for it, the oldest that wait go first
+ * when there are too many, and a decision whose append was not answered is appended again. Readers see each once.
  */
 export class DecisionStream implements DecisionSink, DecisionSource, Component {
   readonly name = "decision stream";

@@ -96,14 +96,14 @@ export function decisionsContract(given: () => Replicas): void {
   });
 }
 
-export const quiet = createLogger({
+const quiet = createLogger({
   service: "contract",
   level: "fatal",
   secrets: [],
   destination: { write: () => true },
 });
 
-export function streamOf(
+function streamOf(
   state: State,
   options: { readonly registry?: MetricRegistry; readonly capacity?: number } = {},
 ): DecisionStream {
@@ -115,7 +115,7 @@ function flushed(stream: DecisionStream): Promise<void> {
   return stream.stop(new AbortController().signal);
 }
 
-export function decisionOf(kind: string, name: string): Decision {
+function decisionOf(kind: string, name: string): Decision {
   return {
     id: randomUUID(),
     at: "2026-01-01T00:00:00Z",

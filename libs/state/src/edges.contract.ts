@@ -95,7 +95,7 @@ export function edgesContract(given: () => Replicas): void {
 }
 
 /** Keeps notices until they are asked for. */
-export function listen(edges: Edges, object: string, topic: string) {
+function listen(edges: Edges, object: string, topic: string) {
   const notices: Notice[] = [];
   let wake: () => void = () => undefined;
   const leave = edges.subscribe(object, topic, (notice) => {

@@ -26,8 +26,8 @@ export const Unavailable = defineError({
   recovery: "retryable",
   message: "{operation} was not done: the shared state is away",
   remedy:
-    "Nothing was written. The cause follows in the line. The service goes on from memory, does nothing irreversible, and catches up " +
-    "when Redis is back, or when the disk of the SQLite file can be written again.",
+    "Nothing was written. The cause follows in the line. The service goes on from memory, does nothing irreversible, and " +
+    "catches up when Redis is back, or when the disk of the SQLite file can be written again.",
 });
 
 export const NoAnswer = defineError({
@@ -35,8 +35,8 @@ export const NoAnswer = defineError({
   recovery: "retryable",
   message: "{operation} was sent to Redis and got no answer; if it writes, it may have happened or not",
   remedy:
-    "Redis is slow, hung or gone. Every write can be repeated: records are compared by version, counters are absolute. If Redis " +
-    "is merely slow, raise --state-deadline.",
+    "Redis is slow, hung or gone. Every write can be repeated: records are compared by version, counters are absolute. " +
+    "If Redis is merely slow, raise --state-deadline.",
 });
 
 export const Conflict = defineError({
@@ -51,8 +51,9 @@ export const Fenced = defineError({
   recovery: "terminal",
   message: "token {token} was refused for {object}: scope {scope} has seen {highest}",
   remedy:
-    "A newer leader has written, so this one must stop writing. If the Lease was deleted and counts from the start again, let the state " +
-    "forget the higher token: delete the key evenkeel:<service>:{<object uid>}:fences in Redis, or the rows of table fences in the SQLite file.",
+    "A newer leader has written, so this one must stop writing. If the Lease was deleted and counts from the start again, " +
+    "let the state forget the higher token: delete the key evenkeel:<service>:{<object uid>}:fences in Redis, or the rows of " +
+    "table fences in the SQLite file.",
 });
 
 export const Corrupt = defineError({

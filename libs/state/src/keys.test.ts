@@ -2,7 +2,10 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { Keys } from "./keys.ts";
 
-/** CRC16 as Redis Cluster computes it (XMODEM): https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#appendix-a */
+/**
+ * CRC16 as Redis Cluster computes it (XMODEM):
+ * https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#appendix-a
+ */
 function crc16(bytes: Buffer): number {
   let crc = 0;
   for (const byte of bytes) {

@@ -3,11 +3,13 @@ import type { Component } from "@evenkeel/runtime";
 /**
  * What the replicas of a service share. One interface, two homes: Redis for several replicas, an embedded SQLite for one.
  *
- * Everything belongs to an object: `object` is its Kubernetes uid, or a fixed word for what belongs to the service as a whole. One call
- * touches one object only, so that it stays on one slot of a Redis Cluster. Names are 1 to 253 of `A–Z a–z 0–9 . _ : / @ -`.
+ * Everything belongs to an object: `object` is its Kubernetes uid, or a fixed word for what belongs to the service as a whole.
+ * One call touches one object only, so that it stays on one slot of a Redis Cluster. Names are 1 to 253 letters, digits and
+ * `._:/@-`.
  *
  * No call hangs: it settles within the deadline that the state was opened with. A call that cannot be made rejects with
- * EK_STATE_UNAVAILABLE and has done nothing; one that was sent and not answered rejects with EK_STATE_NO_ANSWER. Both are retryable.
+ * EK_STATE_UNAVAILABLE and has done nothing; one that was sent and not answered rejects with EK_STATE_NO_ANSWER. Both are
+ * retryable.
  */
 export interface State extends Component {
   readonly records: Records;
@@ -15,13 +17,16 @@ export interface State extends Component {
   readonly streams: Streams;
   readonly edges: Edges;
   readonly locks: Locks;
-  /** False while the store does not answer or takes no writes; the condition `StateAvailable` says the same. It makes no process unready. */
+  /**
+   * False while the store does not answer or takes no writes; the condition `StateAvailable` says the same. It makes no process
+   * unready.
+   */
   readonly available: boolean;
   /** Calls `listener` with each change of `available`, until the returned function is called. */
   onAvailability(listener: (available: boolean) => void): () => void;
   /**
-   * Deletes all that is kept of an object that is gone. Its tokens stay refused for a day, so that a late leader cannot revive it.
-   * Locks end by their own time.
+   * Deletes all that is kept of an object that is gone. Its tokens stay refused for a day, so that a late leader cannot revive
+   * it. Locks end by their own time.
    */
   forget(object: string, fence: Fence | "unfenced"): Promise<void>;
 }
@@ -33,12 +38,12 @@ export type Version = `v-${string}`;
  * Whose authority a write has. The store keeps the highest token it has seen for each object and scope, and refuses lower ones;
  * a token counts as seen even if the write that carried it then conflicts.
  *
- * What this guarantees: once a token was accepted for an object, no lower one is, as long as the store keeps that write. SQLite and
- * a single Redis with `appendonly yes, appendfsync always` keep it over kill -9. A Sentinel fail-over keeps it if it had reached the
- * replica that was promoted; replication is asynchronous, so the last moments before a fail-over, tokens included, can be lost, and then
- * a former leader that still believes in its lease can write until the new one writes again. Therefore the lease alone excludes;
- * tokens narrow the window. A leader raises its token when its term begins and on each `gap` and return of the state, before it
- * reads, and derives from the outside world what the store has lost.
+ * What this guarantees: once a token was accepted for an object, no lower one is, as long as the store keeps that write. SQLite
+ * and a single Redis with `appendonly yes, appendfsync always` keep it over kill -9. A Sentinel fail-over keeps it if it had
+ * reached the replica that was promoted; replication is asynchronous, so the last moments before a fail-over, tokens included,
+ * can be lost, and then a former leader that still believes in its lease can write until the new one writes again. Therefore
+ * the lease alone excludes; tokens narrow the window. A leader raises its token when its term begins and on each `gap` and
+ * return of the state, before it reads, and derives from the outside world what the store has lost.
  */
 export interface Fence {
   readonly scope: string;
@@ -59,7 +64,10 @@ export interface WriteTerms {
   readonly fence: Fence | "unfenced";
 }
 
-/** Small JSON values by name. A value that is damaged in the store rejects with EK_STATE_CORRUPT; it can be overwritten and deleted. */
+/**
+ * Small JSON values by name. A value that is damaged in the store rejects with EK_STATE_CORRUPT; it can be overwritten and
+ * deleted.
+ */
 export interface Records {
   get(object: string, name: string): Promise<StoredRecord | undefined>;
   /** All records of the object, by name. */
@@ -98,7 +106,9 @@ export interface Entry {
 export interface Page {
   /** Oldest first. */
   readonly entries: readonly Entry[];
-  /** The entry to read on from is not there any more, so that others may be gone too; these are from the oldest that is left on. */
+  /**
+   * The entry to read on from is not there any more, so that others may be gone too; these are from the oldest that is left on.
+   */
   readonly gap: boolean;
 }
 
@@ -116,8 +126,9 @@ export interface Streams {
   /** The newest first. */
   newest(object: string, stream: string, limit: number): Promise<readonly Entry[]>;
   /**
-   * Entries after `after`, and then each as it is appended, until `signal` aborts. While the state is away it waits, then goes on
-   * where it was; entries that were dropped meanwhile are one `Gap`. After a fail-over that lost entries, some may come twice.
+   * Entries after `after`, and then each as it is appended, until `signal` aborts. While the state is away it waits, then goes
+   * on where it was; entries that were dropped meanwhile are one `Gap`. After a fail-over that lost entries, some may come
+   * twice.
    */
   tail(
     object: string,
@@ -128,8 +139,8 @@ export interface Streams {
 }
 
 /**
- * `gap`: the subscription is in effect from now on, and what happened before may have been missed. It is the first notice, and the first
- * after each reconnect: the cue to read what the edges are about.
+ * `gap`: the subscription is in effect from now on, and what happened before may have been missed. It is the first notice, and
+ * the first after each reconnect: the cue to read what the edges are about.
  */
 export type Notice = { readonly kind: "gap" } | { readonly kind: "edge"; readonly text: string };
 
@@ -148,8 +159,8 @@ export interface Lock {
 }
 
 /**
- * Locks that end by themselves. They keep two from doing the same work, which saves effort; they do not make it safe, since the holder
- * can outlive its time without noticing. What must not happen twice carries a `Fence`.
+ * Locks that end by themselves. They keep two from doing the same work, which saves effort; they do not make it safe, since the
+ * holder can outlive its time without noticing. What must not happen twice carries a `Fence`.
  */
 export interface Locks {
   /** Nothing when somebody holds it. `ttl` in milliseconds. */

@@ -1,6 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Polls until `check` gives something other than false or undefined. Rejects after `within` milliseconds, with the last error if there was one. */
+/**
+ * Polls until `check` gives something other than false or undefined. Rejects after `within` milliseconds, with the last error
+ * if there was one.
+ */
 export async function eventually<T>(
   what: string,
   within: number,

@@ -103,8 +103,9 @@ describeRedis("a Sentinel fail-over", () => {
     for (const replica of set.servers.slice(1)) replica.goOn();
     await eventually("the state answers again", FAIL_OVER, () => writable(state));
 
-    // The promoted replica knows neither the write nor the token: the former leader would be let in.
+    // The promoted replica knows neither the write nor the token: until the leader comes, the former one is let in.
     expect(await state.records.get(object, "assignment")).toMatchObject({ value: { shop: "a" }, version: first });
+    await state.records.raise(object, leader(6n));
     // The lost version is nobody's, so a leader that goes on from memory finds out.
     const onward = state.records.put(object, "assignment", { shop: "c" }, { expected: lost, fence: leader(7n) });
     await expect(onward).rejects.toMatchObject({ code: "EK_STATE_CONFLICT" });

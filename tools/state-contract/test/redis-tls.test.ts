@@ -32,7 +32,7 @@ describeRedis("Redis over TLS", () => {
 
   test("a certificate of an authority that the process trusts is taken", () => {
     const script = `
-      import { openedState } from "../src/index.ts";
+      import { openedState } from "../src/opened-state.ts";
       const { state, close } = await openedState(${JSON.stringify(address)});
       await state.records.put("object", "value", 1, { expected: "any", fence: "unfenced" });
       process.stdout.write(JSON.stringify((await state.records.get("object", "value")).value));

@@ -5,7 +5,10 @@ import { counted, type Operation, type StateMetrics } from "../metrics.ts";
 import type { RedisConnection } from "./connection.ts";
 import type { Scripts } from "./scripts.ts";
 
-/** Calls that may wait for an answer at once. More means that Redis does not keep up; they fail at once, and memory stays bounded. */
+/**
+ * Calls that may wait for an answer at once. More means that Redis does not keep up; they fail at once, and memory stays
+ * bounded.
+ */
 export const IN_FLIGHT_LIMIT = 1000;
 
 export interface CallsOptions {
@@ -18,7 +21,10 @@ export interface CallsOptions {
   readonly onRefused: (error: Error) => void;
 }
 
-/** Replies to a command that did nothing, since the server cannot do it now: it loads, is no master, or cannot write or replicate. */
+/**
+ * Replies to a command that did nothing, since the server cannot do it now: it loads, is no master, or cannot write or
+ * replicate.
+ */
 const AWAY = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|OOM|MISCONF|NOREPLICAS)\b|READONLY/;
 
 /** Makes every call end in time, and its failures speak the catalogue's language. */

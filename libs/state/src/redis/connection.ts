@@ -25,8 +25,8 @@ const RECONNECT = { base: 100, cap: 3000 };
 const RECONNECT_FLOOR = 20;
 
 /**
- * One connection to the master, for ever made anew. Nothing is queued while it is away and nothing is sent twice: what was in flight
- * when it broke fails, and the caller decides.
+ * One connection to the master, for ever made anew. Nothing is queued while it is away and nothing is sent twice: what was in
+ * flight when it broke fails, and the caller decides.
  */
 export class RedisConnection {
   readonly client: Redis & Scripts;

@@ -1,6 +1,6 @@
 /**
- * What must happen in one step on the server. All keys of a script belong to one object and so to one slot. Times are Redis's own, so
- * that the clocks of replicas need not agree. Tokens are decimal texts: Lua's numbers would round them above 2^53.
+ * What must happen in one step on the server. All keys of a script belong to one object and so to one slot. Times are Redis's
+ * own, so that the clocks of replicas need not agree. Tokens are decimal texts: Lua's numbers would round them above 2^53.
  */
 
 /** Defines `fenced(key, scope, token)`: the higher token if this one is refused; else it is remembered. No scope: no fence. */
@@ -57,7 +57,9 @@ if highest then return {'fenced', highest} end
 return {'ok'}
 `;
 
-/** keys: records, fences, counts, streams; scope, token, ms that tokens outlive the rest, prefix of the stream keys → as raise */
+/**
+ * keys: records, fences, counts, streams; scope, token, ms that tokens outlive the rest, prefix of the stream keys → as raise
+ */
 const forget = `${FENCE}
 local highest = fenced(KEYS[2], ARGV[1], ARGV[2])
 if highest then return {'fenced', highest} end

@@ -23,8 +23,8 @@ const TABLES = `
 `;
 
 /**
- * Opens the file, or memory, and makes its tables. A file is locked to this process: edges, counters and locks live inside it, so two
- * would not see each other's. A commit is on disk when it returns.
+ * Opens the file, or memory, and makes its tables. A file is locked to this process: edges, counters and locks live inside it,
+ * so two would not see each other's. A commit is on disk when it returns.
  */
 export function openDatabase(file: string): DatabaseSync {
   let database: DatabaseSync | undefined;

@@ -5,8 +5,8 @@ import type { Counters, Counts, Lock, Locks } from "../state.ts";
 import { parseCounts, sumCounts, uniqueToken } from "../stored-text.ts";
 
 /**
- * Values that end by themselves, in memory and on a clock that does not jump. They need no file: whoever counted or held a lock was part of
- * this process, and is gone when it is.
+ * Values that end by themselves, in memory and on a clock that does not jump. They need no file: whoever counted or held a lock
+ * was part of this process, and is gone when it is.
  */
 class Lapsing<T> {
   readonly #clock: Clock;
