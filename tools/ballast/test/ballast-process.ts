@@ -13,7 +13,7 @@ export interface Exit {
   readonly stderr: string;
 }
 
-const mainFile = join(import.meta.dirname, "../src/main.ts");
+const sources = join(import.meta.dirname, "../src");
 
 /** A real ballast process with a tank of its own, on ports of the system's choosing. */
 export class BallastProcess implements AsyncDisposable {
@@ -47,7 +47,7 @@ export class BallastProcess implements AsyncDisposable {
   }
 
   /** Starts it with a level of 30 and the given flags. */
-  static async start(flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<BallastProcess> {
+  static async start(flags: readonly string[] = [], main = "main.ts"): Promise<BallastProcess> {
     const folder = await mkdtemp(join(tmpdir(), "ballast-"));
     await writeFile(join(folder, "level"), "30\n");
     const given = (name: string) => flags.some((flag) => flag.startsWith(`--${name}`));
@@ -61,7 +61,7 @@ export class BallastProcess implements AsyncDisposable {
       "shutdown-delay": "0",
     };
     const rest = Object.entries(defaults).flatMap(([name, value]) => (given(name) ? [] : [`--${name}=${value}`]));
-    const child = spawn(process.execPath, [mainFile, ...flags, ...rest], { env: { ...process.env, ...env } });
+    const child = spawn(process.execPath, [join(sources, main), ...flags, ...rest]);
     return new BallastProcess(folder, child);
   }
 
