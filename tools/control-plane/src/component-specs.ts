@@ -1,5 +1,5 @@
 import type { CertificateFiles } from "./certificates.ts";
-import { Component } from "./component.ts";
+import { Component, type ComponentSpec } from "./component.ts";
 import {
   apiserverFlags,
   type ClusterPlan,
@@ -13,7 +13,6 @@ import type { RunFolder } from "./run-folder.ts";
 import { runMark } from "./run-mark.ts";
 import type { ComponentName } from "./run-record.ts";
 import type { Toolset } from "./toolset.ts";
-import type { WhyNot } from "./wait.ts";
 
 /** The components of a cluster, none of them started. */
 export function createComponents(
@@ -25,7 +24,7 @@ export function createComponents(
   const { ports, caFiles } = plan;
   const caFile = caFiles.certificate;
   const server = `https://127.0.0.1:${ports.apiserver}`;
-  const parts: [name: ComponentName, args: string[], whyNotReady: WhyNot][] = [
+  const parts: [name: ComponentName, args: string[], whyNotReady: ComponentSpec["whyNotReady"]][] = [
     ["etcd", etcdFlags(plan), healthy({ url: `http://127.0.0.1:${ports.etcdClient}/health` })],
     ["kube-apiserver", apiserverFlags(plan), healthy({ url: `${server}/readyz`, caFile, client: admin })],
     [
@@ -55,9 +54,9 @@ export function createComponents(
   );
 }
 
-function healthy(request: LoopbackRequest): WhyNot {
-  return async () => {
-    const { status, body } = await requestLoopback(request);
+function healthy(request: LoopbackRequest): ComponentSpec["whyNotReady"] {
+  return async (signal) => {
+    const { status, body } = await requestLoopback({ ...request, signal });
     return status === 200 ? undefined : `${request.url} answers ${status}: ${body.slice(0, 500)}`;
   };
 }

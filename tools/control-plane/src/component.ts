@@ -4,7 +4,7 @@ import { ControlPlaneError } from "./errors.ts";
 import { endProcesses, signalProcess } from "./process-end.ts";
 import { identify, isAlive, type ProcessIdentity } from "./process-identity.ts";
 import type { ComponentName, ComponentProcess } from "./run-record.ts";
-import { waitUntil, type WhyNot } from "./wait.ts";
+import { waitUntil } from "./wait.ts";
 
 /** How many of the last lines of a log an error repeats. */
 const ERROR_LINES = 15;
@@ -16,8 +16,8 @@ export interface ComponentSpec {
   readonly environment: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly logFile: string;
-  /** Says why it does not serve yet; undefined once it does. */
-  readonly whyNotReady: WhyNot;
+  /** Says why it does not serve yet; undefined once it does. The signal ends a look that nobody waits for any more. */
+  readonly whyNotReady: (signal: AbortSignal) => Promise<string | undefined>;
   /** Told of each process before anything else happens. */
   readonly record: (process: ComponentProcess) => void;
 }
@@ -61,15 +61,20 @@ export class Component {
    */
   async start(deadlineMs: number): Promise<void> {
     const exit = this.#spawn();
+    const over = new AbortController();
     const whyNot = async (): Promise<string | undefined> => {
-      const news = await Promise.race([exit, this.#spec.whyNotReady()]);
+      const news = await Promise.race([exit, this.#spec.whyNotReady(over.signal)]);
       if (news instanceof ProcessExit) throw this.#exitError(news);
       return news;
     };
-    await waitUntil(`${this.name} is ready`, whyNot, { deadlineMs, everyMs: 25 }).catch((error: unknown) => {
+    try {
+      await waitUntil(`${this.name} is ready`, whyNot, { deadlineMs, everyMs: 25 });
+    } catch (error) {
       if (!(error instanceof ControlPlaneError) || error.code !== "EK_CLUSTER_DEADLINE") throw error;
       throw new ControlPlaneError("EK_CLUSTER_DEADLINE", `${error.message}\n${this.#logTail()}`, { cause: error });
-    });
+    } finally {
+      over.abort();
+    }
   }
 
   signal(signal: NodeJS.Signals): void {

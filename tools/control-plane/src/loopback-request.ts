@@ -14,6 +14,7 @@ export interface LoopbackRequest {
   readonly client?: CertificateFiles;
   /** Keeps connections for a series of requests. Without it each has its own, so that a restarted server is met afresh. */
   readonly agent?: Agent;
+  readonly signal?: AbortSignal;
 }
 
 export interface LoopbackResponse {
@@ -26,7 +27,7 @@ const TIMEOUT_MS = 15_000;
 
 /** Sends one request to a server on this machine; any status is an answer. */
 export async function requestLoopback(options: LoopbackRequest): Promise<LoopbackResponse> {
-  const { url, method = "GET", body, caFile, client, agent = false } = options;
+  const { url, method = "GET", body, caFile, client, agent = false, signal } = options;
   const send = url.startsWith("https:") ? httpsRequest : httpRequest;
   const { promise, resolve, reject } = Promise.withResolvers<LoopbackResponse>();
   const request = send(
@@ -35,6 +36,7 @@ export async function requestLoopback(options: LoopbackRequest): Promise<Loopbac
       method,
       agent,
       timeout: TIMEOUT_MS,
+      ...(signal === undefined ? {} : { signal }),
       headers: body === undefined ? {} : { "content-type": "application/json" },
       ...(caFile === undefined ? {} : { ca: readFileSync(caFile) }),
       ...(client === undefined ? {} : { cert: readFileSync(client.certificate), key: readFileSync(client.key) }),

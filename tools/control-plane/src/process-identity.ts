@@ -15,9 +15,10 @@ export interface Host {
   readonly pidNamespace: string;
 }
 
-interface ProcessStat {
+export interface ProcessStat {
   /** One letter, as in ps: R, S, D, T, Z, X, … */
   readonly state: string;
+  readonly threads: number;
   readonly startTicks: number;
 }
 
@@ -31,10 +32,10 @@ export function parseStat(line: string): ProcessStat | undefined {
     .trim()
     .split(" ");
   const state = fields[0];
+  const threads = Number(fields[17]);
   const startTicks = Number(fields[19]);
-  return state !== undefined && state.length === 1 && Number.isSafeInteger(startTicks) && startTicks > 0
-    ? { state, startTicks }
-    : undefined;
+  const whole = state?.length === 1 && Number.isSafeInteger(threads) && Number.isSafeInteger(startTicks);
+  return whole && startTicks > 0 ? { state, threads, startTicks } : undefined;
 }
 
 function statOf(pid: number): ProcessStat | undefined {
@@ -51,10 +52,18 @@ export function identify(pid: number): ProcessIdentity | undefined {
   return stat === undefined ? undefined : { pid, startTicks: stat.startTicks };
 }
 
-/** Whether that very process still runs. A zombie, which only waits for its parent to take note of its end, does not. */
+/**
+ * Whether that very process still runs. A zombie, which only waits for its parent to take note of its end, does not; but it becomes
+ * one when its first thread ends, and holds its ports until the last has.
+ */
 export function isAlive(identity: ProcessIdentity): boolean {
   const stat = statOf(identity.pid);
-  return stat !== undefined && stat.startTicks === identity.startTicks && stat.state !== "Z" && stat.state !== "X";
+  return stat !== undefined && stat.startTicks === identity.startTicks && !isOver(stat);
+}
+
+/** Whether a process has given back all that it held. */
+export function isOver({ state, threads }: ProcessStat): boolean {
+  return state === "X" || (state === "Z" && threads <= 1);
 }
 
 /** Memory of the process that is held in RAM, in bytes; undefined if it has ended. */
