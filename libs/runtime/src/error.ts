@@ -55,10 +55,10 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof CodedError && error.recovery === "retryable";
 }
 
-/** True for errors of any realm: what Node's core throws inside a `vm` context is no instance of that context's Error. */
+/** True for what inherits from Error, as fastify's errors do, and for errors of another realm, as those of Node's core in a `vm` are. */
 export function isError(thrown: unknown): thrown is Error {
-  // In Node 24, and in the library that TypeScript calls esnext; the workspace compiles against es2024.
-  return (Error as unknown as { isError(value: unknown): boolean }).isError(thrown);
+  // Error.isError is in Node 24, and in the library that TypeScript calls esnext; the workspace compiles against es2024.
+  return thrown instanceof Error || (Error as unknown as { isError(value: unknown): boolean }).isError(thrown);
 }
 
 /** An Error for whatever was thrown. */

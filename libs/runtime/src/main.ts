@@ -25,8 +25,8 @@ export async function main<T extends ServiceSettings, M extends MetricTable, D e
   try {
     host.exit(await command(definition, host, compose, clock));
   } catch (error) {
-    const coded = error instanceof CodedError ? error : new Internal({ what: explain(error) }, { cause: error });
-    complain(definition.name, host, coded);
+    const code = error instanceof CodedError ? error.code : Internal.entry.code;
+    complain(definition.name, host, { code, message: explain(error) });
     host.exit(1);
   }
 }
@@ -96,6 +96,7 @@ function refuse(name: string, host: Host, errors: readonly CodedError[]): 2 {
   return 2;
 }
 
-function complain(name: string, host: Host, { code, message }: CodedError): void {
-  host.stderr.write(`${name}: ${code}: ${message}\n`);
+/** One line, whatever the message repeats of the command line. */
+function complain(name: string, host: Host, { code, message }: Pick<CodedError, "code" | "message">): void {
+  host.stderr.write(`${name}: ${code}: ${message.replaceAll(/\s+/g, " ")}\n`);
 }

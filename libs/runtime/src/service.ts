@@ -161,5 +161,5 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
 function secretsOf(table: SettingsTable, settings: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(table)
     .filter(([key, { secret }]) => secret && settings[key] !== undefined)
-    .map(([key]) => String(settings[key]));
+    .flatMap(([key]) => [settings[key]].flat().map(String));
 }

@@ -21,6 +21,7 @@ export class HttpServer implements Door {
   readonly routes: FastifyInstance;
   readonly #options: HttpServerOptions;
   #inFlight = 0;
+  #draining = false;
 
   constructor(options: HttpServerOptions) {
     this.name = options.name;
@@ -30,10 +31,20 @@ export class HttpServer implements Door {
       requestTimeout: 30_000,
       routerOptions: { maxParamLength: 512 },
       forceCloseConnections: "idle",
+      // A parameter that a route does not know is refused, not dropped: it may be a filter with a slip in its name.
+      ajv: { customOptions: { removeAdditional: false } },
     });
     this.routes.addHook("onRequest", (_request, reply, done) => {
       this.#inFlight += 1;
-      reply.raw.once("close", () => (this.#inFlight -= 1));
+      reply.raw.once("close", () => {
+        this.#inFlight -= 1;
+        // Closing closes what is idle then. A connection that was busy would be kept alive, and the server open with it.
+        if (this.#draining) this.routes.server.closeIdleConnections();
+      });
+      done();
+    });
+    this.routes.addHook("onSend", (_request, reply, _payload, done) => {
+      if (this.#draining) reply.header("connection", "close");
       done();
     });
     this.routes.setErrorHandler((error, _request, reply) => {
@@ -60,6 +71,7 @@ export class HttpServer implements Door {
   }
 
   async drain(deadline: AbortSignal): Promise<number> {
+    this.#draining = true;
     let cut = 0;
     const cutAll = () => {
       cut = this.#inFlight;
