@@ -21,7 +21,7 @@ const LAST_TIME = 2 ** 52;
 
 /** A time is in milliseconds, of the wall clock or a monotonic one. */
 export function checkTime(value: number, what: string): void {
-  if (!(Math.abs(value) <= LAST_TIME)) throw badNumber(value, what, "a time in milliseconds");
+  if (!(Number.isFinite(value) && Math.abs(value) <= LAST_TIME)) throw badNumber(value, what, "a time in milliseconds");
 }
 
 /** The error for a value that breaks `rule`; what is shown of the value is cut, since it may come from anywhere. */

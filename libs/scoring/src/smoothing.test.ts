@@ -73,6 +73,7 @@ describe("smoothing", () => {
   test("refuses a bad time, time constant or state", () => {
     expect(() => smooth(undefined, 1, NaN, minute)).toThrow(/the sample's time/);
     expect(() => smooth(undefined, 1, 2 ** 53, minute)).toThrow(/the sample's time/);
+    expect(() => smooth(undefined, 1, "5" as unknown as number, minute)).toThrow(/the sample's time/);
     expect(() => smooth(undefined, 1, 0, -1)).toThrow(/the time constant/);
     expect(() => smooth(undefined, 1, 0, Infinity)).toThrow(/the time constant/);
     expect(() => smooth({ value: NaN, at: 0 }, 1, 1, minute)).toThrow(/the smoothed value must/);
