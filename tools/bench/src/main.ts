@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { barChart } from "./plot.ts";
 import { resultTable } from "./result.ts";
 import type { Suite } from "./suite.ts";
+import { kube } from "./suites/kube.ts";
 import { startup } from "./suites/startup.ts";
 
-const suites: readonly Suite[] = [startup];
+const suites: readonly Suite[] = [startup, kube];
 
 const usage = `Usage: make bench SUITE=<name>
 

@@ -1,0 +1,28 @@
+/**
+ * Watches how long the event loop is kept from others: the longest turn, in milliseconds of CPU time of the main thread. Wall time
+ * would also count the moments in which a busy machine runs something else.
+ */
+export function watchStalls(): { longest(): number } {
+  let last = busy();
+  let longest = 0;
+  const turn = () => {
+    const now = busy();
+    longest = Math.max(longest, now - last);
+    last = now;
+    setImmediate(turn);
+  };
+  setImmediate(turn);
+  return { longest: () => longest };
+}
+
+function busy(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+/** Bytes of live JavaScript objects. Needs --expose-gc. */
+export function liveHeap(): number {
+  if (!globalThis.gc) throw new Error("run this with --expose-gc");
+  for (let round = 0; round < 3; round++) globalThis.gc();
+  return process.memoryUsage().heapUsed;
+}
