@@ -118,6 +118,7 @@ describe("retries", () => {
     ["json", [flowControl], "ok", 2, [2100]],
     ["get", [{ status: 503 }], "ok", 2, [100]],
     ["get", [{ status: 500, retryAfter: "1" }], "ok", 2, [1100]],
+    ["get", [{ status: 500 }], "EK_KUBE_SERVER_FAULT", 1, []],
     ["create", [{ status: 503, retryAfter: "1" }], "EK_KUBE_SERVER_UNAVAILABLE", 1, []],
     ["json", [{ status: 500 }], "EK_KUBE_SERVER_FAULT", 1, []],
     ["merge", [{ status: 504 }], "ok", 2, [100]],

@@ -47,7 +47,8 @@ export interface CallAnswer {
  *
  *     not sent (no connection)             any call
  *     429 by priority and fairness         any call: the server has not begun it
- *     cut after sending, 5xx               idempotent calls
+ *     cut after sending, 502, 503, 504     idempotent calls
+ *     500 with Retry-After                 idempotent calls; without, it is a fault that stays
  *     401, certificate not trusted         once, if the credentials on disk have changed
  *     429 by a disruption budget, the rest never
  */
@@ -239,7 +240,10 @@ export class Exchange {
     const repeatable =
       error instanceof errors.ConnectionLost ||
       error instanceof errors.BadResponse ||
-      (error instanceof Refusal && error.status >= 500);
+      (error instanceof Refusal &&
+        (isPassing(error.status) || (error.status >= 500 && error.retryAfter !== undefined)));
+    // The server has waited for that version already; whoever asked for it must decide what to do without.
+    if (error instanceof errors.ResourceVersionTooLarge) return undefined;
     if (!unharmed && !(repeatable && isIdempotent(request))) return undefined;
     const asked = error instanceof Refusal ? (error.retryAfter ?? 0) : 0;
     return asked + fullJitter(BACKOFF, attempt, this.#options.random);
@@ -248,6 +252,11 @@ export class Exchange {
   async #server(): Promise<string> {
     return (await this.#options.credentials.access()).server.origin;
   }
+}
+
+/** A gateway's or a server's "not now". */
+function isPassing(status: number): boolean {
+  return status >= 502 && status <= 504;
 }
 
 function codeOf(error: unknown): string {

@@ -1,0 +1,210 @@
+import { beforeEach, describe, expect, test } from "@jest/globals";
+import * as errors from "../errors.ts";
+import { configMaps } from "../resource-types.ts";
+import { createWidgetType, widgets } from "./widgets.ts";
+import { eventually, nameOf, refused, WatchReader, type World } from "./world.ts";
+
+/** Watches: events, resuming, bookmarks, initial state as a stream. */
+export function watchesContract(world: World): void {
+  let namespace: string;
+  beforeEach(async () => {
+    namespace = await world.namespace();
+  });
+
+  const now = async (): Promise<string> => (await world.configMaps.list({ namespace })).resourceVersion;
+  const merge = (name: string, body: object) => world.configMaps.patch({ namespace, name }, { type: "merge", body });
+  /** Controllers put a ConfigMap of their own into each namespace; the cases look at theirs. */
+  const labelSelector = "case";
+  const create = (name: string, label = "yes") => world.configMap(namespace, name, {}, { case: label });
+
+  describe("watch", () => {
+    test("tells what happens after a version, in order", async () => {
+      const resourceVersion = await now();
+      await using watch = new WatchReader(world.configMaps, { namespace, labelSelector, resourceVersion });
+      await create("a");
+      await merge("a", { data: { a: "1" } });
+      await create("b");
+      await world.configMaps.delete({ namespace, name: "a" });
+      expect(await watch.take(4)).toEqual(["ADDED a", "MODIFIED a", "ADDED b", "DELETED a"]);
+    });
+
+    test("carries whole objects with their type", async () => {
+      const resourceVersion = await now();
+      const created = await create("whole");
+      await using watch = new WatchReader(world.configMaps, { namespace, labelSelector, resourceVersion });
+      expect(await watch.next()).toEqual({ type: "ADDED", object: created });
+    });
+
+    test("tells a deletion with the last state and a version of its own", async () => {
+      const created = await create("last", "kept");
+      await using watch = new WatchReader(world.configMaps, {
+        ...{ namespace, labelSelector, resourceVersion: created.metadata.resourceVersion },
+      });
+      await world.configMaps.delete(nameOf(created));
+      const event = await watch.next();
+      expect(event).toMatchObject({ type: "DELETED", object: { metadata: { labels: { case: "kept" } } } });
+      const version = event?.type === "DELETED" ? event.object.metadata.resourceVersion : "";
+      expect(Number(version)).toBeGreaterThan(Number(created.metadata.resourceVersion));
+    });
+
+    test("resumes after the last event without a gap or a repetition", async () => {
+      const first = await create("first");
+      await create("second");
+      await create("third");
+      const { resourceVersion } = first.metadata;
+      await using watch = new WatchReader(world.configMaps, { namespace, labelSelector, resourceVersion });
+      expect(await watch.take(2)).toEqual(["ADDED second", "ADDED third"]);
+    });
+
+    test("without a version begins with what is there", async () => {
+      await create("present");
+      await using watch = new WatchReader(world.configMaps, { namespace, labelSelector });
+      expect(await watch.take(1)).toEqual(["ADDED present"]);
+      await create("new");
+      expect(await watch.take(1)).toEqual(["ADDED new"]);
+    });
+
+    test("takes an object that leaves the selection for deleted and one that enters for added", async () => {
+      const resourceVersion = await now();
+      await using watch = new WatchReader(world.configMaps, { namespace, resourceVersion, labelSelector: "case=in" });
+      await create("mover", "in");
+      await merge("mover", { metadata: { labels: { case: "out" } } });
+      await merge("mover", { data: { unseen: "1" } });
+      await merge("mover", { metadata: { labels: { case: "in" } } });
+      expect(await watch.take(3)).toEqual(["ADDED mover", "DELETED mover", "ADDED mover"]);
+    });
+
+    test("of one name tells nothing of others", async () => {
+      const resourceVersion = await now();
+      const fieldSelector = "metadata.name=mine";
+      await using watch = new WatchReader(world.configMaps, { namespace, resourceVersion, fieldSelector });
+      await create("other");
+      await create("mine");
+      expect(await watch.take(1)).toEqual(["ADDED mine"]);
+    });
+
+    test("of all namespaces tells of each, of one of that one", async () => {
+      const other = await world.namespace();
+      const resourceVersion = await now();
+      await using everywhere = new WatchReader(world.configMaps, { labelSelector, resourceVersion });
+      await using here = new WatchReader(world.configMaps, { namespace, labelSelector, resourceVersion });
+      await world.configMap(other, "there", {}, { case: "yes" });
+      await create("here");
+      expect(await everywhere.take(2)).toEqual(["ADDED there", "ADDED here"]);
+      expect(await here.take(1)).toEqual(["ADDED here"]);
+    });
+
+    test("tells two watchers the same", async () => {
+      const resourceVersion = await now();
+      const options = { namespace, labelSelector, resourceVersion };
+      await using one = new WatchReader(world.configMaps, options);
+      await using two = new WatchReader(world.configMaps, options);
+      await create("a");
+      await create("b");
+      expect(await one.take(2)).toEqual(await two.take(2));
+    });
+
+    test("keeps a burst in the order of its versions, for a reader that comes late", async () => {
+      const resourceVersion = await now();
+      await using watch = new WatchReader(world.configMaps, { namespace, labelSelector, resourceVersion });
+      await create("burst");
+      for (let index = 1; index < 100; index++) await merge("burst", { data: { index: String(index) } });
+      const versions: number[] = [];
+      while (versions.length < 100) {
+        const event = await watch.next();
+        if (event?.type === "ADDED" || event?.type === "MODIFIED")
+          versions.push(Number(event.object.metadata.resourceVersion));
+      }
+      expect(versions).toEqual(versions.toSorted((a, b) => a - b));
+      expect(new Set(versions).size).toBe(100);
+    });
+
+    test("ends by itself after its time", async () => {
+      const resourceVersion = await now();
+      await using watch = new WatchReader(world.configMaps, {
+        ...{ namespace, labelSelector, resourceVersion, timeoutSeconds: 1 },
+      });
+      expect(await watch.next()).toBeUndefined();
+    });
+
+    test("from a version that the server has forgotten is Gone", async () => {
+      // A type's memory begins with the type: what was before it, the server never knew.
+      await createWidgetType(world);
+      await using watch = new WatchReader(world.admin.resource(widgets), { namespace, resourceVersion: "1" });
+      const error = await refused(watch.next(), errors.Gone);
+      expect(error).toMatchObject({ status: 410, reason: "Expired", recovery: "retryable" });
+    });
+
+    test("of a type that is not served is NotFound", async () => {
+      const resource = world.admin.resource({ ...configMaps, group: "nobody.example.com" });
+      await using watch = new WatchReader(resource, { namespace });
+      await refused(watch.next(), errors.NotFound);
+    });
+
+    test("gives bookmarks now and then, from whose versions it can be resumed", async () => {
+      const { metadata } = await create("marked");
+      await create("told");
+      // The server sends one shortly before a watch's time is over, if something has happened since; it owes nobody any.
+      const bookmark = await eventually(async () => {
+        const { resourceVersion } = metadata;
+        const time = { allowWatchBookmarks: true, timeoutSeconds: 4 };
+        await using watch = new WatchReader(world.configMaps, { namespace, labelSelector, resourceVersion, ...time });
+        for (let event = await watch.next(); event !== undefined; event = await watch.next()) {
+          if (event.type === "BOOKMARK") return event;
+          await world.configMaps.create({ metadata: { namespace, generateName: "unseen-" } });
+        }
+        return false;
+      });
+      expect(bookmark.initialEventsEnd).toBe(false);
+      expect(Number(bookmark.resourceVersion)).toBeGreaterThan(Number(metadata.resourceVersion));
+      const { resourceVersion } = bookmark;
+      await using resumed = new WatchReader(world.configMaps, { namespace, labelSelector, resourceVersion });
+      await create("after");
+      expect(await resumed.take(1)).toEqual(["ADDED after"]);
+    });
+  });
+
+  describe("watch with initial events", () => {
+    const initial = {
+      allowWatchBookmarks: true,
+      sendInitialEvents: true,
+      resourceVersionMatch: "NotOlderThan",
+    } as const;
+
+    test("gives what is there, then a bookmark that says so, then what happens", async () => {
+      await create("a");
+      await create("b");
+      await using watch = new WatchReader(world.configMaps, { namespace, labelSelector, ...initial });
+      expect(await watch.take(2)).toEqual(["ADDED a", "ADDED b"]);
+      expect(await watch.next()).toMatchObject({ type: "BOOKMARK", initialEventsEnd: true });
+      await create("c");
+      expect(await watch.take(1)).toEqual(["ADDED c"]);
+    });
+
+    test("of nothing gives the bookmark alone, and its version is one to resume from", async () => {
+      await using watch = new WatchReader(world.configMaps, { namespace, labelSelector: "nobody", ...initial });
+      const bookmark = await watch.next();
+      expect(bookmark).toMatchObject({ type: "BOOKMARK", initialEventsEnd: true });
+      const resourceVersion = bookmark?.type === "BOOKMARK" ? bookmark.resourceVersion : undefined;
+      await create("after");
+      await using resumed = new WatchReader(world.configMaps, { namespace, labelSelector, resourceVersion });
+      expect(await resumed.take(1)).toEqual(["ADDED after"]);
+    });
+
+    test("holds everything that was written before it was opened", async () => {
+      const names = Array.from({ length: 20 }, (_, index) => `n-${String(index).padStart(2, "0")}`);
+      await Promise.all(names.map((name) => create(name)));
+      await using watch = new WatchReader(world.configMaps, { namespace, labelSelector, ...initial });
+      const events = await watch.take(21);
+      expect(events.slice(0, 20).toSorted()).toEqual(names.map((name) => `ADDED ${name}`));
+      expect(events[20]).toBe("BOOKMARK");
+    });
+
+    test("without a version to match is Invalid", async () => {
+      await using watch = new WatchReader(world.configMaps, {
+        ...{ namespace, allowWatchBookmarks: true, sendInitialEvents: true },
+      });
+      await refused(watch.next(), errors.Invalid);
+    });
+  });
+}

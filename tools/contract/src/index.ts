@@ -1,0 +1,1 @@
+export { startApiServer } from "./api-server.ts";
