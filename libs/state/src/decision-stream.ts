@@ -13,10 +13,9 @@ import {
   sleep,
 } from "@evenkeel/runtime";
 import { parseDecision } from "./decision-text.ts";
+import { SERVICE_OBJECT } from "./keys.ts";
 import type { State } from "./state.ts";
 
-/** What belongs to the service as a whole is kept under this word instead of an object's uid. */
-const SERVICE = "service";
 const STREAM = "decisions";
 
 /** How long to wait before a failed append is tried again, in milliseconds. */
@@ -79,7 +78,7 @@ export class DecisionStream implements DecisionSink, DecisionSource, Component {
 
   async list(filter: DecisionFilter, limit: number): Promise<readonly Decision[]> {
     const found = new Map<string, Decision>();
-    for (const { text } of await this.#state.streams.newest(SERVICE, STREAM, this.#capacity)) {
+    for (const { text } of await this.#state.streams.newest(SERVICE_OBJECT, STREAM, this.#capacity)) {
       if (found.size >= limit) break;
       const decision = this.#parse(text);
       if (decision && matches(filter, decision) && !found.has(decision.id)) found.set(decision.id, decision);
@@ -88,7 +87,7 @@ export class DecisionStream implements DecisionSink, DecisionSource, Component {
   }
 
   watch(filter: DecisionFilter, signal: AbortSignal): AsyncIterable<Decision> {
-    return this.#select(filter, this.#state.streams.tail(SERVICE, STREAM, "end", signal));
+    return this.#select(filter, this.#state.streams.tail(SERVICE_OBJECT, STREAM, "end", signal));
   }
 
   /** Gives what still waits until `deadline` to arrive. */
@@ -126,7 +125,7 @@ export class DecisionStream implements DecisionSink, DecisionSource, Component {
   /** False when it should be tried again. Never rejects. */
   async #append(decision: Decision): Promise<boolean> {
     try {
-      await this.#state.streams.append(SERVICE, STREAM, JSON.stringify(decision), this.#capacity);
+      await this.#state.streams.append(SERVICE_OBJECT, STREAM, JSON.stringify(decision), this.#capacity);
     } catch (error) {
       if (isRetryable(error)) return false;
       this.#log.warn({ error, decision: decision.id }, "a decision was not added to the shared stream");

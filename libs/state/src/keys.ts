@@ -1,5 +1,8 @@
 import { checkName } from "./arguments.ts";
 
+/** What belongs to the service as a whole is kept under this word instead of an object's uid. */
+export const SERVICE_OBJECT = "service";
+
 /**
  * Where a service's data lies in Redis: `evenkeel:<service>:{<object>}:<part>`. The braces are literal: Redis Cluster hashes
  * only what is between them, so that all keys of an object share a slot. Names are checked first, since a brace in one would
@@ -12,6 +15,7 @@ import { checkName } from "./arguments.ts";
  *     …:stream:<name>  stream  entries with the one field `text`
  *     …:lock:<name>    string  token of the holder, with a TTL
  *     …:edge:<topic>   channel
+ *     …:probe          string  written while Redis refuses writes, until it takes one
  */
 export class Keys {
   readonly #service: string;
@@ -46,6 +50,10 @@ export class Keys {
 
   edge(object: string, topic: string): string {
     return this.#key(object, `edge:${checkName("topic", topic)}`);
+  }
+
+  probe(): string {
+    return this.#key(SERVICE_OBJECT, "probe");
   }
 
   #key(object: string, part: string): string {

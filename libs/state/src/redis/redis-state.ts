@@ -142,8 +142,7 @@ export class RedisState implements State {
   #probeWrite(): void {
     const { client, isReady } = this.#commands;
     if (!isReady) return;
-    const key = this.#keys.lock("service", "probe");
-    client.set(key, "probe", "PX", PROBE_INTERVAL).then(
+    client.set(this.#keys.probe(), "probe", "PX", PROBE_INTERVAL).then(
       () => this.#accept(),
       () => undefined,
     );
