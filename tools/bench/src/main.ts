@@ -4,9 +4,10 @@ import { barChart } from "./plot.ts";
 import { resultTable } from "./result.ts";
 import type { Suite } from "./suite.ts";
 import { kube } from "./suites/kube.ts";
+import { scoring } from "./suites/scoring.ts";
 import { startup } from "./suites/startup.ts";
 
-const suites: readonly Suite[] = [startup, kube];
+const suites: readonly Suite[] = [startup, kube, scoring];
 
 const usage = `Usage: make bench SUITE=<name>
 
