@@ -5,8 +5,8 @@ import { without } from "./without.ts";
 export type ApplyCallOptions = Omit<WriteOptions, "fieldManager">;
 
 /**
- * Server-side apply by one controller. It states the whole of what the controller wants each time: a field that it stated before and leaves
- * out now is removed. Fields of other managers that it states are taken over.
+ * Server-side apply by one controller. It states the whole of what the controller wants each time: a field that it
+ * stated before and leaves out now is removed. Fields of other managers that it states are taken over.
  */
 export interface Applier {
   readonly fieldManager: string;
@@ -34,7 +34,10 @@ const kept = [
   "deletionGracePeriodSeconds",
 ] as const;
 
-/** What a controller can state of an object: not what the API server keeps of it. The version would make the apply conditional. */
+/**
+ * What a controller can state of an object: not what the API server keeps of it. The version would make the apply
+ * conditional.
+ */
 function stated<T extends KubeObject>(object: T): T {
   return { ...object, metadata: without(object.metadata, ...kept) };
 }

@@ -16,8 +16,9 @@ export interface Condition {
 export type Judgement = Omit<Condition, "lastTransitionTime">;
 
 /**
- * The conditions with `judged` put in, those of other types untouched and in their places. `lastTransitionTime` becomes `now` (wall time)
- * only where the status differs. If nothing differs at all it is the same array, so that a caller can tell that there is nothing to write.
+ * The conditions with `judged` put in, those of other types untouched and in their places. `lastTransitionTime` becomes
+ * `now` (wall time) only where the status differs. If nothing differs at all it is the same array, so that a caller can
+ * tell that there is nothing to write.
  */
 export function setConditions(
   conditions: readonly Condition[],
@@ -32,7 +33,8 @@ export function findCondition(conditions: readonly Condition[] | undefined, type
 }
 
 /**
- * Whether a condition holds for the object as it is. One that was judged from an older generation, or is not there, is not known to hold.
+ * Whether a condition holds for the object as it is. One that was judged from an older generation, or is not there, is
+ * not known to hold.
  */
 export function isTrue(conditions: readonly Condition[] | undefined, type: string, generation?: number): boolean {
   const condition = findCondition(conditions, type);

@@ -5,7 +5,10 @@ const controller = upTo(50);
 /** How a reconcile ended, in controller-runtime's words. */
 export type ReconcileResult = "success" | "requeue_after" | "error";
 
-/** controller-runtime's metrics, by the controller's name. A service registers the table once and hands it to each controller. */
+/**
+ * controller-runtime's metrics, by the controller's name. A service registers the table once and hands it to each
+ * controller.
+ */
 export const controllerMetrics = {
   reconciles: counter("controller_runtime_reconcile_total", "Reconciles, by how they ended.", {
     controller,

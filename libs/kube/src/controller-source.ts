@@ -12,8 +12,9 @@ export interface KeySource {
 }
 
 /**
- * The keys of the objects of a store as they change, or the keys that `keys` makes of each: those of its owner, or of all that refer to it.
- * An update names the keys of the old and of the new object, so that an owner that lost something hears of it too.
+ * The keys of the objects of a store as they change, or the keys that `keys` makes of each: those of its owner, or of
+ * all that refer to it. An update names the keys of the old and of the new object, so that an owner that lost something
+ * hears of it too.
  */
 export function changesOf<T extends KubeObject>(
   store: Pick<ReadStore<T>, "whenSynced" | "subscribe">,

@@ -26,11 +26,11 @@ export interface ReconcileContext {
 }
 
 /**
- * Brings what the object asks for about, from whatever state it finds: the object is named, not given, and may be gone. It is never called
- * for one object twice at a time.
+ * Brings what the object asks for about, from whatever state it finds: the object is named, not given, and may be gone.
+ * It is never called for one object twice at a time.
  *
- * If it rejects, it is called again after a growing wait, unless the error's catalogue entry calls it terminal: then only when something
- * changes. An error without a code counts as one that may pass.
+ * If it rejects, it is called again after a growing wait, unless the error's catalogue entry calls it terminal: then
+ * only when something changes. An error without a code counts as one that may pass.
  */
 export type Reconcile = (object: ObjectName, context: ReconcileContext) => Promise<Result | undefined>;
 
@@ -44,14 +44,17 @@ export interface ControllerOptions {
   readonly queueMetrics?: Metrics<typeof workqueueMetrics> | undefined;
   /** Reconciles at once, of different objects. */
   readonly workers?: number;
-  /** Milliseconds after which a reconcile's signal aborts. It is still waited for, since its object must not be reconciled twice at a time. */
+  /**
+   * Milliseconds after which a reconcile's signal aborts. It is still waited for, since its object must not be
+   * reconciled twice at a time.
+   */
   readonly deadline?: number;
   readonly limits?: RequeueLimits;
 }
 
 /**
- * A loop that reconciles every object that its sources name, and again whenever they name it. Each term begins with everything: what a
- * leader before it left undone is found, and nothing that was queued for a former term is worked on.
+ * A loop that reconciles every object that its sources name, and again whenever they name it. Each term begins with
+ * everything: what a leader before it left undone is found, and nothing that was queued for a former term is worked on.
  */
 export function controller(options: ControllerOptions): Loop {
   return async (term) => {

@@ -3,7 +3,9 @@ import type { EventRecorder, ObjectReference } from "./events.ts";
 
 export interface EventSinkOptions {
   readonly recorder: Pick<EventRecorder, "record">;
-  /** The object with its apiVersion and uid, by which people's tools find its Events; what a decision names otherwise. */
+  /**
+   * The object with its apiVersion and uid, by which people's tools find its Events; what a decision names otherwise.
+   */
   readonly refer?: (object: ObjectRef) => ObjectReference | undefined;
   /** Whether a decision is bad news. None is unless told. */
   readonly isWarning?: (decision: Decision) => boolean;

@@ -1,4 +1,7 @@
-/** The longest beginning of `text` that has at most `limit` bytes in UTF-8, marked by an ellipsis where something was cut. */
+/**
+ * The longest beginning of `text` that has at most `limit` bytes in UTF-8, marked by an ellipsis where something was
+ * cut.
+ */
 export function withinBytes(text: string, limit: number): string {
   if (Buffer.byteLength(text) <= limit) return text;
   const ellipsis = "…";

@@ -81,8 +81,9 @@ interface Series {
 }
 
 /**
- * Writes events.k8s.io/v1 Events in the background, as well as it can: recording never throws, never waits, and what cannot be written in
- * time is dropped and counted. Repeats (all but the note equal) within the series time raise the count of the first Event.
+ * Writes events.k8s.io/v1 Events in the background, as well as it can: recording never throws, never waits, and what
+ * cannot be written in time is dropped and counted. Repeats (all but the note equal) within the series time raise the
+ * count of the first Event.
  */
 export class EventRecorder implements Component {
   readonly name = "events";

@@ -10,8 +10,8 @@ export function hasFinalizer({ metadata }: KubeObject, finalizer: string): boole
 }
 
 /**
- * Adds a finalizer, so that the object stays until `removeFinalizer`. Resolves with the object as it then is. One that is being deleted
- * takes no new finalizers: it comes back as it is.
+ * Adds a finalizer, so that the object stays until `removeFinalizer`. Resolves with the object as it then is. One that
+ * is being deleted takes no new finalizers: it comes back as it is.
  */
 export function addFinalizer<T extends KubeObject>(
   resource: Resource<T>,
@@ -35,7 +35,10 @@ export function addFinalizer<T extends KubeObject>(
   });
 }
 
-/** Removes a finalizer and nothing else. Resolves with the object, or with nothing if it is gone, which is what a removal often leads to. */
+/**
+ * Removes a finalizer and nothing else. Resolves with the object, or with nothing if it is gone, which is what a
+ * removal often leads to.
+ */
 export async function removeFinalizer<T extends KubeObject>(
   resource: Resource<T>,
   object: T,
@@ -58,8 +61,8 @@ export async function removeFinalizer<T extends KubeObject>(
 }
 
 /**
- * Patches with operations made from `object`; if their tests fail, with those made from the object as it is on the server. The uid is
- * tested too, so that a namesake is never touched. No operations mean that there is nothing to do.
+ * Patches with operations made from `object`; if their tests fail, with those made from the object as it is on the
+ * server. The uid is tested too, so that a namesake is never touched. No operations mean that there is nothing to do.
  */
 async function patchFromPresent<T extends KubeObject>(
   resource: Resource<T>,

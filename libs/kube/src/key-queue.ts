@@ -1,6 +1,6 @@
 /**
- * Distinct keys in the order of their adding. A plain Set would do, but taking its first element walks over all that were taken before,
- * which makes emptying a long queue quadratic.
+ * Distinct keys in the order of their adding. A plain Set would do, but taking its first element walks over all that
+ * were taken before, which makes emptying a long queue quadratic.
  */
 export class KeyQueue {
   /** Places of the keys in `#line`, counted from the first key ever added. */

@@ -2,8 +2,8 @@ import type { Clock } from "@evenkeel/runtime";
 import type { Lease } from "./resource-types.ts";
 
 /**
- * Judges whether a lease is free by when this process saw it change, on its own monotonic clock. The times that a lease carries come from
- * other hosts' wall clocks and are not read.
+ * Judges whether a lease is free by when this process saw it change, on its own monotonic clock. The times that a lease
+ * carries come from other hosts' wall clocks and are not read.
  */
 export class LeaseObserver {
   readonly #clock: Clock;
@@ -22,8 +22,8 @@ export class LeaseObserver {
    * Takes in what the API server has now, nothing if there is no lease. Returns whether this process may take it:
    * - it names no holder, or this process, whose name no other has;
    * - its holder has not renewed it for as long as it says it lasts;
-   * - there is none, and there has been none for a whole duration or as long as this process knows. A lease that was deleted under its
-   *   leader is not free at once: that leader may not have noticed yet.
+   * - there is none, and there has been none for a whole duration or as long as this process knows. A lease that was
+   *   deleted under its leader is not free at once: that leader may not have noticed yet.
    */
   observe(lease: Lease | undefined): boolean {
     const now = this.#clock.monotonic();

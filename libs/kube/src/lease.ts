@@ -12,11 +12,14 @@ import type { Resource } from "./resource.ts";
 import type { Lease } from "./resource-types.ts";
 
 export interface LeaseOptions {
+  /** On connections of its own (`lane: "urgent"`), so that no slow call delays a renewal. */
   readonly leases: Resource<Lease>;
   readonly namespace: string;
   /** Name of the lease, such as the service's. */
   readonly name: string;
-  /** What people see as the holder, such as the pod's name. A random part is added: no two processes ever have the same. */
+  /**
+   * What people see as the holder, such as the pod's name. A random part is added: no two processes ever have the same.
+   */
   readonly identity: string;
   readonly timing: SettingsOf<typeof leaseSettings>;
   readonly clock: Clock;
@@ -34,15 +37,20 @@ const RELEASE_TRIES = 3;
 /**
  * Leadership by a coordination.k8s.io Lease, as client-go has it, with four promises:
  *
- * - **One at a time.** A term's signal aborts `leaseRenewDeadline` after the last successful renewal was sent. Another candidate takes over
- *   no sooner than `leaseDuration`, which is longer, after it saw that renewal. Both measure with their own monotonic clock, so wall
- *   clocks may be wrong or jump; only their rates must agree within the ratio of the two.
- * - **Fencing.** The token is the resource version of the write that took the lease. The API server's storage numbers all writes, so it
- *   grows with every term of anyone, also after a restart and when the lease was deleted and made anew. Only a storage that is restored
- *   from a backup goes back; shared state that outlived it then refuses writes until its fence is cleared. The token guards what checks it,
- *   that is shared state. It does not guard other acts of a process that was frozen in the midst of one: those ask `isHeld` first.
- * - **In order.** When the campaign is stopped, the loop is waited for while the lease is kept, and only then is the lease given back.
- * - **It goes on.** Losing the lease or the API server ends the term, never the process; the next term is tried for at once.
+ * - **One at a time.** A term's signal aborts `leaseRenewDeadline` after the last successful renewal was sent. Another
+ *   candidate takes over no sooner than `leaseDuration`, which is longer, after it saw that renewal. Both measure with
+ *   their own monotonic clock, so wall clocks may be wrong or jump; only their rates must agree within the ratio of the
+ *   two. One case is left to the token: a lease that is deleted under its leader and made anew by a process that has
+ *   just started and never saw it.
+ * - **Fencing.** The token is the resource version of the write that took the lease. The API server's storage numbers
+ *   all writes, so it grows with every term of anyone, also after a restart and when the lease was deleted and made
+ *   anew. Only a storage that is restored from a backup goes back; shared state that outlived it then refuses writes
+ *   until its fence is cleared. The token guards what checks it, that is shared state. It does not guard other acts of
+ *   a process that was frozen in the midst of one: those ask `isHeld` first.
+ * - **In order.** When the campaign is stopped, the loop is waited for while the lease is kept, and only then is the
+ *   lease given back.
+ * - **It goes on.** Losing the lease or the API server ends the term, never the process; the next term is tried for at
+ *   once.
  */
 export function leaseLeadership(options: LeaseOptions): Leadership {
   const faults = leaseContradictions(options.timing);
@@ -178,8 +186,9 @@ class Campaign {
   }
 
   /**
-   * What a failed renewal means: someone else has the lease, or someone only touched it, or nothing is known. The renewal may have been
-   * carried out although its answer was lost; then the next one conflicts, and the lease that is read still names this process.
+   * What a failed renewal means: someone else has the lease, or someone only touched it, or nothing is known. The
+   * renewal may have been carried out although its answer was lost; then the next one conflicts, and the lease that is
+   * read still names this process.
    */
   async #lossBehind(
     error: unknown,

@@ -11,7 +11,9 @@ export interface ListPagerOptions<T extends KubeObject> {
   /** Objects a page. */
   readonly pageSize: number;
   readonly slice: TimeSlice;
-  /** The list may not be older: a version that was seen, `"0"` for whatever the server has at hand, `""` for the newest. */
+  /**
+   * The list may not be older: a version that was seen, `"0"` for whatever the server has at hand, `""` for the newest.
+   */
   readonly notOlderThan: string;
   /** A new draft for each try. */
   readonly draft: () => StoreDraft<T>;
@@ -27,8 +29,8 @@ export interface Listing<T extends KubeObject> {
 const EVERYTHING = 0;
 
 /**
- * Lists everything, page by page, into a draft. The server's cache is asked first; if it has forgotten the version or not seen it yet, its
- * storage is; and if pages expire faster than they can be read, everything at once.
+ * Lists everything, page by page, into a draft. The server's cache is asked first; if it has forgotten the version or
+ * not seen it yet, its storage is; and if pages expire faster than they can be read, everything at once.
  */
 export async function listAll<T extends KubeObject>(options: ListPagerOptions<T>): Promise<Listing<T>> {
   const { notOlderThan, pageSize } = options;
@@ -59,7 +61,8 @@ async function listOnce<T extends KubeObject>(
 ): Promise<Listing<T>> {
   const draft = newDraft();
   let resourceVersion: string | undefined;
-  // Without the match, a version together with a limit would mean that version exactly, which the server may have compacted.
+  // Without the match, a version together with a limit would mean that version exactly, which the server may have
+  // compacted.
   const version =
     notOlderThan === "" ? {} : { resourceVersion: notOlderThan, resourceVersionMatch: "NotOlderThan" as const };
   for await (const page of resource.pages({ ...selection, ...version, limit, signal })) {

@@ -47,7 +47,10 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly selection?: Selection;
   /** Objects a page of a list. */
   readonly pageSize?: number;
-  /** Whether the first state is asked for as a stream, which costs the server and this process less than a list. Servers that cannot are noticed. */
+  /**
+   * Whether the first state is asked for as a stream, which costs the server and this process less than a list. Servers
+   * that cannot are noticed.
+   */
   readonly streamLists?: boolean;
   readonly timing?: Partial<ReflectorTiming>;
 }
@@ -60,8 +63,9 @@ const USEFUL_AFTER = 1000;
 const STREAM_TRIES = 2;
 
 /**
- * Keeps a store equal to what the API server has, from `start` to `stop`. It never gives up: whatever fails is tried again, after waits
- * that keep the requests bounded. While the server is away the store keeps what was there; `staleness` says for how long.
+ * Keeps a store equal to what the API server has, from `start` to `stop`. It never gives up: whatever fails is tried
+ * again, after waits that keep the requests bounded. While the server is away the store keeps what was there;
+ * `staleness` says for how long.
  */
 export class Reflector<T extends KubeObject> implements Component {
   readonly name: string;
@@ -72,7 +76,10 @@ export class Reflector<T extends KubeObject> implements Component {
   #run: Promise<void> | undefined;
   /** Where the next watch begins; nothing when a whole list must come first. */
   #resumeAt: string | undefined;
-  /** The newest version seen, which a list may not fall behind: `"0"` before the first, `""` when the server has forgotten it. */
+  /**
+   * The newest version seen, which a list may not fall behind: `"0"` before the first, `""` when the server has
+   * forgotten it.
+   */
   #notOlderThan = "0";
   #streams: boolean;
   #brokenStreams = 0;
@@ -103,8 +110,8 @@ export class Reflector<T extends KubeObject> implements Component {
   }
 
   /**
-   * Milliseconds since the server last said anything; nothing before the first list is in. A healthy watch hears of its server about
-   * once a minute, so more than a few minutes means that the store may be out of date.
+   * Milliseconds since the server last said anything; nothing before the first list is in. A healthy watch hears of its
+   * server about once a minute, so more than a few minutes means that the store may be out of date.
    */
   staleness(): number | undefined {
     return this.#heardAt === undefined ? undefined : this.#options.clock.monotonic() - this.#heardAt;

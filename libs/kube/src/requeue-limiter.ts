@@ -1,7 +1,10 @@
 import type { Backoff, Clock, Rate } from "@evenkeel/runtime";
 
 export interface RequeueLimits {
-  /** Milliseconds that a key waits after its first failure in a row, doubled with each further one, and the most it waits. */
+  /**
+   * Milliseconds that a key waits after its first failure in a row, doubled with each further one, and the most it
+   * waits.
+   */
   readonly perKey: Backoff;
   /** How fast keys of all kinds may come back together. */
   readonly overall: Rate;
@@ -13,7 +16,10 @@ export const requeueLimits: RequeueLimits = {
   overall: { perSecond: 10, burst: 100 },
 };
 
-/** Says how long a key that failed waits before it is tried again: its own back-off, or its turn in the overall flow if that is later. */
+/**
+ * Says how long a key that failed waits before it is tried again: its own back-off, or its turn in the overall flow if
+ * that is later.
+ */
 export class RequeueLimiter {
   readonly #clock: Clock;
   readonly #limits: RequeueLimits;

@@ -37,8 +37,8 @@ export interface ReadStore<T extends KubeObject, Index extends string = never> {
   /** Every value that the index has objects under. */
   valuesOf(index: Index): IterableIterator<string>;
   /**
-   * Tells `subscriber` of each change, after the store shows it. It is first told of everything that is there, as added and relisted.
-   * What it throws is logged and stops neither the others nor the store. Returns what ends it.
+   * Tells `subscriber` of each change, after the store shows it. It is first told of everything that is there, as added
+   * and relisted. What it throws is logged and stops neither the others nor the store. Returns what ends it.
    */
   subscribe(subscriber: Subscriber<T>): () => void;
 }
@@ -125,8 +125,8 @@ export class Store<T extends KubeObject, Index extends string = never> implement
   }
 
   /**
-   * Puts a draft in place: readers see all of it or nothing. Deletes are computed. The changes are told one by one as the result is
-   * iterated, so that the caller can rest in between; no other write may come before its end.
+   * Puts a draft in place: readers see all of it or nothing. Deletes are computed. The changes are told one by one as
+   * the result is iterated, so that the caller can rest in between; no other write may come before its end.
    */
   replace(draft: StoreDraft<T>): Generator<void, void, undefined> {
     const before = this.#objects;

@@ -2,8 +2,8 @@ import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import type { Clock } from "@evenkeel/runtime";
 
 /**
- * Keeps long work from holding up the event loop: do a little, and `if (slice.spent) await slice.rest()`. The check alone costs no
- * promise, so it can stand in a loop over every object.
+ * Keeps long work from holding up the event loop: do a little, and `if (slice.spent) await slice.rest()`. The check
+ * alone costs no promise, so it can stand in a loop over every object.
  */
 export class TimeSlice {
   readonly #clock: Clock;

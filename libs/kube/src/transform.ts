@@ -1,7 +1,10 @@
 import type { KubeObject, ObjectMeta } from "./object.ts";
 import { without } from "./without.ts";
 
-/** Cuts an object down to what its readers need before it is kept. It must keep name, namespace, uid and resourceVersion. */
+/**
+ * Cuts an object down to what its readers need before it is kept. It must keep name, namespace, uid and
+ * resourceVersion.
+ */
 export type Transform<T extends KubeObject> = (object: T) => T;
 
 /** Drops `metadata.managedFields`, which is often half of an object and which no controller reads. */
@@ -22,9 +25,10 @@ const identity: readonly (keyof ObjectMeta)[] = [
 type Tree = Map<string, Tree>;
 
 /**
- * Keeps the fields at `paths` (`"metadata.labels"`, `"spec.nodeName"`) with all below them, and what identifies an object and its
- * state: apiVersion, kind, name, namespace, uid, resourceVersion, generation and deletionTimestamp. A path goes through lists: `"spec.containers.resources"` keeps
- * the resources of each container. What is not named reads as absent, so a reader's type should not promise it.
+ * Keeps the fields at `paths` (`"metadata.labels"`, `"spec.nodeName"`) with all below them, and what identifies an
+ * object and its state: apiVersion, kind, name, namespace, uid, resourceVersion, generation and deletionTimestamp. A
+ * path goes through lists: `"spec.containers.resources"` keeps the resources of each container. What is not named reads
+ * as absent, so a reader's type should not promise it.
  */
 export function keepOnly<T extends KubeObject>(...paths: readonly string[]): Transform<T> {
   const always = ["apiVersion", "kind", ...identity.map((field) => `metadata.${field}`)];

@@ -7,7 +7,10 @@ export interface WatchBackoffOptions extends Backoff {
   readonly free: Rate;
 }
 
-/** client-go's waits for a reflector, and an allowance that lets an idle time-out of a proxy every minute pass unnoticed. */
+/**
+ * client-go's waits for a reflector, and an allowance that lets an idle time-out of a proxy every minute pass
+ * unnoticed.
+ */
 export const watchBackoff: WatchBackoffOptions = {
   base: 800,
   cap: 30_000,
@@ -16,8 +19,8 @@ export const watchBackoff: WatchBackoffOptions = {
 };
 
 /**
- * Says how long to wait before the API server is asked again. Whatever the server does, requests stay bounded: those without a wait
- * by the allowance, the others by waits that grow from `base` to `cap`.
+ * Says how long to wait before the API server is asked again. Whatever the server does, requests stay bounded: those
+ * without a wait by the allowance, the others by waits that grow from `base` to `cap`.
  */
 export class WatchBackoff {
   readonly #clock: Clock;
@@ -40,8 +43,8 @@ export class WatchBackoff {
   }
 
   /**
-   * Milliseconds to wait after a failure: between half the bound and all of it, so that clients that failed together come back apart.
-   * `asked` is what the server asked for; it is kept up to `cap`.
+   * Milliseconds to wait after a failure: between half the bound and all of it, so that clients that failed together
+   * come back apart. `asked` is what the server asked for; it is kept up to `cap`.
    */
   afterFailure(asked = 0): number {
     const { base, cap, healthyAfter } = this.#options;

@@ -3,7 +3,10 @@ import { counter, gauge, histogram, upTo } from "@evenkeel/metrics";
 const name = upTo(50);
 const buckets = [0.000_01, 0.0001, 0.001, 0.01, 0.1, 1, 10, 100, 1000];
 
-/** client-go's metrics of workqueues, by the queue's name. A service registers the table once and hands it to each queue. */
+/**
+ * client-go's metrics of workqueues, by the queue's name. A service registers the table once and hands it to each
+ * queue.
+ */
 export const workqueueMetrics = {
   depth: gauge("workqueue_depth", "Keys that wait to be worked on.", { name }),
   adds: counter("workqueue_adds_total", "Keys that were added.", { name }),

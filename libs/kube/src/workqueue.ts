@@ -33,11 +33,12 @@ const FAIR_TURN = 10;
 const LONGEST_TIMER = 86_400_000;
 
 /**
- * Keys to be worked on. A key that waits is there once, however often it is added; a key in work is given to nobody else, and if it is
- * added meanwhile it comes again when the work is done. Keys of one priority come in the order in which they were added.
+ * Keys to be worked on. A key that waits is there once, however often it is added; a key in work is given to nobody
+ * else, and if it is added meanwhile it comes again when the work is done. Keys of one priority come in the order in
+ * which they were added.
  *
- * A key that waits for its time is there once too, and earliest wins: adding it for now takes it forward. Who works on it says
- * each time when it wants to see it again.
+ * A key that waits for its time is there once too, and earliest wins: adding it for now takes it forward. Who works on
+ * it says each time when it wants to see it again.
  */
 export class Workqueue {
   readonly #clock: Clock;
@@ -68,7 +69,10 @@ export class Workqueue {
     return this.#queued.normal.size + this.#queued.low.size;
   }
 
-  /** Adds a key. Of two adds of a key that waits, the higher priority and the earlier time count. Nothing is added after `shutDown`. */
+  /**
+   * Adds a key. Of two adds of a key that waits, the higher priority and the earlier time count. Nothing is added after
+   * `shutDown`.
+   */
   add(key: string, { priority = "normal", after = 0 }: AddOptions = {}): void {
     if (this.#shutDown) return;
     if (after > 0) this.#addLater(key, priority, after);
@@ -93,8 +97,8 @@ export class Workqueue {
   }
 
   /**
-   * The next key, as soon as there is one; it is in work until `done`. Nothing when the queue is shut down and empty, or when the signal
-   * aborts.
+   * The next key, as soon as there is one; it is in work until `done`. Nothing when the queue is shut down and empty,
+   * or when the signal aborts.
    */
   take(signal: AbortSignal): Promise<WorkItem | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);

@@ -7,8 +7,8 @@ import type { Truth } from "./truth.ts";
 const ends = ["cut", "cut within a line", "half open", "garbage", "in-band 410", "in-band 500", "clean end"] as const;
 
 /**
- * An API server on a real socket that serves one type from a truth and misbehaves at random: it resets connections, goes silent, forgets
- * versions, is busy, slow, or talks nonsense.
+ * An API server on a real socket that serves one type from a truth and misbehaves at random: it resets connections,
+ * goes silent, forgets versions, is busy, slow, or talks nonsense.
  */
 export class ChaosServer {
   readonly requests = { list: 0, watch: 0 };
@@ -99,7 +99,8 @@ export class ChaosServer {
     const more = end < all.length ? `${version}+${end}` : "";
     if (more === "") this.#snapshots.clear();
     const metadata = JSON.stringify({ resourceVersion: version, ...(more === "" ? {} : { continue: more }) });
-    const body = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":${metadata},"items":[${all.slice(Number(from), end).join(",")}]}`;
+    const items = all.slice(Number(from), end).join(",");
+    const body = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":${metadata},"items":[${items}]}`;
     response.setHeader("content-type", "application/json");
     if (!this.#strikes("list cut short", 0.08)) {
       response.end(body);

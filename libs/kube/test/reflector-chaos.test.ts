@@ -58,7 +58,8 @@ describe("a reflector on a server that fails in every way", () => {
 
       expect(mirror.faults).toEqual([]);
       expect(contentOf(store.values())).toEqual(contentOf(truth.objects.values()));
-      // The allowance, waits of at least half the cap once failures pile up, and the short waits after each time of health.
+      // The allowance, waits of at least half the cap once failures pile up, and the short waits after each time of
+      // health.
       const sessions = 10 + seconds * (20 + 1000 / 50 + 6 / 0.5);
       expect(server.requests.watch).toBeLessThan(sessions);
       // Each session may list, in pages, and the client may send each page again.

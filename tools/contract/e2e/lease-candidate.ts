@@ -4,8 +4,8 @@ import { parseArgs } from "node:util";
 import { connectKube, isHeld, leaseLeadership, leases } from "@evenkeel/kube";
 import { createLogger, type Loop, systemClock } from "@evenkeel/runtime";
 
-// A process that tries to lead. While it does it writes to the fenced record at --record without a pause, once with the question whether
-// its term still lasts and once without. It says on its standard output what becomes of it.
+// A process that tries to lead. While it does it writes to the fenced record at --record without a pause, once with the
+// question whether its term still lasts and once without. It says on its standard output what becomes of it.
 
 const { values } = parseArgs({
   options: {

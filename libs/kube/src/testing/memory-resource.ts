@@ -23,8 +23,8 @@ export interface Call {
 }
 
 /**
- * Objects of one type in memory, behind the contract of a resource: for this library's own tests. It keeps versions and a history as
- * an API server does, and a test can break it.
+ * Objects of one type in memory, behind the contract of a resource: for this library's own tests. It keeps versions and
+ * a history as an API server does, and a test can break it.
  */
 export class MemoryResource<T extends KubeObject> implements Resource<T> {
   readonly objects = new Map<string, T>();
