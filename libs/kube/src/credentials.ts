@@ -3,13 +3,16 @@ import { readFile } from "node:fs/promises";
 import type { RequestOptions } from "node:https";
 import { createSecureContext } from "node:tls";
 import type { KubeConfig, User } from "@kubernetes/client-node";
-import { type Clock, CodedError, explain, type Logger } from "@evenkeel/runtime";
+import { type Clock, CodedError, explain, type Logger, withDeadline } from "@evenkeel/runtime";
 import { CredentialFailed, MissingCa, MissingCredential } from "./errors.ts";
 import type { Material, Target } from "./kubeconfig.ts";
 import { oneLine } from "./status.ts";
 
 /** How old what was read of the files may get before a request reads them again, in milliseconds. */
 const MAX_AGE = 10_000;
+
+/** How long a credential program or issuer may take, in milliseconds. */
+const PLUGIN_DEADLINE = 60_000;
 
 /** What connections are made with. */
 export interface TlsMaterial {
@@ -51,6 +54,11 @@ export class Credentials {
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
+  }
+
+  /** Where requests go, as far as is known. */
+  get server(): string {
+    return this.#access?.server.origin ?? "the API server";
   }
 
   async access(): Promise<Access> {
@@ -134,7 +142,9 @@ export class Credentials {
     }
     const options: RequestOptions = {};
     try {
-      await this.#plugin.config.applyToHTTPSOptions(options);
+      const { config } = this.#plugin;
+      const deadline = { clock: this.#options.clock, milliseconds: PLUGIN_DEADLINE, what: "it" };
+      await withDeadline(deadline, () => config.applyToHTTPSOptions(options));
     } catch (cause) {
       const plugin = user.exec === undefined ? "auth provider" : "credential program";
       throw new CredentialFailed({ plugin, user: user.name, fault: oneLine(explain(cause)) });

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { Duplex } from "node:stream";
 import type { Metrics } from "@evenkeel/metrics";
-import { type Clock, fullJitter, runtimeErrors, sleep, type TokenBucket, withDeadline } from "@evenkeel/runtime";
+import { aborted, type Clock, runtimeErrors, sleep, type TokenBucket, withDeadline } from "@evenkeel/runtime";
 import type { Dispatcher } from "undici";
 import { connectionFault } from "./connection-fault.ts";
 import { type Access, type Credentials, expiredCredential } from "./credentials.ts";
@@ -9,7 +9,8 @@ import * as errors from "./errors.ts";
 import type { kubeMetrics } from "./kube-metrics.ts";
 import { readWhole } from "./read-whole.ts";
 import { Refusal } from "./refusal.ts";
-import { callName, isIdempotent, type KubeRequest, type KubeStream, requestTarget } from "./request.ts";
+import { callName, type KubeRequest, type KubeStream, requestTarget } from "./request.ts";
+import { waitBeforeRetry } from "./retry-policy.ts";
 import { oneLine, refusal } from "./status.ts";
 import type { Transport } from "./transport.ts";
 
@@ -18,11 +19,6 @@ const RESPONSE_LIMIT = 256 * 1024 * 1024;
 
 /** How much of a refusal is read, in bytes. */
 const REFUSAL_LIMIT = 1024 * 1024;
-
-const BACKOFF = { base: 200, cap: 10_000 };
-
-/** Requests that one call may send. */
-const ATTEMPTS = 8;
 
 export interface ExchangeOptions {
   readonly clock: Clock;
@@ -42,16 +38,7 @@ export interface CallAnswer {
   readonly call: string;
 }
 
-/**
- * Requests and what becomes of them. A call is sent again, within its deadline, when that cannot do harm:
- *
- *     not sent (no connection)             any call
- *     429 by priority and fairness         any call: the server has not begun it
- *     cut after sending, 502, 503, 504     idempotent calls
- *     500 with Retry-After                 idempotent calls; without, it is a fault that stays
- *     401, certificate not trusted         once, if the credentials on disk have changed
- *     429 by a disruption budget, the rest never
- */
+/** Requests and what becomes of them. */
 export class Exchange {
   readonly #options: ExchangeOptions;
 
@@ -65,7 +52,7 @@ export class Exchange {
 
   /** Sends a request until it is answered for good, and reads the answer whole. */
   async call(request: KubeRequest): Promise<CallAnswer> {
-    const { clock } = this.#options;
+    const { clock, random } = this.#options;
     const milliseconds = request.deadline ?? this.#options.deadline;
     const ends = clock.monotonic() + milliseconds;
     let last: unknown;
@@ -76,7 +63,7 @@ export class Exchange {
             return await this.#let(request, signal, (access) => this.#callOnce(request, access, signal));
           } catch (error) {
             last = error;
-            const wait = this.#waitBeforeRetry(request, error, attempt);
+            const wait = waitBeforeRetry(request, error, attempt, random);
             if (signal.aborted || wait === undefined || clock.monotonic() + wait >= ends) throw error;
             this.#options.metrics.retries.inc({ verb: request.verb ?? "other", code: codeOf(error) });
             await sleep(clock, wait, signal);
@@ -85,51 +72,68 @@ export class Exchange {
       });
     } catch (error) {
       if (!(error instanceof runtimeErrors.DeadlineExceeded)) throw error;
-      const call = callName(request, await this.#server());
+      const call = callName(request, this.#options.credentials.server);
       throw new errors.Timeout({ call, milliseconds }, { cause: last });
     }
   }
 
   /** Sends a request once; resolves with the answer's body unread. */
   async stream(request: KubeRequest): Promise<KubeStream> {
-    const { answer, call } = await this.#untilHeaders(request, (access, signal, sending) =>
-      this.#send({ lane: "streams", ...request }, access, signal, sending),
-    );
-    return { status: answer.statusCode, headers: answer.headers, body: answer.body, call };
+    return this.#open(request, async (access, cut, onSending) => {
+      const answer = await this.#send({ lane: "streams", ...request }, access, cut, onSending);
+      const call = callName(request, access.server.origin);
+      const { statusCode: status, headers, body } = answer;
+      return { opened: { status, headers, body, call }, stream: body };
+    });
   }
 
   /** Sends a request for another protocol once; resolves with the connection. */
   async upgrade(request: KubeRequest, protocol: string): Promise<Duplex> {
-    const { answer } = await this.#untilHeaders(request, (access, signal) =>
-      this.#options.transport.upgrade(access, this.#wire({ lane: "streams", ...request }, access, signal), protocol),
-    );
-    return answer.socket;
+    return this.#open(request, async (access, cut, onSending) => {
+      const wire = { ...this.#wire({ lane: "streams", ...request }, access, cut), onSending };
+      const answer = await this.#options.transport.upgrade(access, wire, protocol);
+      this.#options.metrics.requests.inc({ verb: request.verb ?? "other", code: String(answer.status) });
+      if ("socket" in answer) return { opened: answer.socket, stream: answer.socket };
+      throw refusal(callName(request, access.server.origin), answer);
+    });
   }
 
-  /** Runs `open` under a deadline that ends with its success; the request's own signal goes on to cut the stream. */
-  async #untilHeaders<A>(
+  /**
+   * Opens something that lasts. The deadline ends with the success of `open`; the request's own signal goes on to cut what was
+   * opened, until that closes.
+   */
+  async #open<R>(
     request: KubeRequest,
-    open: (access: Access, signal: AbortSignal, sending: () => void) => Promise<A>,
-  ): Promise<{ answer: A; call: string }> {
-    const { clock } = this.#options;
-    const milliseconds = request.deadline ?? this.#options.deadline;
-    const cut = new AbortController();
-    const abort = (): void => cut.abort(request.signal?.reason);
-    request.signal?.throwIfAborted();
-    request.signal?.addEventListener("abort", abort, { once: true });
-    const call = callName(request, await this.#server());
-    const cancel = clock.schedule(milliseconds, () => cut.abort(new errors.Timeout({ call, milliseconds })));
+    open: (
+      access: Access,
+      cut: AbortSignal,
+      onSending: () => void,
+    ) => Promise<{ opened: R; stream: Duplex | Readable }>,
+  ): Promise<R> {
+    const { clock, credentials } = this.#options;
+    const { signal, deadline: milliseconds = this.#options.deadline } = request;
+    signal?.throwIfAborted();
+    const cutter = new AbortController();
+    const cut = cutter.signal;
+    const abort = (): void => cutter.abort(signal?.reason);
+    const release = (): void => signal?.removeEventListener("abort", abort);
+    signal?.addEventListener("abort", abort, { once: true });
+    const timeout = () => new errors.Timeout({ call: callName(request, credentials.server), milliseconds });
+    const cancel = clock.schedule(milliseconds, () => cutter.abort(timeout()));
+    const opening = this.#let(request, cut, async (access) => {
+      let sending = false;
+      try {
+        return await open(access, cut, () => (sending = true));
+      } catch (thrown) {
+        throw this.#failure(callName(request, access.server.origin), thrown, sending, cut);
+      }
+    });
     try {
-      return await this.#let(request, cut.signal, async (access) => {
-        let sending = false;
-        try {
-          return { answer: await open(access, cut.signal, () => (sending = true)), call };
-        } catch (thrown) {
-          throw this.#failure(call, thrown, sending, cut.signal);
-        }
-      });
+      const { opened, stream } = await Promise.race([opening, aborted(cut)]);
+      stream.once("close", release);
+      return opened;
     } catch (error) {
-      request.signal?.removeEventListener("abort", abort);
+      release();
       throw error;
     } finally {
       cancel();
@@ -232,31 +236,6 @@ export class Exchange {
     if (!(error instanceof errors.Unauthorized) || expired === undefined) return error;
     return new errors.ExpiredCredential({ call: callName(request, access.server.origin), message: expired }, error);
   }
-
-  /** Milliseconds to wait before the request is sent again; nothing if it must not be. */
-  #waitBeforeRetry(request: KubeRequest, error: unknown, attempt: number): number | undefined {
-    if (attempt + 1 >= ATTEMPTS || request.body instanceof Readable) return undefined;
-    const unharmed = error instanceof errors.Unreachable || error instanceof errors.TooManyRequests;
-    const repeatable =
-      error instanceof errors.ConnectionLost ||
-      error instanceof errors.BadResponse ||
-      (error instanceof Refusal &&
-        (isPassing(error.status) || (error.status >= 500 && error.retryAfter !== undefined)));
-    // The server has waited for that version already; whoever asked for it must decide what to do without.
-    if (error instanceof errors.ResourceVersionTooLarge) return undefined;
-    if (!unharmed && !(repeatable && isIdempotent(request))) return undefined;
-    const asked = error instanceof Refusal ? (error.retryAfter ?? 0) : 0;
-    return asked + fullJitter(BACKOFF, attempt, this.#options.random);
-  }
-
-  async #server(): Promise<string> {
-    return (await this.#options.credentials.access()).server.origin;
-  }
-}
-
-/** A gateway's or a server's "not now". */
-function isPassing(status: number): boolean {
-  return status >= 502 && status <= 504;
 }
 
 function codeOf(error: unknown): string {

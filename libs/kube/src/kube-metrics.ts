@@ -13,7 +13,7 @@ export const kubeMetrics = {
   }),
   duration: histogram(
     "rest_client_request_duration_seconds",
-    "Time of one request to the API server; of a watch, until its first byte.",
+    "Time of one request to the API server, until its answer begins.",
     { verb },
     [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
   ),

@@ -133,6 +133,11 @@ function userPart(
   const tokenFile = text(user["tokenFile"]);
   const username = text(user["username"]);
   const impersonated = text(user["as"]);
+  for (const field of ["as-groups", "as-uid", "as-user-extra"]) {
+    // Passing over it would mean to act with other rights than were meant.
+    if (user[field] !== undefined)
+      throw new BadKubeconfig({ file, fault: `user ${name} has ${field}, which is not supported` });
+  }
   const plugin = isObject(user["exec"]) || isObject(user["auth-provider"]);
   return {
     certificate: material(user, "client-certificate", file),

@@ -3,6 +3,7 @@ import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import { BadKubeconfig } from "./errors.ts";
 import type { Access } from "./credentials.ts";
 import type { Lane, Method } from "./request.ts";
+import { type UpgradeAnswer, UpgradeHandler } from "./upgrade-handler.ts";
 
 /** How long a connection may take to be made, in milliseconds. */
 const CONNECT_TIMEOUT = 10_000;
@@ -56,10 +57,13 @@ export class Transport {
     });
   }
 
-  /** Sends a request that asks for another protocol; resolves with the bare connection. */
-  upgrade(access: Access, request: TransportRequest, protocol: string): Promise<Dispatcher.UpgradeData> {
-    const { headers, signal, method } = request;
-    return this.#pool(access, "streams").upgrade({ ...place(access, request), headers, signal, method, protocol });
+  /** Sends a request that asks for another protocol; resolves with the bare connection, or with the refusal. */
+  upgrade(access: Access, request: TransportRequest, protocol: string): Promise<UpgradeAnswer> {
+    const { headers, signal, method, onSending } = request;
+    const target = { ...place(access, request), headers, method, upgrade: protocol, headersTimeout: 0, bodyTimeout: 0 };
+    return new Promise((resolve, reject) => {
+      this.#pool(access, "streams").dispatch(target, new UpgradeHandler(signal, onSending, resolve, reject));
+    });
   }
 
   /** Cuts every connection. */
