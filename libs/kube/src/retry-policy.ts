@@ -33,7 +33,8 @@ export function waitBeforeRetry(
 
 function isPassing(error: unknown): boolean {
   if (error instanceof ConnectionLost) return true;
+  if (!(error instanceof Refusal)) return false;
   // The server has waited for that version already; whoever asked for it must decide what to do without.
-  if (!(error instanceof Refusal) || error instanceof ResourceVersionTooLarge) return false;
+  if (error.code === ResourceVersionTooLarge.entry.code) return false;
   return (error.status >= 502 && error.status <= 504) || (error.status >= 500 && error.retryAfter !== undefined);
 }
