@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { systemClock } from "@evenkeel/runtime";
 import { type Change, connectKube, Reflector, Store } from "../src/index.ts";
@@ -51,7 +51,8 @@ describe("a reflector on a server that fails in every way", () => {
       reflector.start();
       for (let event = 0; event < EVENTS; event++) {
         truth.happen();
-        if (event % 40 === 0) await turn();
+        // About a second in all, in which watches come and go.
+        if (event % 25 === 0) await delay(1);
       }
       await mirror.isTrue();
       const seconds = (performance.now() - began) / 1000;
