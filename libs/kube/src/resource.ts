@@ -23,6 +23,7 @@ export interface ListOptions extends Selection, CallOptions {
 }
 
 export interface ListPage<T> {
+  /** Each with apiVersion and kind, which the server leaves out of lists. */
   readonly items: readonly T[];
   readonly resourceVersion: string;
   /** Names the next page; absent on the last. */
@@ -102,7 +103,10 @@ export interface Resource<T extends KubeObject> {
   patch(object: ObjectName, patch: Patch, options?: WriteOptions): Promise<T>;
   /** Server-side apply: states the fields that this manager wants. */
   apply(object: T, options: ApplyOptions): Promise<T>;
-  /** Resolves with the object when the server answers with it (finalizers, grace period), with nothing when it is gone at once. */
+  /**
+   * Resolves with the object where the server answers with it, as it does when finalizers or a grace period keep it and for some types
+   * always; with nothing where the answer is that it is gone.
+   */
   delete(object: ObjectName, options?: DeleteOptions): Promise<T | undefined>;
 
   readonly status: Part<T>;
