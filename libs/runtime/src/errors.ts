@@ -25,7 +25,7 @@ export const PortInUse = defineError({
 export const CannotListen = defineError({
   code: "EK_RUNTIME_CANNOT_LISTEN",
   recovery: "terminal",
-  message: "the {door} server cannot listen on {address}; see {flag}",
+  message: "the {door} server cannot listen on {address}; see {flag} and --listen-host",
   remedy:
     "The cause follows in the line: an address that is not this host's, or a port below 1024 without the right to it.",
 });
@@ -111,6 +111,28 @@ export const NotTheSame = defineError({
 export const Internal = defineError({
   code: "EK_RUNTIME_INTERNAL",
   recovery: "terminal",
-  message: "{what}",
+  message: "something went wrong inside; the log says what",
   remedy: "This is a defect: please report it with the log line.",
+});
+
+export const NoSuchPath = defineError({
+  code: "EK_RUNTIME_NO_SUCH_PATH",
+  recovery: "terminal",
+  message: "nothing answers {method} on this path",
+  remedy:
+    "The admin port serves /, /metrics and /api/v1/<Service>/<Method>; the health port /healthz, /livez and /readyz.",
+});
+
+export const BadRequest = defineError({
+  code: "EK_RUNTIME_BAD_REQUEST",
+  recovery: "terminal",
+  message: "the request cannot be meant: {fault}",
+  remedy: "The message names the parameter and what it takes.",
+});
+
+export const WrongWords = defineError({
+  code: "EK_RUNTIME_WRONG_WORDS",
+  recovery: "terminal",
+  message: "the verb {verb} is used as: {usage}",
+  remedy: "`--help` lists the verbs with what each takes.",
 });

@@ -121,8 +121,16 @@ describe("a command line that cannot be meant", () => {
       ["sail\nsample: all is well"],
       [`${unknown}there is no verb sail sample: all is well; --help lists them`],
     ],
-    ["a verb without its file", ["replay"], [`${unknown}there is no verb replay; --help lists them`]],
-    ["a verb with too many files", ["replay", "a", "b"], [`${unknown}there is no verb replay a b; --help lists them`]],
+    [
+      "a verb without its file",
+      ["replay"],
+      ["sample: EK_RUNTIME_WRONG_WORDS: the verb replay is used as: sample replay <file>"],
+    ],
+    [
+      "a verb with too many files",
+      ["replay", "a", "b"],
+      ["sample: EK_RUNTIME_WRONG_WORDS: the verb replay is used as: sample replay <file>"],
+    ],
   ])("is refused with 2 and one line each: %s", async (_name, args, lines) => {
     expect(await command(args)).toEqual({
       exits: [2],

@@ -3,7 +3,7 @@ import type { MetricTable } from "@evenkeel/metrics";
 import { type Clock, systemClock } from "./clock.ts";
 import { type Decider, parseRecording, replay } from "./decision/index.ts";
 import { CodedError, explain } from "./error.ts";
-import { BadRecording, BadSettings, Internal, NotTheSame, UnknownVerb } from "./errors.ts";
+import { BadRecording, BadSettings, Internal, NotTheSame, UnknownVerb, WrongWords } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { Service, type ServiceDefinition, type ServiceSettings } from "./service.ts";
 import { helpText, readSettings, settingLines, showSettings, splitCommandLine } from "./settings/index.ts";
@@ -44,7 +44,10 @@ async function command<T extends ServiceSettings, M extends MetricTable, D exten
   if (asked("help", "h")) return print(host, helpText(definition, table, verbs));
   if (asked("version")) return print(host, `${name} ${version}\n`);
   const [verb, file, ...rest] = words;
-  if (verb === "replay" && file !== undefined && rest.length === 0) return replayFile(definition, file, host);
+  if (verb === "replay" && (file === undefined || rest.length > 0)) {
+    return refuse(name, host, [new WrongWords({ verb, usage: `${name} replay <file>` })]);
+  }
+  if (verb === "replay" && file !== undefined) return replayFile(definition, file, host);
   if (verb !== undefined) return refuse(name, host, [new UnknownVerb({ verb: words.join(" ") })]);
 
   const reading = readSettings(table, flags, host.env);

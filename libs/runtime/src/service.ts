@@ -100,10 +100,22 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
     this.#lifecycle = new Lifecycle({ host, clock, log: this.log, shutdownDelay, drainTimeout });
 
     // First to start and last to stop, so that probes and scrapes see the whole life of the process.
-    const health = new HttpServer({ name: "health", host: listenHost, port: common.healthPort, flag: "health-port" });
+    const health = new HttpServer({
+      name: "health",
+      host: listenHost,
+      port: common.healthPort,
+      flag: "health-port",
+      log: this.log,
+    });
     healthRoutes(health.routes, this.#lifecycle);
     this.use(health);
-    this.admin = new HttpServer({ name: "admin", host: listenHost, port: common.adminPort, flag: "admin-port" });
+    this.admin = new HttpServer({
+      name: "admin",
+      host: listenHost,
+      port: common.adminPort,
+      flag: "admin-port",
+      log: this.log,
+    });
     adminRoutes(this.admin.routes, {
       metrics: this.registry,
       decisions: this.decisions.ring,

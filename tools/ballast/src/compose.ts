@@ -10,16 +10,16 @@ import type { settings } from "./settings.ts";
 
 type Ballast = Pick<
   Service<typeof settings, typeof metrics, typeof trimDecider>,
-  "settings" | "metrics" | "decisions" | "clock" | "use" | "open" | "leadEvery"
+  "settings" | "metrics" | "decisions" | "clock" | "log" | "use" | "open" | "leadEvery"
 >;
 
 /** What ballast consists of, wherever it runs. */
 export function composeBallast(service: Ballast): void {
-  const { settings, metrics, decisions, clock } = service;
+  const { settings, metrics, decisions, clock, log } = service;
   const { levelFile, target, tolerance, interval, listenHost, port } = settings;
 
   service.use(new Lookout(dirname(levelFile)));
-  service.open(harbourDoor(clock, listenHost, port));
+  service.open(harbourDoor(clock, log, listenHost, port));
   service.leadEvery("trim", interval, async () => {
     const level = await readLevel(levelFile);
     metrics.level.set({}, level ?? NaN);

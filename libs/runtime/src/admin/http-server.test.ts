@@ -2,14 +2,15 @@ import { Agent, get, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { defineError } from "../error.ts";
-import { HttpServer } from "./http-server.ts";
+import { FakeHost } from "../fake-host.ts";
+import { HttpServer, type HttpServerOptions } from "./http-server.ts";
 
 const servers: HttpServer[] = [];
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.stop(AbortSignal.abort())));
 });
 
-function build(options: { host?: string; port?: number; name?: string } = {}): HttpServer {
+function build(options: Partial<HttpServerOptions> = {}): HttpServer {
   const server = new HttpServer({ name: "harbour", host: "127.0.0.1", port: 0, flag: "port", ...options });
   servers.push(server);
   return server;
@@ -86,11 +87,16 @@ describe("starting to listen", () => {
     const server = build({ host: "203.0.113.1" });
     await expect(server.start()).rejects.toMatchObject({
       code: "EK_RUNTIME_CANNOT_LISTEN",
-      message: "the harbour server cannot listen on 203.0.113.1:0; see --port",
+      message: "the harbour server cannot listen on 203.0.113.1:0; see --port and --listen-host",
       cause: expect.objectContaining({ code: "EADDRNOTAVAIL" }),
     });
   });
 });
+
+function logOf() {
+  const host = new FakeHost();
+  return { log: host.log(), lines: () => host.lines };
+}
 
 describe("an answer to what went wrong", () => {
   const Refused = defineError({ code: "EK_TEST_REFUSED", recovery: "terminal", message: "refused", remedy: "Ask." });
@@ -114,7 +120,11 @@ describe("an answer to what went wrong", () => {
       new Refused({}, { cause: new Error("by them") }),
       { code: "EK_TEST_REFUSED", message: "refused: by them" },
     ],
-    ["a surprise", new TypeError("x is undefined"), { code: "EK_RUNTIME_INTERNAL", message: "x is undefined" }],
+    [
+      "a surprise, of which only the log tells more,",
+      new TypeError("x is undefined"),
+      { code: "EK_RUNTIME_INTERNAL", message: "something went wrong inside; the log says what" },
+    ],
   ])("to %s is 500 with a code", async (_name, error, body) => {
     const server = build();
     server.routes.get("/", () => Promise.reject(error));
@@ -122,6 +132,26 @@ describe("an answer to what went wrong", () => {
     const response = await fetch(`http://127.0.0.1:${server.port}/`);
     expect(response.status).toBe(500);
     expect(await response.json()).toEqual(body);
+  });
+
+  test("to a surprise is also a line in the log, with the error and the route", async () => {
+    const { log, lines } = logOf();
+    const server = build({ log });
+    server.routes.get("/tanks/:name", () => Promise.reject(new TypeError("x is undefined")));
+    await server.start();
+    await fetch(`http://127.0.0.1:${server.port}/tanks/main?token=hunter2`);
+    expect(lines()).toMatchObject([
+      { level: "error", method: "GET", path: "/tanks/:name", error: { message: "x is undefined" } },
+    ]);
+    expect(JSON.stringify(lines())).not.toContain("hunter2");
+  });
+
+  test("on a path that nobody serves is 404 with a code", async () => {
+    const server = build();
+    await server.start();
+    const response = await fetch(`http://127.0.0.1:${server.port}/nowhere`);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ code: "EK_RUNTIME_NO_SUCH_PATH" });
   });
 
   test("to a parameter that the route does not know is 400: it might have been meant as one that it does", async () => {

@@ -1,8 +1,10 @@
 import type { AddressInfo } from "node:net";
+import { networkInterfaces } from "node:os";
 import { fastify, type FastifyInstance } from "fastify";
-import { explain } from "../error.ts";
-import { CannotListen, Internal, PortInUse } from "../errors.ts";
+import { CodedError, explain } from "../error.ts";
+import { BadRequest, CannotListen, Internal, NoSuchPath, PortInUse } from "../errors.ts";
 import type { Door } from "../lifecycle/index.ts";
+import type { Logger } from "../log.ts";
 
 export interface HttpServerOptions {
   readonly name: string;
@@ -12,6 +14,8 @@ export interface HttpServerOptions {
   readonly port: number;
   /** The setting that chooses the port, for the error message. */
   readonly flag: string;
+  /** Gets the errors that callers are told nothing of. */
+  readonly log?: Logger | undefined;
 }
 
 /** A fastify server as a door: bounded requests, errors with codes, a drain that ends. */
@@ -47,10 +51,16 @@ export class HttpServer implements Door {
       if (this.#draining) reply.header("connection", "close");
       done();
     });
-    this.routes.setErrorHandler((error, _request, reply) => {
+    this.routes.setErrorHandler((error, request, reply) => {
       const { statusCode = 500, code } = error as { statusCode?: number; code?: string };
-      return reply.code(statusCode).send({ code: code ?? Internal.entry.code, message: explain(error) });
+      if (statusCode < 500 || error instanceof CodedError) {
+        return reply.code(statusCode).send({ code: code ?? BadRequest.entry.code, message: explain(error) });
+      }
+      // What went wrong inside is for the log; a caller could read paths, addresses and more out of it.
+      options.log?.error({ error, method: request.method, path: request.routeOptions.url }, "a request failed");
+      return reply.code(statusCode).send(refusal(new Internal({})));
     });
+    this.routes.setNotFoundHandler(({ method }, reply) => reply.code(404).send(refusal(new NoSuchPath({ method }))));
   }
 
   /** The port that it listens on, once started. */
@@ -62,7 +72,7 @@ export class HttpServer implements Door {
     const { host, port, flag } = this.#options;
     const address = `${host ?? "*"}:${port}`;
     try {
-      await this.routes.listen({ host: host ?? "::", port });
+      await this.routes.listen({ host: host ?? everywhere(), port });
     } catch (cause) {
       const fields = { door: this.name, address, flag: `--${flag}` };
       if ((cause as NodeJS.ErrnoException).code === "EADDRINUSE") throw new PortInUse(fields);
@@ -87,4 +97,16 @@ export class HttpServer implements Door {
   async stop(deadline: AbortSignal): Promise<void> {
     await this.drain(deadline);
   }
+}
+
+function refusal({ code, message }: CodedError): { readonly code: string; readonly message: string } {
+  return { code, message };
+}
+
+/** Both families where the machine has IPv6; `::` cannot be listened on where it has not. */
+function everywhere(): string {
+  const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
+    addresses?.some(({ family }) => family === "IPv6"),
+  );
+  return hasIpv6 ? "::" : "0.0.0.0";
 }

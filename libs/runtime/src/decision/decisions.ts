@@ -14,6 +14,7 @@ import {
 import { FlightRecorder, type RecorderLimits } from "./flight-recorder.ts";
 import { recordingText } from "./recording.ts";
 import { DecisionRing } from "./ring.ts";
+import { scrub } from "../scrub.ts";
 import { snapshotText } from "./snapshot-text.ts";
 
 export interface DecisionsOptions<D extends Decider> {
@@ -74,7 +75,9 @@ export class Decisions<D extends Decider = Decider> {
     const decision = { ...verdict, id: identify(this.#options.service, key, text), at: snapshot.at, dryRun };
     this.#last.set(key, { id: decision.id, outcome });
     this.#recorder.keep(decision.id, recordingText(this.#options.service, this.#options.version, decision, text));
-    for (const sink of this.#sinks) this.#tell(sink, decision);
+    // What is told leaves the process; what is returned is acted on, and needs to be whole.
+    const told = JSON.parse(scrub(JSON.stringify(decision))) as Decision;
+    for (const sink of this.#sinks) this.#tell(sink, told);
     return decision;
   }
 

@@ -124,30 +124,35 @@ export class Lifecycle {
     this.#options.log.info({ phase: "ready", ports: Object.fromEntries(ports) as unknown }, "ready");
   }
 
+  /** One budget for the whole way: what the leader loops take longer is taken off the delay and the drain. */
   async #stop(started: readonly Component[], delayed: boolean): Promise<void> {
     const { clock, shutdownDelay, drainTimeout } = this.#options;
+    const began = clock.monotonic();
+    const left = (budget: number) => Math.max(0, began + budget - clock.monotonic());
     const isDoor = (component: Component): component is Door => this.#doors.has(component as Door);
     const doors = started.filter(isDoor);
-    if (started.includes(this.leaders) && (await this.#stopOne(this.leaders, shutdownDelay + drainTimeout))) {
+    const delay = delayed && doors.length > 0 ? shutdownDelay : 0;
+    if (started.includes(this.leaders) && (await this.#stopOne(this.leaders, delay + drainTimeout))) {
       this.#say("leader loops stopped", "leader loops have ended and the lease is released");
     }
     if (delayed && doors.length > 0) {
-      this.#say("delay", `taking requests for ${shutdownDelay} ms more, until load balancers know`);
-      await sleep(clock, shutdownDelay);
+      this.#say("delay", `taking requests for ${Math.round(left(delay))} ms more, until load balancers know`);
+      await sleep(clock, left(delay));
     }
-    if (doors.length > 0) this.#say("drain", `no new requests; those in flight have ${drainTimeout} ms`);
-    await Promise.all(doors.map((door) => this.#drain(door)));
+    const drain = left(delay + drainTimeout);
+    if (doors.length > 0) this.#say("drain", `no new requests; those in flight have ${Math.round(drain)} ms`);
+    await Promise.all(doors.map((door) => this.#drain(door, drain)));
     for (const component of started.toReversed()) {
       if (component !== this.leaders) await this.#stopOne(component, STOP_TIME);
     }
     this.#say("stopped", "stopped");
   }
 
-  async #drain(door: Door): Promise<void> {
-    const { drainTimeout, log } = this.#options;
+  async #drain(door: Door, milliseconds: number): Promise<void> {
+    const { log } = this.#options;
     const what = `draining ${door.name}`;
     try {
-      const cut = await this.#within(drainTimeout, what, (deadline) => door.drain(deadline));
+      const cut = await this.#within(milliseconds, what, (deadline) => door.drain(deadline));
       if (cut > 0) log.warn({ component: door.name, cut }, `${cut} requests did not end in time and were cut`);
     } catch (error) {
       this.#unclean(new StopFailed({ component: door.name }, { cause: error }));
@@ -185,8 +190,11 @@ export class Lifecycle {
 
   #listen(): () => void {
     const { host, log } = this.#options;
+    let signalled = false;
     const onSignal = (signal: NodeJS.Signals) => {
-      if (!this.#ending) {
+      const isFirst = !signalled;
+      signalled = true;
+      if (isFirst) {
         this.#end({ signal });
         return;
       }

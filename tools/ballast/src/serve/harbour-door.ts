@@ -1,8 +1,8 @@
-import { HttpServer, sleep, type Clock } from "@evenkeel/runtime";
+import { HttpServer, sleep, type Clock, type Logger } from "@evenkeel/runtime";
 
 /** A door with requests that take as long as the caller says: for watching a drain. */
-export function harbourDoor(clock: Clock, host: string | undefined, port: number): HttpServer {
-  const door = new HttpServer({ name: "harbour", host, port, flag: "port" });
+export function harbourDoor(clock: Clock, log: Logger, host: string | undefined, port: number): HttpServer {
+  const door = new HttpServer({ name: "harbour", host, port, flag: "port", log });
   door.routes.get<{ Querystring: { milliseconds?: string } }>("/hold", async ({ query }) => {
     await sleep(clock, Number(query.milliseconds ?? 0));
     return "released\n";
