@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
-import { sleep, type Term } from "@evenkeel/runtime";
+import { sleep, termUntil } from "@evenkeel/runtime";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { controller, type ControllerOptions, type ReconcileContext } from "./controller.ts";
 import { controllerMetrics } from "./controller-metrics.ts";
@@ -41,7 +41,7 @@ function world(
     Array.from(store.replace(draft));
   };
   const ending = new AbortController();
-  const term: Term = { signal: ending.signal, fencingToken: 7n };
+  const term = termUntil(ending.signal, 7n);
   return { clock, lines, store, seen, loop, relist, ending, term };
 }
 
@@ -198,7 +198,7 @@ describe("a controller", () => {
     ending.abort();
     await first;
     const again = new AbortController();
-    const second = loop({ signal: again.signal, fencingToken: 8n });
+    const second = loop(termUntil(again.signal, 8n));
     await clock.advance(0);
     expect(seen).toEqual(["shop/a", "shop/b", "shop/a", "shop/b"]);
     again.abort();

@@ -27,7 +27,6 @@ export { kubeMetrics } from "./kube-metrics.ts";
 export { leaseLeadership, type LeaseOptions } from "./lease.ts";
 export { leaseMetrics } from "./lease-metrics.ts";
 export { leaseContradictions, leaseSettings } from "./lease-settings.ts";
-export { isHeld, type LeaseTerm } from "./lease-term.ts";
 export { LoopComponent } from "./loop-component.ts";
 export type { KubeObject, ObjectMeta, ObjectName, OwnerReference, ResourceType, ResourceTypeOf } from "./object.ts";
 export { keyOf, nameKey, nameOfKey } from "./object-key.ts";

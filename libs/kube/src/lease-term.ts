@@ -1,30 +1,12 @@
-import type { Clock, Term } from "@evenkeel/runtime";
+import { type Clock, type Term, termUntil } from "@evenkeel/runtime";
 import { LeaseLost } from "./errors.ts";
-
-/** A term that can be asked, at the moment of an act, whether it still is one. */
-export interface LeaseTerm extends Term {
-  /**
-   * Whether the lease is still this process's by the clock. A process that was stopped and goes on (SIGSTOP, a frozen
-   * node) may handle an answer before the timer that aborts `signal`; this looks at the time itself, and aborts
-   * `signal` if it is over.
-   */
-  readonly held: () => boolean;
-}
-
-/**
- * Whether a term still lasts, judged by the clock where the leadership can. Ask before an act that no fencing token
- * guards.
- */
-export function isHeld(term: Term): boolean {
-  return "held" in term && typeof term.held === "function" ? (term as LeaseTerm).held() : !term.signal.aborted;
-}
 
 /**
  * The time in which this process may act as leader. It ends `lasts` milliseconds after the last renewal that succeeded
  * was sent: from before the API server can have stored it, hence before any other process counts from it.
  */
 export class HeldTerm {
-  readonly term: LeaseTerm;
+  readonly term: Term;
   readonly #clock: Clock;
   readonly #lease: string;
   readonly #lasts: number;
@@ -37,11 +19,7 @@ export class HeldTerm {
     this.#lease = lease;
     this.#lasts = lasts;
     this.#until = sentAt + lasts;
-    this.term = {
-      signal: this.#ending.signal,
-      fencingToken,
-      held: () => !this.expired && !this.#ending.signal.aborted,
-    };
+    this.term = termUntil(this.#ending.signal, fencingToken, () => !this.expired);
     this.#setTimer();
   }
 

@@ -46,7 +46,7 @@ const RELEASE_TRIES = 3;
  *   all writes, so it grows with every term of anyone, also after a restart and when the lease was deleted and made
  *   anew. Only a storage that is restored from a backup goes back; shared state that outlived it then refuses writes
  *   until its fence is cleared. The token guards what checks it, that is shared state. It does not guard other acts of
- *   a process that was frozen in the midst of one: those ask `isHeld` first.
+ *   a process that was frozen in the midst of one: those ask `term.held()` first.
  * - **In order.** When the campaign is stopped, the loop is waited for while the lease is kept, and only then is the
  *   lease given back.
  * - **It goes on.** Losing the lease or the API server ends the term, never the process; the next term is tried for at

@@ -1,4 +1,4 @@
-import type { Component, Loop, Running } from "@evenkeel/runtime";
+import { type Component, type Loop, type Running, termUntil } from "@evenkeel/runtime";
 import { AlreadyStarted } from "./errors.ts";
 
 /** Runs a loop from start to stop, for what every replica does. */
@@ -15,7 +15,7 @@ export class LoopComponent implements Component {
 
   start({ fail }: Running): void {
     if (this.#run) throw new AlreadyStarted({ what: this.name });
-    this.#run = this.#loop({ signal: this.#ending.signal, fencingToken: 0n }).catch(fail);
+    this.#run = this.#loop(termUntil(this.#ending.signal, 0n)).catch(fail);
   }
 
   async stop(): Promise<void> {

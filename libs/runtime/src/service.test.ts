@@ -3,7 +3,7 @@ import { gauge } from "@evenkeel/metrics";
 import type { Decider, Snapshot } from "./decision/index.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { FakeHost } from "./fake-host.ts";
-import type { Leadership } from "./lifecycle/index.ts";
+import { type Leadership, termUntil } from "./lifecycle/index.ts";
 import { Service } from "./service.ts";
 import { readSettings, runtimeSettings, setting, splitCommandLine } from "./settings/index.ts";
 
@@ -185,7 +185,7 @@ describe("work that the leader alone does", () => {
     const leadership: Leadership = {
       campaign: async (signal, lead) => {
         await won.promise;
-        await lead({ signal, fencingToken: 41n });
+        await lead(termUntil(signal, 41n));
       },
     };
     const tokens: bigint[] = [];

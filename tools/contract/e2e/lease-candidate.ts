@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { connectKube, isHeld, leaseLeadership, leases } from "@evenkeel/kube";
+import { connectKube, leaseLeadership, leases } from "@evenkeel/kube";
 import { createLogger, type Loop, systemClock } from "@evenkeel/runtime";
 
 // A process that tries to lead. While it does it writes to the fenced record at --record without a pause, once with the
@@ -42,7 +42,7 @@ const lead: Loop = async (term) => {
   const ended = () => term.signal.aborted;
   while (!ended()) {
     await write(`${record}?identity=${identity}&token=${token}`);
-    if (isHeld(term)) await write(`${record}?identity=${identity}&token=${token}&asked=yes`);
+    if (term.held()) await write(`${record}?identity=${identity}&token=${token}&asked=yes`);
     await delay(5);
   }
   say({ ended: token });

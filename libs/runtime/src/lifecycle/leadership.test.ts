@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { FakeClock } from "../fake-clock.ts";
-import { LeaderLoops, type Leadership, type Loop, soleLeadership, type Term } from "./leadership.ts";
+import { LeaderLoops, type Leadership, type Loop, soleLeadership, type Term, termUntil } from "./leadership.ts";
 
 const settle = () => new FakeClock().advance(0);
 const untilAborted = ({ signal }: Pick<Term, "signal">) =>
@@ -29,7 +29,7 @@ class FakeLeadership implements Leadership {
     const controller = new AbortController();
     this.#tokens += 1n;
     this.history.push(`won ${this.#tokens}`);
-    const run = this.#lead({ signal: controller.signal, fencingToken: this.#tokens });
+    const run = this.#lead(termUntil(controller.signal, this.#tokens));
     run.catch((error: unknown) => this.#over.reject(error));
     this.#term = { controller, run };
   }
@@ -50,6 +50,22 @@ function build(loops: Readonly<Record<string, Loop>>, leadership: Leadership = s
   const start = () => leaders.start({ signal: new AbortController().signal, fail: (cause) => deaths.push(cause) });
   return { leaders, deaths, start };
 }
+
+test("a loop's term is over for it as soon as the leadership's is by the clock", async () => {
+  let frozen = false;
+  const loops = new LeaderLoops();
+  const answers: boolean[] = [];
+  loops.leadership = { campaign: (signal, lead) => lead(termUntil(signal, 1n, () => !frozen)) };
+  loops.add("a", async ({ signal, held }) => {
+    answers.push(held());
+    frozen = true;
+    answers.push(held(), signal.aborted);
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  });
+  loops.start({ signal: new AbortController().signal, fail: () => undefined });
+  await loops.stop();
+  expect(answers).toEqual([true, false, false]);
+});
 
 describe("leader loops", () => {
   test("run from start to stop where there is nobody else", async () => {
@@ -111,7 +127,7 @@ describe("leader loops", () => {
   test("that end in a term that is over already do so at once", async () => {
     const leadership: Leadership = {
       campaign: async (signal, lead) => {
-        await lead({ signal: AbortSignal.abort(new Error("too late")), fencingToken: 1n });
+        await lead(termUntil(AbortSignal.abort(new Error("too late")), 1n));
         await untilAborted({ signal });
       },
     };

@@ -8,6 +8,16 @@ export interface Term {
   readonly signal: AbortSignal;
   /** Grows with each term of anyone; what writes shared state sends it, so that a former leader's writes are refused. */
   readonly fencingToken: bigint;
+  /**
+   * Whether the term still lasts, judged by the clock and not by a timer: a process that was frozen and goes on may get here before
+   * its timers. Ask before an act that no fencing token guards.
+   */
+  readonly held: () => boolean;
+}
+
+/** A term that lasts until `signal` aborts, or `held` says otherwise first. */
+export function termUntil(signal: AbortSignal, fencingToken: bigint, held: () => boolean = () => true): Term {
+  return { signal, fencingToken, held: () => !signal.aborted && held() };
 }
 
 /** Work that the leader alone does. It returns when, and only when, the term's signal aborts. */
@@ -24,7 +34,7 @@ export interface Leadership {
 
 /** For a service with one replica: it leads from start to stop. */
 export const soleLeadership: Leadership = {
-  campaign: (signal, lead) => lead({ signal, fencingToken: 0n }),
+  campaign: (signal, lead) => lead(termUntil(signal, 0n)),
 };
 
 /** Runs loops under a leadership, all of them for the length of each term. */
@@ -68,7 +78,9 @@ export class LeaderLoops implements Component {
     term.signal.addEventListener("abort", end, { once: true });
     if (term.signal.aborted) end();
     try {
-      const runs = [...this.#loops].map(([name, loop]) => runLoop(name, loop, { ...term, signal: ending.signal }));
+      const runs = [...this.#loops].map(([name, loop]) =>
+        runLoop(name, loop, termUntil(ending.signal, term.fencingToken, term.held)),
+      );
       for (const run of runs) {
         run.catch((death: unknown) => {
           ending.abort();

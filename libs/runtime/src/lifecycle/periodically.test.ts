@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { FakeClock } from "../fake-clock.ts";
 import { FakeHost } from "../fake-host.ts";
 import { sleep } from "../clock.ts";
+import { termUntil } from "./leadership.ts";
 import { periodically } from "./periodically.ts";
 
 /** Runs turns every 100 ms; `starts` are the times at which they began. */
@@ -14,7 +15,7 @@ function begin(turn: (count: number, clock: FakeClock) => Promise<void>) {
     starts.push(clock.monotonic());
     return turn(starts.length, clock);
   });
-  const done = loop({ signal: controller.signal, fencingToken: 7n });
+  const done = loop(termUntil(controller.signal, 7n));
   return { clock, host, controller, starts, done };
 }
 
@@ -80,7 +81,7 @@ describe("a periodic loop", () => {
     const tokens: bigint[] = [];
     void periodically({ clock, log: new FakeHost().log(), interval: 1 }, ({ fencingToken }) =>
       Promise.resolve(void tokens.push(fencingToken)),
-    )({ signal, fencingToken: 7n });
+    )(termUntil(signal, 7n));
     await clock.advance(0);
     expect(tokens).toEqual([7n]);
   });
@@ -108,7 +109,7 @@ describe("a periodic loop", () => {
     const loop = periodically({ clock, log: new FakeHost().log(), interval: 1 }, () =>
       Promise.resolve(void (turns += 1)),
     );
-    await loop({ signal: AbortSignal.abort(), fencingToken: 1n });
+    await loop(termUntil(AbortSignal.abort(), 1n));
     expect(turns).toBe(0);
   });
 });
