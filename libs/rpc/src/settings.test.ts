@@ -1,0 +1,29 @@
+import { expect, test } from "@jest/globals";
+import { readSettings, splitCommandLine } from "@evenkeel/runtime";
+import { rpcContradictions, rpcSettings } from "./settings.ts";
+
+function contradictions(...args: string[]): readonly string[] {
+  const reading = readSettings(rpcSettings, splitCommandLine(rpcSettings, args).flags, {});
+  if (!reading.ok) throw new Error(reading.faults.join("\n"));
+  return rpcContradictions(reading.settings);
+}
+
+const files = ["--tls-cert-file=a.crt", "--tls-key-file=a.key"];
+
+test.each([
+  ["plaintext that is asked for", ["--insecure"]],
+  ["TLS", files],
+  ["mTLS", [...files, "--tls-ca-file=ca.crt", "--mtls"]],
+])("%s is no contradiction", (_name, args) => {
+  expect(contradictions(...args)).toEqual([]);
+});
+
+test.each([
+  ["nothing at all", [], "--tls-cert-file and --tls-key-file are both needed"],
+  ["a certificate without its key", ["--tls-cert-file=a.crt"], "--tls-cert-file and --tls-key-file are both needed"],
+  ["plaintext with certificates", ["--insecure", ...files], "--insecure speaks plaintext"],
+  ["plaintext with mTLS", ["--insecure", "--mtls"], "--insecure speaks plaintext"],
+  ["mTLS without an authority", [...files, "--mtls"], "--mtls needs --tls-ca-file"],
+])("%s is refused with what to change", (_name, args, fault) => {
+  expect(contradictions(...args)).toEqual([expect.stringContaining(fault)]);
+});

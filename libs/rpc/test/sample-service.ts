@@ -1,0 +1,59 @@
+import { type Decider, main, runtimeSettings, type Snapshot } from "@evenkeel/runtime";
+import { decisionsService, RpcServer, rpcContradictions, rpcSettings } from "../src/index.ts";
+import { resolver } from "../src/testing.ts";
+
+const decider: Decider<Snapshot & { readonly beat: number }> = {
+  actions: ["beat"],
+  reasons: ["Interval"],
+  decide: ({ beat }) => ({
+    object: { kind: "Heart", name: "sample" },
+    action: "beat",
+    reason: "Interval",
+    before: beat - 1,
+    after: beat,
+    message: `beat ${beat}`,
+  }),
+};
+
+/** A whole service with nothing to do but decide ten times a second: `Activity` answers when it is asked to, after `namespace` milliseconds. */
+await main(
+  {
+    name: "sample",
+    summary: "A service for tests.",
+    version: "1",
+    settings: { ...runtimeSettings, ...rpcSettings },
+    metrics: {},
+    decider,
+    contradictions: rpcContradictions,
+  },
+  process,
+  (service) => {
+    const { listenHost, grpcPort, grpcMaxMessage, grpcMaxCalls, grpcMaxStreams } = service.settings;
+    const { clock, log, registry, decisions } = service;
+    const limits = { message: grpcMaxMessage, calls: grpcMaxCalls, streams: grpcMaxStreams };
+    const rpc = new RpcServer({
+      host: listenHost,
+      port: grpcPort,
+      transport: "insecure",
+      limits,
+      clock,
+      log,
+      registry,
+    });
+    rpc.add(decisionsService({ source: decisions.ring, recording: (id) => decisions.recording(id) }));
+    rpc.add(
+      resolver({
+        activity: ({ namespace }) =>
+          new Promise((resolve) => clock.schedule(Number(namespace), () => resolve({ services: [] }))),
+      }),
+    );
+    rpc.serveJson(service.admin.routes);
+    service.open(rpc);
+    let beat = 0;
+    service.leadEvery("heart", 100, () => {
+      beat += 1;
+      decisions.decide({ at: new Date(clock.now()).toISOString(), beat });
+      return Promise.resolve();
+    });
+  },
+);
