@@ -33,6 +33,7 @@ async function list(answer: ServerResponse, query: URLSearchParams): Promise<voi
 }
 
 async function watch(answer: ServerResponse, query: URLSearchParams): Promise<void> {
+  answer.flushHeaders();
   if (query.get("sendInitialEvents") !== "true") return;
   for (let at = 0; at < count; at += 100) {
     await write(
@@ -53,7 +54,7 @@ const server = createServer((request, answer) => {
   else if (url.pathname === "/version") answer.end('{"major":"1","minor":"36","gitVersion":"v1.36.3"}');
   else if (url.pathname === "/api/v1/namespaces/one/pods/one") setTimeout(() => answer.end(typed(pods[0] ?? "")), 5);
   else if (url.pathname !== "/api/v1/pods") answer.writeHead(404).end("{}");
-  else if (url.searchParams.get("watch") === "true") void watch(answer.writeHead(200), url.searchParams);
+  else if (url.searchParams.get("watch") === "true") void watch(answer, url.searchParams);
   else void list(answer, url.searchParams);
 });
 server.on("connection", () => (connections += 1));

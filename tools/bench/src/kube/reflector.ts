@@ -27,6 +27,7 @@ const settings = {
   kubeBurst: 100,
 };
 const kube = connectKube({ settings, env: {}, userAgent: "bench" });
+await kube.start({ signal: new AbortController().signal });
 const resource = kube.resource(pods);
 const log = createLogger({ service: "bench", level: "warn", secrets: [], destination: process.stderr });
 const before = liveHeap();
