@@ -72,7 +72,7 @@ demo: setup ## Run the demo; PORT=8080
 	@node tools/demo/src/main.ts $(PORT)
 
 .PHONY: bench
-bench: setup ## Measure a suite: SUITE=startup
+bench: setup ## Measure a suite: SUITE=startup|kube|scoring
 	@node tools/bench/src/main.ts $(or $(SUITE),startup)
 
 .PHONY: new
