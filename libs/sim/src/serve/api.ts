@@ -1,0 +1,292 @@
+import type { ServerResponse } from "node:http";
+import type { Clock } from "@evenkeel/runtime";
+import type { Rbac } from "../access/rbac.ts";
+import type { Reviews } from "../access/reviews.ts";
+import type { Caller } from "../access/users.ts";
+import { type Fields, fieldsOr, listOr } from "../json.ts";
+import type { StoredObject } from "../object.ts";
+import type { DeleteOptions } from "../objects/deletion.ts";
+import type { Objects, Place, WriteOptions, Written } from "../objects/objects.ts";
+import { evictPod } from "../parts/eviction.ts";
+import { applyScale, scaleOf, updateScale } from "../parts/scale.ts";
+import { jsonPatch } from "../patch/json-patch.ts";
+import { mergePatch } from "../patch/merge-patch.ts";
+import { strategicPatch } from "../patch/strategic-patch.ts";
+import { forbidden, methodNotAllowed, noSuchPath, qualified } from "../status.ts";
+import type { Store } from "../storage/store.ts";
+import { apiVersionOf, type ResourceType, tableName } from "../types/resource-type.ts";
+import type { TypeRegistry } from "../types/type-registry.ts";
+import { unsupported } from "./body.ts";
+import { listPage, tooLarge } from "./list.ts";
+import { parseRoute, type Route } from "./route.ts";
+import { isTrue, parseSelection, selectedName } from "./selection.ts";
+import { tableOf } from "./table.ts";
+import { Watch } from "./watch.ts";
+import { parseWatchOptions } from "./watch-options.ts";
+
+export interface ApiParts {
+  readonly store: Store;
+  readonly types: TypeRegistry;
+  readonly objects: Objects;
+  readonly rbac: Rbac;
+  readonly reviews: Reviews;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** A request whose body has been read. */
+export interface ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly accept: string;
+  readonly contentType: string;
+  readonly userAgent: string;
+  readonly caller: Caller;
+  readonly body: unknown;
+}
+
+export interface ApiAnswer {
+  readonly code: number;
+  readonly body: Fields;
+  readonly warnings?: readonly string[];
+}
+
+interface Call extends ApiRequest {
+  readonly route: Route;
+  readonly verb: string;
+}
+
+const verbs: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  GET: ["get", "list"],
+  POST: ["create", "create"],
+  PUT: ["update", "update"],
+  PATCH: ["patch", "patch"],
+  DELETE: ["delete", "deletecollection"],
+};
+
+/** Everything under /api and /apis but discovery: from a request to its answer. */
+export class Api {
+  readonly #parts: ApiParts;
+  readonly #shown = new WeakMap<StoredObject, string>();
+
+  constructor(parts: ApiParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers a request; undefined if it is a watch, which has taken the response over. Fails with the ApiFault to answer with. */
+  answer(request: ApiRequest, response: ServerResponse): ApiAnswer | undefined {
+    const route = parseRoute(this.#parts.types, request.path);
+    const [one, many] = verbs[request.method] ?? [];
+    if (one === undefined || many === undefined) throw methodNotAllowed();
+    const watches = many === "list" && route.name === undefined && isTrue(request.query.get("watch"));
+    const verb = watches ? "watch" : route.name === undefined ? many : one;
+    const call = { ...request, route, verb };
+    this.#authorize(call);
+    if (watches) {
+      this.#watch(call, response);
+      return undefined;
+    }
+    if (route.type.review) return this.#review(call);
+    if (route.name === undefined) return this.#collection(call);
+    return route.subresource === undefined ? this.#object(call) : this.#part(call, route.subresource);
+  }
+
+  #authorize({ route, verb, caller, query }: Call): void {
+    const { type, namespace, subresource } = route;
+    const name = route.name ?? selectedName(query);
+    const resource = subresource === undefined ? type.plural : `${type.plural}/${subresource}`;
+    if (this.#parts.rbac.allows(caller, { verb, group: type.group, resource, namespace, name })) return;
+    const where = namespace === undefined ? "at the cluster scope" : `in the namespace "${namespace}"`;
+    const why = `User "${caller.name}" cannot ${verb} resource "${resource}" in API group "${type.group}" ${where}`;
+    throw forbidden(type, route.name ?? "", why);
+  }
+
+  #collection(call: Call): ApiAnswer {
+    const { route, verb, body, query } = call;
+    const { type, namespace } = route;
+    const { objects, store } = this.#parts;
+    if (verb === "list") return this.#list(call);
+    if (verb === "create") return this.#answer(call, objects.create(type, namespace, body, writeOptions(call)));
+    if (verb !== "deletecollection") throw methodNotAllowed();
+    const { items } = listPage(this.#table(type), store.version, query, parseSelection(route, query));
+    for (const { metadata } of items) {
+      objects.delete(type, { namespace: metadata.namespace, name: metadata.name }, deleteOptions(call));
+    }
+    return { code: 200, body: { kind: type.listKind, apiVersion: apiVersionOf(type), metadata: {}, items } };
+  }
+
+  #object(call: Call): ApiAnswer {
+    const { route, verb, body } = call;
+    const { type } = route;
+    const { objects } = this.#parts;
+    const place = placeOf(route);
+    switch (verb) {
+      case "get":
+        return this.#answer(call, { object: objects.get(type, place), warnings: [] });
+      case "update":
+        return this.#answer(call, objects.replace(type, place, body, writeOptions(call)));
+      case "patch":
+        return this.#answer(call, this.#patch(call, undefined));
+      case "delete":
+        return this.#delete(call);
+      default:
+        throw methodNotAllowed();
+    }
+  }
+
+  #part(call: Call, subresource: string): ApiAnswer {
+    const { route, verb, body } = call;
+    const { type } = route;
+    const { objects } = this.#parts;
+    if (subresource === "eviction" && type.plural === "pods" && verb === "create") return this.#evict(call);
+    if (subresource === "scale" && type.scale !== undefined) return this.#scale(call);
+    if (subresource !== "status" || type.status === false) throw noSuchPath();
+    const place = placeOf(route);
+    if (verb === "get") return this.#answer(call, { object: objects.get(type, place), warnings: [] });
+    const options = { ...writeOptions(call), part: "status", subresource: "status" } as const;
+    if (verb === "update") return this.#answer(call, objects.replace(type, place, body, options));
+    if (verb === "patch") return this.#answer(call, this.#patch(call, "status"));
+    throw methodNotAllowed();
+  }
+
+  #patch(call: Call, part: "status" | undefined): Written {
+    const { route, contentType, query, body } = call;
+    const { objects } = this.#parts;
+    const place = placeOf(route);
+    const options = part === undefined ? writeOptions(call) : { ...writeOptions(call), part, subresource: part };
+    if (contentType === "application/apply-patch+yaml") {
+      const force = isTrue(query.get("force"));
+      return objects.apply(route.type, place, body, { ...options, manager: query.get("fieldManager") ?? "", force });
+    }
+    return objects.update(route.type, place, patcher(call), options);
+  }
+
+  #scale(call: Call): ApiAnswer {
+    const { route, verb, body, contentType, query } = call;
+    const { type } = route;
+    const { objects } = this.#parts;
+    const place = placeOf(route);
+    const answer = ({ object, warnings }: Written): ApiAnswer => ({ code: 200, body: scaleOf(type, object), warnings });
+    const options = writeOptions(call);
+    if (verb === "get") return answer({ object: objects.get(type, place), warnings: [] });
+    if (verb === "update") return answer(updateScale(objects, type, place, () => body, options));
+    if (verb !== "patch") throw methodNotAllowed();
+    if (contentType === "application/apply-patch+yaml") {
+      const owned = { ...options, manager: query.get("fieldManager") ?? "", force: isTrue(query.get("force")) };
+      return answer(applyScale(objects, type, place, body, owned));
+    }
+    return answer(updateScale(objects, type, place, patcher(call), options));
+  }
+
+  #evict(call: Call): ApiAnswer {
+    const { route, body } = call;
+    evictPod(this.#parts, route.type, placeOf(route), fieldsOr(body), writeOptions(call).dryRun ?? false);
+    return { code: 201, body: success() };
+  }
+
+  #review({ route, verb, body, caller }: Call): ApiAnswer {
+    if (verb !== "create" || route.subresource !== undefined) throw methodNotAllowed();
+    return { code: 201, body: this.#parts.reviews.answer(route.type, fieldsOr(body), caller) };
+  }
+
+  #delete(call: Call): ApiAnswer {
+    const { type } = call.route;
+    const { object, gone } = this.#parts.objects.delete(type, placeOf(call.route), deleteOptions(call));
+    if (!gone || type.answersWithDeleted) return { code: 200, body: object };
+    const { name, uid } = object.metadata;
+    return { code: 200, body: { ...success(), details: { name, group: type.group, kind: type.plural, uid } } };
+  }
+
+  #list({ route, query, accept }: Call): ApiAnswer {
+    const { type } = route;
+    const { store, clock } = this.#parts;
+    const { items, metadata } = listPage(this.#table(type), store.version, query, parseSelection(route, query));
+    if (wantsTable(accept)) return { code: 200, body: tableOf(type, items, metadata, clock.now()) };
+    const apiVersion = apiVersionOf(type);
+    const shown = items.map((object) => (object.apiVersion === apiVersion ? object : { ...object, apiVersion }));
+    return { code: 200, body: { kind: type.listKind, apiVersion, metadata, items: shown } };
+  }
+
+  #watch({ route, query, accept }: Call, response: ServerResponse): void {
+    const { type } = route;
+    const { store, clock, random } = this.#parts;
+    const options = parseWatchOptions(query);
+    const selection = parseSelection(route, query);
+    if (options.initialEnd && options.notOlderThan > store.version) throw tooLarge(options.notOlderThan, store.version);
+    const asTable = (object: StoredObject): string => JSON.stringify(tableOf(type, [object], {}, clock.now()));
+    const show = wantsTable(accept) ? asTable : (object: StoredObject) => this.#show(type, object);
+    const parts = { type, table: this.#table(type), selection, clock, random, show, version: () => store.version };
+    new Watch(response, parts, options).start();
+  }
+
+  /** An object as text. All watchers of a change share one. */
+  #show(type: ResourceType, object: StoredObject): string {
+    const apiVersion = apiVersionOf(type);
+    if (object.apiVersion !== apiVersion) return JSON.stringify({ ...object, apiVersion });
+    let shown = this.#shown.get(object);
+    if (shown === undefined) this.#shown.set(object, (shown = JSON.stringify(object)));
+    return shown;
+  }
+
+  #answer({ route, accept }: Call, { object, warnings, created }: Written): ApiAnswer {
+    const code = created === true ? 201 : 200;
+    const { resourceVersion } = object.metadata;
+    const body = wantsTable(accept)
+      ? tableOf(route.type, [object], { resourceVersion }, this.#parts.clock.now())
+      : object;
+    return { code, body, warnings };
+  }
+
+  #table(type: ResourceType) {
+    return this.#parts.store.table(tableName(type));
+  }
+}
+
+function placeOf({ namespace, name, type }: Route): Place {
+  if (name === undefined) throw methodNotAllowed();
+  if (type.namespaced && namespace === undefined) throw noSuchPath();
+  return { namespace, name };
+}
+
+function writeOptions({ query, userAgent }: Call): WriteOptions {
+  const validation = query.get("fieldValidation");
+  return {
+    manager: query.get("fieldManager") ?? userAgent.split("/", 1)[0] ?? "unknown",
+    dryRun: query.getAll("dryRun").includes("All"),
+    validation: validation === "Strict" || validation === "Ignore" ? validation : "Warn",
+  };
+}
+
+function deleteOptions({ body, query }: Call): DeleteOptions {
+  const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun } = fieldsOr(body);
+  const grace =
+    gracePeriodSeconds ?? (query.has("gracePeriodSeconds") ? Number(query.get("gracePeriodSeconds")) : undefined);
+  const policy = propagationPolicy ?? query.get("propagationPolicy");
+  return {
+    preconditions: fieldsOr(preconditions),
+    ...(typeof policy === "string" ? { propagationPolicy: policy } : {}),
+    ...(typeof grace === "number" ? { gracePeriodSeconds: grace } : {}),
+    dryRun: query.getAll("dryRun").includes("All") || listOr(dryRun).includes("All"),
+  };
+}
+
+/** What the patch of a request makes of an object. */
+function patcher({ route, contentType, body }: Call): (old: Fields) => unknown {
+  switch (contentType) {
+    case "application/json-patch+json":
+      return (old) => jsonPatch(old, body);
+    case "application/merge-patch+json":
+      return (old) => mergePatch(old, body);
+    case "application/strategic-merge-patch+json":
+      if (route.type.custom) break;
+      return (old) => strategicPatch(old, body, route.type.schema);
+  }
+  throw unsupported(`${contentType} for ${qualified(route.type, route.type.plural)}`);
+}
+
+function success(): Fields {
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" };
+}
+
+const wantsTable = (accept: string): boolean => /\bas=Table\b/.test(accept);
