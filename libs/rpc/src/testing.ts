@@ -37,7 +37,7 @@ export async function startServer(
     ...options,
     limits,
   });
-  for (const service of services) server.add(service as unknown as Served);
+  for (const service of services) server.add(service);
   const stopping = new AbortController();
   await server.start({ signal: stopping.signal, fail: () => undefined });
   const stop = () => server.stop(AbortSignal.timeout(0));
@@ -108,6 +108,11 @@ export function resolver(played: Partial<ResolverServiceImplementation> = {}): S
 export async function* endless(): AsyncGenerator<Pick<WatchResponse, "event">> {
   yield { event: { $case: "removed", value: { namespace: "shop", name: "checkout" } } };
   await new Promise<never>(() => undefined);
+}
+
+/** Shows `see` each item until the stream ends. */
+export async function read<T>(stream: AsyncIterable<T>, see: (item: T) => void): Promise<void> {
+  for await (const item of stream) see(item);
 }
 
 /** Resolves once `condition` holds; the test's own timeout bounds it. */

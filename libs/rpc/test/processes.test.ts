@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
 import { decisionsV1, resolverV1 } from "../src/index.ts";
-import { startPeer, until } from "../src/testing.ts";
+import { read, startPeer, until } from "../src/testing.ts";
 
 const program = fileURLToPath(new URL("sample-service.ts", import.meta.url));
 
@@ -55,7 +55,8 @@ test("a peer killed in the middle of a call is away at once, and is connected to
   await expect(call).rejects.toMatchObject({ code: "EK_RPC_PEER_AWAY" });
   await expect(next).rejects.toMatchObject({ code: "EK_RPC_PEER_AWAY" });
   await until(() => !sample.peer.up);
-  using _second = await start(`--grpc-port=${first.grpc}`);
+  using second = await start(`--grpc-port=${first.grpc}`);
+  expect(second.grpc).toBe(first.grpc);
   await until(() => sample.peer.up);
   await expect(client.activity({ namespace: "0" })).resolves.toEqual({ services: [] });
   expect(sample.lines.map(({ msg }) => msg)).toEqual([
@@ -80,10 +81,9 @@ test("on SIGTERM streams end with OK, the call in flight is answered, event stre
   using leaving = await start("--grpc-port=0");
   using sample = startPeer(`127.0.0.1:${leaving.grpc}`);
   let received = 0;
-  const streaming = (async () => {
-    for await (const _ of sample.peer.client(decisionsV1.DecisionsDefinition).watch({})) received += 1;
-    return "OK";
-  })();
+  const streaming = read(sample.peer.client(decisionsV1.DecisionsDefinition).watch({}), () => (received += 1)).then(
+    () => "OK",
+  );
   const page = fetch(`http://127.0.0.1:${leaving.admin}/api/v1/Decisions/Watch`).then((response) => response.text());
   await until(() => received > 2);
   const call = sample.peer.client(resolverV1.ResolverDefinition).activity({ namespace: "1000" });

@@ -84,7 +84,7 @@ describe("TLS", () => {
       outcomes.push(
         await call.then(
           () => "answered",
-          (error: { code?: string }) => error.code,
+          (error: unknown) => (error as { code?: string }).code,
         ),
       );
     }

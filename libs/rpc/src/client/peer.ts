@@ -62,6 +62,8 @@ export class Peer implements Component {
     this.#options = options;
     this.#channelOptions = {
       "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+      // A connection of its own: shared ones are in whatever state somebody else left them.
+      "grpc.use_local_subchannel_pool": 1,
       "grpc.max_receive_message_length": options.maxMessage ?? 4 * 1024 * 1024,
       "grpc.keepalive_time_ms": 30_000,
       "grpc.keepalive_timeout_ms": 10_000,
