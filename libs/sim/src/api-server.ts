@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { type Clock, systemClock } from "@evenkeel/runtime";
+import { parseAllDocuments } from "yaml";
 import { Rbac } from "./access/rbac.ts";
 import { Reviews } from "./access/reviews.ts";
 import { type User, Users } from "./access/users.ts";
@@ -9,11 +10,13 @@ import type { Behaviour } from "./behaviours/behaviour.ts";
 import { definitions } from "./behaviours/definitions.ts";
 import { garbageCollection } from "./behaviours/garbage-collection.ts";
 import { namespaceDeletion } from "./behaviours/namespace-deletion.ts";
+import { fieldsOr, textOr, valueAt } from "./json.ts";
 import { Objects } from "./objects/objects.ts";
 import { Api } from "./serve/api.ts";
 import { parseBody, readBody } from "./serve/body.ts";
 import { discover } from "./serve/discovery.ts";
-import { ApiFault } from "./status.ts";
+import { openApi } from "./serve/open-api.ts";
+import { ApiFault, noSuchPath } from "./status.ts";
 import { Store } from "./storage/store.ts";
 import { TypeRegistry } from "./types/type-registry.ts";
 
@@ -56,6 +59,7 @@ export class ApiServer {
   readonly #store: Store;
   readonly #users: Users;
   readonly #types = new TypeRegistry();
+  readonly #objects: Objects;
   readonly #api: Api;
   readonly #faults: Faults;
   readonly #stops: readonly (() => void)[];
@@ -74,17 +78,15 @@ export class ApiServer {
     this.#faults = options.faults ?? (() => "pass");
     const world = { store: this.#store, types: this.#types, clock };
     const objects = new Objects({ ...world, random });
+    this.#objects = objects;
     const rbac = new Rbac(this.#store);
     this.#api = new Api({ ...world, objects, random, rbac, reviews: new Reviews(this.#users, rbac) });
     this.#stops = behaviours.map((behaviour) => behaviour({ ...world, objects }));
     const handle = (request: IncomingMessage, response: ServerResponse): void => void this.#handle(request, response);
     this.#secure = tls !== undefined;
     this.#server = tls === undefined ? createServer(handle) : createSecureServer(tls, handle);
-    const namespaces = this.#types.find("", "v1", "namespaces");
-    for (const name of namespaces === undefined ? [] : ["default", "kube-system"]) {
-      if (namespaces !== undefined)
-        objects.create(namespaces, undefined, { metadata: { name } }, { manager: "kube-apiserver" });
-    }
+    for (const name of ["default", "kube-system"])
+      this.load(`{apiVersion: v1, kind: Namespace, metadata: {name: ${name}}}`);
   }
 
   /** Where clients reach it, such as `http://127.0.0.1:40123`. */
@@ -102,6 +104,21 @@ export class ApiServer {
 
   addUser(user: User): void {
     this.#users.add(user);
+  }
+
+  /**
+   * Creates every object of a YAML text, such as a CRD file of the project. Fails if one is of a type that is not served: the types
+   * of a definition are served a moment after it was created.
+   */
+  load(manifests: string): void {
+    for (const document of parseAllDocuments(manifests)) {
+      const object = fieldsOr(document.toJS());
+      if (Object.keys(object).length === 0) continue;
+      const type = this.#types.ofKind(textOr(object["apiVersion"]), textOr(object["kind"]));
+      if (type === undefined) throw noSuchPath();
+      const namespace = type.namespaced ? textOr(valueAt(object, ["metadata", "namespace"]), "default") : undefined;
+      this.#objects.create(type, namespace, object, { manager: "load", validation: "Strict" });
+    }
   }
 
   /** Forgets the past: older versions and continue tokens have expired. */
@@ -137,7 +154,7 @@ export class ApiServer {
     const path = pathname.replace(/\/+$/, "");
     const bytes = await readBody(request);
     const caller = this.#users.authenticate(headers);
-    const found = method === "GET" ? discover(this.#types, path) : undefined;
+    const found = method === "GET" ? (discover(this.#types, path) ?? openApi(this.#types, path)) : undefined;
     if (found !== undefined) {
       send(response, 200, found);
       return;

@@ -82,9 +82,13 @@ function scalarFaults(value: unknown, schema: Schema, path: string): Fault[] {
 const tooMany = (path: string, why: string, reason = "FieldValueTooMany"): Fault =>
   fault(path, reason, `${reason === "FieldValueTooLong" ? "Too long" : "Too many"}: ${why}`);
 
+const GO_DURATION = /^[-+]?(0|(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+)$/;
+/** The server takes words too: `2 days`. */
+const WORDED_DURATION = /^-?\s?\d+(\.\d+)?\s*(nano|micro|milli|sec|min|hr|hour|d|day|w|wk|week)s?$/;
+
 const formats: Readonly<Record<string, (text: string) => boolean>> = {
   "date-time": (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(text) && !Number.isNaN(Date.parse(text)),
-  duration: (text) => /^[-+]?(\d+(\.\d+)?(ns|us|µs|ms|s|m|h|d|w))+$/.test(text) || text === "0",
+  duration: (text) => GO_DURATION.test(text) || WORDED_DURATION.test(text),
   uri: (text) => URL.canParse(text),
   uuid: (text) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(text),
 };

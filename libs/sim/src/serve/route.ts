@@ -1,4 +1,4 @@
-import { noSuchPath } from "../status.ts";
+import { badRequest, noSuchPath } from "../status.ts";
 import type { ResourceType } from "../types/resource-type.ts";
 import type { TypeRegistry } from "../types/type-registry.ts";
 
@@ -16,7 +16,7 @@ const NAMESPACE_PARTS = new Set(["status", "finalize"]);
 
 /** Reads a path of resources. Fails with NotFound if it names none that is served. */
 export function parseRoute(types: TypeRegistry, path: string): Route {
-  const [root, ...all] = path.split("/").slice(1).map(decodeURIComponent);
+  const [root, ...all] = path.split("/").slice(1).map(decoded);
   const [group, version, ...rest] = root === "api" ? ["", ...all] : root === "apis" ? all : [];
   if (group === undefined || version === undefined) throw noSuchPath();
   const [first, namespace, plural] = rest;
@@ -28,4 +28,12 @@ export function parseRoute(types: TypeRegistry, path: string): Route {
     if (type === undefined || !type.namespaced || name !== undefined || more.length > 0) throw noSuchPath();
   }
   return { type, namespace: within ? namespace : undefined, name, subresource };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw badRequest(`the path holds ${segment}, which is no valid escape`);
+  }
 }

@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { kinds } from "@evenkeel/api";
+import { badManifests, goodManifests, type Manifest } from "@evenkeel/api/manifests";
+import { sleep, systemClock } from "@evenkeel/runtime";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type ApiServer, startApiServer } from "./api-server.ts";
+import type { Fields } from "./json.ts";
+
+const CRDS = new URL("../../../charts/crds/", import.meta.url);
+
+let server: ApiServer;
+
+beforeAll(async () => {
+  server = await startApiServer({ users: [{ name: "admin", groups: ["system:masters"], token: "token" }] });
+  for (const file of readdirSync(CRDS))
+    if (file.endsWith(".yaml")) server.load(readFileSync(new URL(file, CRDS), "utf8"));
+  while ((await send("GET", pathOf(goodManifests[0]))).code !== 200) await sleep(systemClock, 5);
+});
+
+afterAll(() => server.stop());
+
+async function send(method: string, path: string, body?: object): Promise<{ code: number; body: Fields }> {
+  const headers = { authorization: "Bearer token", "content-type": "application/json" };
+  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+  const answer = await fetch(`${server.url}${path}`, init);
+  return { code: answer.status, body: (await answer.json()) as Fields };
+}
+
+function pathOf(manifest: Manifest | undefined): string {
+  const kind = kinds.find((one) => one.kind === manifest?.kind);
+  if (kind === undefined) throw new Error(`no kind ${manifest?.kind ?? ""}`);
+  const within = kind.scope === "Namespaced" ? "/namespaces/default" : "";
+  return `/apis/${kind.group}/${kind.version}${within}/${kind.plural}`;
+}
+
+/** A manifest in the namespace that its path names. */
+function placed({ metadata: { name }, ...manifest }: Manifest, as = name): Manifest {
+  return { ...manifest, metadata: { name: as } };
+}
+
+describe("the embedded API server takes what the real one takes", () => {
+  test.each(goodManifests.map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const))(
+    "%s, unchanged",
+    async (_, manifest) => {
+      const { code, body } = await send("POST", `${pathOf(manifest)}?fieldValidation=Strict`, placed(manifest));
+      expect({ code, message: body["message"] }).toEqual({ code: 201, message: undefined });
+      expect(body["spec"]).toMatchObject(manifest["spec"] as Fields);
+    },
+  );
+});
+
+describe("the embedded API server refuses what the real one refuses", () => {
+  test.each(badManifests.map((bad) => [`${bad.kind}: ${bad.title} (${bad.field})`, bad] as const))(
+    "%s",
+    async (_, bad) => {
+      const object = placed(bad.manifest, "bad");
+      const options = "fieldValidation=Strict&dryRun=All";
+      const write = async (): Promise<{ code: number; body: Fields }> => {
+        if (bad.subresource === undefined) return send("POST", `${pathOf(object)}?${options}`, object);
+        const created = await send("POST", pathOf(object), {
+          ...placed(bad.manifest),
+          metadata: { generateName: "bad-" },
+          status: undefined,
+        });
+        const { name } = created.body["metadata"] as { name: string };
+        return send("PUT", `${pathOf(object)}/${name}/status?${options}`, {
+          ...created.body,
+          status: object["status"],
+        });
+      };
+      const { code, body } = await write();
+      expect({ code, message: body["message"] }).toEqual({ code: 422, message: expect.stringContaining(bad.field) });
+    },
+  );
+});
