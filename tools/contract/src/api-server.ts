@@ -9,6 +9,9 @@ import type { KubeHarness } from "@evenkeel/kube/contract";
 /** How often kube-apiserver has etcd forget, in seconds. A continue token lives at least this long and at most twice as long. */
 const COMPACTION = 4;
 
+/** How long a busy machine may take to get there, in milliseconds. */
+const EXPIRY = 75_000;
+
 /** Brings up a real control plane for the Kubernetes contract. */
 export async function startApiServer(options: ClusterOptions = {}): Promise<KubeHarness> {
   const cluster = await startCluster({
@@ -46,7 +49,7 @@ export async function startApiServer(options: ClusterOptions = {}): Promise<Kube
 /** Takes a continue token now and waits for its end: those that were given out before have ended by then. */
 async function waitUntilExpired(admin: KubeClient): Promise<void> {
   const { continue: token } = await admin.resource(namespaces).list({ limit: 1 });
-  const ends = performance.now() + COMPACTION * 5000;
+  const began = performance.now();
   for (;;) {
     try {
       await admin.resource(namespaces).list({ limit: 1, continue: token });
@@ -54,7 +57,7 @@ async function waitUntilExpired(admin: KubeClient): Promise<void> {
       if (error instanceof kubeErrors.Gone) return;
       throw error;
     }
-    if (performance.now() > ends) throw new Error(`a continue token did not expire within ${COMPACTION * 5} s`);
+    if (performance.now() - began > EXPIRY) throw new Error(`a continue token did not expire within ${EXPIRY} ms`);
     // Compaction goes on with writes only.
     await admin
       .resource(configMaps)

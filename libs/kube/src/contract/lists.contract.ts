@@ -138,7 +138,7 @@ export function listsContract(world: World): void {
       await world.harness.expire();
       const error = await refused(world.configMaps.list({ namespace: crowd, limit: 5, continue: token }), errors.Gone);
       expect(error).toMatchObject({ status: 410, reason: "Expired", recovery: "retryable" });
-    });
+    }, 90_000);
   });
 
   describe("versions", () => {
