@@ -217,5 +217,6 @@ test("a caller that connects and never shakes hands does not hold up the drain",
   await new Promise((resolve) => silent.once("connect", resolve));
   const closed = new Promise((resolve) => silent.once("close", resolve));
   await expect(running.server.drain(AbortSignal.timeout(20_000))).resolves.toBe(0);
+  // The handshake has a timeout of its own.
   await closed;
 });

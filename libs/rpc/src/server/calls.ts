@@ -42,6 +42,7 @@ export class Calls {
   readonly #streams = new Set<AbortController>();
   #unary = 0;
   #draining = false;
+  #ended = (): void => undefined;
 
   constructor(limits: CallLimits, metrics: RpcServerMetrics, log: Logger) {
     this.#limits = limits;
@@ -53,6 +54,11 @@ export class Calls {
   /** How many are in progress. */
   get open(): number {
     return this.#unary + this.#streams.size;
+  }
+
+  /** Resolves when none is in progress. */
+  async ended(): Promise<void> {
+    while (this.open > 0) await new Promise<void>((resolve) => (this.#ended = resolve));
   }
 
   /** Takes no more calls and ends every stream as if its source had ended. Calls with one answer finish. */
@@ -143,6 +149,7 @@ export class Calls {
   #measure(): void {
     this.#metrics.open.set({ kind: "unary" }, this.#unary);
     this.#metrics.open.set({ kind: "stream" }, this.#streams.size);
+    if (this.open === 0) this.#ended();
   }
 }
 

@@ -1,5 +1,14 @@
 import type { MetricRegistry } from "@evenkeel/metrics";
-import { type Clock, type Door, type HttpServer, type Logger, type Running, runtimeErrors } from "@evenkeel/runtime";
+import {
+  aborted,
+  type Clock,
+  type Door,
+  type HttpServer,
+  type Logger,
+  type Running,
+  runtimeErrors,
+  sleep,
+} from "@evenkeel/runtime";
 import { type CallContext, createServer, type Server, ServerError, type TsProtoServiceDefinition } from "nice-grpc";
 import { HealthDefinition, HealthServiceImpl, HealthState } from "nice-grpc-server-health";
 import { ServerReflection, ServerReflectionService } from "nice-grpc-server-reflection";
@@ -36,6 +45,9 @@ export interface RpcServerOptions {
 
 /** A dead caller is noticed after the two together, in milliseconds. */
 const KEEPALIVE = { time: 30_000, timeout: 10_000 };
+
+/** How long the last answers have to get out once every call has ended, in milliseconds. */
+const FLUSH = 3000;
 
 /**
  * gRPC as a door, with health and reflection. On the way out health says NOT_SERVING first; a drain then ends streams with OK, lets
@@ -114,8 +126,16 @@ export class RpcServer implements Door {
     this.#calls.drain();
     deadline.addEventListener("abort", cutAll, { once: true });
     if (deadline.aborted) cutAll();
-    await this.#server.shutdown();
+    const flushed = new AbortController();
+    await Promise.race([
+      this.#server.shutdown(),
+      aborted(deadline).catch(() => undefined),
+      // A connection that its caller dropped half-way never closes, and there is nothing left to wait for.
+      this.#calls.ended().then(() => sleep(this.#options.clock, FLUSH, flushed.signal).catch(() => undefined)),
+    ]);
+    flushed.abort();
     deadline.removeEventListener("abort", cutAll);
+    this.#server.forceShutdown();
     return cut;
   }
 
