@@ -88,10 +88,11 @@ export function withoutFields(value: unknown, gone: ReadonlySet<FieldPath>, sche
 export function toFieldsV1(paths: Iterable<FieldPath>): Fields {
   const root: Record<string, unknown> = {};
   const all = [...paths].toSorted();
-  for (const path of all) {
+  for (const [index, path] of all.entries()) {
     let at = root;
     for (const element of elementsOf(path)) at = (at[element] ??= {}) as Record<string, unknown>;
-    if (all.some((other) => other.startsWith(path + JOINT))) at["."] = {};
+    // The joint sorts before every other character: what is below a path comes right after it.
+    if (all[index + 1]?.startsWith(path + JOINT) === true) at["."] = {};
   }
   return root;
 }

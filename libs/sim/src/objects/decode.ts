@@ -28,7 +28,8 @@ export function decode(type: ResourceType, body: unknown, validation: FieldValid
     const what = `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}`;
     throw badRequest(`${what}: strict decoding error: ${found.join(", ")}`);
   }
-  const object = fieldsOr(withDefaults(value, type.schema));
+  const given = fieldsOr(withDefaults(value, type.schema));
+  const object = type.normalize?.(given) ?? given;
   return {
     object: {
       ...object,

@@ -1,9 +1,10 @@
 import { fieldsOr, listOr, omit, textOr } from "../json.ts";
 import type { StoredObject } from "../object.ts";
 import { timestamp } from "./identity.ts";
+import type { Preconditions } from "./preconditions.ts";
 
 export interface DeleteOptions {
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly preconditions?: Preconditions;
   readonly propagationPolicy?: string;
   readonly gracePeriodSeconds?: number;
   readonly dryRun?: boolean;

@@ -5,17 +5,7 @@ import { equal, type Fields, fieldsOr, isFields, listOr, omit, textOr } from "..
 import { type ManagedFields, objectKey, type StoredObject } from "../object.ts";
 import { prune } from "../schema/prune.ts";
 import { Rules } from "../schema/rules.ts";
-import {
-  ApiFault,
-  alreadyExists,
-  badRequest,
-  conflict,
-  forbidden,
-  invalidOptions,
-  notFound,
-  outdated,
-  requiredValue,
-} from "../status.ts";
+import { ApiFault, alreadyExists, badRequest, forbidden, invalidOptions, notFound, requiredValue } from "../status.ts";
 import type { Store } from "../storage/store.ts";
 import type { Table } from "../storage/table.ts";
 import { apiVersionOf, type ResourceType, tableName } from "../types/resource-type.ts";
@@ -23,6 +13,7 @@ import type { TypeRegistry } from "../types/type-registry.ts";
 import { decode, type FieldValidation } from "./decode.ts";
 import { type DeleteOptions, isFinished, marked } from "./deletion.ts";
 import { makeSuffix, makeUid, type Random, timestamp } from "./identity.ts";
+import { checkPreconditions, refuseOther, refuseOutdated } from "./preconditions.ts";
 import { validateObject } from "./validate-object.ts";
 
 export interface WriteOptions {
@@ -139,22 +130,7 @@ export class Objects {
   /** Deletes an object, or marks it if something keeps it. `gone` tells which. */
   delete(type: ResourceType, place: Place, options: DeleteOptions = {}): { object: StoredObject; gone: boolean } {
     const old = this.get(type, place);
-    const { uid, resourceVersion } = options.preconditions ?? {};
-    if (uid !== undefined && uid !== old.metadata.uid) {
-      throw conflict(
-        type,
-        place.name,
-        `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`,
-      );
-    }
-    if (resourceVersion !== undefined && resourceVersion !== old.metadata.resourceVersion) {
-      const found = old.metadata.resourceVersion;
-      throw conflict(
-        type,
-        place.name,
-        `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${found}`,
-      );
-    }
+    checkPreconditions(type, old, options.preconditions ?? {});
     const next = marked(old, options, this.#parts.clock.now());
     if (isFinished(next)) return { object: this.#remove(type, old, options.dryRun), gone: true };
     if (equal(next, old) || options.dryRun === true) return { object: next, gone: false };
@@ -319,28 +295,4 @@ function desired(type: ResourceType, object: Fields): Fields {
 
 function onlyStatus({ apiVersion, kind, status }: Fields): Fields {
   return omit({ apiVersion, kind, status });
-}
-
-function refuseOther(type: ResourceType, old: StoredObject, metadata: Fields): void {
-  const { name, namespace, uid } = old.metadata;
-  const given = textOr(metadata["name"], name);
-  if (given !== name)
-    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
-  if (textOr(metadata["namespace"], namespace) !== (namespace ?? "")) {
-    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  }
-  const wanted = textOr(metadata["uid"]);
-  if (wanted !== "" && wanted !== uid) {
-    throw conflict(type, name, `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`);
-  }
-  refuseOutdated(type, old, metadata);
-}
-
-function refuseOutdated(
-  type: ResourceType,
-  { metadata: { name, resourceVersion } }: StoredObject,
-  metadata: Fields,
-): void {
-  const given = textOr(metadata["resourceVersion"]);
-  if (given !== "" && given !== resourceVersion) throw outdated(type, name);
 }

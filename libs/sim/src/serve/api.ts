@@ -2,21 +2,16 @@ import type { ServerResponse } from "node:http";
 import type { Clock } from "@evenkeel/runtime";
 import type { Rbac } from "../access/rbac.ts";
 import type { Reviews } from "../access/reviews.ts";
-import type { Caller } from "../access/users.ts";
-import { type Fields, fieldsOr, listOr } from "../json.ts";
+import { type Fields, fieldsOr } from "../json.ts";
 import type { StoredObject } from "../object.ts";
-import type { DeleteOptions } from "../objects/deletion.ts";
-import type { Objects, Place, WriteOptions, Written } from "../objects/objects.ts";
+import type { Objects, Place, Written } from "../objects/objects.ts";
 import { evictPod } from "../parts/eviction.ts";
 import { applyScale, scaleOf, updateScale } from "../parts/scale.ts";
-import { jsonPatch } from "../patch/json-patch.ts";
-import { mergePatch } from "../patch/merge-patch.ts";
-import { strategicPatch } from "../patch/strategic-patch.ts";
-import { forbidden, methodNotAllowed, noSuchPath, qualified } from "../status.ts";
+import { forbidden, methodNotAllowed, noSuchPath } from "../status.ts";
 import type { Store } from "../storage/store.ts";
 import { apiVersionOf, type ResourceType, tableName } from "../types/resource-type.ts";
 import type { TypeRegistry } from "../types/type-registry.ts";
-import { unsupported } from "./body.ts";
+import { type ApiRequest, type Call, deleteOptions, patcher, writeOptions } from "./call.ts";
 import { listPage, tooLarge } from "./list.ts";
 import { parseRoute, type Route } from "./route.ts";
 import { isTrue, parseSelection, selectedName } from "./selection.ts";
@@ -34,27 +29,10 @@ export interface ApiParts {
   readonly random: () => number;
 }
 
-/** A request whose body has been read. */
-export interface ApiRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly accept: string;
-  readonly contentType: string;
-  readonly userAgent: string;
-  readonly caller: Caller;
-  readonly body: unknown;
-}
-
 export interface ApiAnswer {
   readonly code: number;
   readonly body: Fields;
   readonly warnings?: readonly string[];
-}
-
-interface Call extends ApiRequest {
-  readonly route: Route;
-  readonly verb: string;
 }
 
 const verbs: Readonly<Record<string, readonly [one: string, many: string]>> = {
@@ -247,42 +225,6 @@ function placeOf({ namespace, name, type }: Route): Place {
   if (name === undefined) throw methodNotAllowed();
   if (type.namespaced && namespace === undefined) throw noSuchPath();
   return { namespace, name };
-}
-
-function writeOptions({ query, userAgent }: Call): WriteOptions {
-  const validation = query.get("fieldValidation");
-  return {
-    manager: query.get("fieldManager") ?? userAgent.split("/", 1)[0] ?? "unknown",
-    dryRun: query.getAll("dryRun").includes("All"),
-    validation: validation === "Strict" || validation === "Ignore" ? validation : "Warn",
-  };
-}
-
-function deleteOptions({ body, query }: Call): DeleteOptions {
-  const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun } = fieldsOr(body);
-  const grace =
-    gracePeriodSeconds ?? (query.has("gracePeriodSeconds") ? Number(query.get("gracePeriodSeconds")) : undefined);
-  const policy = propagationPolicy ?? query.get("propagationPolicy");
-  return {
-    preconditions: fieldsOr(preconditions),
-    ...(typeof policy === "string" ? { propagationPolicy: policy } : {}),
-    ...(typeof grace === "number" ? { gracePeriodSeconds: grace } : {}),
-    dryRun: query.getAll("dryRun").includes("All") || listOr(dryRun).includes("All"),
-  };
-}
-
-/** What the patch of a request makes of an object. */
-function patcher({ route, contentType, body }: Call): (old: Fields) => unknown {
-  switch (contentType) {
-    case "application/json-patch+json":
-      return (old) => jsonPatch(old, body);
-    case "application/merge-patch+json":
-      return (old) => mergePatch(old, body);
-    case "application/strategic-merge-patch+json":
-      if (route.type.custom) break;
-      return (old) => strategicPatch(old, body, route.type.schema);
-  }
-  throw unsupported(`${contentType} for ${qualified(route.type, route.type.plural)}`);
 }
 
 function success(): Fields {

@@ -7,8 +7,10 @@ import type { TypeRegistry } from "../types/type-registry.ts";
  * The documents under /openapi/v3, as far as kubectl asks them: which types take `fieldValidation` and `dryRun`, so that it leaves
  * validation to the server. They hold no schemas; undefined if the path is not about them.
  */
-export function openApi(types: TypeRegistry, path: string): Fields | undefined {
+export function openApi(types: TypeRegistry, path: string): Fields | string | undefined {
   const [root, version, ...rest] = path.split("/").slice(1);
+  // kubectl reads the older document as protobuf, of which nothing at all is a valid one that knows no type.
+  if (path === "/openapi/v2") return "";
   if (root !== "openapi" || version !== "v3") return undefined;
   const roots = new Map(types.all().map((type) => [rootOf(type), apiVersionOf(type)]));
   if (rest.length === 0) {

@@ -36,6 +36,7 @@ export class Watch implements TableWatcher {
   readonly #parts: WatchParts;
   readonly #options: WatchOptions;
   readonly #cancels: (() => void)[] = [];
+  #cancelBookmark: (() => void) | undefined;
   /** The version up to which the reader knows everything. */
   #told = 0;
 
@@ -57,7 +58,7 @@ export class Watch implements TableWatcher {
     this.#cancels.push(clock.schedule(lasts, () => this.end()));
     if (!this.#options.bookmarks) return;
     this.#cancels.push(clock.schedule(Math.max(0, lasts - BOOKMARK_BEFORE_END), () => this.#bookmark()));
-    this.#bookmarkLater();
+    this.#bookmarkRegularly();
   }
 
   changed(change: Change): void {
@@ -99,12 +100,12 @@ export class Watch implements TableWatcher {
     return true;
   }
 
-  #bookmarkLater(): void {
-    const cancel = this.#parts.clock.schedule(BOOKMARK_EVERY, () => {
+  /** Sends bookmarks at intervals for as long as the watch lasts. */
+  #bookmarkRegularly(): void {
+    this.#cancelBookmark = this.#parts.clock.schedule(BOOKMARK_EVERY, () => {
       this.#bookmark();
-      this.#bookmarkLater();
+      this.#bookmarkRegularly();
     });
-    this.#cancels.push(cancel);
   }
 
   /** Tells the version up to which the reader has seen everything, unless it knows. */
@@ -133,5 +134,6 @@ export class Watch implements TableWatcher {
 
   #release(): void {
     for (const cancel of this.#cancels.splice(0)) cancel();
+    this.#cancelBookmark?.();
   }
 }

@@ -54,6 +54,8 @@ export interface ResourceType {
   readonly review: boolean;
   /** Whether a delete answers with the object that went, and not with a Status. */
   readonly answersWithDeleted: boolean;
+  /** What a write means in the form that is stored. */
+  readonly normalize?: (object: Fields) => Fields;
   /** What the server itself fills in when an object is created. */
   readonly prepare?: (object: Fields) => Fields;
   /** What a schema cannot say. */
