@@ -72,6 +72,25 @@ describe("the embedded API server", () => {
     expect((await send(`${pods}/a`)).status).toBe(404);
   });
 
+  test("shows an Event in both of its groups, each in its own words", async () => {
+    await start();
+    const regarding = { kind: "Pod", namespace: "default", name: "a" };
+    const events = "/apis/events.k8s.io/v1/namespaces/default/events";
+    await post(events, {
+      metadata: { name: "e" },
+      regarding,
+      note: "seen",
+      reason: "Tested",
+      eventTime: "2026-01-01T00:00:00.000000Z",
+    });
+    const found = await send("/api/v1/events?fieldSelector=involvedObject.name%3Da");
+    expect(await found.json()).toMatchObject({
+      items: [{ apiVersion: "v1", message: "seen", involvedObject: regarding }],
+    });
+    const none = await send(`${events}?fieldSelector=regarding.name%3Db`);
+    expect(await none.json()).toMatchObject({ items: [] });
+  });
+
   test("warns of unknown fields unless told otherwise", async () => {
     await start();
     const { headers } = await post(CONFIGMAPS, { metadata: { name: "a" }, dada: {} });

@@ -8,7 +8,7 @@ import { Rules } from "../schema/rules.ts";
 import { ApiFault, alreadyExists, badRequest, forbidden, invalidOptions, notFound, requiredValue } from "../status.ts";
 import type { Store } from "../storage/store.ts";
 import type { Table } from "../storage/table.ts";
-import { apiVersionOf, type ResourceType, tableName } from "../types/resource-type.ts";
+import { apiVersionOf, asVersion, type ResourceType, tableName } from "../types/resource-type.ts";
 import type { TypeRegistry } from "../types/type-registry.ts";
 import { decode, type FieldValidation } from "./decode.ts";
 import { type DeleteOptions, isFinished, marked } from "./deletion.ts";
@@ -109,7 +109,8 @@ export class Objects {
     if (listOr(given.metadata["managedFields"]).length > 0) throw badRequest("metadata.managedFields must be nil");
     decode(type, given, options.validation ?? "Warn");
     const config = prune(given, type.schema).value as typeof given & Fields;
-    const live = this.#table(type).get(objectKey(place.namespace, place.name));
+    const found = this.#table(type).get(objectKey(place.namespace, place.name));
+    const live = found === undefined ? undefined : asVersion(type, found);
     if (live === undefined && options.subresource !== undefined) throw notFound(type, place.name);
     if (live === undefined) return this.#applyNew(type, place, config, options);
     refuseOutdated(type, live, config.metadata);
@@ -120,7 +121,7 @@ export class Objects {
     const versioned = { ...applied.object, apiVersion: config["apiVersion"], kind: config["kind"] };
     return this.#write({
       type,
-      old: asVersion(type, live),
+      old: live,
       body: versioned,
       options,
       managedFields: applied.managedFields,
@@ -280,12 +281,6 @@ export class Objects {
   #remove(type: ResourceType, object: StoredObject, dryRun = false): StoredObject {
     return dryRun ? object : this.#parts.store.remove(this.#table(type), object);
   }
-}
-
-/** The object in the words of one version of its type. */
-function asVersion(type: ResourceType, object: StoredObject): StoredObject {
-  const apiVersion = apiVersionOf(type);
-  return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
 }
 
 /** What metadata.generation counts the changes of. */

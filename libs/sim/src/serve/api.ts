@@ -9,7 +9,7 @@ import { evictPod } from "../parts/eviction.ts";
 import { applyScale, scaleOf, updateScale } from "../parts/scale.ts";
 import { forbidden, methodNotAllowed, noSuchPath } from "../status.ts";
 import type { Store } from "../storage/store.ts";
-import { apiVersionOf, type ResourceType, tableName } from "../types/resource-type.ts";
+import { apiVersionOf, asVersion, type ResourceType, tableName } from "../types/resource-type.ts";
 import type { TypeRegistry } from "../types/type-registry.ts";
 import { type ApiRequest, type Call, deleteOptions, patcher, writeOptions } from "./call.ts";
 import { listPage, tooLarge } from "./list.ts";
@@ -182,7 +182,7 @@ export class Api {
     const { items, metadata } = listPage(this.#table(type), store.version, query, parseSelection(route, query));
     if (wantsTable(accept)) return { code: 200, body: tableOf(type, items, metadata, clock.now()) };
     const apiVersion = apiVersionOf(type);
-    const shown = items.map((object) => (object.apiVersion === apiVersion ? object : { ...object, apiVersion }));
+    const shown = items.map((object) => asVersion(type, object));
     return { code: 200, body: { kind: type.listKind, apiVersion, metadata, items: shown } };
   }
 
@@ -200,8 +200,7 @@ export class Api {
 
   /** An object as text. All watchers of a change share one. */
   #show(type: ResourceType, object: StoredObject): string {
-    const apiVersion = apiVersionOf(type);
-    if (object.apiVersion !== apiVersion) return JSON.stringify({ ...object, apiVersion });
+    if (object.apiVersion !== apiVersionOf(type)) return JSON.stringify(asVersion(type, object));
     let shown = this.#shown.get(object);
     if (shown === undefined) this.#shown.set(object, (shown = JSON.stringify(object)));
     return shown;

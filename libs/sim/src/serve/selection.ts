@@ -1,6 +1,7 @@
 import type { StoredObject } from "../object.ts";
 import { parseFieldSelector } from "../select/field-selector.ts";
 import { parseLabelSelector } from "../select/label-selector.ts";
+import { asVersion } from "../types/resource-type.ts";
 import type { Route } from "./route.ts";
 
 /** Whether an object is among those that a list or watch is about. */
@@ -12,7 +13,7 @@ export function parseSelection({ type, namespace }: Route, query: URLSearchParam
   return (object) =>
     (namespace === undefined || object.metadata.namespace === namespace) &&
     labels(object.metadata.labels ?? {}) &&
-    fields(object);
+    fields(asVersion(type, object));
 }
 
 /** The one name that a field selector leaves. */

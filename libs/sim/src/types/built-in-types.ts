@@ -3,8 +3,9 @@ import { accessTypes } from "./access-types.ts";
 import { apart, builtIn } from "./built-in-type.ts";
 import { coreTypes } from "./core-types.ts";
 import { checkDefinition } from "./definition-checks.ts";
+import { eventTypes } from "./event-types.ts";
 import { workloadTypes } from "./workload-types.ts";
-import { anything, conditions, count, integer, list, open, text } from "./open-schema.ts";
+import { conditions, count, list, open, text } from "./open-schema.ts";
 import type { ResourceType } from "./resource-type.ts";
 
 const status = open({ conditions });
@@ -15,6 +16,7 @@ export const builtInTypes: readonly ResourceType[] = [
   ...coreTypes,
   ...workloadTypes,
   ...accessTypes,
+  ...eventTypes,
   builtIn(
     "discovery.k8s.io/v1 EndpointSlice endpointslices",
     { addressType: text, endpoints: list, ports: list },
@@ -29,36 +31,6 @@ export const builtInTypes: readonly ResourceType[] = [
       renewTime: text,
     }),
   }),
-  builtIn(
-    "events.k8s.io/v1 Event events",
-    {
-      eventTime: anything,
-      series: anything,
-      reportingController: text,
-      reportingInstance: text,
-      action: text,
-      reason: text,
-      regarding: open(),
-      related: anything,
-      note: text,
-      type: text,
-      deprecatedSource: anything,
-      deprecatedFirstTimestamp: anything,
-      deprecatedLastTimestamp: anything,
-      deprecatedCount: integer,
-    },
-    {
-      selectable: [
-        "reason",
-        "reportingController",
-        "regarding.kind",
-        "regarding.namespace",
-        "regarding.name",
-        "regarding.uid",
-        "type",
-      ],
-    },
-  ),
   builtIn(
     "apiextensions.k8s.io/v1 CustomResourceDefinition customresourcedefinitions cluster",
     {

@@ -3,7 +3,6 @@ import { checkData, checkPod } from "./built-in-checks.ts";
 import { apart, builtIn } from "./built-in-type.ts";
 import { podSpec, podStatus } from "./pod-schema.ts";
 import {
-  anything,
   conditions,
   flag,
   integer,
@@ -109,41 +108,6 @@ export const coreTypes: readonly ResourceType[] = [
     "v1 ServiceAccount serviceaccounts",
     { secrets: keyed(open(), ["name"]), imagePullSecrets: list, automountServiceAccountToken: flag },
     { shortNames: ["sa"] },
-  ),
-  builtIn(
-    "v1 Event events",
-    {
-      involvedObject: open(),
-      reason: text,
-      message: text,
-      source: open(),
-      firstTimestamp: anything,
-      lastTimestamp: anything,
-      count: integer,
-      type: text,
-      eventTime: anything,
-      series: anything,
-      action: text,
-      related: anything,
-      reportingComponent: text,
-      reportingInstance: text,
-    },
-    {
-      ...{ shortNames: ["ev"], required: ["involvedObject"] },
-      selectable: [
-        "involvedObject.kind",
-        "involvedObject.namespace",
-        "involvedObject.name",
-        "involvedObject.uid",
-        "involvedObject.apiVersion",
-        "involvedObject.resourceVersion",
-        "involvedObject.fieldPath",
-        "reason",
-        "reportingComponent",
-        "source",
-        "type",
-      ],
-    },
   ),
   builtIn("v1 Endpoints endpoints", { subsets: list }, { shortNames: ["ep"] }),
 ];

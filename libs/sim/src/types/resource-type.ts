@@ -54,6 +54,10 @@ export interface ResourceType {
   readonly review: boolean;
   /** Whether a delete answers with the object that went, and not with a Status. */
   readonly answersWithDeleted: boolean;
+  /** Where objects are kept that another type has too, in other words. */
+  readonly table?: string;
+  /** An object of another version in this one's words; versions differ in their name alone otherwise. */
+  readonly convert?: (object: StoredObject) => StoredObject;
   /** What a write means in the form that is stored. */
   readonly normalize?: (object: Fields) => Fields;
   /** What the server itself fills in when an object is created. */
@@ -63,8 +67,15 @@ export interface ResourceType {
 }
 
 /** Where the objects of a type are kept: all versions of it together. */
-export function tableName({ group, plural }: Pick<ResourceType, "group" | "plural">): string {
-  return `${group}/${plural}`;
+export function tableName({ group, plural, table }: Pick<ResourceType, "group" | "plural" | "table">): string {
+  return table ?? `${group}/${plural}`;
+}
+
+/** A stored object in the words of one version of its type. */
+export function asVersion(type: ResourceType, object: StoredObject): StoredObject {
+  const apiVersion = apiVersionOf(type);
+  if (object.apiVersion === apiVersion) return object;
+  return type.convert?.(object) ?? { ...object, apiVersion };
 }
 
 export function apiVersionOf({ group, version }: Pick<ResourceType, "group" | "version">): string {
