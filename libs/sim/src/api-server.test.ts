@@ -72,6 +72,19 @@ describe("the embedded API server", () => {
     expect((await send(`${pods}/a`)).status).toBe(404);
   });
 
+  test("gives a pod to a node by a binding alone, and once", async () => {
+    await start();
+    const pods = "/api/v1/namespaces/default/pods";
+    const created = (await (
+      await post(pods, { metadata: { name: "a" }, spec: { containers: [{ name: "c" }] } })
+    ).json()) as { spec: object };
+    const moved = { ...created, spec: { ...created.spec, nodeName: "n" } };
+    expect((await send(`${pods}/a`, { method: "PUT", body: JSON.stringify(moved) })).status).toBe(422);
+    expect((await post(`${pods}/a/binding`, { target: { name: "n" } })).status).toBe(201);
+    expect((await post(`${pods}/a/binding`, { target: { name: "m" } })).status).toBe(409);
+    expect(await (await send(`${pods}/a`)).json()).toMatchObject({ spec: { nodeName: "n" } });
+  });
+
   test("shows an Event in both of its groups, each in its own words", async () => {
     await start();
     const regarding = { kind: "Pod", namespace: "default", name: "a" };

@@ -2,9 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { Clock } from "@evenkeel/runtime";
 import type { Rbac } from "../access/rbac.ts";
 import type { Reviews } from "../access/reviews.ts";
-import { type Fields, fieldsOr } from "../json.ts";
+import { type Fields, fieldsOr, textOr, valueAt } from "../json.ts";
 import type { StoredObject } from "../object.ts";
 import type { Objects, Place, Written } from "../objects/objects.ts";
+import { bindPod } from "../parts/binding.ts";
 import { evictPod } from "../parts/eviction.ts";
 import { applyScale, scaleOf, updateScale } from "../parts/scale.ts";
 import { forbidden, methodNotAllowed, noSuchPath } from "../status.ts";
@@ -118,6 +119,7 @@ export class Api {
     const { type } = route;
     const { objects } = this.#parts;
     if (subresource === "eviction" && type.plural === "pods" && verb === "create") return this.#evict(call);
+    if (subresource === "binding" && type.plural === "pods" && verb === "create") return this.#bind(call);
     if (subresource === "scale" && type.scale !== undefined) return this.#scale(call);
     if (subresource !== "status" || type.status === false) throw noSuchPath();
     const place = placeOf(route);
@@ -160,6 +162,13 @@ export class Api {
   #evict(call: Call): ApiAnswer {
     const { route, body } = call;
     evictPod(this.#parts, route.type, placeOf(route), fieldsOr(body), writeOptions(call).dryRun ?? false);
+    return { code: 201, body: success() };
+  }
+
+  #bind(call: Call): ApiAnswer {
+    const { route, body } = call;
+    const node = textOr(valueAt(body, ["target", "name"]));
+    if (writeOptions(call).dryRun !== true) bindPod(this.#parts, route.type, placeOf(route), node);
     return { code: 201, body: success() };
   }
 

@@ -6,6 +6,10 @@ import type { TypeRegistry } from "../types/type-registry.ts";
 const VERSION = { major: "1", minor: "36", gitVersion: "v1.36.3+evenkeel-sim" };
 
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const podParts = [
+  { group: "policy", version: "v1", kind: "Eviction", verbs: ["create"] },
+  { kind: "Binding", verbs: ["create"] },
+];
 const PART_VERBS = ["get", "patch", "update"];
 
 /** What the server says of itself at a path; undefined if the path is not about that. */
@@ -73,8 +77,6 @@ function entries(type: ResourceType): Fields[] {
     { name: plural, singularName: singular, namespaced, kind, verbs: type.review ? ["create"] : VERBS, ...extra },
     ...(type.status === false ? [] : [part("status")]),
     ...(type.scale === undefined ? [] : [part("scale", { group: "autoscaling", version: "v1", kind: "Scale" })]),
-    ...(plural === "pods"
-      ? [part("eviction", { group: "policy", version: "v1", kind: "Eviction", verbs: ["create"] })]
-      : []),
+    ...(plural === "pods" && !type.custom ? podParts.map((own) => part(own.kind.toLowerCase(), own)) : []),
   ];
 }
