@@ -1,0 +1,65 @@
+import type { Clock } from "@evenkeel/runtime";
+import { ApiFault } from "../status.ts";
+
+/** Milliseconds of work after which others get their turn. */
+const SLICE = 10;
+/** Milliseconds until a key whose task the API server refused is tried again. */
+const RETRY = 1000;
+
+/**
+ * Runs a task for each key that was added, after the call that added it is over and once however often it was added meanwhile. Works
+ * in slices, so that a thousand keys stall nobody. A key that the API server refused comes again a second later.
+ */
+export class Work {
+  readonly #clock: Clock;
+  readonly #task: (key: string) => void;
+  readonly #keys = new Set<string>();
+  readonly #timers = new Map<string, () => void>();
+  #cancel: (() => void) | undefined;
+
+  constructor(clock: Clock, task: (key: string) => void) {
+    this.#clock = clock;
+    this.#task = task;
+  }
+
+  add(key: string): void {
+    this.#keys.add(key);
+    this.#cancel ??= this.#clock.schedule(0, () => this.#run());
+  }
+
+  /** Adds a key after `delay` milliseconds, in place of what it waited for before. */
+  addAfter(delay: number, key: string): void {
+    this.#timers.get(key)?.();
+    const cancel = this.#clock.schedule(delay, () => {
+      this.#timers.delete(key);
+      this.add(key);
+    });
+    this.#timers.set(key, cancel);
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+    this.#keys.clear();
+  }
+
+  #run(): void {
+    const end = this.#clock.monotonic() + SLICE;
+    for (const key of this.#keys) {
+      this.#keys.delete(key);
+      this.#attempt(key);
+      if (this.#clock.monotonic() >= end) break;
+    }
+    this.#cancel = this.#keys.size === 0 ? undefined : this.#clock.schedule(0, () => this.#run());
+  }
+
+  #attempt(key: string): void {
+    try {
+      this.#task(key);
+    } catch (error) {
+      if (!(error instanceof ApiFault)) throw error;
+      this.addAfter(RETRY, key);
+    }
+  }
+}
