@@ -5,7 +5,7 @@ export { definitions } from "./behaviours/definitions.ts";
 export { garbageCollection } from "./behaviours/garbage-collection.ts";
 export { namespaceDeletion } from "./behaviours/namespace-deletion.ts";
 export { type Fault, FaultPlan, type FaultRule } from "./fault-plan.ts";
-export { type Fault, type FaultLimits, FaultSwitch } from "./loopback/fault-switch.ts";
+export { type WireFault, type WireFaultRule, WireFaults } from "./loopback/wire-faults.ts";
 export type { ChangeAction } from "./route53/change.ts";
 export type { AliasTarget, RecordSet } from "./route53/record-set.ts";
 export { type JournalEntry, Route53, type Route53Options, startRoute53 } from "./route53/route53.ts";

@@ -1,0 +1,1 @@
+export { hasPython, startMoto } from "./moto.ts";
