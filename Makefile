@@ -25,7 +25,7 @@ setup: node_modules/.installed ## Install the workspace's dependencies (npm ci w
 
 .PHONY: test-packages
 test-packages:
-	@tools/workspace/debian-packages.sh prometheus redis-server
+	@tools/workspace/debian-packages.sh openssl prometheus redis-server
 
 .PHONY: e2e-packages
 e2e-packages:
@@ -37,15 +37,17 @@ check: setup ## Check format, types, lint and drift of generated files
 	nx run-many --target typecheck lint --parallel 2 --output-style static
 	$(WORKSPACE) drift
 	node tools/crds/src/main.ts --check
+	node libs/rpc/src/generate/main.ts --check
 
 .PHONY: format
 format: setup ## Format every file
 	prettier --write --log-level warn .
 
 .PHONY: generate
-generate: setup ## Write every generated file: reference pages and CRDs
+generate: setup ## Write every generated file: reference pages, CRDs and gRPC code
 	$(WORKSPACE) generate
 	node tools/crds/src/main.ts
+	node libs/rpc/src/generate/main.ts
 
 .PHONY: test
 test: setup test-packages ## Run every test that needs no cluster

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 declare -A purpose=(
-  [openssl]="the real control plane (make e2e, make cluster)"
+  [openssl]="certificates in tests and of the real control plane"
   [prometheus]="checks of metrics and alert rules with promtool"
   [redis-server]="shared state on a real Redis"
 )

@@ -1,4 +1,5 @@
 export { type Applier, applier, type ApplyCallOptions } from "./apply.ts";
+export { AccessReviewer, type Review, type ReviewedObject } from "./access-reviewer.ts";
 export { type KubeClient, type KubeOptions, connectKube, type ServerVersion } from "./client.ts";
 export { type Condition, findCondition, isTrue, type Judgement, setConditions } from "./conditions.ts";
 export {

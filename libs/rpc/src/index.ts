@@ -3,6 +3,7 @@ export { type CacheOptions, CachedAuthorizer } from "./auth/cached-authorizer.ts
 export { connectPeer, Peer, type PeerCallOptions, type PeerOptions } from "./client/peer.ts";
 export { decisionsService, type DecisionsServiceOptions } from "./decisions/decisions-service.ts";
 export * as rpcErrors from "./errors.ts";
+export { rpcServer, type RpcHost, rpcTransport } from "./from-settings.ts";
 export * as decisionsV1 from "./generated/evenkeel/decisions/v1/decisions.ts";
 export * as drainV1 from "./generated/evenkeel/drain/v1/drain.ts";
 export * as resolverV1 from "./generated/evenkeel/resolver/v1/resolver.ts";

@@ -1,5 +1,5 @@
 import { type Decider, main, runtimeSettings, type Snapshot } from "@evenkeel/runtime";
-import { decisionsService, RpcServer, rpcContradictions, rpcSettings } from "../src/index.ts";
+import { decisionsService, rpcContradictions, rpcServer, rpcSettings, rpcTransport } from "../src/index.ts";
 import { resolver } from "../src/testing.ts";
 
 const decider: Decider<Snapshot & { readonly beat: number }> = {
@@ -28,18 +28,8 @@ await main(
   },
   process,
   (service) => {
-    const { listenHost, grpcPort, grpcMaxMessage, grpcMaxCalls, grpcMaxStreams } = service.settings;
-    const { clock, log, registry, decisions } = service;
-    const limits = { message: grpcMaxMessage, calls: grpcMaxCalls, streams: grpcMaxStreams };
-    const rpc = new RpcServer({
-      host: listenHost,
-      port: grpcPort,
-      transport: "insecure",
-      limits,
-      clock,
-      log,
-      registry,
-    });
+    const { clock, decisions } = service;
+    const rpc = rpcServer(service, rpcTransport(service));
     rpc.add(decisionsService({ source: decisions.ring, recording: (id) => decisions.recording(id) }));
     rpc.add(
       resolver({

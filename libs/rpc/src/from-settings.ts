@@ -1,0 +1,29 @@
+import type { MetricRegistry } from "@evenkeel/metrics";
+import type { Clock, Logger } from "@evenkeel/runtime";
+import type { Authorizer } from "./auth/authorizer.ts";
+import { RpcServer } from "./server/rpc-server.ts";
+import type { RpcSettings } from "./settings.ts";
+import { CertificateFiles } from "./tls/certificate-files.ts";
+import type { Transport } from "./tls/credentials.ts";
+
+/** What gRPC needs of its service; a `Service` of the runtime has it all. */
+export interface RpcHost {
+  readonly settings: RpcSettings & { readonly listenHost?: string | undefined };
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: MetricRegistry;
+}
+
+/** Certificates as the settings name them, for server and peers alike, or plaintext. Certificates are a component of the service. */
+export function rpcTransport({ settings, clock, log, registry }: RpcHost): Transport {
+  const { insecure, tlsCertFile: cert, tlsKeyFile: key, tlsCaFile: ca, tlsReloadInterval: interval } = settings;
+  return insecure ? "insecure" : new CertificateFiles({ files: { cert, key, ca }, interval, clock, log, registry });
+}
+
+/** The gRPC server as the settings describe it. Without an authorizer, calls that change something are refused. */
+export function rpcServer(host: RpcHost, transport: Transport, authorizer?: Authorizer): RpcServer {
+  const { settings, clock, log, registry } = host;
+  const { listenHost, grpcPort, mtls, grpcMaxMessage, grpcMaxCalls, grpcMaxStreams } = settings;
+  const limits = { message: grpcMaxMessage, calls: grpcMaxCalls, streams: grpcMaxStreams };
+  return new RpcServer({ host: listenHost, port: grpcPort, transport, mtls, limits, authorizer, clock, log, registry });
+}
