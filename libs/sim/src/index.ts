@@ -12,3 +12,6 @@ export { type JournalEntry, Route53, type Route53Options, startRoute53 } from ".
 export { deployments } from "./behaviours/workloads/deployments.ts";
 export { replicaSets } from "./behaviours/workloads/replica-sets.ts";
 export { statefulSets } from "./behaviours/workloads/stateful-sets.ts";
+export { Prometheus, type PrometheusAuth, type PrometheusOptions, startPrometheus } from "./prometheus/prometheus.ts";
+export type { QueryAnswer } from "./prometheus/query-answer.ts";
+export type { Labels, Sample, Series } from "./prometheus/series.ts";

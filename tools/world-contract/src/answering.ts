@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** How often a starting process is asked whether it serves, in milliseconds. */
 const PAUSE = 100;
 
-/** Resolves when `url` answers with a 2xx. Fails when the process ends first or `limit` milliseconds are over. */
-export async function answering(url: string, process: ChildProcess, limit: number): Promise<void> {
+/** Resolves when `url` answers with `status`. Fails when the process ends first or `limit` milliseconds are over. */
+export async function answering(url: string, process: ChildProcess, limit: number, status = 200): Promise<void> {
   const end = performance.now() + limit;
   for (;;) {
     if (process.exitCode !== null || process.signalCode !== null)
@@ -16,7 +16,7 @@ export async function answering(url: string, process: ChildProcess, limit: numbe
     const ok = await fetch(url, { signal: AbortSignal.timeout(limit) }).then(
       async (response) => {
         await response.arrayBuffer();
-        return response.ok;
+        return response.status === status;
       },
       () => false,
     );
