@@ -88,6 +88,8 @@ export class Route53Client {
     });
     const answer = readXml(await response.text());
     if (response.ok) return answer;
+    if (answer.name === "InvalidChangeBatch")
+      throw new Route53Fault(answer.name, childText(child(answer, "Messages"), "Message") ?? "", response.status);
     const error = child(answer, "Error");
     throw new Route53Fault(childText(error, "Code") ?? "", childText(error, "Message") ?? "", response.status);
   }

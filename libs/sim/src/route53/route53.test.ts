@@ -115,6 +115,19 @@ describe("the embedded Route 53 beyond what moto does", () => {
     await expect(batch).rejects.toThrow(/already exists.*SOA/);
   });
 
+  test("can refuse a batch with a root of its own, and everything else as ever", async () => {
+    const other = await startRoute53({ refusal: "InvalidChangeBatch" });
+    other.addZone(ZONE, "example.com", [set("a", 1)]);
+    const change = new Route53Client(other.url).change(ZONE, ["CREATE", set("a", 1)]);
+    await expect(change).rejects.toMatchObject({
+      ...{ status: 400, code: "InvalidChangeBatch" },
+      message: expect.stringContaining("already exists"),
+    });
+    const unknown = new Route53Client(other.url).list("ZUNKNOWN");
+    await expect(unknown).rejects.toMatchObject({ status: 404, code: "NoSuchHostedZone" });
+    await other.stop();
+  });
+
   test("pages within the identifiers of one name", async () => {
     const first = await client.list(ZONE, { name: "www.example.com", maxitems: 1 });
     expect(first.next).toEqual({ name: "www.example.com.", type: "A", identifier: "b" });

@@ -15,6 +15,11 @@ export interface Route53Options {
   readonly propagation?: number;
   /** How long a zone is busy with a change and answers the next with PriorRequestNotComplete, in milliseconds; never unless told. */
   readonly busy?: number;
+  /**
+   * The root of the answer to a batch that is refused; `ErrorResponse`, as of every other error, unless told. The API uses both:
+   * https://docs.aws.amazon.com/Route53/latest/APIReference/API_ChangeResourceRecordSets.html
+   */
+  readonly refusal?: "ErrorResponse" | "InvalidChangeBatch";
   /** Requests that the account may make; beyond it they are answered with Throttling. No limit unless told. */
   readonly rate?: Rate;
 }
@@ -53,6 +58,7 @@ export class Route53 {
   readonly faults: WireFaults;
   readonly #clock: Clock;
   readonly #propagation: number;
+  readonly #refusal: "ErrorResponse" | "InvalidChangeBatch";
   readonly #zones = new Map<string, Zone>();
   readonly #changes = new Map<string, Submitted>();
   readonly #busyUntil = new Map<string, number>();
@@ -62,10 +68,17 @@ export class Route53 {
   #server: LoopbackServer | undefined;
   #requests = 0;
 
-  constructor({ clock = systemClock, propagation = 30_000, busy = 0, rate }: Route53Options) {
+  constructor({
+    clock = systemClock,
+    propagation = 30_000,
+    busy = 0,
+    rate,
+    refusal = "ErrorResponse",
+  }: Route53Options) {
     this.#clock = clock;
     this.#propagation = propagation;
     this.#busy = busy;
+    this.#refusal = refusal;
     this.faults = new WireFaults(clock);
     this.limit(rate);
   }
@@ -123,6 +136,10 @@ export class Route53 {
       return xml(200, this.#serve(request));
     } catch (error) {
       if (!(error instanceof Route53Fault)) throw error;
+      if (error.code === this.#refusal) {
+        const messages = element("Messages", [element("Message", error.message)]);
+        return xml(error.status, element("InvalidChangeBatch", [messages, element("RequestId", id)]));
+      }
       const parts = [element("Type", "Sender"), element("Code", error.code), element("Message", error.message)];
       return xml(error.status, element("ErrorResponse", [element("Error", parts), element("RequestId", id)]));
     }
