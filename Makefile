@@ -74,7 +74,7 @@ demo: setup ## Run the demo; PORT=8080
 	@node tools/demo/src/main.ts $(PORT)
 
 .PHONY: bench
-bench: setup ## Measure a suite: SUITE=startup|kube|scoring
+bench: setup ## Measure a suite: SUITE=startup|kube|scoring|sim
 	@node tools/bench/src/main.ts $(or $(SUITE),startup)
 
 .PHONY: new
