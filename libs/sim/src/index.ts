@@ -9,6 +9,20 @@ export { type WireFault, type WireFaultRule, WireFaults } from "./loopback/wire-
 export type { ChangeAction } from "./route53/change.ts";
 export type { AliasTarget, RecordSet } from "./route53/record-set.ts";
 export { type JournalEntry, Route53, type Route53Options, startRoute53 } from "./route53/route53.ts";
+export { budgetStatus } from "./behaviours/budget-status.ts";
+export { kubelet, type KubeletOptions } from "./behaviours/nodes/kubelet.ts";
+export { scheduling } from "./behaviours/nodes/scheduling.ts";
+export { type NodeCapacity, simNode } from "./behaviours/nodes/sim-node.ts";
+export {
+  type DataPlane,
+  dataPlane,
+  type DataPlaneOptions,
+  type Front,
+  type Listener,
+} from "./behaviours/traffic/data-plane.ts";
+export { endpointSlices } from "./behaviours/traffic/endpoint-slices.ts";
+export type { Target } from "./behaviours/traffic/targets.ts";
+export { workloads } from "./behaviours/workloads.ts";
 export { deployments } from "./behaviours/workloads/deployments.ts";
 export { replicaSets } from "./behaviours/workloads/replica-sets.ts";
 export { statefulSets } from "./behaviours/workloads/stateful-sets.ts";

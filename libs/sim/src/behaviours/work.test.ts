@@ -3,13 +3,13 @@ import { FakeClock } from "@evenkeel/runtime/testing";
 import { badRequest } from "../status.ts";
 import { Work } from "./work.ts";
 
-/** A clock on which each look at the time costs 4 ms, and which counts the turns that were asked for. */
+/** A clock on which each look at the time costs 1 ms, and which counts the turns that were asked for. */
 class BusyClock extends FakeClock {
   turns = 0;
   #spent = 0;
 
   override monotonic(): number {
-    this.#spent += 4;
+    this.#spent += 1;
     return super.monotonic() + this.#spent;
   }
 

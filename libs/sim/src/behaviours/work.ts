@@ -2,7 +2,7 @@ import type { Clock } from "@evenkeel/runtime";
 import { ApiFault } from "../status.ts";
 
 /** Milliseconds of work after which others get their turn. */
-const SLICE = 10;
+const SLICE = 3;
 /** Milliseconds until a key whose task the API server refused is tried again. */
 const RETRY = 1000;
 
@@ -24,7 +24,7 @@ export class Work {
 
   add(key: string): void {
     this.#keys.add(key);
-    this.#cancel ??= this.#clock.schedule(0, () => this.#run());
+    this.#cancel ??= this.#nextTurn();
   }
 
   /** Adds a key after `delay` milliseconds, in place of what it waited for before. */
@@ -44,6 +44,11 @@ export class Work {
     this.#keys.clear();
   }
 
+  /** Timers that are due run one after the other before anything is read or written; immediates leave room for that in between. */
+  #nextTurn(): () => void {
+    return this.#clock.schedule(0, () => setImmediate(() => this.#run()));
+  }
+
   #run(): void {
     const end = this.#clock.monotonic() + SLICE;
     for (const key of this.#keys) {
@@ -51,7 +56,7 @@ export class Work {
       this.#attempt(key);
       if (this.#clock.monotonic() >= end) break;
     }
-    this.#cancel = this.#keys.size === 0 ? undefined : this.#clock.schedule(0, () => this.#run());
+    this.#cancel = this.#keys.size === 0 ? undefined : this.#nextTurn();
   }
 
   #attempt(key: string): void {

@@ -21,7 +21,7 @@ import { Work } from "../work.ts";
 import { podFrom } from "./pod-template.ts";
 
 /** Pods that are created or deleted before others get their turn. */
-const BATCH = 50;
+const BATCH = 10;
 
 /** Keeps as many pods as each ReplicaSet asks for, and counts them in its status. It adopts no pods that others made. */
 export const replicaSets: Behaviour = (world) => {
@@ -84,6 +84,7 @@ function count(world: World, work: Work, replicaSet: StoredObject, pods: readonl
 
 /** The pods that go first when there are too many: those without a node, not running, not ready, and then the newest. */
 export function victims(pods: readonly StoredObject[], count: number): StoredObject[] {
+  if (count <= 0) return [];
   const rank = (pod: StoredObject): readonly number[] => [
     Number(textOr(specOf(pod)["nodeName"]) !== ""),
     Number(statusOf(pod)["phase"] === "Running"),
@@ -96,5 +97,5 @@ export function victims(pods: readonly StoredObject[], count: number): StoredObj
     if (at >= 0) return (one.rank[at] ?? 0) - (other.rank[at] ?? 0);
     return one.name < other.name ? 1 : -1;
   });
-  return ranked.slice(0, Math.max(0, count)).map(({ pod }) => pod);
+  return ranked.slice(0, count).map(({ pod }) => pod);
 }
