@@ -5,9 +5,10 @@ import { resultTable } from "./result.ts";
 import type { Suite } from "./suite.ts";
 import { kube } from "./suites/kube.ts";
 import { scoring } from "./suites/scoring.ts";
+import { sim } from "./suites/sim.ts";
 import { startup } from "./suites/startup.ts";
 
-const suites: readonly Suite[] = [startup, kube, scoring];
+const suites: readonly Suite[] = [startup, kube, scoring, sim];
 
 const usage = `Usage: make bench SUITE=<name>
 

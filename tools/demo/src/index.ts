@@ -1,1 +1,2 @@
-export { tideLevel } from "./tide.ts";
+export { fleet, harbourKubeconfig, startHarbour } from "./harbour.ts";
+export { replicasAt, tideLevel } from "./tide.ts";

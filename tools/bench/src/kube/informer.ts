@@ -1,6 +1,6 @@
 // A process that fills client-node's own informer from the server at argv[2] and says what it cost.
 import { CoreV1Api, KubeConfig, makeInformer, type V1Pod } from "@kubernetes/client-node";
-import { liveHeap, watchStalls } from "./stall.ts";
+import { liveHeap, watchStalls } from "../stall.ts";
 
 const config = new KubeConfig();
 config.loadFromClusterAndUser({ name: "bench", server: process.argv[2] ?? "", skipTLSVerify: true }, { name: "bench" });

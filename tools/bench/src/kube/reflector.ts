@@ -1,32 +1,10 @@
 // A process that fills a store by the reflector of libs/kube from the server at argv[2] and says what it cost.
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { connectKube, type Pod, pods, Reflector, Store } from "@evenkeel/kube";
+import { type Pod, pods, Reflector, Store } from "@evenkeel/kube";
 import { createLogger, systemClock } from "@evenkeel/runtime";
-import { liveHeap, watchStalls } from "./stall.ts";
+import { benchClient } from "../bench-client.ts";
+import { liveHeap, watchStalls } from "../stall.ts";
 
-const kubeconfig = join(mkdtempSync(join(tmpdir(), "bench-kube-")), "config");
-writeFileSync(
-  kubeconfig,
-  JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    "current-context": "bench",
-    clusters: [{ name: "bench", cluster: { server: process.argv[2] } }],
-    users: [{ name: "bench", user: {} }],
-    contexts: [{ name: "bench", context: { cluster: "bench", user: "bench" } }],
-  }),
-);
-const settings = {
-  kubeconfig,
-  kubeContext: undefined,
-  kubeDeadline: 30_000,
-  kubeConnections: 4,
-  kubeQps: 0,
-  kubeBurst: 100,
-};
-const kube = connectKube({ settings, env: {}, userAgent: "bench" });
+const kube = benchClient(process.argv[2] ?? "");
 await kube.start({ signal: new AbortController().signal });
 const resource = kube.resource(pods);
 const log = createLogger({ service: "bench", level: "warn", secrets: [], destination: process.stderr });

@@ -1,8 +1,13 @@
-/**
- * Watches how long the event loop is kept from others: the longest turn, in milliseconds of CPU time of the main thread. Wall time
- * would also count the moments in which a busy machine runs something else.
- */
-export function watchStalls(): { longest(): number } {
+/** Watches how long the event loop is kept from others. */
+export interface Stalls {
+  /**
+   * The longest turn since the start or the last question, in milliseconds of CPU time of the main thread. Wall time would also count
+   * the moments in which a busy machine runs something else.
+   */
+  longest(): number;
+}
+
+export function watchStalls(): Stalls {
   let last = busy();
   let longest = 0;
   const turn = () => {
@@ -12,7 +17,13 @@ export function watchStalls(): { longest(): number } {
     setImmediate(turn);
   };
   setImmediate(turn);
-  return { longest: () => longest };
+  return {
+    longest: () => {
+      const found = longest;
+      longest = 0;
+      return found;
+    },
+  };
 }
 
 function busy(): number {
