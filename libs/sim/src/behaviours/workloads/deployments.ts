@@ -1,11 +1,10 @@
 import { equal, type Fields, fieldsOr, omit, textOr } from "../../json.ts";
-import { keyOf, type StoredObject } from "../../object.ts";
-import type { Behaviour, World } from "../behaviour.ts";
+import type { StoredObject } from "../../object.ts";
+import type { World } from "../behaviour.ts";
 import { countOf } from "../int-or-percent.ts";
-import { ObjectIndex } from "../object-index.ts";
+import type { ObjectIndex } from "../object-index.ts";
 import {
   controlledBy,
-  controllerOf,
   isGoing,
   nonZero,
   numberOr,
@@ -17,7 +16,8 @@ import {
   typeOf,
   withConditions,
 } from "../object-state.ts";
-import { Work } from "../work.ts";
+import { ownerBehaviour } from "../owner-behaviour.ts";
+import type { Work } from "../work.ts";
 import { templateHash } from "./pod-template.ts";
 import { pausedSizes, recreateSizes, rollingSizes, type Size } from "./rollout.ts";
 
@@ -26,24 +26,14 @@ const REVISION = "deployment.kubernetes.io/revision";
 const options = { manager: "kube-controller-manager" };
 
 /** Runs each Deployment by one ReplicaSet a template, and rolls from one to the next. Deadlines of progress are not watched. */
-export const deployments: Behaviour = (world) => {
-  const owned = new ObjectIndex((replicaSet) => [controllerOf(replicaSet)?.uid ?? ""]);
-  const work = new Work(world.clock, (key) => sync(world, owned, key));
-  const stop = world.store.listen((table, change) => {
-    const { type, object } = change;
-    if (table.name === tables.deployments && type !== "DELETED") work.add(keyOf(object));
-    if (table.name !== tables.replicaSets) return;
-    owned.note(change);
-    const owner = controllerOf(object);
-    if (owner?.kind === "Deployment") work.add(`${object.metadata.namespace ?? ""}/${owner.name}`);
-  });
-  return () => {
-    stop();
-    work.stop();
-  };
-};
+export const deployments = ownerBehaviour({
+  owners: tables.deployments,
+  owned: tables.replicaSets,
+  kind: "Deployment",
+  sync,
+});
 
-function sync(world: World, index: ObjectIndex, key: string): void {
+function sync(world: World, index: ObjectIndex, _work: Work, key: string): void {
   const deployment = world.store.table(tables.deployments).get(key);
   if (deployment === undefined) return;
   const owned = (): StoredObject[] =>

@@ -1,9 +1,8 @@
 import { fieldsOr, textOr } from "../../json.ts";
 import { keyOf, type StoredObject } from "../../object.ts";
-import type { Behaviour, World } from "../behaviour.ts";
-import { ObjectIndex } from "../object-index.ts";
+import type { World } from "../behaviour.ts";
+import type { ObjectIndex } from "../object-index.ts";
 import {
-  controllerOf,
   isGoing,
   isOver,
   isReady,
@@ -17,29 +16,15 @@ import {
   typeOf,
   untilAvailable,
 } from "../object-state.ts";
-import { Work } from "../work.ts";
+import { ownerBehaviour } from "../owner-behaviour.ts";
+import type { Work } from "../work.ts";
 import { podFrom } from "./pod-template.ts";
 
 /** Pods that are created or deleted before others get their turn. */
 const BATCH = 10;
 
 /** Keeps as many pods as each ReplicaSet asks for, and counts them in its status. It adopts no pods that others made. */
-export const replicaSets: Behaviour = (world) => {
-  const pods = new ObjectIndex((pod) => [controllerOf(pod)?.uid ?? ""]);
-  const work = new Work(world.clock, (key) => sync(world, pods, work, key));
-  const stop = world.store.listen((table, change) => {
-    const { type, object } = change;
-    if (table.name === tables.replicaSets && type !== "DELETED") work.add(keyOf(object));
-    if (table.name !== tables.pods) return;
-    pods.note(change);
-    const owner = controllerOf(object);
-    if (owner?.kind === "ReplicaSet") work.add(`${object.metadata.namespace ?? ""}/${owner.name}`);
-  });
-  return () => {
-    stop();
-    work.stop();
-  };
-};
+export const replicaSets = ownerBehaviour({ owners: tables.replicaSets, owned: tables.pods, kind: "ReplicaSet", sync });
 
 function sync(world: World, pods: ObjectIndex, work: Work, key: string): void {
   const { store, objects, types } = world;

@@ -1,9 +1,8 @@
 import { type Fields, fieldsOr, textOr } from "../../json.ts";
 import { keyOf, objectKey, type StoredObject } from "../../object.ts";
-import type { Behaviour, World } from "../behaviour.ts";
-import { ObjectIndex } from "../object-index.ts";
+import type { World } from "../behaviour.ts";
+import type { ObjectIndex } from "../object-index.ts";
 import {
-  controllerOf,
   isGoing,
   isOver,
   isReady,
@@ -17,7 +16,8 @@ import {
   typeOf,
   untilAvailable,
 } from "../object-state.ts";
-import { Work } from "../work.ts";
+import { ownerBehaviour } from "../owner-behaviour.ts";
+import type { Work } from "../work.ts";
 import { podFrom, templateHash } from "./pod-template.ts";
 
 const REVISION = "controller-revision-hash";
@@ -26,22 +26,12 @@ const REVISION = "controller-revision-hash";
  * Keeps the numbered pods of each StatefulSet: in order unless it says Parallel, and rolls to a new template from the highest number
  * down. Volume claims are not made, and a pod below the partition that comes again has the new template.
  */
-export const statefulSets: Behaviour = (world) => {
-  const pods = new ObjectIndex((pod) => [controllerOf(pod)?.uid ?? ""]);
-  const work = new Work(world.clock, (key) => sync(world, pods, work, key));
-  const stop = world.store.listen((table, change) => {
-    const { type, object } = change;
-    if (table.name === tables.statefulSets && type !== "DELETED") work.add(keyOf(object));
-    if (table.name !== tables.pods) return;
-    pods.note(change);
-    const owner = controllerOf(object);
-    if (owner?.kind === "StatefulSet") work.add(`${object.metadata.namespace ?? ""}/${owner.name}`);
-  });
-  return () => {
-    stop();
-    work.stop();
-  };
-};
+export const statefulSets = ownerBehaviour({
+  owners: tables.statefulSets,
+  owned: tables.pods,
+  kind: "StatefulSet",
+  sync,
+});
 
 function sync(world: World, index: ObjectIndex, work: Work, key: string): void {
   const { store, types, objects } = world;
