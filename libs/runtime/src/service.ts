@@ -1,4 +1,4 @@
-import { gauge, MetricRegistry, type Metrics, type MetricTable, perObject } from "@evenkeel/metrics";
+import { MetricRegistry, type Metrics, type MetricTable } from "@evenkeel/metrics";
 import { adminRoutes, healthRoutes, HttpServer, type Status } from "./admin/index.ts";
 import type { Clock } from "./clock.ts";
 import { type Decider, Decisions } from "./decision/index.ts";
@@ -13,6 +13,7 @@ import {
   type Term,
 } from "./lifecycle/index.ts";
 import { createLogger, type Logger } from "./log.ts";
+import { serviceMetrics } from "./service-metrics.ts";
 import {
   type Reading,
   type runtimeSettings,
@@ -36,14 +37,6 @@ export interface ServiceDefinition<T extends ServiceSettings, M extends MetricTa
   /** Settings that each are valid but cannot be meant together: one line each, saying what to change. */
   readonly contradictions?: (settings: SettingsOf<T>) => readonly string[];
 }
-
-/** Metrics that every service has besides its own and those of its decisions. */
-export const serviceMetrics = {
-  build: gauge("evenkeel_build_info", "Always 1; the labels say what runs.", {
-    service: perObject,
-    version: perObject,
-  }),
-};
 
 /**
  * A service while it is put together and run. `main.ts` adds what the service consists of, in the order in which it starts;
