@@ -132,7 +132,7 @@ class Campaign {
     const renewing = new AbortController();
     this.#holder = this.#identity;
     this.#leads(true);
-    log.info({ lease: this.#key, identity: this.#identity, fencingToken: String(term.fencingToken) }, "leading");
+    log.info({ lease: this.#key, identity: this.#identity, fence: String(term.fencingToken) }, "leading");
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     const onEnd = () => this.#leads(false);

@@ -2,13 +2,28 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ApiServer, controlPlane, simNode, startApiServer, workloads } from "@evenkeel/sim";
 
-const TOKEN = "demo";
+/** kubectl sends no token over plain HTTP, so whoever reaches the demo, on loopback, may do everything in it. */
+const everyone = [
+  {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: "everything" },
+    rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }],
+  },
+  {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: "everyone" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "everything" },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "system:anonymous" }],
+  },
+];
 const crds = join(import.meta.dirname, "../../../charts/crds");
 
 /** A small cluster that lives in this process: four nodes, a few Deployments behind Services, and the project's own kinds. */
 export async function startHarbour(): Promise<ApiServer> {
-  const users = [{ name: "admin", groups: ["system:masters"], token: TOKEN }];
-  const server = await startApiServer({ users, behaviours: [...controlPlane, ...workloads()] });
+  const server = await startApiServer({ users: [], behaviours: [...controlPlane, ...workloads()] });
+  for (const object of everyone) server.load(JSON.stringify(object));
   for (const file of readdirSync(crds).filter((name) => name.endsWith(".yaml"))) {
     server.load(readFileSync(join(crds, file), "utf8"));
   }
@@ -48,14 +63,14 @@ function ship(name: string, replicas: number): readonly object[] {
   ];
 }
 
-/** The text of a kubeconfig for its administrator. JSON is YAML. */
+/** The text of a kubeconfig for it. JSON is YAML. */
 export function harbourKubeconfig(url: string): string {
   const config = {
     apiVersion: "v1",
     kind: "Config",
     clusters: [{ name: "demo", cluster: { server: url } }],
-    users: [{ name: "admin", user: { token: TOKEN } }],
-    contexts: [{ name: "demo", context: { cluster: "demo", user: "admin" } }],
+    users: [{ name: "anyone", user: {} }],
+    contexts: [{ name: "demo", context: { cluster: "demo", user: "anyone" } }],
     "current-context": "demo",
   };
   return `${JSON.stringify(config, undefined, 2)}\n`;
