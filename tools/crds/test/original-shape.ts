@@ -1,19 +1,24 @@
-type Json = Readonly<Record<string, unknown>>;
+import type { Kind } from "@evenkeel/api";
 
 /**
- * A CRD as an original's generator would have made it: the same fields with the same types, without what this project adds on top
- * (rules in CEL, standard conditions in the status, printer columns' descriptions).
+ * A CRD under which a user of an original may have stored objects: the same names, and a schema that keeps every field as it was written.
+ * It checks and fills in nothing, so whatever an original's CRD let in is let in here too, and none of it was touched by this project's
+ * schema before.
  */
-export function originalShape(crd: object): object {
-  return withoutAdditions(crd, []) as object;
-}
-
-function withoutAdditions(value: unknown, path: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => withoutAdditions(item, path));
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value as Json)
-    .filter(([key]) => key !== "x-kubernetes-validations" && key !== "minProperties" && key !== "maxProperties")
-    .filter(([key]) => !(key === "conditions" && path.slice(-3).join(".") === "properties.status.properties"))
-    .map(([key, inner]) => [key, withoutAdditions(inner, [...path, key])]);
-  return Object.fromEntries(entries);
+export function originalShape({ group, version, kind, plural, singular, scope }: Kind): object {
+  const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  const openAPIV3Schema = { type: "object", properties: { spec: anything, status: anything } };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope,
+      names: { kind, plural, singular },
+      versions: [
+        { name: version, served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema } },
+      ],
+    },
+  };
 }
