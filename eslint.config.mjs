@@ -13,12 +13,12 @@ const layers = [
   { sourceTag: "layer:tool", onlyDependOnLibsWithTags: ["*"] },
 ];
 
-/** Tests alone may also use the embedded world. */
-const layersForTests = layers.map((layer) =>
-  ["layer:app", "layer:adapter"].includes(layer.sourceTag)
-    ? { ...layer, onlyDependOnLibsWithTags: [...layer.onlyDependOnLibsWithTags, "layer:sim"] }
-    : layer,
-);
+/** Tests may also use the embedded world; those of an app, the tools that start real parts. */
+const onlyInTests = { "layer:app": ["layer:sim", "starts:real-parts"], "layer:adapter": ["layer:sim"] };
+const layersForTests = layers.map(({ sourceTag, onlyDependOnLibsWithTags }) => ({
+  sourceTag,
+  onlyDependOnLibsWithTags: [...onlyDependOnLibsWithTags, ...(onlyInTests[sourceTag] ?? [])],
+}));
 
 const boundaries = (depConstraints) => ({
   "@nx/enforce-module-boundaries": ["error", { allow: [], depConstraints, enforceBuildableLibDependency: false }],

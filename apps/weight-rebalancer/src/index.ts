@@ -1,0 +1,1 @@
+export { weightRebalancer } from "./definition.ts";
