@@ -18,6 +18,8 @@ export interface RefusalDetails {
   readonly causes: readonly StatusCause[];
   /** Milliseconds after which the server asks to be tried again. */
   readonly retryAfter?: number | undefined;
+  /** The whole answer when it was no Status: a service behind the API server's proxy refuses in its own words. */
+  readonly text?: string | undefined;
 }
 
 /** An answer of the API server that is no success. */
@@ -26,6 +28,7 @@ export class Refusal extends CodedError {
   readonly reason: string;
   readonly causes: readonly StatusCause[];
   readonly retryAfter: number | undefined;
+  readonly text: string | undefined;
 
   constructor(entry: ErrorEntry, fields: Readonly<Record<string, string | number>>, details: RefusalDetails) {
     super(entry, fields);
@@ -33,6 +36,7 @@ export class Refusal extends CodedError {
     this.reason = details.reason;
     this.causes = details.causes;
     this.retryAfter = details.retryAfter;
+    this.text = details.text;
   }
 }
 

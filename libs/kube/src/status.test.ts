@@ -49,6 +49,12 @@ describe("a refusal", () => {
     expect(refusal("c", { status: 422, body, retryAfter: "soon" })).toMatchObject({ retryAfter: 3000 });
   });
 
+  test("carries the whole answer of whoever is behind the proxy, and none for the API server's own", () => {
+    const body = '{"code":"EK_RPC_NOT_FOUND","message":"there is no such decision"}';
+    expect(refusal("c", { status: 404, body })).toMatchObject({ code: "EK_KUBE_NOT_FOUND", reason: "", text: body });
+    expect(refusal("c", { status: 404, body: status(404, "NotFound") }).text).toBeUndefined();
+  });
+
   test("survives a Status whose parts are of the wrong kind", () => {
     const body = JSON.stringify({ kind: "Status", reason: 5, message: [], details: { causes: [1, null, {}] } });
     expect(refusal("c", { status: 500, body })).toMatchObject({

@@ -87,6 +87,7 @@ function detailsOf(status: Readonly<Record<string, unknown>>, answer: Answer): R
     reason: textOf(status["reason"]),
     causes,
     retryAfter: seconds === undefined ? undefined : seconds * 1000,
+    text: isEmpty(status) ? answer.body : undefined,
   };
 }
 
