@@ -1,14 +1,17 @@
+import { leaseContradictions } from "@evenkeel/kube";
+import { rpcContradictions } from "@evenkeel/rpc";
 import type { ServiceDefinition } from "@evenkeel/runtime";
 import packageJson from "../package.json" with { type: "json" };
-import { decider } from "./decide/decide.ts";
+import { weightDecider } from "./decide/weight-decider.ts";
 import { metrics } from "./metrics.ts";
 import { settings } from "./settings.ts";
 
 export const weightRebalancer = {
   name: "weight-rebalancer",
-  summary: "say here in one sentence what it keeps level",
+  summary: "keeps load level across sites: DNS and gateway weights that follow a metric",
   version: packageJson.version,
   settings,
   metrics,
-  decider,
-} satisfies ServiceDefinition<typeof settings, typeof metrics, typeof decider>;
+  decider: weightDecider,
+  contradictions: (settings) => [...leaseContradictions(settings), ...rpcContradictions(settings)],
+} satisfies ServiceDefinition<typeof settings, typeof metrics, typeof weightDecider>;

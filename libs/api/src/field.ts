@@ -29,6 +29,10 @@ export const duration = () =>
     })
     .meta({ format: "duration" });
 
+/** A minute of the day, from 00:00 to 23:59. */
+export const timeOfDay = () =>
+  z.string().regex(/^([01]?[0-9]|2[0-3]):[0-5][0-9]$/, { error: "Invalid time of day: expected HH:MM such as 22:00" });
+
 const RFC3339 = /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
 
 /** An instant in RFC 3339, to the second or finer. */

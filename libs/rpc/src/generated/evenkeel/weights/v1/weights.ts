@@ -45,6 +45,23 @@ export interface Weight {
   /** Weights are decided and said, and not written. */
   dryRun: boolean;
   paused: boolean;
+  /** What the service makes of the Rebalance: Ready, MetricsAvailable, TargetSynced, Throttled, Paused. */
+  conditions: Condition[];
+  /** Weight of the record that the target shares its load with. */
+  baseValue: bigint;
+  /** The ends of what the weight may be. */
+  minimum: bigint;
+  maximum: bigint;
+}
+
+export interface Condition {
+  type: string;
+  /** True, False or Unknown. */
+  status: string;
+  reason: string;
+  message: string;
+  /** When the status last changed. */
+  since: string | undefined;
 }
 
 export interface Target {
@@ -102,6 +119,44 @@ export interface PreviewResponse {
   after: bigint;
   reason: string;
   message: string;
+}
+
+export interface HistoryRequest {
+  rebalance: Rebalance | undefined;
+}
+
+export interface HistoryResponse {
+  points: Point[];
+}
+
+/** One turn: what was seen and what was decided. */
+export interface Point {
+  at:
+    | string
+    | undefined;
+  /** Absent while it was unknown. */
+  metric?: number | undefined;
+  targetValue: number;
+  desired?: bigint | undefined;
+  actual?:
+    | bigint
+    | undefined;
+  /** Part of the traffic that the weight stood for, 0 to 1. */
+  share?: number | undefined;
+}
+
+export interface PauseRequest {
+  rebalance: Rebalance | undefined;
+}
+
+export interface PauseResponse {
+}
+
+export interface ResumeRequest {
+  rebalance: Rebalance | undefined;
+}
+
+export interface ResumeResponse {
 }
 
 function createBaseRebalance(): Rebalance {
@@ -183,6 +238,10 @@ function createBaseWeight(): Weight {
     decidedAt: undefined,
     dryRun: false,
     paused: false,
+    conditions: [],
+    baseValue: 0n,
+    minimum: 0n,
+    maximum: 0n,
   };
 }
 
@@ -220,6 +279,27 @@ export const Weight: MessageFns<Weight> = {
     }
     if (message.paused !== false) {
       writer.uint32(80).bool(message.paused);
+    }
+    for (const v of message.conditions) {
+      Condition.encode(v!, writer.uint32(90).fork()).join();
+    }
+    if (message.baseValue !== 0n) {
+      if (BigInt.asIntN(64, message.baseValue) !== message.baseValue) {
+        throw new globalThis.Error("value provided for field message.baseValue of type int64 too large");
+      }
+      writer.uint32(96).int64(message.baseValue);
+    }
+    if (message.minimum !== 0n) {
+      if (BigInt.asIntN(64, message.minimum) !== message.minimum) {
+        throw new globalThis.Error("value provided for field message.minimum of type int64 too large");
+      }
+      writer.uint32(104).int64(message.minimum);
+    }
+    if (message.maximum !== 0n) {
+      if (BigInt.asIntN(64, message.maximum) !== message.maximum) {
+        throw new globalThis.Error("value provided for field message.maximum of type int64 too large");
+      }
+      writer.uint32(112).int64(message.maximum);
     }
     return writer;
   },
@@ -317,6 +397,38 @@ export const Weight: MessageFns<Weight> = {
             message.paused = reader.bool();
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.conditions.push(Condition.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.baseValue = reader.int64() as bigint;
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.minimum = reader.int64() as bigint;
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.maximum = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -346,6 +458,113 @@ export const Weight: MessageFns<Weight> = {
     message.decidedAt = object.decidedAt ?? undefined;
     message.dryRun = object.dryRun ?? false;
     message.paused = object.paused ?? false;
+    message.conditions = object.conditions?.map((e) => Condition.fromPartial(e)) || [];
+    message.baseValue = (object.baseValue !== undefined && object.baseValue !== null) ? BigInt(object.baseValue) : 0n;
+    message.minimum = (object.minimum !== undefined && object.minimum !== null) ? BigInt(object.minimum) : 0n;
+    message.maximum = (object.maximum !== undefined && object.maximum !== null) ? BigInt(object.maximum) : 0n;
+    return message;
+  },
+};
+
+function createBaseCondition(): Condition {
+  return { type: "", status: "", reason: "", message: "", since: undefined };
+}
+
+export const Condition: MessageFns<Condition> = {
+  encode(message: Condition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.type !== "") {
+      writer.uint32(10).string(message.type);
+    }
+    if (message.status !== "") {
+      writer.uint32(18).string(message.status);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    if (message.message !== "") {
+      writer.uint32(34).string(message.message);
+    }
+    if (message.since !== undefined) {
+      Timestamp.encode(toTimestamp(message.since), writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Condition {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCondition();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.type = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.since = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Condition>): Condition {
+    return Condition.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Condition>): Condition {
+    const message = createBaseCondition();
+    message.type = object.type ?? "";
+    message.status = object.status ?? "";
+    message.reason = object.reason ?? "";
+    message.message = object.message ?? "";
+    message.since = object.since ?? undefined;
     return message;
   },
 };
@@ -880,6 +1099,439 @@ export const PreviewResponse: MessageFns<PreviewResponse> = {
   },
 };
 
+function createBaseHistoryRequest(): HistoryRequest {
+  return { rebalance: undefined };
+}
+
+export const HistoryRequest: MessageFns<HistoryRequest> = {
+  encode(message: HistoryRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rebalance !== undefined) {
+      Rebalance.encode(message.rebalance, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HistoryRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHistoryRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.rebalance = Rebalance.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<HistoryRequest>): HistoryRequest {
+    return HistoryRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<HistoryRequest>): HistoryRequest {
+    const message = createBaseHistoryRequest();
+    message.rebalance = (object.rebalance !== undefined && object.rebalance !== null)
+      ? Rebalance.fromPartial(object.rebalance)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseHistoryResponse(): HistoryResponse {
+  return { points: [] };
+}
+
+export const HistoryResponse: MessageFns<HistoryResponse> = {
+  encode(message: HistoryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.points) {
+      Point.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HistoryResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHistoryResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.points.push(Point.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<HistoryResponse>): HistoryResponse {
+    return HistoryResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<HistoryResponse>): HistoryResponse {
+    const message = createBaseHistoryResponse();
+    message.points = object.points?.map((e) => Point.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBasePoint(): Point {
+  return { at: undefined, metric: undefined, targetValue: 0, desired: undefined, actual: undefined, share: undefined };
+}
+
+export const Point: MessageFns<Point> = {
+  encode(message: Point, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.at !== undefined) {
+      Timestamp.encode(toTimestamp(message.at), writer.uint32(10).fork()).join();
+    }
+    if (message.metric !== undefined) {
+      writer.uint32(17).double(message.metric);
+    }
+    if (message.targetValue !== 0) {
+      writer.uint32(25).double(message.targetValue);
+    }
+    if (message.desired !== undefined) {
+      if (BigInt.asIntN(64, message.desired) !== message.desired) {
+        throw new globalThis.Error("value provided for field message.desired of type int64 too large");
+      }
+      writer.uint32(32).int64(message.desired);
+    }
+    if (message.actual !== undefined) {
+      if (BigInt.asIntN(64, message.actual) !== message.actual) {
+        throw new globalThis.Error("value provided for field message.actual of type int64 too large");
+      }
+      writer.uint32(40).int64(message.actual);
+    }
+    if (message.share !== undefined) {
+      writer.uint32(49).double(message.share);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Point {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePoint();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.metric = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.targetValue = reader.double();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.desired = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.actual = reader.int64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 49) {
+              break;
+            }
+
+            message.share = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Point>): Point {
+    return Point.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Point>): Point {
+    const message = createBasePoint();
+    message.at = object.at ?? undefined;
+    message.metric = object.metric ?? undefined;
+    message.targetValue = object.targetValue ?? 0;
+    message.desired = (object.desired !== undefined && object.desired !== null) ? BigInt(object.desired) : undefined;
+    message.actual = (object.actual !== undefined && object.actual !== null) ? BigInt(object.actual) : undefined;
+    message.share = object.share ?? undefined;
+    return message;
+  },
+};
+
+function createBasePauseRequest(): PauseRequest {
+  return { rebalance: undefined };
+}
+
+export const PauseRequest: MessageFns<PauseRequest> = {
+  encode(message: PauseRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rebalance !== undefined) {
+      Rebalance.encode(message.rebalance, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PauseRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePauseRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.rebalance = Rebalance.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<PauseRequest>): PauseRequest {
+    return PauseRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<PauseRequest>): PauseRequest {
+    const message = createBasePauseRequest();
+    message.rebalance = (object.rebalance !== undefined && object.rebalance !== null)
+      ? Rebalance.fromPartial(object.rebalance)
+      : undefined;
+    return message;
+  },
+};
+
+function createBasePauseResponse(): PauseResponse {
+  return {};
+}
+
+export const PauseResponse: MessageFns<PauseResponse> = {
+  encode(_: PauseResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PauseResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePauseResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<PauseResponse>): PauseResponse {
+    return PauseResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<PauseResponse>): PauseResponse {
+    const message = createBasePauseResponse();
+    return message;
+  },
+};
+
+function createBaseResumeRequest(): ResumeRequest {
+  return { rebalance: undefined };
+}
+
+export const ResumeRequest: MessageFns<ResumeRequest> = {
+  encode(message: ResumeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rebalance !== undefined) {
+      Rebalance.encode(message.rebalance, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResumeRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResumeRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.rebalance = Rebalance.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ResumeRequest>): ResumeRequest {
+    return ResumeRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ResumeRequest>): ResumeRequest {
+    const message = createBaseResumeRequest();
+    message.rebalance = (object.rebalance !== undefined && object.rebalance !== null)
+      ? Rebalance.fromPartial(object.rebalance)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseResumeResponse(): ResumeResponse {
+  return {};
+}
+
+export const ResumeResponse: MessageFns<ResumeResponse> = {
+  encode(_: ResumeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResumeResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResumeResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ResumeResponse>): ResumeResponse {
+    return ResumeResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<ResumeResponse>): ResumeResponse {
+    const message = createBaseResumeResponse();
+    return message;
+  },
+};
+
 /** Weights that follow a metric, one set for each Rebalance. */
 export type WeightsDefinition = typeof WeightsDefinition;
 export const WeightsDefinition = {
@@ -903,6 +1555,15 @@ export const WeightsDefinition = {
       responseStream: true,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
+    /** How a Rebalance came to where it is: the last turns, the oldest first. Kept in memory, so it begins with the leader's term. */
+    history: {
+      name: "History",
+      requestType: HistoryRequest as typeof HistoryRequest,
+      requestStream: false,
+      responseType: HistoryResponse as typeof HistoryResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
     /** What would be decided if the metric had another value. Nothing is written. */
     preview: {
       name: "Preview",
@@ -911,6 +1572,23 @@ export const WeightsDefinition = {
       responseType: PreviewResponse as typeof PreviewResponse,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /** Leaves the weight alone until Resume, by the annotation evenkeel.io/paused. */
+    pause: {
+      name: "Pause",
+      requestType: PauseRequest as typeof PauseRequest,
+      requestStream: false,
+      responseType: PauseResponse as typeof PauseResponse,
+      responseStream: false,
+      options: {},
+    },
+    resume: {
+      name: "Resume",
+      requestType: ResumeRequest as typeof ResumeRequest,
+      requestStream: false,
+      responseType: ResumeResponse as typeof ResumeResponse,
+      responseStream: false,
+      options: {},
     },
   },
 } as const;
@@ -922,16 +1600,26 @@ export interface WeightsServiceImplementation<CallContextExt = {}> {
     request: WatchRequest,
     context: CallContext & CallContextExt,
   ): ServerStreamingMethodResult<DeepPartial<WatchResponse>>;
+  /** How a Rebalance came to where it is: the last turns, the oldest first. Kept in memory, so it begins with the leader's term. */
+  history(request: HistoryRequest, context: CallContext & CallContextExt): Promise<DeepPartial<HistoryResponse>>;
   /** What would be decided if the metric had another value. Nothing is written. */
   preview(request: PreviewRequest, context: CallContext & CallContextExt): Promise<DeepPartial<PreviewResponse>>;
+  /** Leaves the weight alone until Resume, by the annotation evenkeel.io/paused. */
+  pause(request: PauseRequest, context: CallContext & CallContextExt): Promise<DeepPartial<PauseResponse>>;
+  resume(request: ResumeRequest, context: CallContext & CallContextExt): Promise<DeepPartial<ResumeResponse>>;
 }
 
 export interface WeightsClient<CallOptionsExt = {}> {
   get(request: DeepPartial<GetRequest>, options?: CallOptions & CallOptionsExt): Promise<GetResponse>;
   /** The present state at once, then each change. */
   watch(request: DeepPartial<WatchRequest>, options?: CallOptions & CallOptionsExt): AsyncIterable<WatchResponse>;
+  /** How a Rebalance came to where it is: the last turns, the oldest first. Kept in memory, so it begins with the leader's term. */
+  history(request: DeepPartial<HistoryRequest>, options?: CallOptions & CallOptionsExt): Promise<HistoryResponse>;
   /** What would be decided if the metric had another value. Nothing is written. */
   preview(request: DeepPartial<PreviewRequest>, options?: CallOptions & CallOptionsExt): Promise<PreviewResponse>;
+  /** Leaves the weight alone until Resume, by the annotation evenkeel.io/paused. */
+  pause(request: DeepPartial<PauseRequest>, options?: CallOptions & CallOptionsExt): Promise<PauseResponse>;
+  resume(request: DeepPartial<ResumeRequest>, options?: CallOptions & CallOptionsExt): Promise<ResumeResponse>;
 }
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
