@@ -31,7 +31,7 @@ export default tseslint.config(
   { ignores: ["**/dist/**", "**/reports/**", "**/generated/**", ".nx/**"] },
   js.configs.recommended,
   {
-    files: ["**/*.ts"],
+    files: ["**/*.ts", "**/*.tsx"],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     plugins: { "@nx": nx },

@@ -1,1 +1,5 @@
-export { name } from "./name.ts";
+export { dashboard, dashboardFiles, type DashboardHost } from "./dashboard.ts";
+export * as dashboardErrors from "./errors.ts";
+export type { PeerDown, PeerState, PeerUp } from "./peers/peer-state.ts";
+export { CONTENT_SECURITY_POLICY } from "./serve/dashboard-routes.ts";
+export { dashboardContradictions, type DashboardSettings, dashboardSettings } from "./settings.ts";

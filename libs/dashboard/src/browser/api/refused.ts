@@ -1,0 +1,31 @@
+/** An answer that is no success, with what the service said of it. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  readonly status: number;
+  /** A code of the error catalogue, or empty. */
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+
+  static async of(response: Response): Promise<Refused> {
+    const body: unknown = await response.json().catch(() => undefined);
+    const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
+    return new Refused(
+      response.status,
+      typeof code === "string" ? code : "",
+      typeof message === "string" ? message : `the service answered with status ${response.status}`,
+    );
+  }
+}
+
+/** One sentence for a person, whatever was thrown. */
+export function faultText(error: unknown): string {
+  if (error instanceof Refused) return error.code ? `${error.message} (${error.code})` : error.message;
+  if (error instanceof DOMException && error.name === "TimeoutError") return "the service did not answer in time";
+  if (error instanceof TypeError) return "the service cannot be reached";
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,17 @@
+import { defineError } from "@evenkeel/runtime";
+
+export const PeerAnswer = defineError({
+  code: "EK_DASHBOARD_PEER_ANSWER",
+  recovery: "retryable",
+  message: "{peer} answered {path} with {fault}",
+  remedy:
+    "The dashboard shows the peer as down. Check that --dashboard-peers names the admin port of a service of this family.",
+});
+
+export const NotBuilt = defineError({
+  code: "EK_DASHBOARD_NOT_BUILT",
+  recovery: "terminal",
+  message: "the dashboard's files are not beside the program; `nx run {app}:dashboard` builds them",
+  remedy:
+    "From source, run the command. In an image, the folder `dashboard` belongs beside main.mjs. All else works without it.",
+});
