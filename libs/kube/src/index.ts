@@ -25,6 +25,7 @@ export {
 export { evict, type EvictOptions } from "./evict.ts";
 export { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizers.ts";
 export { kubeMetrics } from "./kube-metrics.ts";
+export { joinStores } from "./joined-store.ts";
 export { leaseLeadership, type LeaseOptions } from "./lease.ts";
 export { leaseMetrics } from "./lease-metrics.ts";
 export { leaseContradictions, leaseSettings } from "./lease-settings.ts";

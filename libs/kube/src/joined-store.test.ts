@@ -1,0 +1,44 @@
+import { expect, test } from "@jest/globals";
+import { joinStores } from "./joined-store.ts";
+import type { KubeObject } from "./object.ts";
+import { type Change, Store } from "./store.ts";
+import { captureLog } from "./testing/captured-log.ts";
+
+const { log } = captureLog();
+const object = (namespace: string, name: string): KubeObject => ({ metadata: { namespace, name, uid: name } });
+
+function build() {
+  const [shop, bank] = [new Store<KubeObject>({ log }), new Store<KubeObject>({ log })];
+  return { shop, bank, joined: joinStores([shop, bank]) };
+}
+
+test("joined stores show the objects of each", () => {
+  const { shop, bank, joined } = build();
+  shop.put(object("shop", "a"));
+  bank.put(object("bank", "b"));
+  expect(joined.size).toBe(2);
+  expect(joined.get("bank/b")?.metadata.name).toBe("b");
+  expect(joined.get("bank/a")).toBeUndefined();
+  expect([...joined.values()].map(({ metadata }) => metadata.name)).toEqual(["a", "b"]);
+});
+
+test("joined stores are synced when each is", async () => {
+  const { shop, bank, joined } = build();
+  const synced = joined.whenSynced(new AbortController().signal);
+  for (const _change of shop.replace(shop.draft()));
+  expect(joined.hasSynced).toBe(false);
+  for (const _change of bank.replace(bank.draft()));
+  expect(joined.hasSynced).toBe(true);
+  await synced;
+});
+
+test("joined stores tell of the changes of each until it is ended", () => {
+  const { shop, bank, joined } = build();
+  const told: string[] = [];
+  const end = joined.subscribe((change: Change<KubeObject>) => void told.push(`${change.type} ${change.key}`));
+  shop.put(object("shop", "a"));
+  bank.put(object("bank", "b"));
+  end();
+  bank.remove(object("bank", "b"));
+  expect(told).toEqual(["added shop/a", "added bank/b"]);
+});

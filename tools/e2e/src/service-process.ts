@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+/** A line of a service's log. */
+export type Line = Readonly<Record<string, unknown>>;
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What lets several run beside each other on one machine and end quickly. */
+const LOCAL = { "listen-host": "127.0.0.1", "admin-port": "0", "health-port": "0", "shutdown-delay": "0" };
+
+/** A service's real main as a process of its own, on ports of the system's choosing unless flags say otherwise. */
+export class ServiceProcess implements AsyncDisposable {
+  readonly exit: Promise<Exit>;
+  readonly #child: ChildProcess;
+  readonly #lines: Line[] = [];
+  #news = Promise.withResolvers<undefined>();
+  #ended = false;
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    let stdout = "";
+    let stderr = "";
+    child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    if (child.stdout) {
+      createInterface(child.stdout).on("line", (line) => {
+        stdout += `${line}\n`;
+        if (line.startsWith("{")) this.#lines.push(JSON.parse(line) as Line);
+        this.#tell();
+      });
+    }
+    this.exit = new Promise((resolve) => {
+      child.on("close", (code, signal) => {
+        this.#ended = true;
+        this.#tell();
+        resolve({ code, signal, stdout, stderr });
+      });
+    });
+  }
+
+  /** Starts the program `main` with flags as the command line has them; those that are not given are such as tests need. */
+  static start(main: string, flags: readonly string[] = [], env: NodeJS.ProcessEnv = process.env): ServiceProcess {
+    const given = (name: string) => flags.some((flag) => flag.startsWith(`--${name}`));
+    const rest = Object.entries(LOCAL).flatMap(([name, value]) => (given(name) ? [] : [`--${name}=${value}`]));
+    return new ServiceProcess(spawn(process.execPath, [main, ...flags, ...rest], { env }));
+  }
+
+  get lines(): readonly Line[] {
+    return this.#lines;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? NaN;
+  }
+
+  /** The first log line that fits, waiting for it; fails when the process ends without one. */
+  async line(fits: (line: Line) => boolean): Promise<Line> {
+    for (;;) {
+      const found = this.#lines.find(fits);
+      if (found) return found;
+      if (this.#ended) {
+        const { stderr } = await this.exit;
+        throw new Error(`No such line:\n${this.#lines.map((line) => JSON.stringify(line)).join("\n")}\n${stderr}`);
+      }
+      await this.#news.promise;
+    }
+  }
+
+  phase(name: string): Promise<Line> {
+    return this.line(({ phase }) => phase === name);
+  }
+
+  /** The address of a path behind one of its doors, once it is ready. */
+  async url(door: string, path: string): Promise<string> {
+    const { ports } = (await this.phase("ready")) as { ports: Record<string, number> };
+    return `http://127.0.0.1:${ports[door] ?? "none"}${path}`;
+  }
+
+  /** Stops reading what it prints, as a log collector does that dies. */
+  stopReading(): void {
+    this.#child.stdout?.destroy();
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.exit;
+  }
+
+  #tell(): void {
+    this.#news.resolve(undefined);
+    this.#news = Promise.withResolvers();
+  }
+}
