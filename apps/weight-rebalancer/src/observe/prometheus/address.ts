@@ -1,0 +1,49 @@
+import { BadSource } from "../errors.ts";
+
+/** Where a server is, taken apart so that nothing secret is left in what people see. */
+export interface ServerAddress {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** Where its queries go, below the prefix that the address has. */
+  readonly path: string;
+  /** What the address asks for besides, such as `tenant=a`; without a question mark. */
+  readonly parameters: string;
+  /** User and password of the address, if it has them. */
+  readonly user: Credentials | undefined;
+  /** For names and messages: without credentials and parameters. */
+  readonly shown: string;
+}
+
+export interface Credentials {
+  readonly name: string;
+  readonly password: string;
+}
+
+const FIELD = "spec.metrics.prometheus.address";
+
+/** Throws EK_WEIGHTS_BAD_SOURCE for what is no http or https URL. */
+export function parseAddress(address: string): ServerAddress {
+  const url = URL.parse(address.trim());
+  if (url === null || !["http:", "https:"].includes(url.protocol))
+    throw new BadSource({ fault: `${FIELD} is no URL with http:// or https://, such as http://prometheus:9090` });
+  const prefix = url.pathname.replace(/\/+$/, "");
+  return {
+    origin: url.origin,
+    path: `${prefix}/api/v1/query`,
+    parameters: url.search.slice(1),
+    user:
+      url.username === "" && url.password === ""
+        ? undefined
+        : { name: decoded(url.username), password: decoded(url.password) },
+    shown: url.origin + prefix,
+  };
+}
+
+/** A percent sign that begins no escape stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

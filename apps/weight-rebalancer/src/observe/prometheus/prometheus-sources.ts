@@ -1,0 +1,42 @@
+import type { HistogramHandle } from "@evenkeel/metrics";
+import type { Clock, Component, Logger } from "@evenkeel/runtime";
+import type { metrics } from "../../metrics.ts";
+import type { MetricSource } from "../metric-source.ts";
+import type { SecretReader } from "../secret-reader.ts";
+import type { PrometheusSpec } from "./authorization.ts";
+import { Connections } from "./connections.ts";
+import { PrometheusSource } from "./prometheus-source.ts";
+
+export interface PrometheusSourcesOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly secrets: SecretReader;
+  /** The proxy for requests to a server, if any, as HTTPS_PROXY, HTTP_PROXY and NO_PROXY have it. */
+  readonly proxyFor: (server: URL) => string | undefined;
+  readonly queries: HistogramHandle<(typeof metrics)["queries"]["labels"]>;
+}
+
+/**
+ * Prometheus servers as sources of metrics. A server is asked at most eight queries at once, whoever asks, and those beyond wait
+ * in order; a slow server thus delays nobody but those who ask it.
+ */
+export class PrometheusSources implements Component {
+  readonly name = "prometheus";
+  readonly #options: PrometheusSourcesOptions;
+  readonly #connections: Connections;
+
+  constructor(options: PrometheusSourcesOptions) {
+    this.#options = options;
+    this.#connections = new Connections(options);
+  }
+
+  /** The source that an object in `namespace` describes. Making one asks nobody and never throws. */
+  source(namespace: string, spec: PrometheusSpec): MetricSource {
+    return new PrometheusSource({ ...this.#options, connections: this.#connections, namespace, spec });
+  }
+
+  /** Cuts every connection. Queries that are under way end with a fault. */
+  stop(): Promise<void> {
+    return this.#connections.stop();
+  }
+}

@@ -1,0 +1,87 @@
+/** One value as a server wrote it. */
+export interface Sample {
+  /** Since the epoch. */
+  readonly seconds: number;
+  readonly value: string;
+}
+
+/** What the body of an answer says, in the form of Prometheus's HTTP API. */
+export type QueryAnswer =
+  | {
+      readonly kind: "samples";
+      readonly resultType: "vector" | "scalar";
+      readonly samples: readonly Sample[];
+      readonly warnings: readonly string[];
+    }
+  /** An answer to another kind of question. */
+  | { readonly kind: "unfit"; readonly resultType: "matrix" | "string" | "histogram" }
+  | { readonly kind: "error"; readonly errorType: string; readonly error: string }
+  | { readonly kind: "malformed"; readonly why: string };
+
+/** The most warnings that are kept. */
+const WARNINGS = 5;
+
+/** Takes a body apart. Never throws, whatever the text is. */
+export function parseQueryAnswer(text: string): QueryAnswer {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return { kind: "malformed", why: "it is not JSON" };
+  }
+  if (!isObject(body)) return { kind: "malformed", why: "it is no JSON object" };
+  const { status, data, errorType, error } = body;
+  if (status === "error") return { kind: "error", errorType: textOf(errorType), error: textOf(error) };
+  if (status !== "success" || !isObject(data)) return { kind: "malformed", why: "it has no status and data" };
+  const { resultType, result } = data;
+  switch (resultType) {
+    case "scalar":
+      return samplesOf("scalar", [result], body);
+    case "vector":
+      return vectorOf(result, body);
+    case "matrix":
+    case "string":
+      return { kind: "unfit", resultType };
+    default:
+      return { kind: "malformed", why: "its resultType is none that Prometheus has" };
+  }
+}
+
+function vectorOf(result: unknown, body: JsonObject): QueryAnswer {
+  if (!Array.isArray(result)) return { kind: "malformed", why: "its result is no list" };
+  const entries: readonly unknown[] = result;
+  if (entries.some((entry) => isObject(entry) && entry["value"] === undefined && entry["histogram"] !== undefined))
+    return { kind: "unfit", resultType: "histogram" };
+  return samplesOf(
+    "vector",
+    entries.map((entry) => (isObject(entry) ? entry["value"] : undefined)),
+    body,
+  );
+}
+
+function samplesOf(resultType: "vector" | "scalar", pairs: readonly unknown[], body: JsonObject): QueryAnswer {
+  const samples: Sample[] = [];
+  for (const pair of pairs) {
+    const [seconds, value] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
+    if (typeof seconds !== "number" || typeof value !== "string" || !isTime(seconds))
+      return { kind: "malformed", why: "a sample is no pair of a time and a text" };
+    samples.push({ seconds, value });
+  }
+  const { warnings } = body;
+  const texts = Array.isArray(warnings) ? (warnings as readonly unknown[]).slice(0, WARNINGS).map(textOf) : [];
+  return { kind: "samples", resultType, samples, warnings: texts };
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isTime(seconds: number): boolean {
+  return !Number.isNaN(new Date(seconds * 1000).getTime());
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,106 @@
+import type { MetricFault, MetricReading } from "../../decide/snapshot.ts";
+import { parseDecimal, type ScaledDecimal } from "./decimal.ts";
+import type { QueryAnswer, Sample } from "./query-answer.ts";
+import { reduce, type Reducer } from "./reduce.ts";
+
+/** How an answer is to be taken. */
+export interface ReadingRules {
+  /** What the reading names as its source. */
+  readonly source: string;
+  readonly reducer: Reducer | undefined;
+  /** Milliseconds from which a sample is stale. */
+  readonly maxAge: number;
+  /** When the query was sent, by this process's wall clock. */
+  readonly askedAt: number;
+}
+
+/** Series that a reducer takes; more show a query that was meant otherwise. */
+const MOST_SAMPLES = 10_000;
+
+const NOT_NUMBERS = /^(?:NaN|[+-]?Inf)$/i;
+
+/** The metric in a server's answer, or why there is none. Nothing but a finite decimal ever becomes a value. */
+export function readingOf(
+  answer: Extract<QueryAnswer, { kind: "samples" | "unfit" }>,
+  rules: ReadingRules,
+): MetricReading {
+  if (answer.kind === "unfit") return faulty(rules.source, "QueryFailed", UNFIT[answer.resultType]);
+  const { samples } = answer;
+  const [first, second] = samples;
+  if (first === undefined)
+    return faulty(rules.source, "NoData", "the query gave no sample: is there such a series, and is it still scraped?");
+  if (second !== undefined && rules.reducer === undefined)
+    return faulty(
+      rules.source,
+      "ManySeries",
+      `${samples.length} series: add \`sum(…)\` to the query or set reducer`,
+      first,
+    );
+  if (samples.length > MOST_SAMPLES)
+    return faulty(rules.source, "ManySeries", `more than ${MOST_SAMPLES} series: aggregate in the query`, first);
+  return untimely(samples, rules) ?? valueOf(samples, rules);
+}
+
+export function faulty(source: string, fault: MetricFault, message: string, sample?: Sample): MetricReading {
+  return { source, value: null, sampledAt: sample === undefined ? null : timeOf(sample), fault, message };
+}
+
+const UNFIT = {
+  matrix: "the query gives a range of values: wrap it in a function such as rate(…) or avg_over_time(…)",
+  string: "the query gives a text and not a number",
+  histogram: "the query gives a histogram: take a number of it, such as histogram_sum(…) or histogram_quantile(…)",
+} as const;
+
+/** The fault of a sample that is too old, or so far in the future that one of the two clocks is wrong. */
+function untimely(samples: readonly Sample[], { source, maxAge, askedAt }: ReadingRules): MetricReading | undefined {
+  const ascending = samples.toSorted((a, b) => a.seconds - b.seconds);
+  const [oldest, newest] = [ascending[0], ascending.at(-1)];
+  const limit = `${maxAge / 1000} s`;
+  if (oldest !== undefined && askedAt - oldest.seconds * 1000 > maxAge) {
+    const message = `its sample of ${timeOf(oldest)} is older than ${limit}: is the series still written, and is the server's clock right?`;
+    return faulty(source, "StaleMetric", message, oldest);
+  }
+  if (newest !== undefined && newest.seconds * 1000 - askedAt > maxAge) {
+    const message = `its sample of ${timeOf(newest)} is more than ${limit} in the future: the server's clock or this host's is wrong`;
+    return faulty(source, "StaleMetric", message, newest);
+  }
+  return undefined;
+}
+
+function valueOf(samples: readonly Sample[], { source, reducer }: ReadingRules): MetricReading {
+  const values: ScaledDecimal[] = [];
+  for (const sample of samples) {
+    const number = NOT_NUMBERS.test(sample.value) ? undefined : parseDecimal(sample.value);
+    if (number !== undefined) {
+      values.push(number);
+      continue;
+    }
+    if (NOT_NUMBERS.test(sample.value)) return faulty(source, "NotANumber", notANumber(sample, samples.length), sample);
+    return faulty(source, "QueryFailed", `the server wrote ${shown(sample.value)} for a number`, sample);
+  }
+  const texts = samples.map(({ value }) => value);
+  const value = reducer === undefined ? texts[0] : reduce(reducer, { texts, values });
+  const [first] = samples;
+  if (value === undefined || first === undefined)
+    return faulty(
+      source,
+      "QueryFailed",
+      `the ${reducer ?? "value"} of the samples is larger than any number that Prometheus has`,
+    );
+  const oldest = samples.reduce((least, sample) => (sample.seconds < least.seconds ? sample : least), first);
+  return { source, value, sampledAt: timeOf(oldest), fault: null, message: null };
+}
+
+function notANumber({ value }: Sample, count: number): string {
+  const which = count === 1 ? "the value is" : `one of ${count} values is`;
+  return `${which} ${value}: look for a division by zero, or for scalar(…) of none or several series`;
+}
+
+function timeOf({ seconds }: Sample): string {
+  return new Date(seconds * 1000).toISOString();
+}
+
+/** What is long is not shown in part: it may be a secret that a server repeats. */
+function shown(value: string): string {
+  return value.length <= 40 ? JSON.stringify(value) : `a text of ${value.length} characters`;
+}
