@@ -25,9 +25,9 @@ test("joined stores show the objects of each", () => {
 test("joined stores are synced when each is", async () => {
   const { shop, bank, joined } = build();
   const synced = joined.whenSynced(new AbortController().signal);
-  for (const _change of shop.replace(shop.draft()));
+  Array.from(shop.replace(shop.draft()));
   expect(joined.hasSynced).toBe(false);
-  for (const _change of bank.replace(bank.draft()));
+  Array.from(bank.replace(bank.draft()));
   expect(joined.hasSynced).toBe(true);
   await synced;
 });
