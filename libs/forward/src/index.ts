@@ -1,1 +1,7 @@
-export { name } from "./name.ts";
+export type { Destination, Failure, Forward, Origin, Outcome, Refusal, Refuse, Router } from "./destination.ts";
+export * as forwardErrors from "./errors.ts";
+export type { ClientProtocol, Exchange, Head } from "./exchange.ts";
+export { type Counts, Forwarder, type ForwarderOptions } from "./forwarder.ts";
+export { type Deadlines, defaultDeadlines, defaultLimits, type ForwardLimits } from "./limits.ts";
+export type { Listener, ListenerOptions } from "./listener.ts";
+export { forwardMetrics } from "./metrics.ts";

@@ -1,0 +1,398 @@
+import type { Duplex, Readable } from "node:stream";
+import { CodedError, type CodedErrorClass, isRetryable, toError } from "@evenkeel/runtime";
+import type { Destination, Failure, Forward, Outcome, Refusal } from "../destination.ts";
+import type { Engine } from "../engine.ts";
+import { BadAnswer, BadRequest, Broken, NoRoute, TooSlow, Unreachable } from "../errors.ts";
+import type { ClientProtocol } from "../exchange.ts";
+import { requestHeaders } from "../headers/request-headers.ts";
+import { trailerList } from "../headers/response-headers.ts";
+import type { OriginPool } from "../upstream/origin-pool.ts";
+import type { Asker, Try } from "../upstream/try.ts";
+import { Timed } from "../wheel.ts";
+
+/** Methods that may be repeated although the first may have arrived (RFC 9110, section 9.2.2). */
+const idempotent = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
+
+type Phase = "routing" | "trying" | "answering" | "tunnel" | "ended";
+
+/**
+ * One request on its way: routed, tried, answered, settled. What differs between HTTP/1.1 and HTTP/2 clients is in its two
+ * subclasses; what differs between upstreams is in the tries.
+ */
+export abstract class ClientExchange extends Timed implements Asker {
+  abstract readonly method: string;
+  abstract readonly path: string;
+  abstract readonly host: string;
+  abstract readonly headers: readonly string[];
+  abstract readonly protocol: ClientProtocol;
+  abstract readonly scheme: "http" | "https";
+  abstract readonly remoteAddress: string;
+  abstract readonly upgrade: string | undefined;
+  abstract readonly hasBody: boolean;
+  abstract readonly body: Readable;
+  abstract readonly expectsContinue: boolean;
+  abstract readonly bodyLength: number;
+
+  protected readonly engine: Engine;
+  protected continueSent = false;
+  #phase: Phase = "routing";
+  #forward: Forward | undefined = undefined;
+  #try: Try | undefined = undefined;
+  #pool: OriginPool | undefined = undefined;
+  #tries = 0;
+  #bodyTaken = false;
+  #status = 0;
+  #end: Outcome["end"] = "answered";
+  #left = false;
+  #gone: AbortController | undefined = undefined;
+  readonly #arrived: number;
+  #routed = 0;
+  #tried = 0;
+
+  constructor(engine: Engine) {
+    super();
+    this.engine = engine;
+    this.#arrived = engine.clock.monotonic();
+    engine.inFlight += 1;
+    engine.tally.opened("exchange");
+  }
+
+  abstract bodyTrailers(): readonly string[];
+  abstract interim(status: number, headers: string[]): void;
+  abstract chunk(data: Buffer): boolean;
+  abstract closeAfter(): void;
+  /** Writes the head of the final answer. */
+  protected abstract writeHead(status: number, text: string, headers: string[], complete: boolean): void;
+  protected abstract writeEnd(trailers: readonly string[] | undefined): void;
+  /** A whole answer of this process. */
+  protected abstract writeWhole(status: number, headers: string[], body: string): void;
+  /** Ends the client's connection, or its stream, so that it cannot take a part for the whole. */
+  protected abstract cut(code: number | undefined): void;
+  /** Asks the kernel, by writing something harmless, whether the client is still there. False if there is no way to. */
+  protected abstract probe(): boolean;
+  protected abstract tunnel(
+    status: number,
+    text: string,
+    headers: readonly string[],
+    socket: Duplex,
+    head: Buffer,
+  ): void;
+
+  get listener(): string {
+    return this.engine.listener;
+  }
+
+  get left(): boolean {
+    return this.#left;
+  }
+
+  get gone(): AbortSignal {
+    if (!this.#gone) {
+      this.#gone = new AbortController();
+      if (this.#left) this.#gone.abort();
+    }
+    return this.#gone.signal;
+  }
+
+  header(name: string): string | undefined {
+    const { headers } = this;
+    for (let index = 0; index < headers.length; index += 2) {
+      const own = headers[index] as string;
+      if (own.length === name.length && own.toLowerCase() === name) return headers[index + 1];
+    }
+    return undefined;
+  }
+
+  /** Routes the request. Called once. */
+  begin(): void {
+    let destination: Destination | Promise<Destination>;
+    try {
+      destination = this.engine.router.route(this);
+    } catch (error) {
+      this.#defect(error);
+      return;
+    }
+    if (destination instanceof Promise) this.#hold(destination);
+    else this.#take(destination);
+  }
+
+  /** Answers without asking anyone. */
+  refuse({ status, code, headers, body }: Refusal): void {
+    if (this.#phase === "ended" || this.#phase === "answering" || this.#phase === "tunnel") return;
+    this.#phase = "answering";
+    this.#status = status;
+    this.#end = "refused";
+    this.engine.wheel.clear(this);
+    const list = [...(headers ?? [])];
+    if (code !== undefined) list.push("evenkeel-error", code);
+    this.writeWhole(status, list, body ?? "");
+  }
+
+  refuseWith(status: number, error: CodedError, headers: readonly string[] = []): void {
+    this.refuse({ status, code: error.code, headers, body: `${error.code}: ${error.message}\n` });
+  }
+
+  #hold(promised: Promise<Destination>): void {
+    if (this.hasBody && this.engine.limits.probe > 0) this.engine.wheel.set(this, this.engine.limits.probe);
+    promised.then(
+      (destination) => this.#take(destination),
+      (error: unknown) => this.#defect(error),
+    );
+  }
+
+  #take(destination: Destination): void {
+    if (this.#phase !== "routing") {
+      if ("settled" in destination) destination.settled({ status: 0, end: "left" });
+      return;
+    }
+    this.engine.wheel.clear(this);
+    if ("refuse" in destination) {
+      this.refuse(destination.refuse);
+      return;
+    }
+    if (this.#routed === 0) this.#routed = this.engine.clock.monotonic();
+    this.#forward = destination;
+    this.#ask(destination);
+  }
+
+  #ask(forward: Forward): void {
+    this.#phase = "trying";
+    this.#tries += 1;
+    if (this.#tries > 1) this.engine.tally.retried();
+    this.#tried = this.engine.clock.monotonic();
+    try {
+      const { list, host } = requestHeaders(this, forward, this.engine.proxy);
+      const ask = { asker: this, forward, path: forward.path ?? this.path, host, headers: list };
+      const pool = this.engine.origins.pool(forward.origin);
+      pool.enter();
+      this.#pool = pool;
+      const started = pool.start(ask);
+      // It may have failed on the spot.
+      if (this.#pool !== pool) return;
+      this.#try = started;
+    } catch (error) {
+      this.#leavePool();
+      this.#defect(error);
+      return;
+    }
+    this.#arm();
+  }
+
+  /** The try is over, one way or another. */
+  #leavePool(): void {
+    const pool = this.#pool;
+    this.#pool = undefined;
+    this.#try = undefined;
+    pool?.leave();
+  }
+
+  #defect(error: unknown): void {
+    if (this.#phase === "ended" || this.#left) return;
+    if (error instanceof CodedError) {
+      this.refuseWith(isRetryable(error) ? 503 : 500, error);
+      return;
+    }
+    this.engine.log.error({ error: toError(error), listener: this.listener }, "a request could not be routed");
+    this.refuseWith(500, new NoRoute({}));
+  }
+
+  /** Milliseconds until the next deadline of the phase; 0 if there is none, or negative if it has passed. */
+  #remaining(): number {
+    const forward = this.#forward;
+    const now = this.engine.clock.monotonic();
+    const own = forward?.deadlines;
+    const defaults = this.engine.deadlines;
+    const total = own?.total ?? defaults.total;
+    let due = total > 0 ? this.#routed + total : Infinity;
+    if (this.#phase === "trying") {
+      const response = own?.response ?? defaults.response;
+      const connect = own?.connect ?? defaults.connect;
+      const expect = own?.expect ?? defaults.expect;
+      if (response > 0) due = Math.min(due, this.#tried + response);
+      if (connect > 0 && this.#try?.connected !== true) due = Math.min(due, this.#tried + connect);
+      if (expect > 0 && this.#waitsToSend) due = Math.min(due, this.#tried + expect);
+    }
+    return due === Infinity ? 0 : due - now || -1;
+  }
+
+  get #waitsToSend(): boolean {
+    return this.expectsContinue && !this.continueSent && this.#try?.connected === true;
+  }
+
+  #arm(): void {
+    if (this.#phase !== "trying" && this.#phase !== "answering") return;
+    const remaining = this.#remaining();
+    if (remaining === 0) this.engine.wheel.clear(this);
+    else this.engine.wheel.set(this, remaining);
+  }
+
+  override expire(): void {
+    if (this.#phase === "routing") {
+      if (this.probe()) this.engine.wheel.set(this, this.engine.limits.probe);
+      return;
+    }
+    if (this.#phase !== "trying" && this.#phase !== "answering") return;
+    const remaining = this.#remaining();
+    if (remaining > 0) {
+      this.engine.wheel.set(this, remaining);
+      return;
+    }
+    if (remaining === 0) return;
+    const { clock, deadlines } = this.engine;
+    const expect = this.#forward?.deadlines?.expect ?? deadlines.expect;
+    const response = this.#forward?.deadlines?.response ?? deadlines.response;
+    const spent = clock.monotonic() - this.#tried;
+    const total = this.#forward?.deadlines?.total ?? deadlines.total;
+    const totalSpent = total > 0 && clock.monotonic() - this.#routed >= total;
+    if (this.#waitsToSend && spent >= expect && (response === 0 || spent < response) && !totalSpent) {
+      this.continued();
+      this.#try?.sendBody();
+      this.#arm();
+      return;
+    }
+    const connected = this.#try?.connected === true;
+    this.#try?.abort();
+    this.failed(connected || totalSpent ? "deadline" : "connect", new Error("the deadline passed"), connected);
+  }
+
+  bodyTaken(): void {
+    this.#bodyTaken = true;
+    // While the client is still sending, the upstream cannot be late.
+    this.#tried = this.engine.clock.monotonic();
+  }
+
+  continued(): void {
+    if (!this.expectsContinue || this.continueSent || this.#phase !== "trying") return;
+    this.continueSent = true;
+    this.interim(100, []);
+  }
+
+  answer(status: number, text: string, headers: string[], complete: boolean): void {
+    if (this.#phase !== "trying") return;
+    this.#phase = "answering";
+    this.#status = status;
+    if (this.expectsContinue && !this.continueSent) this.closeAfter();
+    const more = this.#forward?.answerHeaders;
+    if (more) headers.push(...more);
+    this.#arm();
+    this.writeHead(status, text, headers, complete);
+  }
+
+  complete(trailers: readonly string[] | undefined): void {
+    if (this.#phase !== "answering") return;
+    this.#leavePool();
+    this.engine.wheel.clear(this);
+    this.writeEnd(trailers === undefined ? undefined : trailerList(trailers));
+  }
+
+  upgraded(status: number, text: string, headers: readonly string[], socket: Duplex, head: Buffer): void {
+    if (this.#phase !== "trying") {
+      socket.destroy();
+      return;
+    }
+    this.#phase = "tunnel";
+    this.#status = status;
+    this.#try = undefined;
+    this.engine.wheel.clear(this);
+    this.tunnel(status, text, headers, socket, head);
+  }
+
+  unsendable(error: Error): void {
+    if (this.#phase !== "trying") return;
+    this.#leavePool();
+    this.engine.tally.malformed();
+    this.refuseWith(400, new BadRequest({ fault: error.message }));
+  }
+
+  failed(kind: Failure["kind"], error: Error, sent: boolean, code?: number): void {
+    if (this.#phase !== "trying" && this.#phase !== "answering") return;
+    const forward = this.#forward as Forward;
+    this.#leavePool();
+    this.engine.wheel.clear(this);
+    this.engine.tally.failed(kind);
+    if (this.#phase === "answering") {
+      this.#end = "broken";
+      this.cut(code);
+      return;
+    }
+    const repeatable = !this.#bodyTaken && (!sent || (kind === "reset" && idempotent.has(this.method)));
+    const failure = { kind, origin: forward.origin, tries: this.#tries, repeatable, error };
+    if (repeatable && this.#again(failure)) return;
+    const origin = `${forward.origin.host}:${forward.origin.port}`;
+    const { status, Reason } = verdicts[kind];
+    this.refuseWith(status, new Reason({ origin }, { cause: error }));
+  }
+
+  /** True if there is another try. */
+  #again(failure: Failure): boolean {
+    const { router, limits } = this.engine;
+    let next: Destination | Promise<Destination> | undefined;
+    if (router.retry) {
+      try {
+        next = router.retry(this, failure);
+      } catch (error) {
+        this.#defect(error);
+        return true;
+      }
+    } else if (failure.tries < limits.tries) next = this.#forward;
+    if (next === undefined) return false;
+    const before = this.#forward;
+    // The slot of the first destination is free, unless the same one is tried again.
+    if (before !== next) before?.settled?.({ status: 0, end: "broken" });
+    this.#forward = undefined;
+    this.#phase = "routing";
+    if (next instanceof Promise) this.#hold(next);
+    else this.#take(next);
+    return true;
+  }
+
+  /** The client takes more of the answer. */
+  drained(): void {
+    this.#try?.resume();
+  }
+
+  /** The client's side is over: everything was handed over if `whole`, else it is gone. The last that happens to an exchange. */
+  protected ended(whole: boolean): void {
+    if (this.#phase === "ended") return;
+    const tunnelled = this.#phase === "tunnel";
+    this.#phase = "ended";
+    const { wheel, tally, clock } = this.engine;
+    wheel.clear(this);
+    const running = this.#try;
+    this.#leavePool();
+    if (!whole && this.#end !== "broken" && !tunnelled) {
+      this.#left = true;
+      this.#end = "left";
+      this.#gone?.abort();
+    }
+    running?.abort();
+    this.engine.inFlight -= 1;
+    tally.closed("exchange");
+    const protocol = this.protocol === "http/1.1" || this.protocol === "http/1.0" ? "http1" : "h2";
+    const { status } = this.#outcome();
+    if (tunnelled) tally.ended(protocol, "tunnel");
+    else {
+      tally.ended(protocol, this.#end === "left" || this.#end === "broken" ? this.#end : classOf(status));
+      tally.took(protocol, clock.monotonic() - this.#arrived);
+    }
+    this.#forward?.settled?.(this.#outcome());
+    this.engine.settled();
+  }
+
+  #outcome(): Outcome {
+    return { status: this.#status, end: this.#end };
+  }
+}
+
+function classOf(status: number): "2xx" | "3xx" | "4xx" | "5xx" {
+  return status < 300 ? "2xx" : status < 400 ? "3xx" : status < 500 ? "4xx" : "5xx";
+}
+
+type OriginError = CodedErrorClass<"{origin}">;
+
+const verdicts: Readonly<Record<Failure["kind"], { status: number; Reason: OriginError }>> = {
+  connect: { status: 503, Reason: Unreachable as unknown as OriginError },
+  reset: { status: 502, Reason: Broken as unknown as OriginError },
+  protocol: { status: 502, Reason: BadAnswer as unknown as OriginError },
+  deadline: { status: 504, Reason: TooSlow as unknown as OriginError },
+};

@@ -1,0 +1,25 @@
+import type { OutgoingHttpHeaders } from "node:http2";
+
+/** The gRPC status for an HTTP status, as gRPC's own table has it, but for 504, which is a deadline that passed. */
+const codes: Readonly<Record<number, number>> = {
+  400: 13,
+  401: 16,
+  403: 7,
+  404: 12,
+  429: 14,
+  500: 13,
+  501: 12,
+  502: 14,
+  503: 14,
+  504: 4,
+};
+
+/** A refusal as a gRPC client understands it: trailers alone. */
+export function grpcRefusal(status: number, message: string): OutgoingHttpHeaders {
+  return {
+    ":status": 200,
+    "content-type": "application/grpc",
+    "grpc-status": String(codes[status] ?? 2),
+    "grpc-message": encodeURIComponent(message.trim()).replaceAll("%20", " "),
+  };
+}

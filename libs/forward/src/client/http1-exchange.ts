@@ -1,0 +1,200 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex, Readable } from "node:stream";
+import type { Engine, Flushable } from "../engine.ts";
+import type { ClientProtocol } from "../exchange.ts";
+import { ClientExchange } from "./client-exchange.ts";
+import { joinSockets } from "./join-sockets.ts";
+import type { RequestShape } from "./request-shape.ts";
+import { Linger } from "./linger.ts";
+import { nextTurn } from "./turns.ts";
+import type { UpgradeStart } from "./upgrade-start.ts";
+
+const exchangeOf = Symbol("exchange");
+type Marked = ServerResponse & { [exchangeOf]?: Http1Exchange };
+
+/** An exchange with a client that speaks HTTP/1.1 or 1.0. */
+export class Http1Exchange extends ClientExchange implements Flushable {
+  readonly method: string;
+  readonly path: string;
+  readonly host: string;
+  readonly headers: readonly string[];
+  readonly protocol: ClientProtocol;
+  readonly scheme: "http" | "https";
+  readonly remoteAddress: string;
+  readonly upgrade: string | undefined;
+  readonly hasBody: boolean;
+  readonly expectsContinue: boolean;
+  readonly bodyLength: number;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #start: UpgradeStart | undefined;
+  /** Bytes of the answer's body that are still to come; -1 if it is not said. */
+  #rest = -1;
+  #listensToDrain = false;
+
+  constructor(
+    engine: Engine,
+    request: IncomingMessage,
+    response: ServerResponse,
+    shape: RequestShape,
+    expectsContinue: boolean,
+    start?: UpgradeStart,
+  ) {
+    super(engine);
+    this.#request = request;
+    this.#response = response;
+    this.#start = start;
+    this.method = request.method ?? "GET";
+    this.path = shape.path;
+    this.host = shape.host;
+    this.headers = request.rawHeaders;
+    this.protocol = request.httpVersionMinor === 0 ? "http/1.0" : "http/1.1";
+    this.scheme = "encrypted" in request.socket ? "https" : "http";
+    this.remoteAddress = plainAddress(request.socket.remoteAddress);
+    this.upgrade = start?.token;
+    this.hasBody = shape.hasBody;
+    this.bodyLength = shape.bodyLength;
+    this.expectsContinue = expectsContinue && shape.hasBody;
+    (response as Marked)[exchangeOf] = this;
+    response.on("close", onClose);
+    if (engine.draining) response.shouldKeepAlive = false;
+  }
+
+  get body(): Readable {
+    return this.#request;
+  }
+
+  bodyTrailers(): readonly string[] {
+    return this.#request.rawTrailers;
+  }
+
+  closeAfter(): void {
+    this.#response.shouldKeepAlive = false;
+  }
+
+  interim(status: number, headers: string[]): void {
+    const { socket } = this.#response;
+    // HTTP/1.0 knows no interim answers, and one whose turn has not come (a pipelined request's) has no socket yet.
+    if (this.protocol === "http/1.0" || !socket || this.#response.headersSent) return;
+    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Interim"}\r\n`;
+    for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`;
+    socket.write(`${text}\r\n`, "latin1");
+  }
+
+  protected override probe(): boolean {
+    if (this.protocol === "http/1.0" || this.expectsContinue || this.#request.complete) return false;
+    this.interim(102, []);
+    return true;
+  }
+
+  protected override writeHead(status: number, text: string, headers: string[]): void {
+    const response = this.#response;
+    try {
+      if (text === "") response.writeHead(status, headers);
+      else response.writeHead(status, text, headers);
+    } catch {
+      // A header that HTTP/1.1 cannot carry, from an upstream of HTTP/2.
+      this.cut();
+      return;
+    }
+    this.#rest = -1;
+    for (let index = 0; index < headers.length; index += 2) {
+      if (headers[index] === "content-length") this.#rest = Number(headers[index + 1]);
+    }
+    this.engine.flush.add(this);
+  }
+
+  flushHead(): void {
+    if (!this.#response.headersSent || this.#response.writableEnded || this.#response.destroyed) return;
+    this.#response.flushHeaders();
+  }
+
+  chunk(data: Buffer): boolean {
+    const response = this.#response;
+    if (this.#rest >= 0) {
+      this.#rest -= data.length;
+      if (this.#rest === 0) {
+        response.end(data);
+        return true;
+      }
+    }
+    if (response.write(data)) return true;
+    if (!this.#listensToDrain) {
+      this.#listensToDrain = true;
+      response.on("drain", onDrain);
+    }
+    return false;
+  }
+
+  protected override writeEnd(trailers: readonly string[] | undefined): void {
+    const response = this.#response;
+    if (trailers !== undefined && trailers.length > 0) {
+      const pairs: [string, string][] = [];
+      for (let index = 0; index < trailers.length; index += 2) {
+        pairs.push([trailers[index] as string, trailers[index + 1] as string]);
+      }
+      response.addTrailers(pairs);
+    }
+    if (!response.writableEnded) response.end();
+    if (this.hasBody && !this.#request.complete) new Linger(this.engine, this.#request);
+  }
+
+  protected override writeWhole(status: number, headers: string[], body: string): void {
+    headers.push("content-length", String(Buffer.byteLength(body)));
+    if (body !== "" && !headers.includes("content-type")) headers.push("content-type", "text/plain; charset=utf-8");
+    if (this.expectsContinue && !this.continueSent) this.closeAfter();
+    this.#response.writeHead(status, headers);
+    this.#response.end(body);
+    if (this.hasBody && !this.#request.complete) new Linger(this.engine, this.#request);
+  }
+
+  protected override cut(): void {
+    const { socket } = this.#request;
+    // The end of a connection is the end of the body for a client of HTTP/1.0: only a reset tells it that there was more.
+    if (this.protocol === "http/1.0" && this.scheme === "http") socket.resetAndDestroy();
+    else socket.destroy();
+    // A pipelined answer whose turn has not come has no socket to close with.
+    if (!this.#response.socket) this.over(false);
+  }
+
+  protected override tunnel(
+    status: number,
+    text: string,
+    headers: readonly string[],
+    upstream: Duplex,
+    head: Buffer,
+  ): void {
+    const start = this.#start as UpgradeStart;
+    const { socket } = this.#request;
+    this.#response.off("close", onClose);
+    this.#response.detachSocket(socket);
+    let reply = `HTTP/1.1 ${status} ${text}\r\n`;
+    for (let index = 0; index < headers.length; index += 2) reply += `${headers[index]}: ${headers[index + 1]}\r\n`;
+    socket.write(`${reply}\r\n`, "latin1");
+    this.engine.tally.opened("tunnel");
+    joinSockets({ socket, head: start.release() }, { socket: upstream, head }, () => {
+      this.engine.tally.closed("tunnel");
+      this.over(true);
+    });
+  }
+
+  /** The client's side is over. */
+  over(whole: boolean): void {
+    this.ended(whole);
+    this.#start?.release();
+    nextTurn(this.#request.socket);
+  }
+}
+
+function onClose(this: ServerResponse): void {
+  (this as Marked)[exchangeOf]?.over(this.writableFinished);
+}
+
+function onDrain(this: ServerResponse): void {
+  (this as Marked)[exchangeOf]?.drained();
+}
+
+function plainAddress(address: string | undefined): string {
+  if (address === undefined) return "unknown";
+  return address.startsWith("::ffff:") ? address.slice(7) : address;
+}

@@ -1,0 +1,159 @@
+import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { Duplex, Readable } from "node:stream";
+import type { Engine } from "../engine.ts";
+import type { ClientProtocol } from "../exchange.ts";
+import { headerObject } from "../headers/header-object.ts";
+import { ClientExchange } from "./client-exchange.ts";
+import { grpcRefusal } from "./grpc-refusal.ts";
+
+/** An exchange on a stream of HTTP/2. */
+export class Http2Exchange extends ClientExchange {
+  readonly method: string;
+  readonly path: string;
+  readonly host: string;
+  readonly headers: readonly string[];
+  readonly protocol: ClientProtocol;
+  readonly scheme: "http" | "https";
+  readonly remoteAddress: string;
+  readonly upgrade = undefined;
+  readonly hasBody: boolean;
+  readonly expectsContinue: boolean;
+  readonly bodyLength: number;
+  readonly #stream: ServerHttp2Stream;
+  #bodyTrailers: readonly string[] = [];
+  #trailers: readonly string[] = [];
+  #whole = false;
+
+  constructor(
+    engine: Engine,
+    stream: ServerHttp2Stream,
+    head: IncomingHttpHeaders,
+    flags: number,
+    raw: readonly string[],
+    remoteAddress: string,
+    secure: boolean,
+  ) {
+    super(engine);
+    this.#stream = stream;
+    this.method = head[":method"] ?? "";
+    this.path = head[":path"] ?? "";
+    this.host = head[":authority"] ?? head.host ?? "";
+    this.headers = withoutPseudo(raw);
+    this.protocol = secure ? "h2" : "h2c";
+    this.scheme = secure ? "https" : "http";
+    this.remoteAddress = remoteAddress;
+    this.hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0;
+    this.bodyLength = head["content-length"] === undefined ? -1 : Number(head["content-length"]);
+    this.expectsContinue = this.hasBody && head.expect?.toLowerCase() === "100-continue";
+    stream.on("error", ignore);
+    stream.on("close", () => this.ended(this.#whole && stream.rstCode === constants.NGHTTP2_NO_ERROR));
+    stream.on("drain", () => this.drained());
+    stream.on("trailers", (_trailers, _flags, list) => (this.#bodyTrailers = list));
+    stream.on("wantTrailers", () => stream.sendTrailers(headerObject(this.#trailers)));
+  }
+
+  get body(): Readable {
+    return this.#stream;
+  }
+
+  bodyTrailers(): readonly string[] {
+    return this.#bodyTrailers;
+  }
+
+  closeAfter(): void {
+    const { session } = this.#stream;
+    if (session && !session.closed && !session.destroyed) session.close();
+  }
+
+  interim(status: number, headers: string[]): void {
+    const stream = this.#stream;
+    if (stream.headersSent || stream.destroyed || stream.closed) return;
+    stream.additionalHeaders({ ...headerObject(headers), ":status": status });
+  }
+
+  protected override probe(): boolean {
+    // A reset of the stream, or the end of the connection, is always read.
+    return false;
+  }
+
+  protected override writeHead(status: number, _text: string, headers: string[], complete: boolean): void {
+    const stream = this.#stream;
+    if (stream.destroyed || stream.closed) return;
+    if (this.engine.draining) this.closeAfter();
+    const answer: OutgoingHttpHeaders = headerObject(headers);
+    answer[":status"] = status;
+    if (complete) this.#whole = true;
+    try {
+      stream.respond(answer, { endStream: complete, waitForTrailers: !complete });
+    } catch {
+      // A header that HTTP/2 cannot carry, such as several of a kind of which there is one.
+      this.cut(undefined);
+    }
+    if (complete) this.#stopBody();
+  }
+
+  chunk(data: Buffer): boolean {
+    const stream = this.#stream;
+    return stream.destroyed || stream.closed || stream.writableEnded || stream.write(data);
+  }
+
+  protected override writeEnd(trailers: readonly string[] | undefined): void {
+    const stream = this.#stream;
+    if (trailers) this.#trailers = trailers;
+    this.#whole = true;
+    if (!stream.writableEnded) stream.end();
+    this.#stopBody();
+  }
+
+  protected override writeWhole(status: number, headers: string[], body: string): void {
+    const stream = this.#stream;
+    if (stream.destroyed || stream.closed) return;
+    this.#whole = true;
+    if (this.engine.draining) this.closeAfter();
+    if (this.header("content-type")?.startsWith("application/grpc") === true) {
+      stream.respond({ ...headerObject(headers), ...grpcRefusal(status, body) }, { endStream: true });
+    } else {
+      const answer: OutgoingHttpHeaders = headerObject(headers);
+      answer[":status"] = status;
+      answer["content-length"] = Buffer.byteLength(body);
+      if (body !== "") answer["content-type"] ??= "text/plain; charset=utf-8";
+      stream.respond(answer);
+      if (!stream.writableEnded) stream.end(body);
+    }
+    this.#stopBody();
+  }
+
+  /** The answer is given; a client that still sends is told that nobody reads (RFC 9113, section 8.1). */
+  #stopBody(): void {
+    const stream = this.#stream;
+    if (!this.hasBody || stream.readableEnded || stream.destroyed) return;
+    const stop = () => {
+      if (!stream.readableEnded && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+    };
+    if (stream.writableFinished) stop();
+    else stream.once("finish", stop);
+  }
+
+  protected override cut(code: number | undefined): void {
+    const stream = this.#stream;
+    if (!stream.closed) stream.close(code === undefined || code === 0 ? constants.NGHTTP2_INTERNAL_ERROR : code);
+  }
+
+  protected override tunnel(_status: number, _text: string, _headers: readonly string[], socket: Duplex): void {
+    // Nothing asks for an upgrade over HTTP/2, so none is granted.
+    socket.destroy();
+    this.cut(undefined);
+  }
+}
+
+function withoutPseudo(raw: readonly string[]): string[] {
+  const list: string[] = [];
+  for (let index = 0; index < raw.length; index += 2) {
+    if (!(raw[index] as string).startsWith(":")) list.push(raw[index] as string, raw[index + 1] as string);
+  }
+  return list;
+}
+
+function ignore(): void {
+  // The close that follows says all there is to know.
+}

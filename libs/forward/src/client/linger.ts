@@ -1,0 +1,26 @@
+import type { IncomingMessage } from "node:http";
+import type { Engine } from "../engine.ts";
+import { Timed } from "../wheel.ts";
+
+/** Milliseconds for which the rest of a body is read and dropped after its answer. */
+const PATIENCE = 2_000;
+
+/**
+ * Reads the rest of a body that nobody wants. To close a connection with unread bytes resets it, and the reset may overtake the
+ * answer; so the client gets a while to end its body, after which its connection is closed.
+ */
+export class Linger extends Timed {
+  readonly #request: IncomingMessage;
+
+  constructor(engine: Engine, request: IncomingMessage) {
+    super();
+    this.#request = request;
+    engine.wheel.set(this, PATIENCE);
+    request.once("close", () => engine.wheel.clear(this));
+    request.resume();
+  }
+
+  override expire(): void {
+    if (!this.#request.complete) this.#request.socket.destroy();
+  }
+}

@@ -1,0 +1,35 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Http1Exchange } from "./http1-exchange.ts";
+
+/** The most requests of one connection that may wait for their turn. */
+const MOST = 64;
+
+interface Line {
+  readonly waiting: Http1Exchange[];
+}
+
+const lineOf = Symbol("line");
+type Lined = Duplex & { [lineOf]?: Line | undefined; _httpMessage?: { readonly headersSent: boolean } | null };
+
+/**
+ * Pipelined requests: each begins when the answer before it is complete, so that they reach the upstream in the order in which they
+ * were sent, and one after the other.
+ */
+export function waitForTurn(request: IncomingMessage, exchange: Http1Exchange): void {
+  const socket: Lined = request.socket;
+  const line = (socket[lineOf] ??= { waiting: [] });
+  if (line.waiting.push(exchange) > MOST) socket.destroy();
+  request.once("aborted", () => exchange.over(false));
+}
+
+/** The answer on `socket` is complete: the next begins. */
+export function nextTurn(socket: Duplex): void {
+  const next = (socket as Lined)[lineOf]?.waiting.shift();
+  if (next && !socket.destroyed) next.begin();
+}
+
+/** Whether a part of an answer has been written, so that another cannot follow. */
+export function isAnswering(socket: Duplex): boolean {
+  return (socket as Lined)._httpMessage?.headersSent === true;
+}

@@ -1,0 +1,136 @@
+import type { MetricRegistry } from "@evenkeel/metrics";
+import type { Clock, Door, Logger } from "@evenkeel/runtime";
+import type { Origin, Router } from "./destination.ts";
+import { type Engine, FlushQueue } from "./engine.ts";
+import { type Deadlines, defaultDeadlines, defaultLimits, type ForwardLimits } from "./limits.ts";
+import { Listener, type ListenerOptions } from "./listener.ts";
+import { Tally } from "./tally.ts";
+import { Origins } from "./upstream/origins.ts";
+import { Wheel } from "./wheel.ts";
+
+export interface ForwarderOptions extends ListenerOptions {
+  readonly router: Router;
+  readonly limits?: Partial<ForwardLimits> | undefined;
+  readonly deadlines?: Partial<Deadlines> | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: MetricRegistry;
+  /** The name that stands in `Via`; `evenkeel` by default. */
+  readonly proxy?: string | undefined;
+}
+
+/** What is open; each is 0 when nothing is under way and idle connections have been dropped. */
+export interface Counts {
+  readonly exchanges: number;
+  readonly tunnels: number;
+  readonly clientSockets: number;
+  readonly upstreamSockets: number;
+  readonly timers: number;
+  readonly origins: number;
+}
+
+/** Takes requests on one port or several and forwards each where the router says. */
+export class Forwarder implements Door {
+  readonly name: string;
+  readonly #options: ForwarderOptions;
+  readonly #limits: ForwardLimits;
+  readonly #deadlines: Deadlines;
+  readonly #wheel: Wheel;
+  readonly #tally: Tally;
+  readonly #origins: Origins;
+  readonly #flush = new FlushQueue();
+  readonly #listeners = new Set<Listener>();
+  readonly #main: Listener;
+
+  constructor(options: ForwarderOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#deadlines = { ...defaultDeadlines, ...options.deadlines };
+    this.#wheel = new Wheel(options.clock);
+    this.#tally = new Tally(options.registry, options.clock);
+    this.#origins = new Origins({
+      limits: this.#limits,
+      connectTimeout: this.#deadlines.connect,
+      tally: this.#tally,
+      wheel: this.#wheel,
+      now: () => options.clock.monotonic(),
+    });
+    this.#main = this.#make(options, options.router);
+  }
+
+  /** The first listener's port, once started. */
+  get port(): number {
+    return this.#main.port;
+  }
+
+  async start(): Promise<void> {
+    await this.#main.start();
+    this.#listeners.add(this.#main);
+  }
+
+  /** Opens one more port, with a router of its own or the forwarder's. `unlisten` closes it again. */
+  async listen(options: ListenerOptions, router: Router = this.#options.router): Promise<Listener> {
+    const listener = this.#make(options, router);
+    await listener.start();
+    this.#listeners.add(listener);
+    return listener;
+  }
+
+  /** Closes a port as `drain` closes all: says how many exchanges were cut. */
+  async unlisten(listener: Listener, deadline: AbortSignal): Promise<number> {
+    this.#listeners.delete(listener);
+    return listener.close(deadline);
+  }
+
+  async drain(deadline: AbortSignal): Promise<number> {
+    const cut = await Promise.all([...this.#listeners].map((listener) => listener.close(deadline)));
+    this.#listeners.clear();
+    return cut.reduce((sum, count) => sum + count, 0);
+  }
+
+  async stop(deadline: AbortSignal): Promise<void> {
+    await this.drain(deadline);
+    this.#origins.close();
+    this.#tally.pour();
+  }
+
+  /** Exchanges that are at `origin` now, tunnels among them. */
+  inFlight(origin: Origin): number {
+    return this.#origins.inFlight(origin);
+  }
+
+  counts(): Counts {
+    const { exchange, tunnel, client, upstream } = this.#tally.open;
+    return {
+      exchanges: exchange,
+      tunnels: tunnel,
+      clientSockets: client,
+      upstreamSockets: upstream,
+      timers: this.#wheel.size - this.#origins.size,
+      origins: this.#origins.size,
+    };
+  }
+
+  #make(options: ListenerOptions, router: Router): Listener {
+    const { clock, log, proxy } = this.#options;
+    const engine: Engine = {
+      listener: options.name,
+      inFlight: 0,
+      draining: false,
+      settled: () => listener.settled(),
+      router,
+      limits: this.#limits,
+      deadlines: this.#deadlines,
+      clock,
+      log,
+      wheel: this.#wheel,
+      tally: this.#tally,
+      origins: this.#origins,
+      proxy: proxy ?? "evenkeel",
+      flush: this.#flush,
+    };
+    const listener: Listener = new Listener(engine, options);
+    return listener;
+  }
+}

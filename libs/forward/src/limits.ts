@@ -1,0 +1,49 @@
+/** Milliseconds each; 0 means none. They are kept to within 50 ms. */
+export interface Deadlines {
+  /** For a connection to the upstream. */
+  readonly connect: number;
+  /** Of each try: from its start, or from the last part of the request's body that was sent, to the head of the answer. */
+  readonly response: number;
+  /** From the routing to the end of the answer, over all tries; tunnels are exempt. */
+  readonly total: number;
+  /** How long a client that expects `100 Continue` waits for the upstream's word before its body is asked for anyway. */
+  readonly expect: number;
+}
+
+export const defaultDeadlines: Deadlines = { connect: 5_000, response: 60_000, total: 0, expect: 1_000 };
+
+export interface ForwardLimits {
+  /** Bytes of a request's head, or of an upstream's answer's; more is 431, or 502. */
+  readonly headBytes: number;
+  /** How long a client may take for its request's head, in milliseconds. */
+  readonly headTime: number;
+  /** Open connections of clients at one listener; more are closed at once. */
+  readonly connections: number;
+  /** Streams that an HTTP/2 client may have open on one connection. */
+  readonly streams: number;
+  /** How long a client's connection may be idle, in milliseconds. */
+  readonly clientIdle: number;
+  /** How long an upstream's connection may be idle, in milliseconds; also after how long a pool without use is dropped. */
+  readonly upstreamIdle: number;
+  /** Connections to one origin; what is more waits. */
+  readonly upstreamConnections: number;
+  /** Tries of one request, the first among them, where the router does not say otherwise. */
+  readonly tries: number;
+  /**
+   * Every so many milliseconds a held HTTP/1.1 upload gets `102 Processing`, since a client that left shows by no other sign while
+   * its body is unread. A client is found gone after two of them. 0 sends none.
+   */
+  readonly probe: number;
+}
+
+export const defaultLimits: ForwardLimits = {
+  headBytes: 32 * 1024,
+  headTime: 20_000,
+  connections: 50_000,
+  streams: 250,
+  clientIdle: 75_000,
+  upstreamIdle: 30_000,
+  upstreamConnections: 1_024,
+  tries: 2,
+  probe: 450,
+};

@@ -1,0 +1,294 @@
+import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
+import {
+  createServer as createHttp2Server,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { createServer as createTlsServer, type Server as TlsServer, type TlsOptions, type TLSSocket } from "node:tls";
+import type { CodedError } from "@evenkeel/runtime";
+import { Http1Exchange } from "./client/http1-exchange.ts";
+import { Http2Exchange } from "./client/http2-exchange.ts";
+import { ShapeFault, shapeOf } from "./client/request-shape.ts";
+import { isAnswering, waitForTurn } from "./client/turns.ts";
+import { UpgradeStart } from "./client/upgrade-start.ts";
+import type { Engine } from "./engine.ts";
+import { BadRequest, CannotListen, HeadTooLarge, HeadTooSlow, NotForwarded } from "./errors.ts";
+import { Sniffer } from "./sniffer.ts";
+
+export interface ListenerOptions {
+  /** Stands in every exchange that it takes. */
+  readonly name: string;
+  /** All addresses when absent. */
+  readonly host?: string | undefined;
+  /** 0 asks the system for a free one. */
+  readonly port: number;
+  /** The setting that chooses the port, for the error message. */
+  readonly flag?: string | undefined;
+  /** Certificate, key and what else Node's TLS takes. With it the port takes TLS, and only TLS unless `plaintext` is set. */
+  readonly tls?: (TlsOptions & { readonly plaintext?: boolean }) | undefined;
+}
+
+/** One port: HTTP/1.1, HTTP/2 by prior knowledge and, given a certificate, both over TLS, told apart by their first bytes. */
+export class Listener {
+  readonly name: string;
+  readonly #engine: Engine;
+  readonly #options: ListenerOptions;
+  readonly #http1: Server;
+  readonly #http2: Http2Server;
+  readonly #tls: TlsServer | undefined;
+  readonly #serveHttp1: (socket: Duplex) => void;
+  readonly #sockets = new Set<Socket>();
+  readonly #sessions = new Set<ServerHttp2Session>();
+  #port = 0;
+
+  constructor(engine: Engine, options: ListenerOptions) {
+    this.name = options.name;
+    this.#engine = engine;
+    this.#options = options;
+    const { limits } = engine;
+    this.#http1 = createServer({
+      maxHeaderSize: limits.headBytes,
+      headersTimeout: limits.headTime,
+      // A whole request may take as long as it likes: uploads are long, and held ones stand still.
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.min(5_000, Math.max(100, limits.headTime / 4)),
+      keepAliveTimeout: limits.clientIdle,
+      insecureHTTPParser: false,
+      requireHostHeader: true,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 15_000,
+      shouldUpgradeCallback: (request) => upgradeToken(request) !== undefined,
+    });
+    // Node drops the headers beyond its count without a word; the bytes are bounded anyway.
+    this.#http1.maxHeadersCount = 0;
+    this.#http1.maxConnections = limits.connections;
+    this.#http1.on("request", (request, response) => this.#request(request, response, false));
+    this.#http1.on("checkContinue", (request, response) => this.#request(request, response, true));
+    this.#http1.on("upgrade", (request, socket, head) => this.#upgrade(request, socket as Socket, head));
+    this.#http1.on("connect", (_request, socket: Duplex) => {
+      refuseRaw(socket, 501, new NotForwarded({ what: "CONNECT" }));
+    });
+    this.#http1.on("clientError", (error, socket) => this.#clientError(error, socket));
+    const [serve] = this.#http1.listeners("connection");
+    this.#serveHttp1 = (socket) => (serve as (this: Server, socket: Duplex) => void).call(this.#http1, socket);
+    this.#http1.removeAllListeners("connection");
+    this.#http1.on("connection", (socket: Socket) => this.#connection(socket));
+    this.#http2 = createHttp2Server({
+      settings: {
+        maxConcurrentStreams: limits.streams,
+        initialWindowSize: 256 * 1024,
+        maxHeaderListSize: limits.headBytes,
+      },
+      maxHeaderListPairs: 1024,
+    });
+    this.#http2.on("stream", (stream, head, flags, raw) => this.#stream(stream, head, flags, raw));
+    this.#http2.on("session", (session) => this.#session(session));
+    this.#http2.on("sessionError", () => undefined);
+    if (options.tls) this.#tls = this.#secure(options.tls);
+  }
+
+  /** The port that it listens on, once started. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Connections of clients that are open. */
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  async start(): Promise<void> {
+    const { host, port, flag } = this.#options;
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    this.#http1.once("error", reject);
+    this.#http1.listen({ port, ...(host === undefined ? {} : { host }) }, () => resolve(undefined));
+    try {
+      await promise;
+    } catch (cause) {
+      const address = `${host ?? "*"}:${port}`;
+      throw new CannotListen(
+        { listener: this.name, address, flag: flag === undefined ? "code" : `--${flag}` },
+        { cause },
+      );
+    }
+    this.#http1.removeAllListeners("error");
+    this.#http1.on("error", (error) => this.#engine.log.warn({ error, listener: this.name }, "cannot accept"));
+    this.#port = (this.#http1.address() as AddressInfo).port;
+  }
+
+  /** From now on another certificate is shown. Connections that are open keep theirs. */
+  secure(tls: TlsOptions): void {
+    this.#tls?.setSecureContext(tls);
+  }
+
+  /** Takes nothing new and resolves when what is open has ended; when `deadline` aborts it cuts the rest and says how many. */
+  async close(deadline: AbortSignal): Promise<number> {
+    this.#engine.draining = true;
+    let cut = 0;
+    const cutAll = () => {
+      cut = this.#engine.inFlight;
+      for (const session of this.#sessions) session.destroy();
+      for (const socket of this.#sockets) socket.destroy();
+    };
+    const closed = new Promise<void>((resolve) => this.#http1.close(() => resolve()));
+    for (const session of this.#sessions) session.close();
+    for (const socket of this.#sockets) if (Sniffer.waits(socket)) socket.destroy();
+    deadline.addEventListener("abort", cutAll, { once: true });
+    if (deadline.aborted) cutAll();
+    await closed;
+    deadline.removeEventListener("abort", cutAll);
+    return cut;
+  }
+
+  /** Called after each exchange: what it leaves idle while draining is closed. */
+  settled(): void {
+    if (this.#engine.draining) setImmediate(() => this.#http1.closeIdleConnections());
+  }
+
+  #connection(socket: Socket): void {
+    const { tally } = this.#engine;
+    this.#sockets.add(socket);
+    tally.opened("client");
+    socket.once("close", () => {
+      this.#sockets.delete(socket);
+      tally.closed("client");
+    });
+    new Sniffer(this.#engine, socket, (speaks) => {
+      if (speaks === "tls") {
+        if (this.#tls) this.#tls.emit("connection", socket);
+        else socket.destroy();
+      } else if (this.#tls && this.#options.tls?.plaintext !== true) {
+        refuseRaw(socket, 400, new BadRequest({ fault: "plain text where TLS is spoken" }));
+      } else this.#serve(socket, speaks);
+    });
+  }
+
+  #serve(socket: Socket, speaks: "http1" | "h2"): void {
+    if (speaks === "h2") this.#http2.emit("connection", socket);
+    else this.#serveHttp1(socket);
+    socket.resume();
+  }
+
+  #secure(options: TlsOptions): TlsServer {
+    const server = createTlsServer({ ...options, ALPNProtocols: ["h2", "http/1.1"] });
+    server.on("secureConnection", (socket: TLSSocket) => {
+      if (socket.alpnProtocol === "h2") this.#http2.emit("connection", socket);
+      else this.#serveHttp1(socket);
+    });
+    server.on("tlsClientError", (_error, socket) => socket.destroy());
+    return server;
+  }
+
+  #request(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+    const shape = shapeOf(request);
+    if (shape instanceof ShapeFault) {
+      this.#engine.tally.malformed();
+      response.shouldKeepAlive = false;
+      const body = textOf(shape.error);
+      response.writeHead(shape.status, ["evenkeel-error", shape.error.code, "content-length", String(body.length)]);
+      response.end(body);
+      return;
+    }
+    const exchange = new Http1Exchange(this.#engine, request, response, shape, expectsContinue);
+    // A request that came before the answer to the one before it waits for its turn.
+    if (response.socket) exchange.begin();
+    else waitForTurn(request, exchange);
+  }
+
+  #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const response = new ServerResponse(request);
+    const shape = shapeOf(request);
+    if (shape instanceof ShapeFault) {
+      this.#engine.tally.malformed();
+      refuseRaw(socket, shape.status, shape.error);
+      return;
+    }
+    const start = new UpgradeStart(upgradeToken(request) ?? "", socket, head);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket);
+    response.on("finish", () => socket.destroySoon());
+    new Http1Exchange(this.#engine, request, response, shape, false, start).begin();
+  }
+
+  #clientError(error: Error & { code?: string }, socket: Duplex): void {
+    if (error.code === "ECONNRESET" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    this.#engine.tally.malformed();
+    if (isAnswering(socket)) socket.destroy();
+    else if (error.code === "HPE_HEADER_OVERFLOW") refuseRaw(socket, 431, new HeadTooLarge({}));
+    else if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") refuseRaw(socket, 408, new HeadTooSlow({}));
+    else refuseRaw(socket, 400, new BadRequest({ fault: error.message }));
+  }
+
+  #session(session: ServerHttp2Session): void {
+    const { limits } = this.#engine;
+    this.#sessions.add(session);
+    let streams = 0;
+    session.on("stream", (stream) => {
+      streams += 1;
+      stream.once("close", () => (streams -= 1));
+    });
+    session.on("close", () => this.#sessions.delete(session));
+    session.on("error", () => undefined);
+    session.setTimeout(limits.clientIdle, () => {
+      if (streams === 0) session.close();
+    });
+    if (this.#engine.draining) session.close();
+  }
+
+  #stream(stream: ServerHttp2Stream, head: IncomingHttpHeaders, flags: number, raw: readonly string[]): void {
+    const socket = stream.session?.socket as TLSSocket | undefined;
+    const secure = socket?.encrypted === true;
+    const address = plainAddress(socket?.remoteAddress);
+    const exchange = new Http2Exchange(this.#engine, stream, head, flags, raw, address, secure);
+    if (exchange.method === "CONNECT") exchange.refuseWith(501, new NotForwarded({ what: "CONNECT" }));
+    else if (!exchange.path.startsWith("/") && !(exchange.path === "*" && exchange.method === "OPTIONS")) {
+      exchange.refuseWith(400, new BadRequest({ fault: "an unclear target" }));
+    } else exchange.begin();
+  }
+}
+
+/**
+ * What a request asks to be upgraded to. HTTP/2 and TLS by upgrade are not offered (RFC 9113 has dropped the first), and a request
+ * with a body is answered in HTTP/1.1: both are a server's right.
+ */
+function upgradeToken(request: IncomingMessage): string | undefined {
+  const { upgrade, "content-length": length } = request.headers;
+  if (upgrade === undefined || request.httpVersionMinor === 0) return undefined;
+  if (request.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0")) return undefined;
+  return /^(h2c|tls\/)/i.test(upgrade) ? undefined : upgrade;
+}
+
+function textOf(error: CodedError): string {
+  return `${error.code}: ${error.message}\n`;
+}
+
+const phrases: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  431: "Request Header Fields Too Large",
+  501: "Not Implemented",
+};
+
+/** Answers on a connection whose requests cannot be read any more, and ends it. */
+function refuseRaw(socket: Duplex, status: number, error: CodedError): void {
+  const body = textOf(error);
+  socket.on("error", () => undefined);
+  socket.end(
+    `HTTP/1.1 ${status} ${phrases[status] ?? ""}\r\nconnection: close\r\nevenkeel-error: ${error.code}\r\n` +
+      `content-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    () => socket.destroy(),
+  );
+}
+
+function plainAddress(address: string | undefined): string {
+  if (address === undefined) return "unknown";
+  return address.startsWith("::ffff:") ? address.slice(7) : address;
+}

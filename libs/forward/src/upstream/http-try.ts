@@ -1,0 +1,149 @@
+import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import type { Socket } from "node:net";
+import { answerHeaderList, trailerList } from "../headers/response-headers.ts";
+import { BodyPump } from "./body-pump.ts";
+import type { TrackedAgent } from "./origin-pool.ts";
+import type { Ask, Asker, Try } from "./try.ts";
+
+/**
+ * The careful way: bodies, `Expect: 100-continue`, trailers of requests and upgrades, by node:http. The head goes out before the body
+ * is there, so that an upstream can answer early, and nothing of the body is read before there is a connection.
+ */
+export class HttpTry implements Try {
+  readonly #asker: Asker;
+  #request: ClientRequest | undefined;
+  #response: IncomingMessage | undefined;
+  #pump: BodyPump | undefined;
+  #connected = false;
+  #aborted = false;
+
+  constructor(asker: Asker) {
+    this.#asker = asker;
+  }
+
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  start(agent: TrackedAgent, headBytes: number, { asker, forward, path, host, headers }: Ask): void {
+    const { origin } = forward;
+    const list = ["host", host, ...headers];
+    if (asker.upgrade !== undefined) list.push("connection", "Upgrade", "upgrade", asker.upgrade);
+    if (asker.hasBody) {
+      if (asker.bodyLength >= 0) list.push("content-length", String(asker.bodyLength));
+      else list.push("transfer-encoding", "chunked");
+      if (asker.expectsContinue) list.push("expect", "100-continue");
+    } else if (asker.upgrade !== undefined && asker.method === "POST") list.push("content-length", "0");
+    let asked: ClientRequest;
+    try {
+      asked = request({
+        agent,
+        host: origin.host,
+        port: origin.port,
+        method: asker.method,
+        path,
+        headers: list,
+        setHost: false,
+        maxHeaderSize: headBytes,
+        insecureHTTPParser: false,
+      });
+    } catch (error) {
+      asker.unsendable(error as Error);
+      return;
+    }
+    this.#request = asked;
+    asked.on("error", (error) => this.#fail(error));
+    asked.on("response", (response) => this.#answer(response));
+    asked.on("continue", () => {
+      asker.continued();
+      this.sendBody();
+    });
+    asked.on("information", ({ statusCode, rawHeaders }) => {
+      if (!this.#aborted && statusCode !== 100) asker.interim(statusCode, answerHeaderList(rawHeaders));
+    });
+    asked.on("upgrade", (response, socket, head) => {
+      if (this.#aborted) socket.destroy();
+      else asker.upgraded(response.statusCode ?? 101, response.statusMessage ?? "", response.rawHeaders, socket, head);
+    });
+    asked.on("socket", (socket) => this.#connect(socket));
+    if (!asker.hasBody) asked.end();
+    else this.#pump = new BodyPump(asker, asked, (trailers) => this.#endBody(trailers));
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    this.#pump?.stop();
+    this.#request?.destroy();
+  }
+
+  resume(): void {
+    this.#response?.resume();
+  }
+
+  sendBody(): void {
+    if (!this.#aborted) this.#pump?.start();
+  }
+
+  #connect(socket: Socket): void {
+    const ready = () => {
+      if (this.#aborted || this.#connected || socket.destroyed) return;
+      this.#connected = true;
+      if (!this.#asker.hasBody) return;
+      this.#request?.flushHeaders();
+      if (!this.#asker.expectsContinue) this.sendBody();
+    };
+    if (socket.connecting) socket.once("connect", ready);
+    // A connection that was idle may have been closed from the other side just now: its end shows before the next check phase.
+    else if (this.#asker.hasBody) setImmediate(ready);
+    else ready();
+  }
+
+  #endBody(trailers: readonly string[]): void {
+    const kept = trailerList(trailers);
+    if (kept.length > 0 && this.#asker.bodyLength < 0) {
+      const pairs: [string, string][] = [];
+      for (let index = 0; index < kept.length; index += 2)
+        pairs.push([kept[index] as string, kept[index + 1] as string]);
+      this.#request?.addTrailers(pairs);
+    }
+    this.#request?.end();
+  }
+
+  #answer(response: IncomingMessage): void {
+    const asker = this.#asker;
+    if (this.#aborted) {
+      response.destroy();
+      return;
+    }
+    this.#response = response;
+    response.on("data", (data: Buffer) => {
+      if (!this.#aborted && !asker.chunk(data)) response.pause();
+    });
+    response.on("end", () => {
+      if (this.#aborted) return;
+      const unsent = this.#pump?.over === false;
+      if (unsent) this.abort();
+      asker.complete(response.rawTrailers.length > 0 ? response.rawTrailers : undefined);
+    });
+    response.on("error", (error) => this.#fail(error));
+    response.on("close", () => {
+      if (!response.complete) this.#fail(new Error("the connection closed inside the answer"));
+    });
+    asker.answer(
+      response.statusCode ?? 502,
+      response.statusMessage ?? "",
+      answerHeaderList(response.rawHeaders),
+      false,
+    );
+  }
+
+  #fail(error: Error): void {
+    if (this.#aborted) return;
+    this.#aborted = true;
+    this.#pump?.stop();
+    this.#request?.destroy();
+    const { code = "" } = error as { code?: string };
+    const kind = !this.#connected ? "connect" : code.startsWith("HPE_") && !this.#response ? "protocol" : "reset";
+    this.#asker.failed(kind, error, this.#connected);
+  }
+}

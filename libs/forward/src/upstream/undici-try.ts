@@ -1,0 +1,95 @@
+import type { Dispatcher, Pool } from "undici";
+import { answerHeaders } from "../headers/response-headers.ts";
+import type { Ask, Asker, Try } from "./try.ts";
+
+/**
+ * The fast way: requests without a body, by undici. It cannot send `Expect` and trailers, and sends no head before the first byte of
+ * a body, so what has a body goes by `HttpTry`.
+ */
+export class UndiciTry implements Try, Dispatcher.DispatchHandler {
+  readonly #asker: Asker;
+  #controller: Dispatcher.DispatchController | undefined = undefined;
+  #aborted = false;
+  #answered = false;
+
+  constructor(asker: Asker) {
+    this.#asker = asker;
+  }
+
+  start(pool: Pool, { asker, path, host, headers }: Ask): void {
+    headers.push("host", host);
+    // undici closes the connection after a HEAD unless it is told that the server is to be trusted with it.
+    const options: Dispatcher.DispatchOptions =
+      asker.method === "HEAD"
+        ? { path, method: "HEAD", headers, reset: false }
+        : { path, method: asker.method, headers };
+    pool.dispatch(options, this);
+  }
+
+  get connected(): boolean {
+    return this.#controller !== undefined;
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    this.#controller?.abort(new Error("the exchange has ended"));
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  sendBody(): void {
+    // There is none.
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // What waited in the pool's queue ends here, before it is sent; an abort would close the connection.
+    if (this.#aborted) throw new Error("the exchange has ended");
+    this.#controller = controller;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+    text?: string,
+  ): void {
+    if (this.#aborted) return;
+    if (status < 200) {
+      this.#asker.interim(status, answerHeaders(headers));
+      return;
+    }
+    this.#answered = true;
+    this.#asker.answer(status, text ?? "", answerHeaders(headers), false);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, data: Buffer): void {
+    if (!this.#aborted && !this.#asker.chunk(data)) controller.pause();
+  }
+
+  onResponseEnd(
+    _controller: Dispatcher.DispatchController,
+    trailers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (this.#aborted) return;
+    const list = answerHeaders(trailers);
+    this.#asker.complete(list.length > 0 ? list : undefined);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#aborted) return;
+    const { code = "" } = error as { code?: string };
+    if (code === "UND_ERR_INVALID_ARG") {
+      this.#asker.unsendable(error);
+      return;
+    }
+    const kind =
+      this.#controller === undefined
+        ? "connect"
+        : !this.#answered && (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW")
+          ? "protocol"
+          : "reset";
+    this.#asker.failed(kind, error, this.#controller !== undefined);
+  }
+}
