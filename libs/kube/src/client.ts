@@ -1,6 +1,13 @@
 import type { Duplex } from "node:stream";
 import { MetricRegistry } from "@evenkeel/metrics";
-import type { Clock, Component, Environment, Logger, SettingsOf } from "@evenkeel/runtime";
+import {
+  type Clock,
+  type Component,
+  type Environment,
+  type Logger,
+  proxyFor,
+  type SettingsOf,
+} from "@evenkeel/runtime";
 import { systemClock, TokenBucket } from "@evenkeel/runtime";
 import { Credentials } from "./credentials.ts";
 import { BadResponse, NotFound } from "./errors.ts";
@@ -8,7 +15,6 @@ import { Exchange } from "./exchange.ts";
 import { kubeMetrics } from "./kube-metrics.ts";
 import { readTarget, type TargetOptions } from "./kubeconfig.ts";
 import type { KubeObject, ResourceType, ResourceTypeOf } from "./object.ts";
-import { proxyFor } from "./proxy.ts";
 import type { KubeRequest, KubeStream, ResourceOptions } from "./request.ts";
 import type { CallOptions, Resource } from "./resource.ts";
 import { ResourceClient } from "./resource-client.ts";

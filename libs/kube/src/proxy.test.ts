@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
+import { proxyFor } from "@evenkeel/runtime";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { proxyFor } from "./proxy.ts";
 import { answerJson, ScriptedServer } from "./testing/scripted-server.ts";
 import { testClient, TestFolder } from "./testing/test-client.ts";
 

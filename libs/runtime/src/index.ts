@@ -18,6 +18,7 @@ export type { Host } from "./host.ts";
 export * from "./lifecycle/index.ts";
 export { createLogger, type Logger, type LogOptions } from "./log.ts";
 export { main } from "./main.ts";
+export { proxyFor } from "./proxy.ts";
 export { type Backoff, fullJitter, retry, type RetryOptions } from "./retry.ts";
 export { MASKED, scrub } from "./scrub.ts";
 export { Service, type ServiceDefinition, type ServiceSettings } from "./service.ts";

@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
-import type { Environment } from "@evenkeel/runtime";
+import type { Environment } from "./settings/index.ts";
 
 /**
  * The proxy for requests to `server`, if any: HTTPS_PROXY or HTTP_PROXY by the server's scheme, less what NO_PROXY names. As in Go,
