@@ -1,46 +1,119 @@
 import type { Decider, Verdict } from "@evenkeel/runtime";
+import { boundsOf } from "./bounds.ts";
+import { loadOf } from "./load.ts";
+import { awaitSettling, followLoad, type Proposal, withoutMetric } from "./proposal.ts";
+import { WEIGHT_REASONS, type WeightReason } from "./reason.ts";
 import type { WeightSnapshot } from "./snapshot.ts";
+import {
+  changedByOthers,
+  leftWithoutWeight,
+  outOfStep,
+  type ReadableTarget,
+  readableTargets,
+  weightInForce,
+  within,
+} from "./targets.ts";
+
+export { WEIGHT_REASONS, type WeightReason };
 
 export const WEIGHT_ACTIONS = ["raise", "lower", "hold"] as const;
 export type WeightAction = (typeof WEIGHT_ACTIONS)[number];
 
-/** Why a weight is what it is. The same words are metric labels, Event reasons and what the dashboard shows. */
-export const WEIGHT_REASONS = [
-  "TargetTracking",
-  "Schedule",
-  "Minimum",
-  "Maximum",
-  "StepLimit",
+export type WeightVerdict = Verdict<WeightAction, WeightReason, number | null>;
+
+/** What comes of a decision, before it is put into its object's name. */
+type Answer = Pick<WeightVerdict, "action" | "reason" | "before" | "after" | "message">;
+
+/**
+ * The weight that the targets of one Rebalance should have. What stands in the way comes first, then what is known of the load, then
+ * the bounds, then the pace. What is unknown is never a number: without a metric or a target the answer is to hold, and why.
+ */
+function decide(snapshot: WeightSnapshot): WeightVerdict {
+  const { namespace, name } = snapshot.rebalance;
+  const object = { kind: "Rebalance", namespace, name };
+  return { object, ...answer(snapshot), dryRun: snapshot.dryRun };
+}
+
+function answer(snapshot: WeightSnapshot): Answer {
+  const { blocked, memory, rebalance, onExternalChange } = snapshot;
+  const targets = readableTargets(snapshot.targets);
+  const inForce = weightInForce(targets, memory);
+  if (blocked) return hold(inForce, blocked.reason, [`Nothing is changed: ${blocked.message}`]);
+  if (inForce === null) return hold(null, "TargetUnknown", [unreadableText(snapshot)]);
+
+  const [changed] = onExternalChange === "yield" ? changedByOthers(targets, memory) : [];
+  const resumed = memory.yieldedAt !== null && memory.yieldedAt !== rebalance.generation;
+  if (changed && !resumed) {
+    return hold(changed.weight, "ExternalChange", [
+      `${changedText(changed, memory.desired)}, which is left until spec changes`,
+    ]);
+  }
+
+  const from = changed || memory.desired === null ? inForce : memory.desired;
+  const footing = { snapshot, bounds: boundsOf(snapshot), from, targets };
+  const load = loadOf(snapshot);
+  if ("total" in load) return carriedOn(followLoad(footing, load), snapshot, targets, inForce);
+  if (load.fault === "Settling") return carriedOn(awaitSettling(footing), snapshot, targets, inForce);
+  const proposal = withoutMetric(footing, load);
+  return proposal ? carriedOn(proposal, snapshot, targets, inForce) : hold(inForce, load.fault, [load.message]);
+}
+
+/** The reasons of a proposal that a target is already at; the others say why it stays there. */
+const DONE: ReadonlySet<WeightReason> = new Set(["TargetTracking", "StepLimit"]);
+
+/** The reasons to keep a weight. A target that is brought back to it has another. */
+const KEEPING: ReadonlySet<WeightReason> = new Set([
   "InStep",
   "WithinTolerance",
   "ScaleInDisabled",
   "Cooldown",
   "Settling",
-  "NoData",
-  "NotANumber",
-  "StaleMetric",
-  "ManySeries",
-  "QueryFailed",
-  "TargetUnknown",
-  "AllZero",
-  "ExternalChange",
-  "Paused",
-  "OriginalRuns",
-] as const;
-export type WeightReason = (typeof WEIGHT_REASONS)[number];
+]);
 
-export type WeightVerdict = Verdict<WeightAction, WeightReason, number | null>;
+/** What a proposal means for targets as they are: a change of some, or none. */
+function carriedOn(
+  { weight, reason, because }: Proposal,
+  { memory: { desired } }: WeightSnapshot,
+  targets: readonly ReadableTarget[],
+  inForce: number,
+): Answer {
+  const empty = leftWithoutWeight(targets, weight);
+  if (empty) {
+    const nobody = `weight 0 is not given, since ${empty.target} would be left without any weight above 0`;
+    return hold(inForce, "AllZero", [...because, nobody]);
+  }
+  const [moving] = outOfStep(targets, weight).filter(({ pending }) => !pending || weight !== desired);
+  if (!moving) return hold(weight, DONE.has(reason) ? "InStep" : reason, because);
 
-function decide({ rebalance: { namespace, name }, targets }: WeightSnapshot): WeightVerdict {
-  const weight = targets[0]?.weight ?? null;
+  const restored = weight === desired;
   return {
-    object: { kind: "Rebalance", namespace, name },
-    action: "hold",
-    reason: "NoData",
-    before: weight,
+    action: within(moving, weight) > moving.weight ? "raise" : "lower",
+    reason: restored ? "ExternalChange" : KEEPING.has(reason) ? "TargetTracking" : reason,
+    before: inForce === desired ? desired : moving.weight,
     after: weight,
-    message: "Nothing is known yet",
+    message: sentence(
+      ...(restored ? [changedText(moving, desired)] : because),
+      `weight ${inForce === desired ? desired : moving.weight} becomes ${weight}`,
+    ),
   };
+}
+
+function hold(weight: number | null, reason: WeightReason, because: readonly string[]): Answer {
+  const stays = weight === null ? "the weight stays as it is" : `the weight stays ${weight}`;
+  return { action: "hold", reason, before: weight, after: weight, message: sentence(...because, stays) };
+}
+
+function changedText({ target, weight }: ReadableTarget, desired: number | null): string {
+  return `Somebody else set ${target} to ${weight}${desired === null ? "" : ` instead of ${desired}`}`;
+}
+
+function unreadableText({ targets }: WeightSnapshot): string {
+  const [first] = targets;
+  return first ? `${first.target} cannot be read: ${first.message ?? "no reason was given"}` : "There is no target";
+}
+
+function sentence(...clauses: readonly string[]): string {
+  return clauses.join("; ");
 }
 
 export const weightDecider: Decider<WeightSnapshot, WeightAction, WeightReason, number | null> = {

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "@jest/globals";
+import { nextMemory } from "./memory.ts";
+import { NO_MEMORY } from "./snapshot.ts";
+import { measured, NOON, record, type SeedChanges, seedSnapshot, unmeasured } from "../testing.ts";
+import { weightDecider } from "./weight-decider.ts";
+
+const noon = Date.parse(NOON);
+
+function remembered(changes: SeedChanges, carriedOut = true) {
+  const snapshot = seedSnapshot(changes);
+  return nextMemory(snapshot, weightDecider.decide(snapshot), carriedOut);
+}
+
+describe("what is remembered", () => {
+  test("a rise that was carried out is the weight, a change and a rise", () => {
+    expect(remembered({})).toEqual({ ...NO_MEMORY, desired: 16, changedAt: noon, raisedAt: noon });
+  });
+
+  test("a fall that was carried out is a change and no rise", () => {
+    const memory = { desired: 8, changedAt: 1, raisedAt: 1 };
+    expect(remembered({ metrics: [measured("1500")], memory })).toEqual({
+      ...NO_MEMORY,
+      desired: 4,
+      changedAt: noon,
+      raisedAt: 1,
+    });
+  });
+
+  test("a change that failed leaves the last weight unknown, since some of it may have happened", () => {
+    const memory = { desired: 8, changedAt: 1, raisedAt: 1 };
+    expect(remembered({ memory }, false)).toEqual({ ...NO_MEMORY, desired: null, changedAt: 1, raisedAt: 1 });
+  });
+
+  test("a dry run changes nothing", () => {
+    const memory = { ...NO_MEMORY, desired: 8, changedAt: 1, raisedAt: 1 };
+    expect(remembered({ dryRun: true, memory }, false)).toEqual(memory);
+  });
+
+  test("a weight that was right already is taken for ours, so that a later change by others is seen", () => {
+    expect(remembered({ targets: [record(16)] })).toEqual({ ...NO_MEMORY, desired: 16 });
+  });
+
+  test("a weight that is merely near enough is not", () => {
+    expect(remembered({ targets: [record(15)], policy: { tolerance: 0.1 } })).toEqual(NO_MEMORY);
+  });
+
+  test("a gap changes nothing", () => {
+    const memory = { smoothed: { value: 2000, at: 1 }, desired: 8, changedAt: 1, raisedAt: 1, yieldedAt: null };
+    const metrics = [unmeasured("NoData", "no samples")];
+    expect(remembered({ metrics, memory, policy: { smoothing: 60_000 } })).toEqual(memory);
+  });
+
+  test("giving way is remembered with the generation, and forgotten when the record is back", () => {
+    const yielding = { onExternalChange: "yield", targets: [record(3)], memory: { desired: 16 } } as const;
+    expect(remembered(yielding)).toEqual({ ...NO_MEMORY, desired: 16, yieldedAt: 1 });
+    expect(remembered({ ...yielding, targets: [record(16)], memory: { desired: 16, yieldedAt: 1 } })).toEqual({
+      ...NO_MEMORY,
+      desired: 16,
+    });
+  });
+
+  test("giving way lasts while the target cannot be read", () => {
+    const memory = { desired: 16, yieldedAt: 1 };
+    expect(remembered({ onExternalChange: "yield", targets: [record(null)], memory }).yieldedAt).toBe(1);
+  });
+
+  test("times in the future, from a clock that was put back, become now", () => {
+    const memory = { desired: 16, changedAt: noon + 3_600_000, raisedAt: noon + 3_600_000 };
+    expect(remembered({ targets: [record(16)], memory })).toMatchObject({ changedAt: noon, raisedAt: noon });
+  });
+
+  test("the average takes in what was measured, for a total and for a base that has settled", () => {
+    const smoothed = { value: 1000, at: noon - 60_000 };
+    const expected = 1000 * Math.exp(-1) + 3000 * (1 - Math.exp(-1));
+    const total = remembered({ policy: { smoothing: 60_000 }, memory: { smoothed } });
+    expect(total.smoothed?.value).toBeCloseTo(expected, 9);
+    expect(total.smoothed?.at).toBe(noon);
+    const base = {
+      policy: { smoothing: 60_000, scope: "base" },
+      metrics: [measured("1500")],
+      memory: { smoothed },
+    } as const;
+    expect(remembered(base).smoothed?.value).toBeCloseTo(expected, 9);
+  });
+
+  test("the average leaves out a base's load while a change settles or its weight is unknown", () => {
+    const smoothed = { value: 1000, at: noon - 60_000 };
+    const policy = { smoothing: 60_000, scope: "base" } as const;
+    expect(remembered({ policy, memory: { smoothed, changedAt: noon - 1000 } }).smoothed).toEqual(smoothed);
+    expect(remembered({ policy, memory: { smoothed }, targets: [record(null)] }).smoothed).toEqual(smoothed);
+  });
+
+  test("without smoothing there is no average to write down each time", () => {
+    expect(remembered({}).smoothed).toBeNull();
+  });
+});

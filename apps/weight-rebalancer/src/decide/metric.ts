@@ -1,0 +1,57 @@
+import { add, compare, divide, type Rational, rational } from "@evenkeel/scoring";
+import type { MetricFault, MetricReading } from "./snapshot.ts";
+
+/** Why there is no number. */
+export interface NoMetric {
+  readonly value: null;
+  readonly fault: MetricFault;
+  /** A clause: which source it is and what is wrong with it. */
+  readonly message: string;
+}
+
+/** What the metrics come to: one exact number, or why there is none. */
+export type CombinedMetric = { readonly value: Rational; readonly fault: null } | NoMetric;
+
+/**
+ * Combines what the sources answered. One that has no number leaves the whole without one: the greatest of what is left is not
+ * the greatest, and a part of a mean is not the mean.
+ */
+export function combineMetrics(metrics: readonly MetricReading[], how: "max" | "min" | "avg"): CombinedMetric {
+  const values: Rational[] = [];
+  for (const reading of metrics) {
+    if (reading.fault !== null) {
+      return { value: null, fault: reading.fault, message: `${reading.source} has no value: ${reading.message}` };
+    }
+    const value = exactly(reading.value);
+    if (value === undefined) {
+      const message = `${reading.source} has no value: ${reading.value.slice(0, 40)} is not a number`;
+      return { value: null, fault: "NotANumber", message };
+    }
+    values.push(value);
+  }
+  const [first, ...rest] = values;
+  if (!first) return { value: null, fault: "NoData", message: "No metric source was asked" };
+  return { value: combined(first, rest, how), fault: null };
+}
+
+function combined(first: Rational, rest: readonly Rational[], how: "max" | "min" | "avg"): Rational {
+  switch (how) {
+    case "max":
+      return rest.reduce((most, value) => (compare(value, most) > 0 ? value : most), first);
+    case "min":
+      return rest.reduce((least, value) => (compare(value, least) < 0 ? value : least), first);
+    case "avg":
+      return divide(rest.reduce(add, first), rational(BigInt(rest.length + 1)));
+  }
+}
+
+/** Characters of a number that is read to its last digit; a double needs fewer, written out in full with its sign and point. */
+const LONGEST = 400;
+
+/** The number that a server wrote. One with more places than any double has is read as the nearest double. */
+function exactly(text: string): Rational | undefined {
+  const double = Number(text);
+  if (!Number.isFinite(double) || !/^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(text)) return undefined;
+  const short = text.length <= LONGEST && Math.abs(Number(/e(.*)$/i.exec(text)?.[1] ?? 0)) <= LONGEST;
+  return rational(short ? text : double);
+}

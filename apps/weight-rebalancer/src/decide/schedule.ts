@@ -1,0 +1,62 @@
+import type { ScheduledWindow, Weekday } from "./snapshot.ts";
+
+const WEEK: readonly Weekday[] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+/** What a clock on the wall shows. */
+interface WallTime {
+  readonly day: Weekday;
+  /** Minutes since midnight. */
+  readonly minute: number;
+}
+
+/**
+ * The window with the greatest value of those that are open at `now`, in milliseconds since 1970; undefined when none is.
+ *
+ * A window is open while the clock on the wall of `timeZone` shows a time in it. One whose endTime is not after its startTime ends on
+ * the next day, so equal times are the whole day from that time on. Where the clock is put forward, the skipped times do not
+ * occur: a window inside them does not open, and one that begins in them opens with the first minute after. Where it is put back,
+ * the repeated times occur twice.
+ */
+export function openWindow(
+  windows: readonly ScheduledWindow[],
+  timeZone: string,
+  now: number,
+): ScheduledWindow | undefined {
+  if (windows.length === 0) return undefined;
+  const wall = wallTime(timeZone, now);
+  return windows
+    .filter((window) => isOpen(window, wall))
+    .reduce<ScheduledWindow | undefined>(
+      (most, window) => (most && most.value >= window.value ? most : window),
+      undefined,
+    );
+}
+
+function isOpen({ startTime, endTime, days }: ScheduledWindow, { day, minute }: WallTime): boolean {
+  const [start, end] = [minuteOf(startTime), minuteOf(endTime)];
+  const begins = (on: Weekday) => days.length === 0 || days.includes(on);
+  if (start < end) return begins(day) && start <= minute && minute < end;
+  return (begins(day) && start <= minute) || (begins(dayBefore(day)) && minute < end);
+}
+
+function minuteOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(":").map(Number);
+  return hours * 60 + minutes;
+}
+
+function dayBefore(day: Weekday): Weekday {
+  return WEEK[(WEEK.indexOf(day) + 6) % 7] ?? day;
+}
+
+function wallTime(timeZone: string, now: number): WallTime {
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone,
+    weekday: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+  });
+  const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]));
+  const day = WEEK.find((weekday) => weekday === parts.get("weekday")) ?? "Mon";
+  return { day, minute: minuteOf(`${parts.get("hour") ?? ""}:${parts.get("minute") ?? ""}`) };
+}
