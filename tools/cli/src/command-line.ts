@@ -1,0 +1,106 @@
+import {
+  type Clock,
+  explain,
+  type Host,
+  readSettings,
+  runtimeErrors,
+  splitCommandLine,
+  systemClock,
+  variableNames,
+} from "@evenkeel/runtime";
+import packageJson from "../package.json" with { type: "json" };
+import { faultLine, WrongUsage } from "./errors.ts";
+import { PROGRAM, programHelp, verbHelp } from "./help.ts";
+import type { Registration } from "./services/registration.ts";
+import { commonSettings } from "./settings.ts";
+import { Screen } from "./show/screen.ts";
+import type { Session, Verb } from "./verb.ts";
+import { decisions } from "./verbs/decisions.ts";
+import { doctor } from "./verbs/doctor.ts";
+import { explain as explainVerb } from "./verbs/explain.ts";
+import { replay } from "./verbs/replay.ts";
+import { snapshot } from "./verbs/snapshot.ts";
+import { status } from "./verbs/status.ts";
+import { whatIf } from "./verbs/what-if.ts";
+
+/** The exit code of a program that Ctrl-C ended before it was done. */
+const INTERRUPTED = 130;
+
+/**
+ * The whole program: reads the command line, does what it says, and resolves with the exit code. Every fault is one line on standard
+ * error.
+ */
+export async function run(
+  host: Host,
+  registrations: readonly Registration[],
+  clock: Clock = systemClock,
+): Promise<number> {
+  const screen = new Screen(host, PROGRAM);
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort(new Error("it was ended"));
+  host.on("SIGINT", stop).on("SIGTERM", stop);
+  const { version } = packageJson;
+  const common = { version, registrations, screen, clock, env: host.env, random: Math.random };
+  try {
+    return await carryOut({ ...common, signal: stopping.signal }, host.argv.slice(2));
+  } catch (error) {
+    if (stopping.signal.aborted) return INTERRUPTED;
+    screen.note(faultLine(error, explain(error)));
+    return error instanceof WrongUsage || error instanceof runtimeErrors.BadRecording ? 2 : 1;
+  } finally {
+    host.off("SIGINT", stop).off("SIGTERM", stop);
+  }
+}
+
+async function carryOut(session: Session, args: readonly string[]): Promise<number> {
+  const { screen, version, registrations } = session;
+  const verbs = [status, explainVerb, whatIf(registrations), decisions, snapshot, replay, doctor];
+  const find = (name: string | undefined): Verb | undefined => verbs.find((one) => one.name === name);
+  // Flags that all verbs have may stand before the verb; which others take a value is known by the verb alone.
+  const { words: named, flags: all } = splitCommandLine(commonSettings, args);
+  const [name, ...about] = named;
+  const given = (...names: readonly string[]) => all.some((flag) => names.includes(flag.name));
+  if (name === undefined && given("version")) return print(screen, `${PROGRAM} ${version}\n`);
+  if (name === undefined && (given("help", "h") || all.length === 0)) return print(screen, programHelp(verbs));
+  if (name === "help") {
+    const asked = find(about[0]);
+    return print(screen, asked === undefined ? programHelp(verbs) : verbHelp(asked));
+  }
+  const verb = find(name);
+  if (verb === undefined) {
+    const fault = name === undefined ? "a verb is missing" : `there is no verb ${name}`;
+    throw new WrongUsage({ fault: `${fault}; there is ${verbs.map((one) => one.name).join(", ")}` });
+  }
+  if (given("help", "h")) return print(screen, verbHelp(verb));
+  return carryOutVerb(session, verb, args);
+}
+
+async function carryOutVerb(session: Session, verb: Verb, args: readonly string[]): Promise<number> {
+  const { words, flags } = splitCommandLine(verb.settings, args);
+  const known = new Set(Object.entries(commonSettings).flatMap(([key, setting]) => variableNames(key, setting)));
+  const env = Object.fromEntries(Object.entries(session.env).filter(([name]) => known.has(name)));
+  const reading = readSettings(verb.settings, flags, env);
+  // Services have these; here they would be taken and do nothing.
+  const foreign = flags.filter(({ name }) => name === "print-settings" || name === "version");
+  const faults = [
+    ...foreign.map(({ name }) => `--${name}: there is no such flag of ${verb.name}`),
+    ...(reading.ok ? [] : reading.faults),
+    ...wordFaults(verb, words.slice(1)),
+  ];
+  if (!reading.ok || faults.length > 0) {
+    for (const fault of faults) session.screen.note(faultLine(new WrongUsage({ fault }), fault));
+    return 2;
+  }
+  return verb.run(session, reading.settings, words.slice(1));
+}
+
+function wordFaults({ name, usage, words: { least, most } }: Verb, words: readonly string[]): readonly string[] {
+  if (words.length >= least && words.length <= most) return [];
+  const forms = usage.map((rest) => `${PROGRAM} ${name} ${rest}`.trim());
+  return [`${name} is used as: ${forms.join("; ")}`];
+}
+
+function print(screen: Screen, text: string): 0 {
+  screen.print(text);
+  return 0;
+}

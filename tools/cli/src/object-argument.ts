@@ -1,0 +1,53 @@
+import type { ObjectRef } from "@evenkeel/runtime";
+import { WrongUsage } from "./errors.ts";
+import type { DecidedKind, Registration } from "./services/registration.ts";
+
+/** An object as a user names it, and the service that decides about it where that is known by the kind. */
+export interface NamedObject {
+  readonly object: ObjectRef;
+  readonly registration: Registration | undefined;
+}
+
+/**
+ * Reads `rebalance/shop/checkout`, or in two words `rebalance shop/checkout`, which kubectl's users are used to. A registered kind
+ * may be written in any case and in the plural, and takes its namespace from `namespace` if none is there; other kinds are taken
+ * as they are written.
+ */
+export function namedObject(
+  words: readonly string[],
+  registrations: readonly Registration[],
+  namespace: string | undefined,
+): NamedObject {
+  const parts = words.join("/").split("/");
+  const [kind = "", ...rest] = parts;
+  if (words.length > 2 || rest.length === 0 || rest.length > 2 || parts.includes("")) {
+    throw new WrongUsage({ fault: `${words.join(" ")} is no <kind>/<namespace>/<name>` });
+  }
+  const found = registeredKind(kind, registrations);
+  const name = rest.at(-1) ?? "";
+  const within = rest.length === 2 ? rest[0] : namespace;
+  if (found === undefined) {
+    return { object: { kind, name, ...(within !== undefined && { namespace: within }) }, registration: undefined };
+  }
+  const { registration, decided } = found;
+  if (decided.scope === "Cluster") {
+    if (rest.length === 2) throw new WrongUsage({ fault: `a ${decided.kind} is in no namespace` });
+    return { object: { kind: decided.kind, name }, registration };
+  }
+  if (within === undefined) {
+    throw new WrongUsage({ fault: `${decided.kind} ${name} needs its namespace: ${kind}/<namespace>/${name}, or -n` });
+  }
+  return { object: { kind: decided.kind, namespace: within, name }, registration };
+}
+
+function registeredKind(
+  word: string,
+  registrations: readonly Registration[],
+): { readonly registration: Registration; readonly decided: DecidedKind } | undefined {
+  const wanted = word.toLowerCase();
+  for (const registration of registrations) {
+    const decided = registration.kinds.find(({ kind, plural }) => [kind.toLowerCase(), plural].includes(wanted));
+    if (decided !== undefined) return { registration, decided };
+  }
+  return undefined;
+}

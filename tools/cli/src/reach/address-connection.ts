@@ -1,0 +1,72 @@
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Readable } from "node:stream";
+import { type Environment, explain } from "@evenkeel/runtime";
+import { Unanswered } from "../errors.ts";
+import { type Connection, type ServiceRequest, targetOf } from "./connection.ts";
+import { serviceRefusal } from "./service-refusal.ts";
+
+/** How much of a refusal is read, in bytes. */
+const REFUSAL_LIMIT = 64 * 1024;
+
+/** An admin port that is reached by its address. HTTP_PROXY, HTTPS_PROXY and NO_PROXY count, but not for this machine itself. */
+export class AddressConnection implements Connection {
+  readonly place: string;
+  readonly #base: URL;
+  readonly #agent: HttpAgent | HttpsAgent;
+
+  constructor(address: URL, env: Environment) {
+    this.#base = address;
+    this.place = `${address.protocol}//${address.host}${address.pathname.replace(/\/$/, "")}`;
+    const options = { keepAlive: true, ...(isLoopback(address.hostname) ? {} : { proxyEnv: { ...env } }) };
+    this.#agent = address.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
+  }
+
+  async send(request: ServiceRequest): Promise<Readable> {
+    const answer = await this.#exchange(request);
+    const { statusCode: status = 0 } = answer;
+    if (status >= 200 && status < 300) return answer;
+    throw serviceRefusal(this.place, status, await this.#head(answer));
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #exchange(request: ServiceRequest): Promise<IncomingMessage> {
+    const { method = "GET", body, accept = "application/json", signal } = request;
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const headers = {
+      accept,
+      ...(text === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
+    };
+    const url = new URL(this.#base.pathname.replace(/\/$/, "") + targetOf(request), this.#base);
+    const send = url.protocol === "https:" ? httpsRequest : httpRequest;
+    return new Promise((resolve, reject) => {
+      const sending = send(url, { method, headers, signal, agent: this.#agent }, resolve);
+      sending.on("error", (cause) => {
+        reject(
+          signal.aborted ? (signal.reason as Error) : new Unanswered({ place: this.place, fault: explain(cause) }),
+        );
+      });
+      sending.end(text);
+    });
+  }
+
+  async #head(answer: IncomingMessage): Promise<string> {
+    let text = "";
+    try {
+      for await (const chunk of answer.setEncoding("utf8")) {
+        text += chunk as string;
+        if (text.length >= REFUSAL_LIMIT) break;
+      }
+    } catch {
+      // The status alone says no; the rest of the reason was lost on the way.
+    }
+    return text;
+  }
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\./.test(hostname);
+}

@@ -1,0 +1,30 @@
+import type { Readable } from "node:stream";
+
+export interface ServiceRequest {
+  readonly method?: "GET" | "POST";
+  /** Begins with `/`, as the admin port serves it. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly accept?: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A way to the admin port of one service. `send` resolves with the body of a success, unread; it rejects with Refused when the
+ * service says no, with NotInstalled when there is none, and with another coded error when no answer comes.
+ */
+export interface Connection {
+  /** Where it leads, as messages name it. */
+  readonly place: string;
+  send(request: ServiceRequest): Promise<Readable>;
+  close(): Promise<void> | void;
+}
+
+/** The path with its query. */
+export function targetOf({ path, query = {} }: ServiceRequest): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) parameters.set(name, String(value));
+  return parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
+}

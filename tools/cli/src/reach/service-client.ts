@@ -1,0 +1,152 @@
+import type { Readable } from "node:stream";
+import { type Clock, type Decision, explain, runtimeErrors, withDeadline } from "@evenkeel/runtime";
+import { BadAnswer, Unanswered } from "../errors.ts";
+import { awaken, type ServerSentEvent, serverSentEvents } from "../stream/server-sent-events.ts";
+import { decisionOf, fieldsOf, listOf, numberOf, textOf } from "../wire.ts";
+import type { Connection, ServiceRequest } from "./connection.ts";
+
+/** The largest answer that is read, in characters: a thousand decisions and more. */
+const ANSWER_LIMIT = 64 * 1024 * 1024;
+
+/** How long a stream may be silent, in milliseconds. Services say every 15 s that they live. */
+const SILENCE = 45_000;
+
+/** What a process tells of itself. */
+export interface ProcessStatus {
+  readonly service: string;
+  readonly version: string;
+  readonly phase: string;
+  /** Milliseconds since it started. */
+  readonly uptime: number;
+  /** Why it is not ready; empty when it is. */
+  readonly unready: readonly { readonly name: string; readonly reason: string }[];
+}
+
+export type Parameters = Readonly<Record<string, string | number>>;
+
+export interface ServiceClientOptions {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  /** Milliseconds that an answer may take as a whole. */
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+}
+
+/** The JSON API of one service, `/api/v1/<Service>/<Method>`. */
+export class ServiceClient {
+  readonly #options: ServiceClientOptions;
+
+  constructor(options: ServiceClientOptions) {
+    this.#options = options;
+  }
+
+  get place(): string {
+    return this.#options.connection.place;
+  }
+
+  async status(): Promise<ProcessStatus> {
+    const answer = fieldsOf(await this.get("Runtime/Status"));
+    const { service, version, phase, uptime, unready } = answer;
+    if (textOf(service) === "" || textOf(version) === "") throw this.#bad("it does not say which service it is");
+    return {
+      ...{ service: textOf(service), version: textOf(version), phase: textOf(phase), uptime: numberOf(uptime) ?? 0 },
+      unready: listOf(unready).map((entry) => {
+        const { name, reason } = fieldsOf(entry);
+        return { name: textOf(name), reason: textOf(reason) };
+      }),
+    };
+  }
+
+  /** The last decisions, the newest first. */
+  async decisions(filter: Parameters): Promise<readonly Decision[]> {
+    return this.decisionsOf(fieldsOf(await this.get("Decisions/List", filter))["decisions"]);
+  }
+
+  /** The decisions of a list in an answer. */
+  decisionsOf(list: unknown): readonly Decision[] {
+    return listOf(list).map((entry) => this.decisionOf(entry));
+  }
+
+  decisionOf(value: unknown): Decision {
+    const decision = decisionOf(value);
+    if (decision === undefined) throw this.#bad("what should be a decision is none");
+    return decision;
+  }
+
+  /** Calls a method that changes nothing with the scalar fields of its request. */
+  async get(method: string, query: Parameters = {}): Promise<unknown> {
+    return this.#json(await this.text(`/api/v1/${method}`, query));
+  }
+
+  /** Calls a method with any request. */
+  async post(method: string, body: unknown): Promise<unknown> {
+    return this.#json(await this.#whole({ method: "POST", path: `/api/v1/${method}`, body }));
+  }
+
+  /** A whole answer as it is. */
+  text(path: string, query: Parameters = {}, accept = "application/json"): Promise<string> {
+    return this.#whole({ path, query, accept });
+  }
+
+  /** Opens a stream; the deadline is for its beginning. It fails when it is cut, and when it is silent for too long. */
+  async open(method: string, query: Parameters): Promise<AsyncIterable<ServerSentEvent>> {
+    const { connection, clock, signal } = this.#options;
+    const ending = new AbortController();
+    const end = (): void => ending.abort(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+    const request = { path: `/api/v1/${method}`, query, accept: "text/event-stream", signal: ending.signal };
+    try {
+      const body = await this.#within(() => connection.send(request));
+      body.once("close", () => signal.removeEventListener("abort", end));
+      return serverSentEvents(awaken(body, { clock, silence: SILENCE, place: this.place }));
+    } catch (error) {
+      signal.removeEventListener("abort", end);
+      ending.abort();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#options.connection.close();
+  }
+
+  #whole(request: Omit<ServiceRequest, "signal">): Promise<string> {
+    return this.#within(async (signal) => this.#read(await this.#options.connection.send({ ...request, signal })));
+  }
+
+  async #read(body: Readable): Promise<string> {
+    let text = "";
+    try {
+      for await (const chunk of body.setEncoding("utf8")) {
+        text += chunk as string;
+        if (text.length > ANSWER_LIMIT) throw this.#bad(`it is longer than ${ANSWER_LIMIT} characters`);
+      }
+    } catch (cause) {
+      if (cause instanceof BadAnswer) throw cause;
+      throw new Unanswered({ place: this.place, fault: `the answer broke off: ${explain(cause)}` });
+    }
+    return text;
+  }
+
+  async #within<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, deadline: milliseconds, signal } = this.#options;
+    try {
+      return await withDeadline({ clock, milliseconds, signal, what: this.place }, work);
+    } catch (error) {
+      if (!(error instanceof runtimeErrors.DeadlineExceeded)) throw error;
+      throw new Unanswered({ place: this.place, fault: `nothing within ${milliseconds} ms` });
+    }
+  }
+
+  #json(text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw this.#bad("it is not JSON");
+    }
+  }
+
+  #bad(fault: string): Error {
+    return new BadAnswer({ place: this.place, fault });
+  }
+}

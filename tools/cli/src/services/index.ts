@@ -1,0 +1,5 @@
+import type { Registration } from "./registration.ts";
+import { weightRebalancerRegistration } from "./weight-rebalancer.ts";
+
+/** Every service that the command line knows; a further one is one file and one line here. */
+export const registrations: readonly Registration[] = [weightRebalancerRegistration];

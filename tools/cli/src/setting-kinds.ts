@@ -1,0 +1,47 @@
+import type { Kind, Setting } from "@evenkeel/runtime";
+
+interface Line {
+  readonly help: string;
+  readonly aliases?: readonly string[];
+}
+
+function optional<T>(kind: Kind<T>): (line: Line) => Setting<T | undefined> {
+  return ({ help, aliases = [] }) => ({
+    kind,
+    help,
+    default: undefined,
+    presence: "optional",
+    env: [],
+    aliases,
+    secret: false,
+  });
+}
+
+/** Base URLs. Its kind is called a list, which lets the flag be given several times. */
+export const addresses = optional<readonly URL[]>({
+  name: "list",
+  takes: "an address such as http://127.0.0.1:8080, or several with commas",
+  parse: (text) => {
+    const urls = text.split(",").map((part) => URL.parse(part.trim()));
+    const usable = (url: URL | null): url is URL => url !== null && ["http:", "https:"].includes(url.protocol);
+    return urls.every(usable) ? urls : undefined;
+  },
+});
+
+export const number = optional<number>({
+  name: "number",
+  takes: "a number",
+  parse: (text) => (/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : undefined),
+});
+
+/** Milliseconds since the epoch. */
+export const instant = optional<number>({
+  name: "time",
+  takes: "a time such as 2026-01-31T17:30:00Z",
+  parse: (text) => {
+    const milliseconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[-+]\d\d:\d\d)$/i.test(text)
+      ? Date.parse(text)
+      : NaN;
+    return Number.isNaN(milliseconds) ? undefined : milliseconds;
+  },
+});

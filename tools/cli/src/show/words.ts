@@ -1,0 +1,33 @@
+/** A span as people say it in a column: `45s`, `12m`, `3h`, `5d`; two units where the second still matters. */
+export function spanText(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (seconds < 120) return `${seconds}s`;
+  if (minutes < 10) return pair(minutes, "m", seconds % 60, "s");
+  if (minutes < 120) return `${minutes}m`;
+  if (hours < 10) return pair(hours, "h", minutes % 60, "m");
+  if (hours < 48) return `${hours}h`;
+  return `${Math.floor(hours / 24)}d`;
+}
+
+function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit}${small}${smallUnit}`;
+}
+
+/** How long ago a time of a service is; empty if it is none. A clock that goes ahead makes it `0s`. */
+export function ageText(at: string | undefined, now: number): string {
+  const time = Date.parse(at ?? "");
+  return Number.isNaN(time) ? "" : spanText(now - time);
+}
+
+/** The value of a decision in a cell or a sentence; empty if it is unknown. */
+export function valueText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** A sentence with its full stop, which services leave out. */
+export function sentence(text: string): string {
+  return /[.!?]$/.test(text) || text === "" ? text : `${text}.`;
+}

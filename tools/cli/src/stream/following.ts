@@ -1,0 +1,100 @@
+import { type Clock, type Decision, fullJitter, isRetryable, sleep } from "@evenkeel/runtime";
+import { Refused, StreamCut } from "../errors.ts";
+import { fieldsOf, textOf } from "../wire.ts";
+import type { ServerSentEvent } from "./server-sent-events.ts";
+
+const BACKOFF = { base: 500, cap: 15_000 };
+
+/** How many of the past are asked for after a gap: the most that a service gives. */
+const CATCH_UP = 1000;
+
+/** How many ids are remembered: what may come twice is no more than what is asked for again. */
+const REMEMBERED = 2 * CATCH_UP;
+
+/** One service's stream of decisions, as often as it has to be opened. */
+export interface DecisionFeed {
+  readonly place: string;
+  open(last: number): Promise<AsyncIterable<ServerSentEvent>>;
+  decisionOf(value: unknown): Decision;
+}
+
+export interface FollowOptions {
+  readonly feed: DecisionFeed;
+  /** How many of the past come first; at least 1. */
+  readonly last: number;
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  /** Called when the stream breaks, with the milliseconds after which it is opened again; once an outage. */
+  readonly onOutage: (error: unknown, wait: number) => void;
+  /** Called when it is open again. */
+  readonly onReturn: () => void;
+}
+
+/**
+ * Decisions in the order in which the service made them, through restarts and cuts: after each gap the past is asked for again, and
+ * what was told before is left out. Ends when the signal aborts; fails when the service refuses for good.
+ */
+export async function* followDecisions(options: FollowOptions): AsyncGenerator<Decision, void, undefined> {
+  const { feed, last, clock, random, signal } = options;
+  const told = new Told();
+  let failures = 0;
+  for (let opened = false; ;) {
+    try {
+      const events = await feed.open(opened ? CATCH_UP : last);
+      if (failures > 0) options.onReturn();
+      opened = true;
+      for await (const event of events) {
+        const decision = feed.decisionOf(fieldsOf(dataOf(feed.place, event))["decision"]);
+        failures = 0;
+        if (told.isNews(decision)) yield decision;
+      }
+      throw new StreamCut({ place: feed.place, fault: "the connection was closed" });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!passes(error)) throw error;
+      const wait = Math.ceil(fullJitter(BACKOFF, failures, random));
+      if (failures === 0) options.onOutage(error, wait);
+      failures++;
+      try {
+        await sleep(clock, wait, signal);
+      } catch {
+        return;
+      }
+    }
+  }
+}
+
+/** What an event holds; the service's last word ends the stream. */
+function dataOf(place: string, { event, data }: ServerSentEvent): unknown {
+  const value: unknown = JSON.parse(data);
+  if (event === "end") throw new StreamCut({ place, fault: "the service ended it" });
+  if (event === "error") {
+    const { code, message } = fieldsOf(value);
+    throw new StreamCut({ place, fault: `${textOf(message)} (${textOf(code)})` });
+  }
+  return value;
+}
+
+/** Whether the way may be open later. A service that is replaced is not there for a while. */
+function passes(error: unknown): boolean {
+  return isRetryable(error) || (error instanceof Refused && (error.status === 429 || error.status >= 500));
+}
+
+/** What was told already. */
+class Told {
+  readonly #ids = new Set<string>();
+  /** When the first was decided: what comes later and is older is from before the beginning. */
+  #beginning: number | undefined;
+
+  isNews({ id, at }: Decision): boolean {
+    const time = Date.parse(at);
+    this.#beginning ??= time;
+    if (this.#ids.has(id) || time < this.#beginning) return false;
+    this.#ids.add(id);
+    const [oldest] = this.#ids;
+    if (this.#ids.size > REMEMBERED && oldest !== undefined) this.#ids.delete(oldest);
+    return true;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Clock, Environment, SettingsOf, SettingsTable } from "@evenkeel/runtime";
+import type { Registration } from "./services/registration.ts";
+import type { Screen } from "./show/screen.ts";
+
+/** 0: all is well. 1: a problem was found, or something was refused. 2: the command line cannot be meant. */
+export type ExitCode = 0 | 1 | 2;
+
+/** What every verb works with. */
+export interface Session {
+  readonly version: string;
+  readonly registrations: readonly Registration[];
+  readonly screen: Screen;
+  readonly env: Environment;
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Aborts with Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+export interface Verb<T extends SettingsTable = SettingsTable> {
+  readonly name: string;
+  /** What follows the name, such as `<kind>/<namespace>/<name>`; one a line of help. */
+  readonly usage: readonly string[];
+  /** One line. */
+  readonly summary: string;
+  /** What a reader of its help must know besides; whole lines. */
+  readonly details?: readonly string[];
+  readonly settings: T;
+  /** How many words it takes after its name. */
+  readonly words: { readonly least: number; readonly most: number };
+  readonly run: (session: Session, settings: SettingsOf<T>, words: readonly string[]) => Promise<ExitCode>;
+}
+
+/** Keeps the flags' types inside of a verb and out of the list of verbs. */
+export function defineVerb<const T extends SettingsTable>(verb: Verb<T>): Verb {
+  return verb as unknown as Verb;
+}

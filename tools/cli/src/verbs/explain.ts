@@ -1,0 +1,124 @@
+import { type Decision, explain as explained, objectKey, setting } from "@evenkeel/runtime";
+import { faultLine, NothingKnown, Refused } from "../errors.ts";
+import { namedObject } from "../object-argument.ts";
+import { Reach, type ReachedService } from "../reach/reach.ts";
+import { commonSettings } from "../settings.ts";
+import { noteMissed, someReached } from "../show/missed.ts";
+import { coloured, harmless } from "../show/table.ts";
+import { ageText, sentence, valueText } from "../show/words.ts";
+import { defineVerb, type Session } from "../verb.ts";
+import { fieldsOf } from "../wire.ts";
+
+/** How many of the decisions before are shown in a table; JSON has all that came. */
+const SHOWN = 5;
+
+interface Explanation {
+  readonly service: ReachedService;
+  readonly decision: Decision;
+  readonly earlier: readonly Decision[];
+  readonly recorded: boolean;
+  /** What the service measures now, in sentences. */
+  readonly now: readonly string[];
+}
+
+export const explain = defineVerb({
+  name: "explain",
+  usage: ["<kind>/<namespace>/<name>", "<kind> <namespace>/<name>"],
+  summary: "Says why an object stands as it does",
+  details: ["Exits 1 if nothing was decided about it lately."],
+  settings: {
+    ...commonSettings,
+    namespace: setting.text({
+      optional: true,
+      aliases: ["n"],
+      help: "Namespace of an object that is named without one",
+    }),
+  },
+  words: { least: 1, most: 2 },
+  run: async (session, settings, words) => {
+    const { object, registration } = namedObject(words, session.registrations, settings.namespace);
+    await using reach = new Reach(session, settings);
+    const services = await reach.services();
+    const reached = someReached(session.screen, services);
+    // A service of a kind that is registered is asked alone; others may each know the object.
+    const asked = reached.filter((one) => registration === undefined || one.registration === registration);
+    const key = objectKey(object);
+    const answers = await Promise.all(asked.map((service) => ask(service, key)));
+    const [found] = answers.filter((answer) => answer !== undefined);
+    if (found === undefined) {
+      noteMissed(session.screen, services.missed);
+      const names = asked.map(({ name }) => name).join(", ");
+      const who =
+        asked.length === 0 ? `${registration?.name ?? ""} was not reached` : `${names} decided nothing lately`;
+      throw new NothingKnown({ what: `nothing is known about ${key}: ${who}` });
+    }
+    if (settings.output === "json") {
+      const { service, ...answer } = found;
+      session.screen.json({ service: service.name, object: key, ...answer });
+    } else show(session, key, found);
+    return 0;
+  },
+});
+
+async function ask(service: ReachedService, object: string): Promise<Explanation | undefined> {
+  const { client } = service;
+  try {
+    const { decision, earlier, recorded } = fieldsOf(await client.get("Decisions/Explain", { object }));
+    return {
+      service,
+      decision: client.decisionOf(decision),
+      earlier: client.decisionsOf(earlier),
+      recorded: recorded === true,
+      now: await present(service, client.decisionOf(decision)),
+    };
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** A service that can say why it decided and cannot say what it measures still says why. */
+async function present({ registration, client }: ReachedService, { object }: Decision): Promise<readonly string[]> {
+  try {
+    return (await registration?.describe(client, object)) ?? [];
+  } catch (error) {
+    return [`What it measures now is unknown: ${faultLine(error, explained(error))}.`];
+  }
+}
+
+function show(
+  { screen, clock }: Session,
+  key: string,
+  { service, decision, earlier, recorded, now }: Explanation,
+): void {
+  const { registration, name } = service;
+  const { reason, message, at, dryRun, id } = decision;
+  const value = registration?.value ?? "its value";
+  const age = ageText(at, clock.now());
+  screen.lines(`${coloured(key, "good", screen.paper)} (${name})`, "");
+  screen.lines(`  ${capital(outcome(value, decision))}, decided ${age} ago, at ${at}.`);
+  screen.lines(`  ${reason}: ${harmless(sentence(message))}`);
+  if (dryRun) screen.lines("  It is a dry run: this was said and not done.");
+  for (const line of now) screen.lines(`  ${harmless(line)}`);
+  if (earlier.length > 0) {
+    screen.lines("", "Before that:");
+    const columns = [{ title: "AGE", right: true }, ...["ACTION", "REASON", "MESSAGE"].map((title) => ({ title }))];
+    const rows = earlier
+      .slice(0, SHOWN)
+      .map((one) => [ageText(one.at, clock.now()), one.action, one.reason, one.message]);
+    screen.table(columns, rows);
+  }
+  if (recorded) screen.lines("", `All that it was based on: kubectl evenkeel snapshot ${id}`);
+}
+
+/** "the weight went from 12 to 16", "the weight stays 16", "the weight is unknown". */
+function outcome(value: string, { before, after }: Decision): string {
+  const [was, is] = [valueText(before), valueText(after)];
+  if (is === "") return `${value} is unknown`;
+  if (was === is) return `${value} stays ${is}`;
+  return was === "" ? `${value} is ${is}, the first` : `${value} went from ${was} to ${is}`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,60 @@
+import { objectKey, setting, type SettingsTable } from "@evenkeel/runtime";
+import { NothingKnown, WrongUsage } from "../errors.ts";
+import { namedObject } from "../object-argument.ts";
+import { Reach } from "../reach/reach.ts";
+import type { Registration } from "../services/registration.ts";
+import { commonSettings } from "../settings.ts";
+import { noteMissed, someReached } from "../show/missed.ts";
+import { harmless } from "../show/table.ts";
+import { sentence, valueText } from "../show/words.ts";
+import { defineVerb, type Verb } from "../verb.ts";
+
+const own = {
+  ...commonSettings,
+  namespace: setting.text({ optional: true, aliases: ["n"], help: "Namespace of an object that is named without one" }),
+};
+
+/** The verb with the flags of every service that can be asked. */
+export function whatIf(registrations: readonly Registration[]): Verb {
+  const suppositions = registrations.flatMap((one) => one.whatIf ?? []);
+  const flags: SettingsTable = Object.fromEntries(suppositions.flatMap(({ settings }) => Object.entries(settings)));
+  return defineVerb({
+    name: "what-if",
+    usage: suppositions.map(({ kind }) => `${kind.toLowerCase()}/<namespace>/<name>`),
+    summary: "Asks what a service would decide if the world were otherwise; nothing is changed",
+    settings: { ...flags, ...own },
+    words: { least: 1, most: 2 },
+    run: async (session, settings, words) => {
+      const { object, registration } = namedObject(words, session.registrations, settings.namespace);
+      const asked = registration?.whatIf;
+      if (registration === undefined || asked?.kind !== object.kind) {
+        const kinds = suppositions.map(({ kind }) => kind).join(", ");
+        throw new WrongUsage({ fault: `nothing can be supposed about a ${object.kind}; it can about: ${kinds}` });
+      }
+      const fault = asked.check(settings);
+      if (fault !== undefined) throw new WrongUsage({ fault });
+      await using reach = new Reach(session, settings);
+      const services = await reach.services();
+      const service = someReached(session.screen, services).find((one) => one.registration === registration);
+      if (service === undefined) {
+        noteMissed(session.screen, services.missed);
+        throw new NothingKnown({ what: `${registration.name} was not reached` });
+      }
+      const answer = await asked.ask(service.client, object, settings);
+      if (settings.output === "json") {
+        session.screen.json({ service: service.name, object: objectKey(object), ...answer });
+        return 0;
+      }
+      const { before, after, reason, message } = answer;
+      const [was, would] = [valueText(before), valueText(after)];
+      const change =
+        was === would ? `would stay ${would}` : `would ${was === "" ? "become" : `go from ${was} to`} ${would}`;
+      session.screen.lines(
+        `With ${asked.supposed(settings)}, ${registration.value} of ${objectKey(object)} ${change}.`,
+        `${reason}: ${harmless(sentence(message))}`,
+        "Nothing was changed.",
+      );
+      return 0;
+    },
+  });
+}
