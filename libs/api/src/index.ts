@@ -13,6 +13,7 @@ export {
   type ElastiService,
   type PrometheusTrigger,
 } from "./elasti-service.ts";
+export { UNKNOWN_TIME_ZONE } from "./field.ts";
 export { type Kind, type KindNames, type PrinterColumn, type ScalePaths } from "./kind.ts";
 export { kinds } from "./kinds.ts";
 export { type LabelSelector } from "./label-selector.ts";

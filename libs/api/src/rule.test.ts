@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { z } from "zod";
-import { exactlyOneOf, withRules } from "./rule.ts";
+import { boundedText } from "./field.ts";
+import { exactlyOneOf, matching, withRules } from "./rule.ts";
 
 describe("withRules", () => {
   const range = withRules(
@@ -42,6 +43,47 @@ describe("withRules", () => {
     });
     expect(stricter.meta()?.["x-kubernetes-validations"]).toHaveLength(3);
     expect(stricter.safeParse({ least: 0, most: 200 }).error?.issues).toHaveLength(2);
+  });
+});
+
+test("a rule blames a field within a field by its path", () => {
+  const nested = withRules(z.object({ range: z.object({ least: z.number() }) }), {
+    cel: "self.range.least > 0.0",
+    holds: ({ range }) => range.least > 0,
+    message: "expected more than 0",
+    field: "range.least",
+  });
+  expect(nested.safeParse({ range: { least: 0 } }).error?.issues).toMatchObject([{ path: ["range", "least"] }]);
+  expect(nested.meta()).toMatchObject({ "x-kubernetes-validations": [{ fieldPath: ".range.least" }] });
+});
+
+test("a rule is not asked about fields that are wrong by themselves", () => {
+  const whole = withRules(z.object({ count: z.int() }), {
+    cel: "self.count > 0",
+    holds: ({ count }) => count > 0,
+    message: "expected more than 0",
+  });
+  expect(whole.safeParse({ count: -0.5 }).error?.issues).toMatchObject([{ code: "invalid_type", path: ["count"] }]);
+});
+
+describe("matching", () => {
+  const path = matching(boundedText(9), "expected a path with a digit", /^\/[a-z0-9/]*$/, /[0-9]/);
+
+  test("takes text that every pattern matches", () => {
+    expect(path.safeParse("/a/1").success).toBe(true);
+  });
+
+  test.each(["a1", "/a", "/a1\n", ""])("refuses %j", (text) => {
+    expect(path.safeParse(text).error?.issues).toMatchObject([{ message: "expected a path with a digit" }]);
+  });
+
+  test("says the same as CEL, and keeps the bound that CEL's budget needs", () => {
+    expect(path.meta()).toEqual({
+      maxLength: 9,
+      "x-kubernetes-validations": [
+        { rule: 'self.matches("^/[a-z0-9/]*$") && self.matches("[0-9]")', message: "expected a path with a digit" },
+      ],
+    });
   });
 });
 

@@ -10,7 +10,7 @@ export interface Rule<Value> {
   readonly holds: (value: Value) => boolean;
   /** What is expected, as a user reads it. */
   readonly message: string;
-  /** The field of `self` to blame. Without it the object itself is blamed. */
+  /** The field of `self` to blame, such as `low` or `range.low`; no index of a list. Without it the object itself is blamed. */
   readonly field?: string;
 }
 
@@ -29,13 +29,31 @@ export function withRules<Schema extends z.ZodObject>(
   const before = schema.meta()?.["x-kubernetes-validations"] as readonly CelRule[] | undefined;
   let refined = schema;
   for (const { holds, message, field } of rules) {
-    refined = refined.refine(holds, { error: message, path: field === undefined ? [] : [field] });
+    refined = refined.refine(holds, { error: message, path: field === undefined ? [] : field.split("."), when });
   }
   return refined.meta({ "x-kubernetes-validations": [...(before ?? []), ...rules.map(celRule)] });
 }
 
+/** As in the API server, no rule is asked about a value whose fields are wrong by themselves: one fault, one line. */
+function when({ issues }: z.core.ParsePayload): boolean {
+  return issues.every(({ code }) => code === "custom");
+}
+
 function celRule({ cel, message, field }: Rule<never>): CelRule {
   return { rule: cel, message, ...(field === undefined ? {} : { fieldPath: `.${field}` }) };
+}
+
+/**
+ * Text that all the patterns match. An API server that refuses by CEL says `message`, where one that refuses by a pattern shows
+ * the pattern. CEL is budgeted by the longest text there may be, so the schema must have a maxLength. Patterns keep to what
+ * JavaScript and RE2 read alike.
+ */
+export function matching(schema: z.ZodString, message: string, ...patterns: readonly RegExp[]): z.ZodString {
+  const sources = patterns.map(({ source }) => JSON.stringify(source.replaceAll("\\/", "/")));
+  const rule = { rule: sources.map((source) => `self.matches(${source})`).join(" && "), message };
+  return schema
+    .refine((text) => patterns.every((pattern) => pattern.test(text)), { error: message, when })
+    .meta({ "x-kubernetes-validations": [rule] });
 }
 
 type OneOf<Options extends z.core.$ZodLooseShape> = z.ZodObject<{

@@ -72,7 +72,8 @@ function placed(manifest: Manifest): Stored {
 /** A manifest as an original's user has it: under another name, and with nothing in the status that only this project writes. */
 function asBefore(manifest: Manifest): Manifest {
   const { status, metadata, ...rest } = manifest;
-  const own = Object.fromEntries(Object.entries(status ?? {}).filter(([field]) => field !== "conditions"));
+  const ours = ["conditions", "initialWeights"];
+  const own = Object.fromEntries(Object.entries(status ?? {}).filter(([field]) => !ours.includes(field)));
   return {
     ...rest,
     metadata: { ...metadata, name: `old-${metadata.name}` },

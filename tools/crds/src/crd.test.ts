@@ -52,7 +52,10 @@ test("rules of the schema reach the CRD as CEL", () => {
     minProperties: 1,
     maxProperties: 1,
     "x-kubernetes-validations": [
-      { rule: "[has(self.route53)].exists_one(set, set)", message: "exactly one of route53 must be set" },
+      {
+        rule: "[has(self.route53), has(self.httpRoute)].exists_one(set, set)",
+        message: "exactly one of route53, httpRoute must be set",
+      },
     ],
   });
 });

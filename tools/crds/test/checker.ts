@@ -28,9 +28,11 @@ const FORMATS: Readonly<Record<string, RegExp>> = {
   duration: /^[-+]?\d/,
 };
 
-function fits({ format, maxLength = Infinity, pattern }: StructuralSchema, text: string): boolean {
+function fits({ format, minLength = 0, maxLength = Infinity, pattern }: StructuralSchema, text: string): boolean {
   const form = FORMATS[format ?? ""];
-  return Array.from(text).length <= maxLength && new RegExp(pattern ?? "").test(text) && (form?.test(text) ?? true);
+  const { length } = Array.from(text);
+  if (length < minLength || length > maxLength) return false;
+  return new RegExp(pattern ?? "").test(text) && (form?.test(text) ?? true);
 }
 
 function inList(schema: StructuralSchema, list: readonly unknown[], path: string): readonly string[] {
