@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
-import { createLogger, type Decision } from "@evenkeel/runtime";
+import { createLogger, type Decision, DecisionRing, type DecisionSource } from "@evenkeel/runtime";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { DecisionStream } from "./decision-stream.ts";
 import { openState } from "./open-state.ts";
@@ -8,12 +8,12 @@ import { openState } from "./open-state.ts";
 const RUNNING = { signal: new AbortController().signal, fail: () => undefined };
 
 /** A state that is away until it is started. */
-function given(capacity: number) {
+function given(capacity: number, whileAway?: Pick<DecisionSource, "list">) {
   const clock = new FakeClock();
   const registry = new MetricRegistry();
   const log = createLogger({ service: "s", level: "fatal", secrets: [], destination: { write: () => true } });
   const state = openState("sqlite::memory:", { service: "s", clock, log, registry, deadline: 1000 });
-  const stream = new DecisionStream({ state, clock, log, registry, capacity });
+  const stream = new DecisionStream({ state, clock, log, registry, capacity, ...(whileAway ? { whileAway } : {}) });
   return { clock, registry, state, stream };
 }
 
@@ -84,4 +84,13 @@ test("recording neither throws nor waits, whatever the decision holds", async ()
 
 test("a list fails when the state is away, rather than showing no decisions", async () => {
   await expect(given(10).stream.list({}, 10)).rejects.toMatchObject({ code: "EK_STATE_UNAVAILABLE" });
+});
+
+test("a list answers from this process's own decisions while the state is away, and from all replicas' once it is back", async () => {
+  const own = new DecisionRing();
+  own.record(decisionOf(1));
+  const { state, stream } = given(10, own);
+  expect((await stream.list({}, 10)).map(({ id }) => id)).toEqual(["1"]);
+  await state.start?.(RUNNING);
+  expect(await stream.list({}, 10)).toEqual([]);
 });

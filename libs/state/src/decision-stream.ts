@@ -41,6 +41,8 @@ export interface DecisionStreamOptions {
   readonly registry: MetricRegistry;
   /** How many decisions the stream keeps, and how many wait in memory while the state is away. */
   readonly capacity?: number;
+  /** What `list` answers from while the state is away, such as this process's own decisions. Without it `list` rejects then. */
+  readonly whileAway?: Pick<DecisionSource, "list">;
 }
 
 /**
@@ -54,12 +56,14 @@ export class DecisionStream implements DecisionSink, DecisionSource, Component {
   readonly #log: Logger;
   readonly #metrics: Metrics<typeof decisionStreamMetrics>;
   readonly #capacity: number;
+  readonly #whileAway: Pick<DecisionSource, "list"> | undefined;
   readonly #waiting: Decision[] = [];
   readonly #stopping = new AbortController();
   #draining = false;
   #drained: Promise<void> = Promise.resolve();
 
-  constructor({ state, clock, log, registry, capacity = 1000 }: DecisionStreamOptions) {
+  constructor({ state, clock, log, registry, capacity = 1000, whileAway }: DecisionStreamOptions) {
+    this.#whileAway = whileAway;
     this.#state = state;
     this.#clock = clock;
     this.#log = log.child({ component: "decision stream" });
@@ -77,6 +81,7 @@ export class DecisionStream implements DecisionSink, DecisionSource, Component {
   }
 
   async list(filter: DecisionFilter, limit: number): Promise<readonly Decision[]> {
+    if (!this.#state.available && this.#whileAway) return this.#whileAway.list(filter, limit);
     const found = new Map<string, Decision>();
     for (const { text } of await this.#state.streams.newest(SERVICE_OBJECT, STREAM, this.#capacity)) {
       if (found.size >= limit) break;
