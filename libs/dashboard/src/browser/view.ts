@@ -1,5 +1,6 @@
 import type { ComponentType } from "preact";
 import type { Api } from "./api/api.ts";
+import type { Decision } from "./decisions/decision.ts";
 
 /**
  * What an app adds to the dashboard: the default export of its `dashboard/view.tsx`, made by `defineView`. The shell knows no
@@ -15,6 +16,12 @@ export interface View {
 
 export interface PageProps {
   readonly api: Api;
+  /** Name of the service. */
+  readonly service: string;
+  /** The last decisions of the service, the newest first, followed live. Nothing while they were not told yet. */
+  readonly decisions: readonly Decision[] | undefined;
+  /** What stands after `?` in the page's own address, such as the chosen object. */
+  readonly query: Readonly<Record<string, string>>;
   /** Asks the user to confirm, takes a bearer token where none was given yet, and does it. Resolves with whether it was done. */
   readonly act: (action: Action) => Promise<boolean>;
 }

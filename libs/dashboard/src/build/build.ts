@@ -1,4 +1,5 @@
-import { access, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { access, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
@@ -19,10 +20,10 @@ const views = ["dashboard/view.tsx", "dashboard/view.ts"];
  */
 export async function buildDashboard(project: string): Promise<Built> {
   const view = await firstOf(views.map((file) => join(project, file)));
-  const name = view?.slice(project.length + 1);
+  const shell = join(import.meta.dirname, "../browser/index.ts");
   const entry = [
-    `import { start } from "@evenkeel/dashboard/browser";`,
-    name === undefined ? "start();" : `import view from "./${name}"; start(view);`,
+    `import { start } from ${JSON.stringify(shell)};`,
+    view === undefined ? "start();" : `import view from ${JSON.stringify(view)}; start(view);`,
   ].join("\n");
   const { outputFiles } = await build({
     stdin: { contents: entry, resolveDir: project, sourcefile: "dashboard.ts", loader: "ts" },
@@ -34,15 +35,16 @@ export async function buildDashboard(project: string): Promise<Built> {
     jsx: "automatic",
     jsxImportSource: "preact",
     legalComments: "none",
-    loader: { ".svg": "file" },
     outdir: "assets",
     entryNames: "app-[hash]",
-    assetNames: "[name]-[hash]",
     logLevel: "silent",
   });
   const files = new Map<string, Uint8Array>(
     outputFiles.map(({ path, contents }) => [`assets/${basename(path)}`, contents]),
   );
+  const icon = await readFile(join(import.meta.dirname, "../browser/keel.svg"));
+  const hash = createHash("sha256").update(icon).digest("hex").slice(0, 8).toUpperCase();
+  files.set(`assets/keel-${hash}.svg`, icon);
   const named = (pattern: RegExp) => [...files.keys()].find((file) => pattern.test(file)) ?? "";
   const page = indexPage({ script: named(/\.js$/), style: named(/\.css$/), icon: named(/\.svg$/) });
   files.set("index.html", Buffer.from(page));

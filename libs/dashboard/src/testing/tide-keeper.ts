@@ -13,6 +13,7 @@ import {
 } from "@evenkeel/runtime";
 import { dashboard } from "../dashboard.ts";
 import { dashboardSettings } from "../settings.ts";
+import { watchRoute } from "./watch-route.ts";
 
 export interface TideSnapshot extends Snapshot {
   readonly tank: string;
@@ -64,6 +65,7 @@ export class TideKeeper implements AsyncDisposable {
     stderr: Object.assign(new EventEmitter(), { write: () => true }),
     exit: () => undefined,
   });
+  readonly #stopping = new AbortController();
   #run: Promise<unknown> = Promise.resolve();
 
   /** `main` is where its sources would be; the built files are found from it. */
@@ -76,6 +78,8 @@ export class TideKeeper implements AsyncDisposable {
     );
     if (!reading.ok) throw new TypeError(reading.faults.join("\n"));
     this.service = new Service(definition, reading, this.#host as unknown as Host, systemClock);
+    const { admin, decisions } = this.service;
+    watchRoute(admin.routes, decisions.ring, this.#stopping.signal);
     dashboard(this.service, main);
   }
 
@@ -102,6 +106,7 @@ export class TideKeeper implements AsyncDisposable {
   }
 
   async stop(): Promise<void> {
+    this.#stopping.abort();
     this.#host.emit("SIGTERM", "SIGTERM");
     await this.#run;
   }

@@ -1,0 +1,123 @@
+import {
+  Card,
+  Chart,
+  type ChartSeries,
+  type Decision,
+  Empty,
+  isChange,
+  Legend,
+  type Marker,
+  numberText,
+  valueText,
+} from "@evenkeel/dashboard/browser";
+import { useMemo } from "preact/hooks";
+import { count, keyOf, type Point, type Weight } from "./weight.ts";
+
+export interface WeightChartsProps {
+  readonly weight: Weight;
+  readonly points: readonly Point[];
+  readonly decisions: readonly Decision[];
+}
+
+/** What was followed and what came of it, one above the other, at the same times. */
+export function WeightCharts({ weight, points, decisions }: WeightChartsProps) {
+  const key = keyOf(weight.rebalance);
+  const times = useMemo(() => points.map(({ at }) => Date.parse(at) / 1000), [points]);
+  const metric = useMemo(() => metricSeries(points), [points]);
+  const weights = useMemo(() => weightSeries(points), [points]);
+  const markers = useMemo(() => markersOf(decisions, times), [decisions, times]);
+  if (points.length < 2) {
+    return (
+      <Card title="Over time">
+        <Empty title="Not enough turns yet">The lines begin with the second turn of the leader.</Empty>
+      </Card>
+    );
+  }
+  return (
+    <>
+      <Card
+        title="Metric against target"
+        aside={
+          <Legend
+            entries={[
+              { label: "Metric", ink: "accent" },
+              { label: "Target", ink: "quiet", shape: "dashed" },
+            ]}
+          />
+        }
+      >
+        <Chart
+          label={`Metric of ${key} over time, now ${numberText(weight.metric)} with a target of ${weight.targetValue}`}
+          {...{ times }}
+          series={metric}
+          together={key}
+          height={168}
+        />
+      </Card>
+      <Card
+        title="Weight"
+        aside={
+          <Legend
+            entries={[
+              { label: "In force", ink: "accent" },
+              { label: "Decided", ink: "quiet", shape: "dashed" },
+              { label: "Change, with its reason", ink: "accent", shape: "marker" },
+            ]}
+          />
+        }
+      >
+        <Chart
+          label={`Weight of ${key} over time with ${markers.length} changes; the arrow keys go from one to the next`}
+          {...{ times, markers }}
+          series={weights}
+          together={key}
+          height={184}
+        />
+      </Card>
+    </>
+  );
+}
+
+function metricSeries(points: readonly Point[]): readonly ChartSeries[] {
+  return [
+    {
+      label: "Metric",
+      ink: "accent",
+      shape: "line",
+      filled: true,
+      values: points.map(({ metric }) => metric ?? null),
+    },
+    { label: "Target", ink: "quiet", shape: "step", dashed: true, values: points.map((point) => point.targetValue) },
+  ];
+}
+
+function weightSeries(points: readonly Point[]): readonly ChartSeries[] {
+  return [
+    {
+      label: "In force",
+      ink: "accent",
+      shape: "step",
+      filled: true,
+      values: points.map(({ actual }) => count(actual)),
+    },
+    {
+      label: "Decided",
+      ink: "quiet",
+      shape: "step",
+      dashed: true,
+      values: points.map(({ desired }) => count(desired)),
+    },
+  ];
+}
+
+/** Changes within the times that are drawn, the oldest first. */
+function markersOf(decisions: readonly Decision[], times: readonly number[]): readonly Marker[] {
+  const [from = 0, to = 0] = [times[0], times.at(-1)];
+  return decisions.toReversed().flatMap((decision) => {
+    const { id, before, after, reason, message, dryRun } = decision;
+    const at = Date.parse(decision.at) / 1000;
+    if (!isChange(decision) || typeof after !== "number" || at < from || at > to + 1) return [];
+    const title = `${valueText(before)} → ${valueText(after)} · ${reason}${dryRun ? " (dry run)" : ""}`;
+    return [{ id, at, value: after, title, text: message }];
+  });
+}

@@ -1,0 +1,80 @@
+import type { Tone } from "@evenkeel/dashboard/browser";
+
+/** `weights.v1.Rebalance` in JSON. */
+export interface RebalanceName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** `weights.v1.Weight` in JSON: 64-bit numbers are texts, and what is unknown is absent. */
+export interface Weight {
+  readonly rebalance: RebalanceName;
+  readonly metric?: number;
+  readonly targetValue: number;
+  readonly desired?: string;
+  readonly targets: readonly { readonly name: string; readonly actual?: string; readonly share?: number }[];
+  readonly reason: string;
+  readonly message: string;
+  readonly decidedAt?: string;
+  readonly dryRun: boolean;
+  readonly paused: boolean;
+  readonly conditions: readonly Condition[];
+  readonly baseValue: string;
+  readonly minimum: string;
+  readonly maximum: string;
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly since?: string;
+}
+
+/** `weights.v1.Point` in JSON. */
+export interface Point {
+  readonly at: string;
+  readonly metric?: number;
+  readonly targetValue: number;
+  readonly desired?: string;
+  readonly actual?: string;
+  readonly share?: number;
+}
+
+export type WatchEvent = { readonly weight: Weight } | { readonly removed: RebalanceName };
+
+/** A 64-bit number as a number; null is unknown. Weights are far below where that would lose digits. */
+export function count(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text);
+}
+
+/** `namespace/name`. */
+export function keyOf({ namespace, name }: RebalanceName): string {
+  return `${namespace}/${name}`;
+}
+
+/** The weights after an event, by namespace and name. */
+export function withEvent(weights: ReadonlyMap<string, Weight>, event: WatchEvent): ReadonlyMap<string, Weight> {
+  const next = new Map(weights);
+  if ("removed" in event) next.delete(keyOf(event.removed));
+  else next.set(keyOf(event.weight.rebalance), event.weight);
+  return new Map([...next].toSorted(([one], [other]) => one.localeCompare(other)));
+}
+
+/** The one word that matters most about a Rebalance. */
+export function stateOf({ paused, metric, dryRun, conditions, decidedAt }: Weight): readonly [Tone, string] {
+  if (paused) return ["warn", "Paused"];
+  if (conditions.some(({ type, status }) => type === "Ready" && status === "False")) return ["bad", "Not ready"];
+  if (decidedAt === undefined) return ["quiet", "Waiting"];
+  if (metric === undefined) return ["warn", "No metric"];
+  return dryRun ? ["quiet", "Dry run"] : ["ok", "Following"];
+}
+
+/** The part of the traffic that the first target had before it came to what it has now; nothing if it was never another. */
+export function earlierShare(points: readonly Point[]): { readonly at: string; readonly share: number } | undefined {
+  const now = points.findLast(({ share }) => share !== undefined)?.share;
+  if (now === undefined) return undefined;
+  const before = points.findLast(({ share }) => share !== undefined && Math.abs(share - now) >= 0.0005);
+  return before?.share === undefined ? undefined : { at: before.at, share: before.share };
+}

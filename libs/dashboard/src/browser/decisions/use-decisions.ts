@@ -1,0 +1,34 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { Api } from "../api/api.ts";
+import { useStream } from "../live/hooks.ts";
+import type { Decision } from "./decision.ts";
+import { mergeDecisions } from "./decision-log.ts";
+
+/** How many of the past are asked for. */
+const PAST = 500;
+/** News that come within this time are shown together, in milliseconds. */
+const TOGETHER = 60;
+
+/** The last decisions of this service, the newest first, followed live. Nothing while they were not told yet. */
+export function useDecisions(api: Api): readonly Decision[] | undefined {
+  const [decisions, setDecisions] = useState<readonly Decision[]>();
+  const waiting = useRef<Decision[]>([]);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const flush = useCallback(() => {
+    timer.current = undefined;
+    const news = waiting.current.splice(0);
+    setDecisions((known) => mergeDecisions(known ?? [], news));
+  }, []);
+  const soon = () => {
+    timer.current ??= setTimeout(flush, TOGETHER);
+  };
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useStream<{ readonly decision: Decision }>(api.address("Decisions/Watch", { last: PAST }), {
+    opened: soon,
+    message: ({ decision }) => {
+      waiting.current.push(decision);
+      soon();
+    },
+  });
+  return decisions;
+}

@@ -1,0 +1,100 @@
+import { createContext } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { faultText } from "../api/refused.ts";
+import type { Connection, ConnectionState } from "./connection.ts";
+
+export const ConnectionContext = createContext<Connection | undefined>(undefined);
+
+function useConnection(): Connection {
+  const connection = useContext(ConnectionContext);
+  if (!connection) throw new Error("outside of the shell");
+  return connection;
+}
+
+export function useConnectionState(): ConnectionState & { readonly retryNow: () => void } {
+  const connection = useConnection();
+  const [state, setState] = useState(connection.state);
+  useEffect(() => {
+    setState(connection.state);
+    return connection.subscribe(() => setState(connection.state));
+  }, [connection]);
+  return { ...state, retryNow: () => connection.retryNow() };
+}
+
+export interface StreamHandlers<T> {
+  readonly message: (message: T) => void;
+  /** A connection stands: what is known so far will be told again. */
+  readonly opened?: () => void;
+}
+
+/** Follows an event stream while the component is shown; the shell says when it is cut. */
+export function useStream<T>(address: string, handlers: StreamHandlers<T>): void {
+  const connection = useConnection();
+  const latest = useRef(handlers);
+  latest.current = handlers;
+  useEffect(
+    () =>
+      connection.open({
+        address,
+        message: (data) => latest.current.message(data as T),
+        opened: () => latest.current.opened?.(),
+      }),
+    [connection, address],
+  );
+}
+
+export type Loaded<T> =
+  | { readonly phase: "loading"; readonly data?: undefined; readonly fault?: undefined }
+  | { readonly phase: "loaded"; readonly data: T; readonly fault?: string | undefined }
+  | { readonly phase: "failed"; readonly data?: undefined; readonly fault: string };
+
+/**
+ * Loads now, whenever `key` changes, and every `interval` milliseconds while the page is looked at. After a failure the last data
+ * stays, with the fault beside it.
+ */
+export function useLoaded<T>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<T>,
+  interval?: number,
+): Loaded<T> & { readonly reload: () => void } {
+  const [loaded, setLoaded] = useState<Loaded<T>>({ phase: "loading" });
+  const [turn, setTurn] = useState(0);
+  const latest = useRef(load);
+  latest.current = load;
+  useEffect(() => setLoaded({ phase: "loading" }), [key]);
+  useEffect(() => {
+    const leaving = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const turnOnce = async () => {
+      if (!document.hidden) {
+        try {
+          const data = await latest.current(leaving.signal);
+          if (!leaving.signal.aborted) setLoaded({ phase: "loaded", data });
+        } catch (error) {
+          if (!leaving.signal.aborted) setLoaded((before) => failed(before, faultText(error)));
+        }
+      }
+      if (interval !== undefined && !leaving.signal.aborted) timer = setTimeout(() => void turnOnce(), interval);
+    };
+    void turnOnce();
+    return () => {
+      leaving.abort();
+      clearTimeout(timer);
+    };
+  }, [key, interval, turn]);
+  return { ...loaded, reload: () => setTurn((before) => before + 1) };
+}
+
+function failed<T>(before: Loaded<T>, fault: string): Loaded<T> {
+  return before.phase === "loaded" ? { ...before, fault } : { phase: "failed", fault };
+}
+
+/** The time, once a second, for what is said relative to it. */
+export function useNow(interval = 1000): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), interval);
+    return () => clearInterval(timer);
+  }, [interval]);
+  return now;
+}

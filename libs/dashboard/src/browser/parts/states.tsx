@@ -1,0 +1,42 @@
+import type { ComponentChildren } from "preact";
+
+/** There is nothing, and that is no fault. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+  return (
+    <div class="state">
+      <p class="state-title">{title}</p>
+      {children !== undefined && <p>{children}</p>}
+    </div>
+  );
+}
+
+/** It is being asked for. Shows nothing for a moment, so that quick answers do not flicker. */
+export function Loading({ what }: { readonly what: string }) {
+  return (
+    <div class="state loading" role="status">
+      <span class="spinner" aria-hidden="true" />
+      <p>Loading {what}…</p>
+    </div>
+  );
+}
+
+export interface FaultProps {
+  readonly what: string;
+  readonly fault: string;
+  readonly retry?: (() => void) | undefined;
+}
+
+/** It could not be had. */
+export function Fault({ what, fault, retry }: FaultProps) {
+  return (
+    <div class="state fault" role="alert">
+      <p class="state-title">{what} could not be loaded</p>
+      <p>{fault}</p>
+      {retry && (
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}

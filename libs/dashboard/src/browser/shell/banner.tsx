@@ -1,0 +1,34 @@
+import { useConnectionState, useNow } from "../live/hooks.ts";
+import { Time } from "../parts/time.tsx";
+
+/** Says that the page is cut off, since when, and when it will try again. */
+export function Banner() {
+  const state = useConnectionState();
+  const now = useNow(500);
+  if (state.phase !== "waiting") return null;
+  const seconds = Math.max(0, Math.ceil((state.retryAt - now) / 1000));
+  return (
+    <div class="banner" role="alert">
+      <p>
+        <strong>Disconnected</strong> <Time at={state.since} />: {state.fault}. What you see may be old.
+      </p>
+      <p class="banner-retry">
+        <span>{seconds > 0 ? `Next try in ${seconds} s` : "Trying…"}</span>
+        <button type="button" onClick={state.retryNow}>
+          Try now
+        </button>
+      </p>
+    </div>
+  );
+}
+
+/** Whether news come by themselves. */
+export function LiveSign() {
+  const { phase } = useConnectionState();
+  const words = { live: "Live", connecting: "Connecting", waiting: "Disconnected" }[phase];
+  return (
+    <span class={`live-sign ${phase}`} title={phase === "live" ? "News are shown as they happen" : words}>
+      {words}
+    </span>
+  );
+}

@@ -1,0 +1,175 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { Api } from "../api/api.ts";
+import { useDecisions } from "../decisions/use-decisions.ts";
+import { useLoaded } from "../live/hooks.ts";
+import { DecisionsPage } from "../pages/decisions-page.tsx";
+import { HealthPage } from "../pages/health-page.tsx";
+import { OverviewPage } from "../pages/overview-page.tsx";
+import { PeersPage } from "../pages/peers-page.tsx";
+import { SettingsPage } from "../pages/settings-page.tsx";
+import type { Status } from "../pages/status.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Icon, type IconName, Mark } from "../parts/icon.tsx";
+import { Empty, Fault, Loading } from "../parts/states.tsx";
+import type { Action, View } from "../view.ts";
+import { ActionDialog } from "./action-dialog.tsx";
+import { Banner, LiveSign } from "./banner.tsx";
+import { type Route, useRoute } from "./route.ts";
+import { ThemeSwitch } from "./theme.tsx";
+
+interface Place {
+  readonly page: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly icon: IconName;
+}
+
+/** How often the service's state is asked for, in milliseconds. */
+const STATUS_INTERVAL = 3000;
+
+function placesOf(view: View | undefined): readonly Place[] {
+  return [
+    { page: "", title: view?.title ?? "Overview", summary: view?.summary ?? "", icon: "view" },
+    { page: "decisions", title: "Decisions", summary: "What was decided, and why.", icon: "decisions" },
+    { page: "peers", title: "Peers", summary: "This service and those it works with.", icon: "peers" },
+    { page: "health", title: "Health", summary: "Whether the service can do its work.", icon: "health" },
+    { page: "settings", title: "Settings", summary: "What the service was told, and by what.", icon: "settings" },
+  ];
+}
+
+/** Everything around a page: name, navigation, state, colours, and the dialog of actions. */
+export function Shell({ api, view }: { readonly api: Api; readonly view: View | undefined }) {
+  const route = useRoute();
+  const status = useLoaded("status", (signal) => api.get<Status>("Runtime/Status", {}, signal), STATUS_INTERVAL);
+  const decisions = useDecisions(api);
+  const { act, dialog } = useActions(api);
+  const places = placesOf(view);
+  const place = places.find(({ page }) => page === route.page);
+  const service = status.data?.service ?? "";
+  const heading = useRef<HTMLHeadingElement>(null);
+
+  const summary = place?.page === "" && !view ? (status.data?.summary ?? "") : (place?.summary ?? "");
+  const title = place?.title ?? "Nothing here";
+  useEffect(() => {
+    document.title = service ? `${title} · ${service}` : title;
+  }, [title, service]);
+
+  const first = useRef(true);
+  useEffect(() => {
+    // A reader by ear or keyboard is told of the new page; the first page needs no such jump.
+    if (!first.current) heading.current?.focus({ preventScroll: true });
+    first.current = false;
+    scrollTo(0, 0);
+  }, [route.page]);
+
+  return (
+    <div class="shell">
+      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), heading.current?.focus())}>
+        Skip to content
+      </a>
+      <aside class="side">
+        <div class="brand">
+          <Mark />
+          <div>
+            <strong>{service || "Evenkeel"}</strong>
+            <span class="quiet">{status.data ? `Evenkeel ${status.data.version}` : "\u00a0"}</span>
+          </div>
+        </div>
+        <nav aria-label="Pages">
+          <ul>
+            {places.map(({ page, title: name, icon }) => (
+              <li key={page}>
+                <a href={`#/${page}`} aria-current={page === place?.page ? "page" : undefined}>
+                  <Icon name={icon} />
+                  {name}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div class="side-foot">
+          <LiveSign />
+          {status.data && <Readiness status={status.data} />}
+          <ThemeSwitch />
+        </div>
+      </aside>
+      <main>
+        <Banner />
+        <header class="page-head">
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          <p>{summary}</p>
+        </header>
+        {place ? (
+          <Content {...{ api, view, act, route, decisions, status }} />
+        ) : (
+          <Empty title="There is no such page">
+            <a href="#/">To the first one</a>
+          </Empty>
+        )}
+      </main>
+      {dialog}
+    </div>
+  );
+}
+
+function Readiness({ status: { unready } }: { readonly status: Status }) {
+  return unready.length === 0 ? <Badge tone="ok">Ready</Badge> : <Badge tone="bad">Not ready</Badge>;
+}
+
+interface ContentProps {
+  readonly api: Api;
+  readonly view: View | undefined;
+  readonly act: (action: Action) => Promise<boolean>;
+  readonly route: Route;
+  readonly decisions: ReturnType<typeof useDecisions>;
+  readonly status: ReturnType<typeof useLoaded<Status>>;
+}
+
+function Content({ api, view, act, route, decisions, status: loaded }: ContentProps) {
+  const { page, query } = route;
+  const { data: status, fault, reload } = loaded;
+  if (!status) {
+    return fault === undefined ? (
+      <Loading what="the service's state" />
+    ) : (
+      <Fault what="The service's state" fault={fault} retry={reload} />
+    );
+  }
+  const { service } = status;
+  if (page === "decisions") return <DecisionsPage {...{ api, service, decisions, query }} />;
+  if (page === "peers") return <PeersPage {...{ api, status, decisions }} />;
+  if (page === "health") return <HealthPage status={status} />;
+  if (page === "settings") return <SettingsPage status={status} />;
+  if (!view) return <OverviewPage {...{ api, status, decisions }} />;
+  const Page = view.page;
+  return <Page {...{ api, act, service, decisions, query }} />;
+}
+
+/** One dialog at a time; the token lives here, in memory, until the page goes. */
+function useActions(api: Api) {
+  const token = useRef("");
+  const [asked, setAsked] = useState<{ readonly action: Action; readonly done: (done: boolean) => void }>();
+  const act = useCallback(
+    (action: Action) =>
+      new Promise<boolean>((resolve) => {
+        const done = (outcome: boolean) => {
+          setAsked(undefined);
+          resolve(outcome);
+        };
+        setAsked({ action, done });
+      }),
+    [],
+  );
+  const dialog = asked && (
+    <ActionDialog
+      api={api}
+      action={asked.action}
+      token={token.current}
+      onToken={(given) => (token.current = given)}
+      onDone={asked.done}
+    />
+  );
+  return { act, dialog };
+}
