@@ -5,17 +5,17 @@ const RECORD = "spec.target.route53.resource";
 const PROMETHEUS = "spec.metrics.prometheus";
 const window = { startTime: "01:00", endTime: "02:00", value: 1 };
 
-/** A field that an original's CRD leaves open and ours does not, and why nobody loses by it. */
+/** A field that an original's CRD leaves open and ours does not, and what that costs. */
 export interface Outgrown {
   readonly kind: string;
   readonly path: string;
-  /** What becomes of such an object under the original. */
+  /** What becomes of such an object under the original: as a rule, nothing. */
   readonly why: string;
   /** Values that the original's CRD takes and ours refuses, each with a title and, if it is another, the field to blame. */
   readonly values: readonly (readonly [value: unknown, title: string, blamed?: string])[];
 }
 
-/** Every place where a CRD is stricter than the original's. Nothing that worked there is refused here. */
+/** Every place where a CRD is stricter than the original's. Unless `why` says otherwise, nothing that worked there is refused. */
 export const OUTGROWN: readonly Outgrown[] = [
   {
     kind: "Rebalance",
@@ -43,7 +43,7 @@ export const OUTGROWN: readonly Outgrown[] = [
   {
     kind: "Rebalance",
     path: `${TRACKING}.baseValue`,
-    why: "No record has such a weight.",
+    why: "No record has such a weight. The sum of several records may, and the original takes it: scale them down to 255.",
     values: [
       [-8, "a base below 0"],
       [300, "a base that no record has"],

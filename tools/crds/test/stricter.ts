@@ -23,7 +23,7 @@ export function stricterFields(original: StructuralSchema, ours: StructuralSchem
   const visit = (before: StructuralSchema, now: StructuralSchema = {}, at: string): void => {
     const bounded = BOUNDS.some((bound) => now[bound] !== undefined && now[bound] !== before[bound]);
     if (now.type !== before.type || bounded) found.add(at);
-    for (const { fieldPath = "" } of now.["x-kubernetes-validations"] ?? []) {
+    for (const { fieldPath = "" } of now["x-kubernetes-validations"] ?? []) {
       // That one field is set was said by these bounds before there was CEL.
       const said = fieldPath === "" && before.minProperties === 1 && before.maxProperties === 1;
       if (!said && hasField(before, fieldPath)) found.add(at + fieldPath);
