@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import type { Rebalance } from "@evenkeel/api";
+import { Route53BadEndpoint, Route53NoCredentials } from "../../errors.ts";
+import type { SecretReader } from "../../observe/secret-reader.ts";
+import { zoneId } from "./record-name.ts";
+
+export type Route53Spec = NonNullable<NonNullable<Rebalance["spec"]["target"]>["route53"]>;
+
+/** A static access key. It never goes into messages, logs or names. */
+export interface AccessKey {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+export type AssumedRole = NonNullable<NonNullable<Route53Spec["auth"]>["assumeRole"]>;
+
+/** As whom Route 53 is called, and where. */
+export interface AwsIdentity {
+  readonly region: string;
+  /** Undefined: AWS's own. */
+  readonly endpoint: string | undefined;
+  /** Undefined: what the SDK finds in the environment. */
+  readonly key: AccessKey | undefined;
+  /** Taken with the key, or with what the environment has. */
+  readonly role: AssumedRole | undefined;
+}
+
+/** The region that signs for Route 53 wherever its zones are used. */
+const HOME_REGION = "us-east-1";
+
+/** Reads what a spec names. Rejects with coded errors when a Secret is missing or names are incomplete. */
+export async function readIdentity(
+  namespace: string,
+  spec: Route53Spec,
+  secrets: SecretReader,
+  signal: AbortSignal,
+): Promise<AwsIdentity> {
+  const { region, endpoint, auth } = spec;
+  if (endpoint !== undefined && !isWebAddress(endpoint))
+    throw new Route53BadEndpoint({ zone: zoneId(spec.hostedZoneID), endpoint });
+  return {
+    region: region === undefined || region === "" ? HOME_REGION : region,
+    endpoint,
+    key: auth?.secretRef && (await readKey(namespace, spec, auth.secretRef, secrets, signal)),
+    role: auth?.assumeRole,
+  };
+}
+
+/** The same text for the same identity and for no other; nothing of the secrets can be read from it. */
+export function fingerprint({ region, endpoint, key, role }: AwsIdentity): string {
+  const parts = [
+    ...[region, endpoint ?? null, key?.accessKeyId ?? null, key?.secretAccessKey ?? null, key?.sessionToken ?? null],
+    ...[role?.roleARN ?? null, role?.externalID ?? null, role?.sessionName ?? null],
+  ];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}
+
+/**
+ * Names whose requests are counted together. A role's ARN holds its account's number; of a key only its id is known, so that two keys
+ * of one account count apart.
+ */
+export function accountOf({ endpoint, key, role }: AwsIdentity): string {
+  const number = /^arn:[^:]*:iam::(\d{12}):/.exec(role?.roleARN ?? "")?.[1];
+  const account = number ?? role?.roleARN ?? key?.accessKeyId ?? "environment";
+  return createHash("sha256")
+    .update(JSON.stringify([endpoint ?? null, account]))
+    .digest("hex");
+}
+
+async function readKey(
+  namespace: string,
+  { hostedZoneID }: Route53Spec,
+  secretRef: NonNullable<NonNullable<Route53Spec["auth"]>["secretRef"]>,
+  secrets: SecretReader,
+  signal: AbortSignal,
+): Promise<AccessKey> {
+  const { accessKeyIDSecretRef, secretAccessKeySecretRef, sessionTokenSecretRef } = secretRef;
+  const zone = zoneId(hostedZoneID);
+  if (accessKeyIDSecretRef === undefined || secretAccessKeySecretRef === undefined) {
+    const missing = accessKeyIDSecretRef === undefined ? "accessKeyIDSecretRef" : "secretAccessKeySecretRef";
+    throw new Route53NoCredentials({ zone, fault: `auth.secretRef has no ${missing}` });
+  }
+  const [accessKeyId, secretAccessKey, sessionToken] = await Promise.all([
+    secrets.read(namespace, accessKeyIDSecretRef, signal),
+    secrets.read(namespace, secretAccessKeySecretRef, signal),
+    sessionTokenSecretRef && secrets.read(namespace, sessionTokenSecretRef, signal),
+  ]);
+  const key = { accessKeyId: accessKeyId.trim(), secretAccessKey: secretAccessKey.trim() };
+  if (key.accessKeyId === "" || key.secretAccessKey === "")
+    throw new Route53NoCredentials({ zone, fault: "a value that auth.secretRef names is empty" });
+  return sessionToken === undefined ? key : { ...key, sessionToken: sessionToken.trim() };
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
+}

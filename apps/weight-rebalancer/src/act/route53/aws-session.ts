@@ -1,0 +1,100 @@
+import { Route53Client, type Route53ClientConfig } from "@aws-sdk/client-route-53";
+import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
+import { type Clock, withDeadline } from "@evenkeel/runtime";
+import { Route53Denied, Route53Refused } from "../../errors.ts";
+import type { AwsConnections } from "./aws-connections.ts";
+import type { AccessKey, AssumedRole, AwsIdentity } from "./aws-identity.ts";
+import { route53Fault } from "./route53-fault.ts";
+
+export interface AwsSessionOptions {
+  readonly identity: AwsIdentity;
+  readonly connections: AwsConnections;
+  readonly clock: Clock;
+  /** Milliseconds that taking a role may last. */
+  readonly deadline: number;
+  /** Another address of STS; AWS's own unless told. */
+  readonly stsEndpoint: string | undefined;
+}
+
+/** Milliseconds before its end from which a role is taken anew. */
+const AHEAD_OF_EXPIRY = 300_000;
+
+/** How long a role lasts whose answer does not tell, in milliseconds: the shortest that AWS gives. */
+const SHORTEST_ROLE = 900_000;
+
+interface TakenRole {
+  readonly client: Route53Client;
+  /** Wall time from which it is taken anew. */
+  readonly renewAt: number;
+}
+
+/**
+ * The Route 53 client of one identity. A role is taken when it is first needed and again before it expires; whoever asks meanwhile waits
+ * for the same answer. Without a role the client stays the same, and the SDK renews what it finds in the environment.
+ */
+export class AwsSession {
+  readonly #options: AwsSessionOptions;
+  #own: Route53Client | undefined;
+  #role: TakenRole | undefined;
+  #taking: Promise<TakenRole> | undefined;
+
+  constructor(options: AwsSessionOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with a coded error that names `zone` when the role cannot be taken. */
+  async client(zone: string): Promise<Route53Client> {
+    const { identity, clock } = this.#options;
+    const { role, key } = identity;
+    if (role === undefined) return (this.#own ??= this.#connect(key));
+    if (this.#role === undefined || clock.now() >= this.#role.renewAt) {
+      this.#taking ??= this.#take(role, zone).finally(() => (this.#taking = undefined));
+      this.#role = await this.#taking;
+    }
+    return this.#role.client;
+  }
+
+  /** What was taken is not accepted any more. */
+  expire(): void {
+    this.#role = undefined;
+  }
+
+  #connect(credentials: AccessKey | undefined): Route53Client {
+    const { endpoint } = this.#options.identity;
+    return new Route53Client({ ...this.#config(credentials), ...(endpoint !== undefined && { endpoint }) });
+  }
+
+  #config(credentials: AccessKey | undefined) {
+    const { identity, connections } = this.#options;
+    return {
+      region: identity.region,
+      // Retries are ours: they must ask again whether this process may still act.
+      maxAttempts: 1,
+      requestHandler: connections.requestHandler,
+      ...(credentials && { credentials }),
+    } satisfies Route53ClientConfig;
+  }
+
+  async #take({ roleARN, externalID, sessionName = "evenkeel" }: AssumedRole, zone: string): Promise<TakenRole> {
+    const { identity, clock, deadline, stsEndpoint } = this.#options;
+    const sts = new STSClient({ ...this.#config(identity.key), ...(stsEndpoint && { endpoint: stsEndpoint }) });
+    const command = new AssumeRoleCommand({
+      RoleArn: roleARN,
+      RoleSessionName: sessionName,
+      ...(externalID !== undefined && { ExternalId: externalID }),
+    });
+    const limit = { clock, milliseconds: deadline, what: `role ${roleARN}` };
+    try {
+      const { Credentials } = await withDeadline(limit, (abortSignal) => sts.send(command, { abortSignal }));
+      const { AccessKeyId = "", SecretAccessKey = "", SessionToken = "", Expiration } = Credentials ?? {};
+      const key = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken };
+      const expiry = Expiration?.getTime() ?? clock.now() + SHORTEST_ROLE;
+      return { client: this.#connect(key), renewAt: expiry - AHEAD_OF_EXPIRY };
+    } catch (thrown) {
+      const error = route53Fault(thrown, zone);
+      const denied = [Route53Denied.entry.code, Route53Refused.entry.code] as readonly string[];
+      if (!denied.includes(error.code)) throw error;
+      throw new Route53Denied({ zone, fault: `the role ${roleARN} cannot be taken` }, { cause: error });
+    }
+  }
+}

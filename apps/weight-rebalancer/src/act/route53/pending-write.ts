@@ -1,0 +1,62 @@
+import { Superseded, Withdrawn } from "../../errors.ts";
+import type { WriteTerms } from "../weight-target.ts";
+import type { Wish } from "./change-batch.ts";
+import { describeRecord, recordKey, type RecordId } from "./weighted-record.ts";
+
+/** A write that somebody waits for. It is settled once; whatever comes after has no effect. */
+export class PendingWrite implements Wish {
+  readonly id: RecordId;
+  readonly weight: number;
+  readonly key: string;
+  readonly target: string;
+  readonly done: Promise<void>;
+  /** Batches with it that Route 53 refused. */
+  refusals = 0;
+  readonly #terms: WriteTerms;
+  readonly #settled = Promise.withResolvers<undefined>();
+  #abort: () => void = () => undefined;
+
+  constructor(id: RecordId, weight: number, terms: WriteTerms) {
+    this.id = id;
+    this.weight = weight;
+    this.key = recordKey(id);
+    this.target = describeRecord(id);
+    this.#terms = terms;
+    this.done = this.#settled.promise;
+  }
+
+  /** Calls `abort` once when whoever waits gives up, until the write is settled. */
+  onAbort(abort: () => void): void {
+    this.#abort = abort;
+    this.#terms.signal.addEventListener("abort", abort, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#terms.signal;
+  }
+
+  /** Whether this process may still write it. */
+  get isHeld(): boolean {
+    return this.#terms.held();
+  }
+
+  resolve(): void {
+    this.#terms.signal.removeEventListener("abort", this.#abort);
+    this.#settled.resolve(undefined);
+  }
+
+  reject(error: unknown): void {
+    this.#terms.signal.removeEventListener("abort", this.#abort);
+    this.#settled.reject(error);
+  }
+
+  withdraw(why: string, cause?: unknown): void {
+    const { target, weight } = this;
+    this.reject(new Withdrawn({ target, weight, why }, cause === undefined ? {} : { cause }));
+  }
+
+  supersede(later: number): void {
+    const { target, weight } = this;
+    this.reject(new Superseded({ target, weight, later }));
+  }
+}

@@ -1,0 +1,139 @@
+import {
+  type ChangeInfo,
+  ChangeResourceRecordSetsCommand,
+  GetChangeCommand,
+  ListResourceRecordSetsCommand,
+  type ResourceRecordSet,
+  type Route53Client,
+  type RRType,
+} from "@aws-sdk/client-route-53";
+import type { Metrics } from "@evenkeel/metrics";
+import { type Clock, type CodedError, isRetryable, type TokenBucket, withDeadline } from "@evenkeel/runtime";
+import type { metrics } from "../../metrics.ts";
+import type { AwsSession } from "./aws-session.ts";
+import { isExpiry, resultOf, route53Fault } from "./route53-fault.ts";
+
+export type CallCounter = Metrics<typeof metrics>["route53Calls"];
+
+export interface ZoneApiOptions {
+  readonly zone: string;
+  readonly session: AwsSession;
+  /** Shared by all zones of the account. */
+  readonly bucket: TokenBucket;
+  readonly calls: CallCounter;
+  readonly clock: Clock;
+  /** Milliseconds that each call may take. */
+  readonly deadline: number;
+  /** Ends every call. */
+  readonly signal: AbortSignal;
+}
+
+/** A place in a zone's list. */
+export interface ListStart {
+  readonly name: string;
+  readonly type?: string | undefined;
+  readonly identifier?: string | undefined;
+}
+
+export interface RecordPage {
+  readonly records: readonly ResourceRecordSet[];
+  /** Where the next page begins; undefined on the last. */
+  readonly next: ListStart | undefined;
+}
+
+/** The most record sets of one page. */
+const PAGE = 300;
+
+/** The calls to one zone. Every failure is a coded error; each call is counted, has a deadline and takes a token of the account. */
+export class ZoneApi {
+  readonly #options: ZoneApiOptions;
+  #trouble: CodedError | undefined;
+
+  constructor(options: ZoneApiOptions) {
+    this.#options = options;
+  }
+
+  get zone(): string {
+    return this.#options.zone;
+  }
+
+  /** Why the last call failed, if another try may do. */
+  get trouble(): CodedError | undefined {
+    return this.#trouble;
+  }
+
+  async list({ name, type, identifier }: ListStart): Promise<RecordPage> {
+    await this.admit();
+    const command = new ListResourceRecordSetsCommand({
+      HostedZoneId: this.zone,
+      StartRecordName: name,
+      ...(type !== undefined && { StartRecordType: type as RRType }),
+      ...(identifier !== undefined && { StartRecordIdentifier: identifier }),
+      MaxItems: PAGE,
+    });
+    const page = await this.#call("list", (client, abortSignal) => client.send(command, { abortSignal }));
+    const { ResourceRecordSets = [], IsTruncated, NextRecordName, NextRecordType, NextRecordIdentifier } = page;
+    const more = IsTruncated === true && NextRecordName !== undefined;
+    return {
+      records: ResourceRecordSets,
+      next: more ? { name: NextRecordName, type: NextRecordType, identifier: NextRecordIdentifier } : undefined,
+    };
+  }
+
+  /**
+   * Waits until there are credentials and the account may make another call. `change` comes after it, so that what is sent is judged at
+   * the last moment.
+   */
+  async admit(): Promise<void> {
+    const { session, zone, bucket, signal } = this.#options;
+    await session.client(zone).catch((error: unknown) => this.#fail(error));
+    await bucket.take(signal);
+  }
+
+  /** Sends all as one batch, at once: `admit` was waited for. */
+  async change(records: readonly ResourceRecordSet[]): Promise<ChangeInfo | undefined> {
+    const command = new ChangeResourceRecordSetsCommand({
+      HostedZoneId: this.zone,
+      ChangeBatch: {
+        Comment: "weights by Evenkeel",
+        Changes: records.map((record) => ({ Action: "UPSERT", ResourceRecordSet: record })),
+      },
+    });
+    const answer = await this.#call("change", (client, abortSignal) => client.send(command, { abortSignal }));
+    return answer.ChangeInfo;
+  }
+
+  /** Whether a change is in effect on all of Route 53's servers. */
+  async isInSync(change: string): Promise<boolean> {
+    await this.admit();
+    const command = new GetChangeCommand({ Id: change });
+    const answer = await this.#call("follow", (client, abortSignal) => client.send(command, { abortSignal }));
+    return answer.ChangeInfo?.Status === "INSYNC";
+  }
+
+  async #call<T>(
+    action: "list" | "change" | "follow",
+    send: (client: Route53Client, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { zone, session, calls, clock, deadline, signal } = this.#options;
+    try {
+      const client = await session.client(zone);
+      const limit = { clock, milliseconds: deadline, signal, what: `route53 ${action} of zone ${zone}` };
+      const answer = await withDeadline(limit, (abort) => send(client, abort));
+      calls.inc({ zone, action, result: "ok" });
+      this.#trouble = undefined;
+      return answer;
+    } catch (thrown) {
+      if (signal.aborted) throw signal.reason;
+      if (isExpiry(thrown)) session.expire();
+      const error = route53Fault(thrown, zone);
+      calls.inc({ zone, action, result: resultOf(error) });
+      return this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): never {
+    this.#trouble = isRetryable(error) ? (error as CodedError) : undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,200 @@
+import type { ResourceRecordSet } from "@aws-sdk/client-route-53";
+import { type Clock, CodedError, isRetryable, retry, toError } from "@evenkeel/runtime";
+import { canonicalName, listPosition } from "./record-name.ts";
+import { type RecordId, withWeight } from "./weighted-record.ts";
+import { whyNotYet } from "./why-not-yet.ts";
+import type { ListStart, RecordPage, ZoneApi } from "./zone-api.ts";
+
+export interface ZoneRecordsOptions {
+  readonly api: Pick<ZoneApi, "list" | "trouble">;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** All records of one name. */
+interface Known {
+  readonly records: readonly ResourceRecordSet[];
+  /** When they were asked for, by the monotonic clock: they are no older. */
+  readonly at: number;
+}
+
+interface Waiter {
+  readonly resolve: (known: Known) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A run of the list that reads on from one page to the next. */
+interface Reading {
+  /** When and after how many own writes its first page was asked for. */
+  readonly at: number;
+  readonly writes: number;
+  /** What it has shown of a name that its last page ended amid. */
+  readonly records: readonly ResourceRecordSet[];
+}
+
+/** Milliseconds after which a name that nobody asked for is no longer read along with others. */
+const FORGET_AFTER = 3_600_000;
+
+/** Milliseconds for which a zone that cannot be read at all is not asked again by those who take an older answer. */
+const FAILURE_LASTS = 30_000;
+
+const RETRY = { attempts: 4, base: 500, cap: 8_000 };
+
+/**
+ * The records of a zone as far as somebody asks for them. One run through the zone's list at a time serves all who wait, and reads along
+ * what others will ask for next. It begins at the first name that is needed and jumps from there to the next that no page has shown,
+ * which takes as few calls as there can be.
+ */
+export class ZoneRecords {
+  readonly #options: ZoneRecordsOptions;
+  readonly #known = new Map<string, Known>();
+  /** Names that targets read, with the time of the last read. */
+  readonly #asked = new Map<string, number>();
+  /** Names that the run under way is yet to show, with whoever waits for them. */
+  readonly #due = new Map<string, Waiter[]>();
+  /** Own writes of names, by their count at the time. */
+  readonly #written = new Map<string, number>();
+  #writes = 0;
+  #running = false;
+  #failure: { readonly error: CodedError; readonly at: number } | undefined;
+
+  constructor(options: ZoneRecordsOptions) {
+    this.#options = options;
+  }
+
+  /** The records of a canonical name, at most `maxAge` milliseconds old or asked for by a run that is under way. */
+  async read(name: string, maxAge: number, signal: AbortSignal): Promise<readonly ResourceRecordSet[]> {
+    signal.throwIfAborted();
+    const now = this.#options.clock.monotonic();
+    this.#asked.set(name, now);
+    const known = this.fresh(name, maxAge);
+    if (known !== undefined) return known;
+    if (this.#failure && now - this.#failure.at <= Math.min(maxAge, FAILURE_LASTS)) throw this.#failure.error;
+    for (const [other, askedAt] of this.#asked) {
+      if (now - askedAt > FORGET_AFTER) this.#forget(other);
+      else if (this.fresh(other, maxAge / 2) === undefined && !this.#due.has(other)) this.#due.set(other, []);
+    }
+    return (await this.#unlessAborted(this.#wait(name), signal)).records;
+  }
+
+  /** Reads these names anew, unless what is known is at most `maxAge` old. */
+  async refresh(names: ReadonlySet<string>, maxAge: number): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    for (const name of names) this.#asked.set(name, now);
+    const stale = [...names].filter((name) => this.fresh(name, maxAge) === undefined);
+    await Promise.all(stale.map((name) => this.#wait(name)));
+  }
+
+  /** What is known of a name, if it is at most `maxAge` old. */
+  fresh(name: string, maxAge: number): readonly ResourceRecordSet[] | undefined {
+    const known = this.#known.get(name);
+    return known && this.#options.clock.monotonic() - known.at <= maxAge ? known.records : undefined;
+  }
+
+  /** What is known of a name, however old. */
+  latest(name: string): readonly ResourceRecordSet[] {
+    return this.#known.get(name)?.records ?? [];
+  }
+
+  /** Route 53 has accepted this weight. A page that was asked for before does not undo it. */
+  accept(id: RecordId, weight: number): void {
+    this.#written.set(id.name, ++this.#writes);
+    const known = this.#known.get(id.name);
+    if (known) this.#known.set(id.name, { ...known, records: withWeight(id, known.records, weight) });
+  }
+
+  #wait(name: string): Promise<Known> {
+    return new Promise((resolve, reject) => {
+      const waiters = this.#due.get(name) ?? [];
+      waiters.push({ resolve, reject });
+      this.#due.set(name, waiters);
+      if (!this.#running) void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    try {
+      let position = "";
+      while (this.#due.size > 0) position = await this.#readFrom(this.#nextDue(position));
+      this.#failure = undefined;
+    } catch (thrown) {
+      if (thrown instanceof CodedError && !isRetryable(thrown))
+        this.#failure = { error: thrown, at: this.#options.clock.monotonic() };
+      const waiting = [...this.#due.values()].flat();
+      this.#due.clear();
+      for (const { reject } of waiting) reject(toError(thrown));
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** The first name at or after `position` in the list's order, or else the first of all. */
+  #nextDue(position: string): string {
+    const inOrder = [...this.#due.keys()].sort((a, b) => (listPosition(a) < listPosition(b) ? -1 : 1));
+    return inOrder.find((name) => listPosition(name) >= position) ?? inOrder[0] ?? "";
+  }
+
+  /** Reads pages from `name` on for as long as they end amid a name that is due. Gives the position that was reached. */
+  async #readFrom(name: string): Promise<string> {
+    let reading: Reading = { at: this.#options.clock.monotonic(), writes: this.#writes, records: [] };
+    let start: ListStart = { name };
+    for (;;) {
+      const { records, next } = await this.#page(start);
+      const nextName = next && canonicalName(next.name);
+      const names = Map.groupBy([...reading.records, ...records], ({ Name = "" }) => canonicalName(Name));
+      for (const [shown, sets] of names) if (shown !== nextName) this.#show(shown, { ...reading, records: sets });
+      const end = nextName === undefined ? undefined : listPosition(nextName);
+      if (start.type === undefined && !names.has(name)) this.#show(name, { ...reading, records: [] });
+      this.#passOver(listPosition(name), end);
+      const cut = nextName === undefined ? undefined : names.get(nextName);
+      if (next === undefined || nextName === undefined || cut === undefined || !this.#due.has(nextName))
+        return end ?? "";
+      reading = { ...reading, records: cut };
+      start = next;
+    }
+  }
+
+  /** All records of a name were read. What was written meanwhile stands; whoever waits then waits for the next page. */
+  #show(name: string, { at, writes, records }: Reading): void {
+    const waiters = this.#due.get(name);
+    if (waiters === undefined && !this.#asked.has(name)) return;
+    if ((this.#written.get(name) ?? 0) > writes) return;
+    const known = { at, records };
+    this.#known.set(name, known);
+    this.#due.delete(name);
+    for (const { resolve } of waiters ?? []) resolve(known);
+  }
+
+  /**
+   * Names that no page showed where they belong. Whoever waits for one gets a look of its own at it, in case that Route 53 sorts it
+   * elsewhere; those that are merely read along need none.
+   */
+  #passOver(from: string, to: string | undefined): void {
+    for (const [name, waiters] of this.#due) {
+      const position = listPosition(name);
+      if (waiters.length === 0 && position >= from && (to === undefined || position < to)) this.#due.delete(name);
+    }
+  }
+
+  #page(start: ListStart): Promise<RecordPage> {
+    const { api, clock, random, signal } = this.#options;
+    return retry({ ...RETRY, clock, random, signal }, () => api.list(start));
+  }
+
+  #forget(name: string): void {
+    this.#asked.delete(name);
+    this.#known.delete(name);
+    this.#written.delete(name);
+  }
+
+  /** When the signal aborts while calls fail, the reason that they fail for is what a reader wants to know. */
+  #unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const abort = () => reject(whyNotYet(this.#options.api, signal));
+      signal.addEventListener("abort", abort, { once: true });
+      work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    });
+  }
+}

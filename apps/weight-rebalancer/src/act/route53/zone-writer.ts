@@ -1,0 +1,246 @@
+import type { ResourceRecordSet } from "@aws-sdk/client-route-53";
+import { type Backoff, type Clock, fullJitter, isRetryable, type Logger, sleep, toError } from "@evenkeel/runtime";
+import { AllZero, Route53Refused } from "../../errors.ts";
+import type { WriteTerms } from "../weight-target.ts";
+import { allZeroWishes, batchSize } from "./change-batch.ts";
+import type { ChangeFollower } from "./change-follower.ts";
+import { PendingWrite } from "./pending-write.ts";
+import { displayName } from "./record-name.ts";
+import { findWeighted, type RecordId } from "./weighted-record.ts";
+import { whyNotYet } from "./why-not-yet.ts";
+import type { ZoneApi } from "./zone-api.ts";
+import type { ZoneRecords } from "./zone-records.ts";
+
+export interface ZoneWriterOptions {
+  readonly api: ZoneApi;
+  readonly records: ZoneRecords;
+  readonly follower: ChangeFollower;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  /** Milliseconds for which writes are gathered; a record that was read longer ago is read again before it is written. */
+  readonly window: number;
+  readonly signal: AbortSignal;
+}
+
+/** A write that can be sent, as the record that it makes. */
+interface ReadyWrite {
+  readonly write: PendingWrite;
+  readonly record: ResourceRecordSet;
+}
+
+const BACKOFF: Backoff = { base: 1_000, cap: 30_000 };
+
+/**
+ * Writes the weights of one zone: those that come within a window go out as one batch, which Route 53 carries out whole or not at all.
+ * There is one batch under way at a time. What may be tried again stays until its signal aborts.
+ */
+export class ZoneWriter {
+  readonly #options: ZoneWriterOptions;
+  /** What is to be sent, by record. A write leaves it when it is settled or sent. */
+  readonly #queue = new Map<string, PendingWrite>();
+  #running = false;
+  #failures = 0;
+
+  constructor(options: ZoneWriterOptions) {
+    this.#options = options;
+    options.signal.addEventListener("abort", () => {
+      for (const write of this.#queue.values()) write.withdraw("this process stops");
+      this.#queue.clear();
+    });
+  }
+
+  get isIdle(): boolean {
+    return !this.#running;
+  }
+
+  /** Resolves when Route 53 has accepted the weight or had it already. */
+  write(id: RecordId, weight: number, terms: WriteTerms): Promise<void> {
+    const write = new PendingWrite(id, weight, terms);
+    if (this.#options.signal.aborted) write.withdraw("this process stops");
+    else if (terms.signal.aborted) this.#giveUp(write);
+    else {
+      write.onAbort(() => {
+        if (this.#isQueued(write)) this.#giveUp(write);
+      });
+      this.#enqueue(write);
+      if (!this.#running) void this.#run();
+    }
+    return write.done;
+  }
+
+  #enqueue(write: PendingWrite): void {
+    this.#queue.get(write.key)?.supersede(write.weight);
+    this.#queue.set(write.key, write);
+  }
+
+  #isQueued(write: PendingWrite): boolean {
+    return this.#queue.get(write.key) === write;
+  }
+
+  #giveUp(write: PendingWrite): void {
+    if (this.#isQueued(write)) this.#queue.delete(write.key);
+    const { api } = this.#options;
+    if (api.trouble) write.reject(whyNotYet(api, write.signal));
+    else write.withdraw("its caller waits no longer", write.signal.reason);
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    const { clock, random, window, signal, log, api } = this.#options;
+    this.#running = true;
+    try {
+      while (this.#queue.size > 0) {
+        const wait = this.#failures === 0 ? window : fullJitter(BACKOFF, this.#failures - 1, random);
+        await sleep(clock, wait, signal);
+        await this.#flush();
+      }
+    } catch (error) {
+      if (!signal.aborted) log.error({ error, zone: api.zone }, "writing a zone broke off");
+      for (const write of this.#queue.values()) write.reject(toError(error));
+      this.#queue.clear();
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** Sends everything that waits, in as many batches as it takes, until one meets a fault that may pass. */
+  async #flush(): Promise<void> {
+    const parts: PendingWrite[][] = [[...this.#queue.values()]];
+    for (let part = parts.shift(); part; part = parts.shift()) {
+      try {
+        parts.unshift(...(await this.#send(part)));
+        this.#failures = 0;
+      } catch (error) {
+        if (!isRetryable(error)) throw error;
+        this.#failures += 1;
+        return;
+      }
+    }
+  }
+
+  /** Sends one batch. Gives what is left to be sent, in parts. Rejects when all of it is to be tried again later. */
+  async #send(part: readonly PendingWrite[]): Promise<PendingWrite[][]> {
+    const { api, records, window } = this.#options;
+    try {
+      const names = (which: boolean) =>
+        new Set(part.filter((w) => this.#isQueued(w) && w.refusals > 0 === which).map(({ id }) => id.name));
+      await Promise.all([records.refresh(names(true), 0), records.refresh(names(false), window)]);
+      if (this.#ready(part).length === 0) return [];
+      await api.admit();
+    } catch (error) {
+      if (!isRetryable(error)) this.#rejectAll(part, error);
+      if (isRetryable(error)) throw error;
+      return [];
+    }
+    const ready = this.#ready(part);
+    const batch = ready.slice(0, batchSize(ready.map(({ record }) => record)));
+    if (batch.length === 0) return [];
+    const rest = ready.slice(batch.length).map(({ write }) => write);
+    return [...(await this.#change(batch)), ...(rest.length > 0 ? [rest] : [])];
+  }
+
+  /** Gives what is to be sent again, in parts, after a refusal. */
+  async #change(batch: readonly ReadyWrite[]): Promise<PendingWrite[][]> {
+    const { api, records, follower } = this.#options;
+    const writes = batch.map(({ write }) => write);
+    for (const { key } of writes) this.#queue.delete(key);
+    try {
+      const change = await api.change(batch.map(({ record }) => record));
+      for (const { id, weight } of writes) records.accept(id, weight);
+      follower.follow(
+        change ?? {},
+        writes.map(({ key }) => key),
+      );
+      for (const write of writes) write.resolve();
+      return [];
+    } catch (error) {
+      if (isRetryable(error)) {
+        for (const write of writes) this.#putBack(write);
+        throw error;
+      }
+      if (error instanceof Route53Refused) return this.#divide(writes, error);
+      for (const write of writes) write.reject(error);
+      return [];
+    }
+  }
+
+  /**
+   * Route 53 refuses a batch as a whole and need not say for which record: halves find out. A record that is refused on its own was
+   * read anew before the second time, so that it is not refused for what somebody else changed meanwhile.
+   */
+  #divide(writes: readonly PendingWrite[], error: Route53RefusedError): PendingWrite[][] {
+    const [only] = writes;
+    if (writes.length === 1 && only && only.refusals > 0) {
+      only.reject(new Route53Refused({ what: only.target, fault: error.message }));
+      return [];
+    }
+    for (const write of writes) {
+      write.refusals += 1;
+      this.#putBack(write);
+    }
+    const half = Math.ceil(writes.length / 2);
+    return [writes.slice(0, half), writes.slice(half)].filter((part) => part.length > 0);
+  }
+
+  /** A write that was sent in vain waits again, unless a later one took its place or nobody waits for it. */
+  #putBack(write: PendingWrite): void {
+    const later = this.#queue.get(write.key);
+    if (later) write.supersede(later.weight);
+    else if (this.#options.signal.aborted) write.withdraw("this process stops");
+    else if (write.signal.aborted) this.#giveUp(write);
+    else this.#queue.set(write.key, write);
+  }
+
+  /** Those that can be sent now, raises first. Settles all others: not there, not held, there already, or the last above 0. */
+  #ready(part: readonly PendingWrite[]): ReadyWrite[] {
+    const { records } = this.#options;
+    const held = part.filter((write) => this.#isQueued(write) && this.#isHeld(write));
+    const found = held.flatMap((write) => this.#find(write) ?? []);
+    const refused = allZeroWishes(
+      found.map(({ write }) => write),
+      (name) => records.latest(name),
+    );
+    const ready = found.filter(({ write, record }) => {
+      if (!refused.has(write) && record.Weight !== write.weight) return true;
+      this.#queue.delete(write.key);
+      if (refused.has(write)) write.reject(allZero(write, record.Weight));
+      else write.resolve();
+      return false;
+    });
+    return ready
+      .sort((a, b) => Number(a.write.weight === 0) - Number(b.write.weight === 0))
+      .map(({ write, record }) => ({ write, record: { ...record, Weight: write.weight } }));
+  }
+
+  #isHeld(write: PendingWrite): boolean {
+    if (write.isHeld) return true;
+    this.#queue.delete(write.key);
+    write.withdraw("this process may no longer act");
+    return false;
+  }
+
+  #find(write: PendingWrite) {
+    try {
+      return { write, record: findWeighted(write.id, this.#options.records.latest(write.id.name)) };
+    } catch (error) {
+      this.#queue.delete(write.key);
+      write.reject(error);
+      return undefined;
+    }
+  }
+
+  #rejectAll(part: readonly PendingWrite[], error: unknown): void {
+    for (const write of part) {
+      if (!this.#isQueued(write)) continue;
+      this.#queue.delete(write.key);
+      write.reject(error);
+    }
+  }
+}
+
+type Route53RefusedError = InstanceType<typeof Route53Refused>;
+
+function allZero({ id, target }: PendingWrite, weight: number) {
+  return new AllZero({ target, weight, set: `${displayName(id.name)} ${id.type}` });
+}
