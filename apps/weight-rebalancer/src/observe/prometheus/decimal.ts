@@ -40,7 +40,8 @@ export function sumDecimals(values: readonly ScaledDecimal[]): ScaledDecimal {
  * and must not gain one from the rounding here.
  */
 export function divideDecimal({ digits, exponent }: ScaledDecimal, by: number): ScaledDecimal {
-  const more = Math.max(0, QUOTIENT_DIGITS - String(digits).length) + String(by).length;
+  const places = String(digits < 0n ? -digits : digits).length;
+  const more = Math.max(0, QUOTIENT_DIGITS - places) + String(by).length;
   const raised = digits * 10n ** BigInt(more);
   const towardsZero = raised / BigInt(by);
   const isBelow = raised < 0n && towardsZero * BigInt(by) !== raised;

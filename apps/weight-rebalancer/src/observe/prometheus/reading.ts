@@ -85,7 +85,7 @@ function valueOf(samples: readonly Sample[], { source, reducer }: ReadingRules):
     return faulty(
       source,
       "QueryFailed",
-      `the ${reducer ?? "value"} of the samples is larger than any number that Prometheus has`,
+      `the ${reducer ?? "value"} of the samples is beyond the numbers that Prometheus has`,
     );
   const oldest = samples.reduce((least, sample) => (sample.seconds < least.seconds ? sample : least), first);
   return { source, value, sampledAt: timeOf(oldest), fault: null, message: null };
