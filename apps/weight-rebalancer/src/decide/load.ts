@@ -74,7 +74,8 @@ function wholeLoad(metric: Rational, baseValue: number, target: ReadableTarget |
 /** The nearest double that is finite. */
 export function nearest({ numerator, denominator }: Rational): number {
   const quotient = Number(numerator) / Number(denominator);
-  if (Number.isFinite(quotient)) return quotient;
+  // The sum with 0 makes a negative zero, which JSON does not know, a plain one.
+  if (Number.isFinite(quotient)) return quotient + 0;
   // Either side alone was too great for a double: what the whole part leaves out is beyond its last digit.
   const whole = Number(numerator / denominator);
   return Math.min(Math.max(whole, -Number.MAX_VALUE), Number.MAX_VALUE);

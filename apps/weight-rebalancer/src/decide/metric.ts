@@ -24,7 +24,7 @@ export function combineMetrics(metrics: readonly MetricReading[], how: "max" | "
     }
     const value = exactly(reading.value);
     if (value === undefined) {
-      const message = `${reading.source} has no value: ${reading.value.slice(0, 40)} is not a number`;
+      const message = `${reading.source} has no value: what it answered is no finite number`;
       return { value: null, fault: "NotANumber", message };
     }
     values.push(value);

@@ -53,9 +53,10 @@ export function withoutMetric(footing: Footing, { fault, message }: NoMetric): P
     return proposal.weight === from ? { ...proposal, reason: fault } : proposal;
   }
   if (targets.every((target) => target.weight >= within(target, bounds.floor))) return undefined;
-  const highest = Math.max(bounds.floor, ...targets.map(({ weight }) => weight));
+  const weight = Math.max(bounds.floor, ...targets.map((target) => target.weight));
+  if (weight > bounds.ceiling) return undefined;
   const bound = bounds.window ? "Schedule" : "Minimum";
-  return { weight: bounded(highest, bounds).weight, reason: bound, because: [message, boundText(bound, bounds)] };
+  return { weight, reason: bound, because: [message, boundText(bound, bounds)] };
 }
 
 /** Keeps the weight, except that one outside its bounds is brought back at once. */

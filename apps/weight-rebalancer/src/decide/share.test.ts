@@ -1,0 +1,14 @@
+import { expect, test } from "@jest/globals";
+import { record } from "../testing.ts";
+import { shareOf } from "./share.ts";
+
+test("a target's share is its part of all weights", () => {
+  expect(shareOf(record(16))).toBeCloseTo(2 / 3, 15);
+  expect(shareOf(record(0))).toBe(0);
+  expect(shareOf(record(5, { others: [] }))).toBe(1);
+});
+
+test("a target whose weight is unknown, or that is one of none, has no share", () => {
+  expect(shareOf(record(null))).toBeNull();
+  expect(shareOf(record(0, { others: [{ name: "base", weight: 0 }] }))).toBeNull();
+});
