@@ -1,3 +1,4 @@
+import { dashboardContradictions } from "@evenkeel/dashboard";
 import { leaseContradictions } from "@evenkeel/kube";
 import { rpcContradictions } from "@evenkeel/rpc";
 import type { ServiceDefinition } from "@evenkeel/runtime";
@@ -13,5 +14,9 @@ export const weightRebalancer = {
   settings,
   metrics,
   decider: weightDecider,
-  contradictions: (settings) => [...leaseContradictions(settings), ...rpcContradictions(settings)],
+  contradictions: (settings) => [
+    ...leaseContradictions(settings),
+    ...rpcContradictions(settings),
+    ...dashboardContradictions(settings),
+  ],
 } satisfies ServiceDefinition<typeof settings, typeof metrics, typeof weightDecider>;

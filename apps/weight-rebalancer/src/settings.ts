@@ -1,3 +1,4 @@
+import { dashboardSettings } from "@evenkeel/dashboard";
 import { kubeSettings, leaseSettings } from "@evenkeel/kube";
 import { rpcSettings } from "@evenkeel/rpc";
 import { runtimeSettings, setting } from "@evenkeel/runtime";
@@ -10,6 +11,7 @@ export const settings = {
   ...leaseSettings,
   ...stateSettings,
   ...rpcSettings,
+  ...dashboardSettings,
   leaderElect: setting.boolean({
     default: "true",
     help: "Act only while holding the Lease; false is for one replica that is the only one",

@@ -172,7 +172,7 @@ function beside(kubeconfig: string, file: string): string {
 
 async function parseEntries(file: string, yaml: string): Promise<Entries> {
   // Loaded here and not at start: a pod with a service account has no use for it.
-  const { loadYaml } = await import("@kubernetes/client-node");
+  const { loadYaml } = await import("./client-node.ts");
   let config: unknown;
   try {
     config = loadYaml(yaml);

@@ -1,0 +1,173 @@
+import { describe, expect, test } from "@jest/globals";
+import { findCondition } from "@evenkeel/kube";
+import { defineError } from "@evenkeel/runtime";
+import { NO_MEMORY, type WeightSnapshot } from "../decide/snapshot.ts";
+import type { RebalanceStatus } from "../rebalance-resource.ts";
+import type { TargetOutcome } from "./carry-out.ts";
+import { statusAfter, statusOfInvalid, type TurnOutcome } from "./status.ts";
+import type { WeightTarget } from "./weight-target.ts";
+
+const now = Date.parse("2026-01-01T00:00:00Z");
+const target: WeightTarget = {
+  name: "route53 Z1/www.example.com A blue",
+  range: { minimum: 0, maximum: 255 },
+  read: () => Promise.reject(new Error("nobody reads here")),
+  write: () => Promise.reject(new Error("nobody writes here")),
+};
+
+const snapshot: WeightSnapshot = {
+  at: "2026-01-01T00:00:00Z",
+  rebalance: { namespace: "shop", name: "checkout", generation: 3 },
+  policy: {
+    targetValue: 1000,
+    baseValue: 8,
+    minimum: 0,
+    maximum: null,
+    scope: "total",
+    tolerance: 0,
+    disableScaleIn: false,
+    smoothing: 0,
+    maxStepUp: null,
+    maxStepDown: null,
+    cooldownUp: 0,
+    cooldownDown: 0,
+    settle: null,
+    onNoData: "hold",
+    noDataValue: null,
+    scheduled: [],
+    timeZone: "UTC",
+  },
+  dryRun: false,
+  blocked: null,
+  onExternalChange: "enforce",
+  combine: "max",
+  metrics: [{ source: "prometheus", value: "3000", sampledAt: "2026-01-01T00:00:00Z", fault: null, message: null }],
+  targets: [],
+  memory: NO_MEMORY,
+};
+
+const inStep: TargetOutcome = { target, actual: 16, wanted: 16, pending: false, error: undefined };
+
+function turn(change: {
+  snapshot?: Partial<WeightSnapshot>;
+  decision?: Partial<TurnOutcome["decision"]>;
+  target?: Partial<TargetOutcome>;
+}): TurnOutcome {
+  const decision = {
+    action: "raise",
+    reason: "TargetTracking",
+    after: 16,
+    message: "16 it is",
+    dryRun: false,
+  } as const;
+  return {
+    snapshot: { ...snapshot, ...change.snapshot },
+    decision: { ...decision, ...change.decision },
+    targets: [{ ...inStep, ...change.target }],
+  };
+}
+
+const condition = (status: RebalanceStatus, type: string) => findCondition(status.conditions, type);
+
+const Throttled = defineError({
+  code: "EK_WEIGHT_ROUTE53_THROTTLED",
+  recovery: "retryable",
+  message: "too many requests",
+  remedy: "Wait.",
+});
+
+describe("the status after a turn", () => {
+  test("that carried its decision out is healthy in every word", () => {
+    const status = statusAfter(undefined, turn({}), now);
+    expect(status).toMatchObject({ condition: "Healty", desiredValue: 16, actualValue: 16 });
+    expect(status.lastUpdateAt).toBe("2026-01-01T00:00:00.000Z");
+    expect(
+      status.conditions?.map(({ type, status, observedGeneration }) => [type, status, observedGeneration]),
+    ).toEqual([
+      ["Ready", "True", 3],
+      ["MetricsAvailable", "True", 3],
+      ["TargetSynced", "True", 3],
+      ["Throttled", "False", 3],
+      ["Paused", "False", 3],
+    ]);
+  });
+
+  test("that changed nothing is the same object, so that nothing is written", () => {
+    const before = statusAfter(undefined, turn({}), now);
+    expect(statusAfter(before, turn({}), now + 60_000)).toBe(before);
+  });
+
+  test("keeps what the targets were at first", () => {
+    const before = { condition: "Unhealthy", initialWeights: [{ target: target.name, weight: 3 }] };
+    expect(statusAfter(before, turn({}), now).initialWeights).toEqual(before.initialWeights);
+  });
+
+  test("of a dry run shows the desired weight beside the actual one", () => {
+    const status = statusAfter(undefined, turn({ decision: { dryRun: true }, target: { actual: 3 } }), now);
+    expect(status).toMatchObject({ condition: "Unhealthy", desiredValue: 16, actualValue: 3 });
+    expect(condition(status, "TargetSynced")).toMatchObject({ status: "False", reason: "DryRun" });
+    expect(condition(status, "Ready")).toMatchObject({ status: "True" });
+  });
+
+  test("without a metric says so, and keeps the weight that stays in force", () => {
+    const fault = {
+      source: "prometheus",
+      value: null,
+      sampledAt: null,
+      fault: "NoData",
+      message: "no sample",
+    } as const;
+    const decision = { action: "hold", reason: "NoData", after: 16, message: "the weight stays 16" } as const;
+    const status = statusAfter(undefined, turn({ snapshot: { metrics: [fault] }, decision }), now);
+    expect(status).toMatchObject({ condition: "Error", desiredValue: 16, actualValue: 16 });
+    expect(condition(status, "MetricsAvailable")).toMatchObject({
+      status: "False",
+      reason: "NoData",
+      message: "prometheus: no sample",
+    });
+    expect(condition(status, "Ready")).toMatchObject({ status: "False", reason: "NoData" });
+  });
+
+  test("whose target is unknown has no actual weight, and not the old one or zero", () => {
+    const before = statusAfter(undefined, turn({}), now);
+    const decision = { action: "hold", reason: "TargetUnknown", after: null, message: "nobody knows" } as const;
+    const unknown = { actual: null, wanted: null, error: new Error("connection refused") };
+    const status = statusAfter(before, turn({ decision, target: unknown }), now);
+    expect(status.actualValue).toBeUndefined();
+    expect(status).toMatchObject({ condition: "Error", desiredValue: 16 });
+    expect(condition(status, "TargetSynced")).toMatchObject({ status: "False", message: "connection refused" });
+  });
+
+  test("that Route 53 throttled says so, and that the weight will be written later", () => {
+    const status = statusAfter(undefined, turn({ target: { actual: 3, error: new Throttled({}) } }), now);
+    expect(status.condition).toBe("Error");
+    expect(condition(status, "Throttled")).toMatchObject({ status: "True", reason: "Route53Throttled" });
+    expect(condition(status, "Ready")).toMatchObject({ status: "False", reason: "Route53Throttled" });
+  });
+
+  test("whose change is on its way is neither in step nor out of it", () => {
+    const status = statusAfter(undefined, turn({ target: { pending: true } }), now);
+    expect(condition(status, "TargetSynced")).toMatchObject({ status: "Unknown", reason: "Pending" });
+    expect(status.condition).toBe("Healty");
+  });
+
+  test("of a pause says who asked for it", () => {
+    const blocked = { reason: "Paused", message: "spec.suspend is set" } as const;
+    const decision = { action: "hold", reason: "Paused", message: "paused" } as const;
+    const status = statusAfter(undefined, turn({ snapshot: { blocked }, decision }), now);
+    expect(condition(status, "Paused")).toMatchObject({ status: "True", message: "spec.suspend is set" });
+    expect(condition(status, "Ready")).toMatchObject({ status: "Unknown", reason: "Paused" });
+  });
+
+  test("of a spec that nobody understands names the field, and keeps the last weights", () => {
+    const before = statusAfter(undefined, turn({}), now);
+    const status = statusOfInvalid(before, ["spec.policy: Required: expected object"], 4, now);
+    expect(status).toMatchObject({ condition: "Error", desiredValue: 16, actualValue: 16 });
+    expect(condition(status, "Ready")).toMatchObject({
+      status: "False",
+      reason: "InvalidSpec",
+      message: "spec.policy: Required: expected object",
+      observedGeneration: 4,
+    });
+  });
+});

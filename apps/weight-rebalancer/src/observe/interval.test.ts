@@ -1,0 +1,40 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { intervalOf, untilNextTurn } from "./interval.ts";
+
+describe("the interval", () => {
+  test.each([
+    ["1m", 60_000],
+    ["1h30m", 5_400_000],
+    ["500ms", 1000],
+    [undefined, 60_000],
+  ])("of %s is %p milliseconds", (interval, milliseconds) => {
+    expect(intervalOf(interval === undefined ? {} : { interval })).toBe(milliseconds);
+  });
+});
+
+describe("the next turn", () => {
+  test("falls together for all that have the same interval, but for a second at most", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4e12 }), fc.string(), fc.string(), (now, one, other) => {
+        const [first, second] = [untilNextTurn(now, 60_000, one), untilNextTurn(now, 60_000, other)];
+        expect(Math.abs(first - second)).toBeLessThan(1000);
+      }),
+    );
+  });
+
+  test("comes within an interval and its spread, and never at once for ever", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 4e12 }),
+        fc.integer({ min: 1000, max: 4e6 }),
+        fc.string(),
+        (now, interval, key) => {
+          const wait = untilNextTurn(now, interval, key);
+          expect(wait).toBeGreaterThan(0);
+          expect(wait).toBeLessThanOrEqual(interval * 1.05);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "@jest/globals";
+import { createLogger, systemClock, termUntil } from "@evenkeel/runtime";
+import { MetricRegistry } from "@evenkeel/metrics";
+import { openState } from "@evenkeel/state";
+import { NO_MEMORY } from "../decide/snapshot.ts";
+import { Memories } from "./memories.ts";
+
+const log = createLogger({ service: "test", level: "fatal", secrets: [], destination: { write: () => undefined } });
+const term = (token: bigint) => termUntil(new AbortController().signal, token);
+const memory = { ...NO_MEMORY, desired: 16, changedAt: 1_000 };
+
+async function opened() {
+  const state = openState("sqlite::memory:", {
+    service: "test",
+    clock: systemClock,
+    log,
+    registry: new MetricRegistry(),
+    deadline: 1000,
+  });
+  await state.start?.({ signal: new AbortController().signal, fail: () => undefined });
+  return { state, [Symbol.asyncDispose]: async () => state.stop?.(AbortSignal.timeout(1000)) };
+}
+
+describe("memories", () => {
+  test("begin with nothing", async () => {
+    await using home = await opened();
+    expect(await new Memories(home.state, log).recall("uid", term(1n))).toEqual(NO_MEMORY);
+  });
+
+  test("outlive the leader: the next one goes on where it was", async () => {
+    await using home = await opened();
+    const first = new Memories(home.state, log);
+    await first.recall("uid", term(1n));
+    await first.keep("uid", memory, term(1n));
+    expect(await new Memories(home.state, log).recall("uid", term(2n))).toEqual(memory);
+  });
+
+  test("of a former leader are not written over those of the next", async () => {
+    await using home = await opened();
+    const [first, second] = [new Memories(home.state, log), new Memories(home.state, log)];
+    await first.recall("uid", term(1n));
+    await second.recall("uid", term(2n));
+    await second.keep("uid", memory, term(2n));
+    await first.keep("uid", { ...memory, desired: 3 }, term(1n));
+    expect(await new Memories(home.state, log).recall("uid", term(3n))).toEqual(memory);
+  });
+
+  test("are read anew in a new term of the same process, since another may have led meanwhile", async () => {
+    await using home = await opened();
+    const [mine, other] = [new Memories(home.state, log), new Memories(home.state, log)];
+    await mine.keep("uid", { ...memory, desired: 3 }, term(1n));
+    await other.recall("uid", term(2n));
+    await other.keep("uid", memory, term(2n));
+    expect(await mine.recall("uid", term(3n))).toEqual(memory);
+  });
+
+  test("that somebody damaged are begun anew, and do not stop the loop", async () => {
+    await using home = await opened();
+    await home.state.records.put("uid", "memory", { desired: "many" }, { expected: "any", fence: "unfenced" });
+    expect(await new Memories(home.state, log).recall("uid", term(1n))).toEqual(NO_MEMORY);
+  });
+
+  test("go on in this process while the state is away", async () => {
+    const home = await opened();
+    const memories = new Memories(home.state, log);
+    await memories.recall("uid", term(1n));
+    await home[Symbol.asyncDispose]();
+    await memories.keep("uid", memory, term(1n));
+    expect(await memories.recall("uid", term(1n))).toEqual(memory);
+  });
+
+  test("of an object that is gone are gone", async () => {
+    await using home = await opened();
+    const memories = new Memories(home.state, log);
+    await memories.recall("uid", term(1n));
+    await memories.keep("uid", memory, term(1n));
+    await memories.forget("uid", term(1n));
+    expect(await new Memories(home.state, log).recall("uid", term(2n))).toEqual(NO_MEMORY);
+  });
+});

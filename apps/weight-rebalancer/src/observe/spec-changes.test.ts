@@ -1,0 +1,45 @@
+import { expect, test } from "@jest/globals";
+import { Store } from "@evenkeel/kube";
+import { createLogger } from "@evenkeel/runtime";
+import type { StoredRebalance } from "../rebalance-resource.ts";
+import { specChanges } from "./spec-changes.ts";
+
+const log = createLogger({ service: "test", level: "fatal", secrets: [], destination: { write: () => undefined } });
+const object: StoredRebalance = {
+  metadata: { namespace: "shop", name: "checkout", uid: "1", resourceVersion: "1", generation: 1 },
+};
+
+/** The keys that are told of when the object changes so. */
+function toldOf(change: Partial<StoredRebalance["metadata"]>, status?: StoredRebalance["status"]): string[] {
+  const store = new Store<StoredRebalance>({ log });
+  store.put(object);
+  const told: string[] = [];
+  specChanges(store).subscribe((key) => void told.push(key));
+  told.length = 0;
+  const metadata = { ...object.metadata, resourceVersion: "2", ...change };
+  store.put({ ...object, metadata, ...(status ? { status } : {}) });
+  return told;
+}
+
+test.each([
+  ["another spec", { generation: 2 }],
+  ["a deletion that a finalizer holds up", { deletionTimestamp: "2026-01-01T00:00:00Z" }],
+  ["a pause", { annotations: { "evenkeel.io/paused": "true" } }],
+  ["another object of the name", { uid: "2" }],
+])("%s is worth a turn", (_name, change) => {
+  expect(new Set(toldOf(change))).toEqual(new Set(["shop/checkout"]));
+});
+
+test("a status, a label and a finalizer are not: the loop writes them itself", () => {
+  expect(toldOf({ labels: { a: "b" }, finalizers: ["evenkeel.io/revert-weight"] }, { condition: "Healty" })).toEqual(
+    [],
+  );
+});
+
+test("what is there at the beginning is worth a turn", () => {
+  const store = new Store<StoredRebalance>({ log });
+  store.put(object);
+  const told: string[] = [];
+  specChanges(store).subscribe((key, priority) => void told.push(`${key} ${priority}`));
+  expect(told).toEqual(["shop/checkout low"]);
+});

@@ -1,0 +1,38 @@
+import type { Rebalance } from "@evenkeel/api";
+import { type HttpRoutes, httpRouteTarget } from "./act/http-route-target.ts";
+import type { Route53Targets } from "./act/route53/route53-targets.ts";
+import type { WeightTarget } from "./act/weight-target.ts";
+import type { MetricSource } from "./observe/metric-source.ts";
+import type { Outside } from "./observe/observer.ts";
+import type { PrometheusSources } from "./observe/prometheus/prometheus-sources.ts";
+
+export interface OutsideParts {
+  readonly prometheus: Pick<PrometheusSources, "source">;
+  readonly route53: Pick<Route53Targets, "target">;
+  readonly httpRoutes: HttpRoutes;
+}
+
+/** Finds what a spec names. A further kind of target or source is one more line here. */
+export function outsideOf({ prometheus, route53, httpRoutes }: OutsideParts): Outside {
+  const target = (namespace: string, spec: TargetSpec): readonly WeightTarget[] => {
+    if (spec.route53) return [route53.target(namespace, spec.route53)];
+    if (spec.httpRoute) return [httpRouteTarget(httpRoutes, namespace, spec.httpRoute)];
+    return [];
+  };
+  const source = (namespace: string, spec: SourceSpec): readonly MetricSource[] =>
+    spec.prometheus ? [prometheus.source(namespace, spec.prometheus)] : [];
+  return {
+    sources: ({ metadata: { namespace = "" }, spec }) =>
+      listOf(spec.metrics, spec.metricSources).flatMap((each) => source(namespace, each)),
+    targets: ({ metadata: { namespace = "" }, spec }) =>
+      listOf(spec.target, spec.targets).flatMap((each) => target(namespace, each)),
+  };
+}
+
+type TargetSpec = NonNullable<Rebalance["spec"]["target"]>;
+type SourceSpec = NonNullable<Rebalance["spec"]["metrics"]>;
+
+/** The seed's one field, or the list that stands for several. */
+function listOf<T>(one: T | undefined, several: readonly T[] | undefined): readonly T[] {
+  return several ?? (one === undefined ? [] : [one]);
+}

@@ -1,0 +1,138 @@
+import { parseRebalance, type Rebalance } from "@evenkeel/api";
+import type { ReadStore } from "@evenkeel/kube";
+import type { weightsV1 } from "@evenkeel/rpc";
+import type { TurnOutcome } from "../act/status.ts";
+import { shareOf } from "../decide/share.ts";
+import { metricOf } from "../observe/metric-value.ts";
+import { isPaused, type StoredRebalance } from "../rebalance-resource.ts";
+import { History, type HistoryPoint } from "./history.ts";
+
+export type BoardEvent =
+  | { readonly $case: "weight"; readonly value: Weight }
+  | { readonly $case: "removed"; readonly value: weightsV1.Rebalance };
+
+type Weight = weightsV1.DeepPartial<weightsV1.Weight>;
+
+/** What came of a turn: the leader knows it, others read the status. */
+export type ShownTurn = TurnOutcome & { readonly decision: { readonly at: string } };
+
+/**
+ * What readers see of each Rebalance. Every replica has one: it follows the objects as they are stored, and where this process leads
+ * it knows more than they tell.
+ */
+export class WeightBoard {
+  readonly #store: ReadStore<StoredRebalance>;
+  readonly #turns = new Map<string, ShownTurn>();
+  readonly #histories = new Map<string, History>();
+  readonly #watchers = new Set<(key: string) => void>();
+
+  constructor(store: ReadStore<StoredRebalance>) {
+    this.#store = store;
+    store.subscribe(({ key }) => this.#tell(key));
+  }
+
+  show({ metadata: { namespace = "", name } }: Rebalance, turn: ShownTurn): void {
+    const key = `${namespace}/${name}`;
+    this.#turns.set(key, turn);
+    let history = this.#histories.get(key);
+    if (!history) this.#histories.set(key, (history = new History()));
+    history.add(pointOf(turn));
+    this.#tell(key);
+  }
+
+  remove(key: string): void {
+    this.#turns.delete(key);
+    this.#histories.delete(key);
+  }
+
+  /** Another leads now: what this process last did is no longer how things are. */
+  clear(): void {
+    this.#turns.clear();
+    this.#histories.clear();
+  }
+
+  get(key: string): Weight | undefined {
+    const object = this.#store.get(key);
+    return object && weightOf(object, this.#turns.get(key));
+  }
+
+  keys(): string[] {
+    return [...this.#store.values()].map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name ?? ""}`);
+  }
+
+  turn(key: string): ShownTurn | undefined {
+    return this.#turns.get(key);
+  }
+
+  history(key: string): readonly HistoryPoint[] {
+    return this.#histories.get(key)?.points() ?? [];
+  }
+
+  /** Calls `watcher` with each key that something happened to, until the returned function is called. */
+  subscribe(watcher: (key: string) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  #tell(key: string): void {
+    for (const watcher of this.#watchers) watcher(key);
+  }
+}
+
+function pointOf({ snapshot, decision, targets }: ShownTurn): HistoryPoint {
+  const [first] = snapshot.targets;
+  const actual = targets[0]?.actual ?? null;
+  return {
+    at: Date.parse(snapshot.at),
+    metric: metricOf(snapshot),
+    target: snapshot.policy.targetValue,
+    desired: decision.after,
+    actual,
+    share: first ? shareOf({ weight: actual, others: first.others }) : null,
+  };
+}
+
+/** A spec that cannot be understood has a status that says so, and no weight. */
+function weightOf(object: StoredRebalance, turn: ShownTurn | undefined): Weight {
+  const { metadata, status } = object;
+  const parsed = parseRebalance(object);
+  const policy = parsed.ok ? parsed.value.spec.policy.targettracking : undefined;
+  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  const metric = turn && metricOf(turn.snapshot);
+  const desired = turn?.decision.after ?? status?.desiredValue;
+  return {
+    rebalance: { namespace: metadata.namespace ?? "", name: metadata.name ?? "" },
+    ...(metric === null || metric === undefined ? {} : { metric }),
+    targetValue: policy?.targetValue ?? 0,
+    ...(desired === undefined ? {} : { desired: BigInt(desired) }),
+    targets: targetsOf(status, turn),
+    reason: turn?.decision.reason ?? ready?.reason ?? "",
+    message: turn?.decision.message ?? ready?.message ?? "",
+    decidedAt: turn?.decision.at ?? status?.lastUpdateAt,
+    dryRun: turn?.decision.dryRun ?? (parsed.ok && parsed.value.spec.dryRun),
+    paused: (parsed.ok && parsed.value.spec.suspend === true) || isPaused(metadata.annotations),
+    conditions: (status?.conditions ?? []).map(({ lastTransitionTime, type, status, reason, message }) => {
+      return { type, status, reason, message, since: lastTransitionTime };
+    }),
+    baseValue: BigInt(policy?.baseValue ?? 0),
+    minimum: BigInt(policy?.minimum ?? 0),
+    maximum: BigInt(policy?.maximum ?? greatest(turn)),
+  };
+}
+
+function greatest(turn: ShownTurn | undefined): number {
+  return Math.max(0, ...(turn?.snapshot.targets.map(({ maximum }) => maximum) ?? [255]));
+}
+
+function targetsOf(status: StoredRebalance["status"], turn: ShownTurn | undefined): NonNullable<Weight["targets"]> {
+  if (!turn) return status?.actualValue === undefined ? [] : [{ name: "", actual: BigInt(status.actualValue) }];
+  return turn.targets.map(({ target, actual }, index) => {
+    const others = turn.snapshot.targets[index]?.others ?? [];
+    const share = shareOf({ weight: actual, others });
+    return {
+      name: target.name,
+      ...(actual === null ? {} : { actual: BigInt(actual) }),
+      ...(share === null ? {} : { share }),
+    };
+  });
+}
