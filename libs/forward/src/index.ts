@@ -5,3 +5,4 @@ export { type Counts, Forwarder, type ForwarderOptions } from "./forwarder.ts";
 export { type Deadlines, defaultDeadlines, defaultLimits, type ForwardLimits } from "./limits.ts";
 export type { Listener, ListenerOptions } from "./listener.ts";
 export { forwardMetrics } from "./metrics.ts";
+export * from "./hold/index.ts";

@@ -1,0 +1,52 @@
+interface Lane {
+  cap: number;
+  taken: number;
+  offered: boolean;
+}
+
+/** How many requests each upstream of a key takes at once, and how many it has. */
+export class Slots<Upstream extends string | object> {
+  readonly #lanes = new Map<Upstream, Lane>();
+
+  /** How many upstreams are offered or still have requests. */
+  get size(): number {
+    return this.#lanes.size;
+  }
+
+  /** Adds an upstream, or changes its cap: a smaller one takes nothing back, it lets the surplus finish. */
+  offer(upstream: Upstream, cap: number): void {
+    if (!(cap >= 1)) throw new RangeError(`An upstream takes at least one request at once, not ${cap}`);
+    this.#lanes.set(upstream, Object.assign(this.#lanes.get(upstream) ?? { taken: 0 }, { cap, offered: true }));
+  }
+
+  /** Nothing more goes to it. What it has still counts if it is offered again. */
+  withdraw(upstream: Upstream): void {
+    const lane = this.#lanes.get(upstream);
+    if (!lane) return;
+    lane.offered = false;
+    if (lane.taken === 0) this.#lanes.delete(upstream);
+  }
+
+  /**
+   * Takes a slot of the upstream whose cap is used least, in proportion; of the one that was offered first where several are equal.
+   * Undefined if none is free.
+   */
+  take(): Upstream | undefined {
+    let best: { upstream: Upstream; lane: Lane } | undefined;
+    for (const [upstream, lane] of this.#lanes) {
+      if (!lane.offered || lane.taken >= lane.cap) continue;
+      if (!best || lane.taken / lane.cap < best.lane.taken / best.lane.cap) best = { upstream, lane };
+    }
+    if (!best) return undefined;
+    best.lane.taken += 1;
+    return best.upstream;
+  }
+
+  /** Gives a slot back that was taken. */
+  free(upstream: Upstream): void {
+    const lane = this.#lanes.get(upstream);
+    if (!lane || lane.taken === 0) throw new RangeError("A slot is given back once");
+    lane.taken -= 1;
+    if (lane.taken === 0 && !lane.offered) this.#lanes.delete(upstream);
+  }
+}
