@@ -51,12 +51,11 @@ export class PrometheusSource implements MetricSource {
     const deadline = { clock, milliseconds: spec.timeout * 1000, signal, what: "the query" };
     const reading = await withDeadline(deadline, (limit) => this.#ask(begun, limit, secrets)).then(
       (asked) => this.#readingOf(asked, secrets),
-      (error: unknown) =>
-        faulty(
-          this.name,
-          "QueryFailed",
-          signal.aborted ? "the query was given up" : failureMessage(error, spec.timeout),
-        ),
+      (error: unknown) => {
+        const attempt = { seconds: spec.timeout, isSecure: this.#address?.origin.startsWith("https:") === true };
+        const message = signal.aborted ? "the query was given up" : failureMessage(error, attempt);
+        return faulty(this.name, "QueryFailed", message);
+      },
     );
     queries.observe({ result: reading.fault === null ? "ok" : "fault" }, (clock.monotonic() - begun) / 1000);
     return reading.fault === null ? reading : { ...reading, message: masked(reading.message, secrets) };

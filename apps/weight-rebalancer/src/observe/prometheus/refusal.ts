@@ -41,8 +41,16 @@ export function refusalMessage({ status, location, words, why }: Refusal): strin
   return `the answer is none of Prometheus, ${why}: is the address that of its API?`;
 }
 
+/** A query that was sent, or would have been. */
+export interface Attempt {
+  /** What it was given. */
+  readonly seconds: number;
+  /** It went over TLS. */
+  readonly isSecure: boolean;
+}
+
 /** What a query that got no answer died of, and what to do about it. */
-export function failureMessage(error: unknown, seconds: number): string {
+export function failureMessage(error: unknown, { seconds, isSecure }: Attempt): string {
   const code = codesOf(error);
   const words = bounded(explain(error), WORDS);
   if (code.some((one) => one === "EK_RUNTIME_DEADLINE_EXCEEDED"))
@@ -53,7 +61,9 @@ export function failureMessage(error: unknown, seconds: number): string {
   if (code.some((one) => TLS.test(one)))
     return `no TLS connection (${words}): is it https, and are tls.certSecretRef and tls.keySecretRef what the server wants?`;
   if (code.some((one) => CONNECT.test(one))) return `no connection (${words}): is the address right and the server up?`;
-  return `the connection broke (${words}): is the server up?`;
+  // A server of TLS 1.3 that wants another certificate only closes the connection.
+  const hint = isSecure ? " Does it ask for a client's certificate (tls.certSecretRef)?" : "";
+  return `the connection broke (${words}): is the server up?${hint}`;
 }
 
 const TRUST = /^(?:CERT_|UNABLE_TO_|ERR_TLS_CERT_ALTNAME_INVALID|DEPTH_ZERO|SELF_SIGNED|INVALID_CA|HOSTNAME_MISMATCH)/;
