@@ -1,0 +1,3 @@
+module evenkeel/forward/fuzz-echo
+
+go 1.24

@@ -1,0 +1,67 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { Forwarded } from "./seen.ts";
+
+export interface ForwardedTo {
+  readonly node: readonly Forwarded[];
+  readonly go: readonly Forwarded[];
+  /** What it logged as an error. */
+  readonly defects: readonly string[];
+}
+
+/** The forwarder in a process of its own, so that a crash is one. */
+export class ForwarderProcess {
+  readonly nodePort: number;
+  readonly goPort: number;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, [nodePort, goPort]: readonly [number, number]) {
+    this.#child = child;
+    this.nodePort = nodePort;
+    this.goPort = goPort;
+  }
+
+  static async start(nodeUpstream: number, goUpstream: number): Promise<ForwarderProcess> {
+    const child = fork(join(import.meta.dirname, "forwarder.ts"), [String(nodeUpstream), String(goUpstream)], {
+      execArgv: ["--no-warnings"],
+    });
+    return new ForwarderProcess(child, await answer<[number, number]>(child));
+  }
+
+  /** Whether it still runs. An exception that nobody caught would have ended it. */
+  get alive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** What it sent on since the last question, once every exchange has ended. */
+  async forwarded(): Promise<ForwardedTo> {
+    for (let patience = 200; ; patience--) {
+      this.#child.send("open?");
+      const open = await answer<number>(this.#child);
+      if (open === 0) break;
+      if (patience === 0) throw new Error(`${open} exchanges did not end`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    this.#child.send("forwarded?");
+    return answer<ForwardedTo>(this.#child);
+  }
+
+  stop(): void {
+    this.#child.kill("SIGKILL");
+  }
+}
+
+async function answer<T>(child: ChildProcess): Promise<T> {
+  const ended = new AbortController();
+  const gone = once(child, "exit", { signal: ended.signal }).then(([code, signal]) => {
+    throw new Error(`the forwarder ended with ${String(code ?? signal)}`);
+  });
+  try {
+    const [message] = (await Promise.race([once(child, "message", { signal: ended.signal }), gone])) as [T];
+    return message;
+  } finally {
+    ended.abort();
+    gone.catch(() => undefined);
+  }
+}

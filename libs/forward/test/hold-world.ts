@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { MetricRegistry } from "@evenkeel/metrics";
+import { createLogger, systemClock } from "@evenkeel/runtime";
+import { defaultLimits, Forwarder, HeldExchanges, type HoldOutcome, type Origin } from "../src/index.ts";
+
+export const KEY = "service";
+
+/** A request as the upstream got it. */
+export interface Arrival {
+  readonly path: string;
+  readonly bytes: number;
+  readonly digest: string;
+}
+
+/** A forwarder that holds everything until `origin` is offered, in front of a real server that writes down what comes. */
+export async function startHoldWorld({ wait = 60_000, answerAfter = 0, probe = defaultLimits.probe } = {}) {
+  const arrivals: Arrival[] = [];
+  const most = { requests: 0, connections: 0 };
+  let requests = 0;
+  let connections = 0;
+  const upstream = createServer((request, response) => {
+    most.requests = Math.max(most.requests, (requests += 1));
+    const hash = createHash("sha1");
+    let bytes = 0;
+    request.on("data", (part: Buffer) => {
+      bytes += part.length;
+      hash.update(part);
+    });
+    request.on("end", () => {
+      arrivals.push({ path: request.url ?? "", bytes, digest: hash.digest("hex") });
+      setTimeout(() => {
+        requests -= 1;
+        response.end(request.url);
+      }, answerAfter);
+    });
+  });
+  upstream.on("connection", (socket) => {
+    most.connections = Math.max(most.connections, (connections += 1));
+    socket.on("close", () => (connections -= 1));
+  });
+  await once(upstream.listen(0, "127.0.0.1"), "listening");
+  const origin: Origin = { host: "127.0.0.1", port: (upstream.address() as AddressInfo).port, protocol: "http1" };
+
+  const outcomes = new Map<HoldOutcome, number>();
+  const held = new HeldExchanges({
+    clock: systemClock,
+    perKey: { count: 2000, bytes: 1e9 },
+    overall: { count: 2000, bytes: 1e9 },
+    refuse: (_key, outcome) => ({ status: 503, code: outcome, headers: ["retry-after", "1"] }),
+    observe: (_key, outcome) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1),
+  });
+  const forwarder = new Forwarder({
+    name: "held",
+    host: "127.0.0.1",
+    port: 0,
+    router: { route: (exchange) => held.route(exchange, { key: KEY, wait }) },
+    limits: { probe },
+    clock: systemClock,
+    log: createLogger({ service: "test", level: "error", secrets: [], destination: process.stderr }),
+    registry: new MetricRegistry(),
+  });
+  await forwarder.start();
+  return {
+    hold: held.hold,
+    forwarder,
+    origin,
+    arrivals,
+    outcomes,
+    most,
+    stop: async () => {
+      await forwarder.stop(AbortSignal.timeout(1000));
+      upstream.close();
+      upstream.closeAllConnections();
+    },
+  };
+}
+
+export type HoldWorld = Awaited<ReturnType<typeof startHoldWorld>>;
+
+/** A client that has sent `bytes`, and reads what comes. */
+export class RawClient {
+  readonly socket: Socket;
+  received = "";
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on("data", (data) => (this.received += data.toString("latin1")));
+    socket.on("error", () => undefined);
+  }
+
+  static async open(port: number, ...bytes: readonly (string | Buffer)[]): Promise<RawClient> {
+    const client = new RawClient(connect({ port, host: "127.0.0.1" }));
+    await once(client.socket, "connect");
+    for (const part of bytes) client.socket.write(part);
+    return client;
+  }
+
+  /** What it got, once the connection has ended. */
+  async answer(): Promise<string> {
+    if (!this.socket.closed) await once(this.socket, "close");
+    return this.received;
+  }
+}
+
+/** Looks again and again, until `done` or the patience ends; gives the milliseconds that it took. */
+export async function until(done: () => boolean, patience = 20_000): Promise<number> {
+  const began = performance.now();
+  while (!done()) {
+    if (performance.now() - began > patience) throw new Error(`not within ${patience} ms: ${String(done)}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return performance.now() - began;
+}
