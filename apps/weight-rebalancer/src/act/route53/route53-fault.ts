@@ -15,8 +15,10 @@ export type CallResult = "ok" | "throttled" | "busy" | "refused" | "failed";
 /** What the SDK's errors have of interest; errors of the network have none of it. */
 interface ServiceError {
   readonly $metadata?: { readonly httpStatusCode?: number };
-  /** The reasons of a batch that was refused, in one of its two forms. */
+  /** The reasons of a batch that was refused, where the answer is an ErrorResponse. */
   readonly messages?: readonly string[];
+  /** The same where the answer is an InvalidChangeBatch, which the SDK does not know and takes as it is. */
+  readonly Messages?: { readonly Message?: string | readonly string[] };
 }
 
 const THROTTLES = new Set([
@@ -47,9 +49,9 @@ const REPEAT_HEADERS = new Set(["SignatureDoesNotMatch", "IncompleteSignature", 
 
 /**
  * The coded error for whatever the SDK threw. What led to it is kept as text: the SDK's own errors hold the answer, and some answers
- * repeat what was sent.
+ * repeat what was sent. `what` is what a refused request was about.
  */
-export function route53Fault(thrown: unknown, zone: string): CodedError {
+export function route53Fault(thrown: unknown, zone: string, what = `zone ${zone}`): CodedError {
   if (thrown instanceof CodedError && !(thrown instanceof runtimeErrors.DeadlineExceeded)) return thrown;
   const error = toError(thrown) as Error & ServiceError;
   const status = error.$metadata?.httpStatusCode;
@@ -63,7 +65,7 @@ export function route53Fault(thrown: unknown, zone: string): CodedError {
   if (DENIALS.has(error.name) || EXPIRIES.has(error.name) || status === 401 || status === 403)
     return new Route53Denied({ zone, fault });
   if (status !== undefined && status >= 400 && status < 500 && status !== 408)
-    return new Route53Refused({ what: `zone ${zone}`, fault });
+    return new Route53Refused({ what, fault });
   return new Route53Unreachable({ zone, fault });
 }
 
@@ -81,10 +83,11 @@ export function resultOf(error: CodedError): CallResult {
 function faultText(error: Error & ServiceError, status: number | undefined): string {
   if (REPEAT_HEADERS.has(error.name))
     return `${error.name}: the secret access key does not belong to the access key id`;
-  const reasons = Array.isArray(error.messages) ? (error.messages as readonly unknown[]).map(String) : [];
-  const said = reasons.length > 0 ? reasons.join("; ") : error.message;
   if (status === undefined) return explain(error);
+  const { name, message, messages = [], Messages } = error;
+  if (Messages?.Message !== undefined) return `InvalidChangeBatch: ${[Messages.Message].flat().join("; ")}`;
+  const said = messages.length > 0 ? messages.join("; ") : message;
   if (said === "" || said === "UnknownError" || said.includes("Deserialization error"))
     return `HTTP status ${status} without an answer of Route 53's own`;
-  return said.startsWith(error.name) || error.name === "Error" ? said : `${error.name}: ${said}`;
+  return said.startsWith(name) || name === "Error" ? said : `${name}: ${said}`;
 }

@@ -90,8 +90,8 @@ export class ZoneApi {
     await bucket.take(signal);
   }
 
-  /** Sends all as one batch, at once: `admit` was waited for. */
-  async change(records: readonly ResourceRecordSet[]): Promise<ChangeInfo | undefined> {
+  /** Sends all as one batch, at once: `admit` was waited for. A refusal's message says that it is about `what`. */
+  async change(records: readonly ResourceRecordSet[], what: string): Promise<ChangeInfo | undefined> {
     const command = new ChangeResourceRecordSetsCommand({
       HostedZoneId: this.zone,
       ChangeBatch: {
@@ -99,7 +99,7 @@ export class ZoneApi {
         Changes: records.map((record) => ({ Action: "UPSERT", ResourceRecordSet: record })),
       },
     });
-    const answer = await this.#call("change", (client, abortSignal) => client.send(command, { abortSignal }));
+    const answer = await this.#call("change", (client, abortSignal) => client.send(command, { abortSignal }), what);
     return answer.ChangeInfo;
   }
 
@@ -114,6 +114,7 @@ export class ZoneApi {
   async #call<T>(
     action: "list" | "change" | "follow",
     send: (client: Route53Client, signal: AbortSignal) => Promise<T>,
+    what?: string,
   ): Promise<T> {
     const { zone, session, calls, clock, deadline, signal } = this.#options;
     try {
@@ -126,7 +127,7 @@ export class ZoneApi {
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;
       if (isExpiry(thrown)) session.expire();
-      const error = route53Fault(thrown, zone);
+      const error = route53Fault(thrown, zone, what);
       calls.inc({ zone, action, result: resultOf(error) });
       return this.#fail(error);
     }

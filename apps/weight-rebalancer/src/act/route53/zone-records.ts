@@ -36,6 +36,9 @@ interface Reading {
 /** Milliseconds after which a name that nobody asked for is no longer read along with others. */
 const FORGET_AFTER = 3_600_000;
 
+/** Milliseconds for which pages are remembered beyond what was asked for. */
+const KEEP_UNASKED = 60_000;
+
 /** Milliseconds for which a zone that cannot be read at all is not asked again by those who take an older answer. */
 const FAILURE_LASTS = 30_000;
 
@@ -78,7 +81,7 @@ export class ZoneRecords {
     return (await this.#unlessAborted(this.#wait(name), signal)).records;
   }
 
-  /** Reads these names anew, unless what is known is at most `maxAge` old. */
+  /** Reads these names anew, unless what is known is at most `maxAge` old; all of them if that is negative. */
   async refresh(names: ReadonlySet<string>, maxAge: number): Promise<void> {
     const now = this.#options.clock.monotonic();
     for (const name of names) this.#asked.set(name, now);
@@ -115,6 +118,7 @@ export class ZoneRecords {
 
   async #run(): Promise<void> {
     this.#running = true;
+    this.#forgetUnasked();
     try {
       let position = "";
       while (this.#due.size > 0) position = await this.#readFrom(this.#nextDue(position));
@@ -159,7 +163,6 @@ export class ZoneRecords {
   /** All records of a name were read. What was written meanwhile stands; whoever waits then waits for the next page. */
   #show(name: string, { at, writes, records }: Reading): void {
     const waiters = this.#due.get(name);
-    if (waiters === undefined && !this.#asked.has(name)) return;
     if ((this.#written.get(name) ?? 0) > writes) return;
     const known = { at, records };
     this.#known.set(name, known);
@@ -180,7 +183,15 @@ export class ZoneRecords {
 
   #page(start: ListStart): Promise<RecordPage> {
     const { api, clock, random, signal } = this.#options;
-    return retry({ ...RETRY, clock, random, signal }, () => api.list(start));
+    // While a zone is in trouble, one call a turn tells whether it still is.
+    const attempts = api.trouble ? 1 : RETRY.attempts;
+    return retry({ ...RETRY, attempts, clock, random, signal }, () => api.list(start));
+  }
+
+  /** Pages show more than was asked for. It is kept for a while, since at first everybody asks for a name that nobody has asked for. */
+  #forgetUnasked(): void {
+    for (const name of this.#known.keys())
+      if (!this.#asked.has(name) && this.fresh(name, KEEP_UNASKED) === undefined) this.#known.delete(name);
   }
 
   #forget(name: string): void {

@@ -125,7 +125,7 @@ export class ZoneWriter {
     try {
       const names = (which: boolean) =>
         new Set(part.filter((w) => this.#isQueued(w) && w.refusals > 0 === which).map(({ id }) => id.name));
-      await Promise.all([records.refresh(names(true), 0), records.refresh(names(false), window)]);
+      await Promise.all([records.refresh(names(true), -1), records.refresh(names(false), window)]);
       if (this.#ready(part).length === 0) return [];
       await api.admit();
     } catch (error) {
@@ -146,7 +146,12 @@ export class ZoneWriter {
     const writes = batch.map(({ write }) => write);
     for (const { key } of writes) this.#queue.delete(key);
     try {
-      const change = await api.change(batch.map(({ record }) => record));
+      const [only, more] = writes;
+      const what = only && more === undefined ? only.target : `zone ${api.zone}`;
+      const change = await api.change(
+        batch.map(({ record }) => record),
+        what,
+      );
       for (const { id, weight } of writes) records.accept(id, weight);
       follower.follow(
         change ?? {},
@@ -159,7 +164,8 @@ export class ZoneWriter {
         for (const write of writes) this.#putBack(write);
         throw error;
       }
-      if (error instanceof Route53Refused) return this.#divide(writes, error);
+      if (error instanceof Route53Refused && (writes.length > 1 || writes[0]?.refusals === 0))
+        return this.#divide(writes);
       for (const write of writes) write.reject(error);
       return [];
     }
@@ -169,12 +175,7 @@ export class ZoneWriter {
    * Route 53 refuses a batch as a whole and need not say for which record: halves find out. A record that is refused on its own was
    * read anew before the second time, so that it is not refused for what somebody else changed meanwhile.
    */
-  #divide(writes: readonly PendingWrite[], error: Route53RefusedError): PendingWrite[][] {
-    const [only] = writes;
-    if (writes.length === 1 && only && only.refusals > 0) {
-      only.reject(new Route53Refused({ what: only.target, fault: error.message }));
-      return [];
-    }
+  #divide(writes: readonly PendingWrite[]): PendingWrite[][] {
     for (const write of writes) {
       write.refusals += 1;
       this.#putBack(write);
@@ -238,8 +239,6 @@ export class ZoneWriter {
     }
   }
 }
-
-type Route53RefusedError = InstanceType<typeof Route53Refused>;
 
 function allZero({ id, target }: PendingWrite, weight: number) {
   return new AllZero({ target, weight, set: `${displayName(id.name)} ${id.type}` });

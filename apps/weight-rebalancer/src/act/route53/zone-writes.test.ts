@@ -1,0 +1,334 @@
+import { describe, expect, test } from "@jest/globals";
+import { codeOf, Route53World, weighted, write } from "../../../test/route53-world.ts";
+
+describe("writing a weight", () => {
+  test("changes the weight and nothing else of the record", async () => {
+    const health = [{ name: "HealthCheckId", text: "abc-def", children: [] }];
+    const blue = weighted("blue", 8, { values: ["192.0.2.1", "192.0.2.2"], others: health });
+    await using world = await Route53World.start([blue, weighted("green", 1)]);
+    await world.write(world.target("blue"), 16);
+    const [entry] = world.route53.journal;
+    expect(world.route53.journal).toHaveLength(1);
+    expect(entry?.after).toEqual({ ...entry?.before, weight: 16 });
+    expect(entry?.after).toMatchObject({ ttl: 60, values: ["192.0.2.1", "192.0.2.2"], others: health });
+  });
+
+  test("keeps an alias's target", async () => {
+    const alias = { zone: "Z9", name: "lb.example.net.", evaluateTargetHealth: true };
+    const record = { name: "www.example.com", type: "A", setIdentifier: "blue", weight: 8, alias };
+    await using world = await Route53World.start([record, weighted("green", 1)]);
+    await world.write(world.target("blue"), 16);
+    expect(world.route53.journal[0]?.after).toMatchObject({ weight: 16, alias });
+  });
+
+  test("keeps what somebody else changed since it was last read", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)]);
+    const target = world.target("blue");
+    await world.read(target);
+    await world.advance(10_000);
+    world.route53.addZone("Z1", "example.com", [weighted("blue", 8, { ttl: 30, values: ["192.0.2.77"] })]);
+    await world.write(target, 9);
+    expect(world.route53.journal[0]?.after).toMatchObject({ weight: 9, ttl: 30, values: ["192.0.2.77"] });
+  });
+
+  test("does nothing when the weight is there already", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)]);
+    await world.write(world.target("blue"), 8);
+    expect(world.route53.journal).toEqual([]);
+  });
+
+  test("is seen by the next read without another call", async () => {
+    await using world = await Route53World.start([weighted("blue", 8), weighted("green", 1)]);
+    const target = world.target("blue");
+    await world.write(target, 16);
+    const calls = world.calls.length;
+    expect(await world.read(target, 60_000)).toMatchObject({ weight: 16 });
+    expect(await world.read(world.target("green"), 60_000)).toMatchObject({ others: [{ name: "blue", weight: 16 }] });
+    expect(world.calls).toHaveLength(calls);
+  });
+
+  test.each([256, -1, 1.5, NaN])("of %d is refused", async (weight) => {
+    await using world = await Route53World.start([weighted("blue", 8)]);
+    expect(await codeOf(world.write(world.target("blue"), weight))).toBe("EK_WEIGHT_OUT_OF_RANGE");
+    expect(world.calls).toEqual([]);
+  });
+
+  test("to a record that is not there creates none", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)]);
+    expect(await codeOf(world.write(world.target("red"), 9))).toBe("EK_WEIGHT_ROUTE53_NO_RECORD");
+    expect(world.weights()).toEqual({ blue: 8 });
+  });
+
+  test("is pending until Route 53 says that it is in effect everywhere", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)], { sim: { propagation: 30_000 } });
+    const target = world.target("blue");
+    await world.write(target, 16);
+    expect(await world.read(target, 60_000)).toMatchObject({ pending: true });
+    await world.advance(29_000);
+    expect(await world.read(target, 60_000)).toMatchObject({ pending: true });
+    await world.advance(10_000);
+    expect(await world.read(target, 60_000)).toMatchObject({ pending: false });
+    expect(world.calls.filter((call) => call.startsWith("follow"))).toEqual(Array(3).fill("follow ok"));
+    expect(world.clock.pending).toBe(0);
+  });
+
+  test("is followed for ten minutes at most, and a log line says so", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)], { sim: { propagation: 3_600_000 } });
+    const target = world.target("blue");
+    await world.write(target, 16);
+    await world.advance(660_000);
+    expect(await world.read(target, 3_600_000)).toMatchObject({ pending: false });
+    expect(world.log.filter((line) => line.includes("not in effect everywhere"))).toHaveLength(1);
+    expect(world.clock.pending).toBe(0);
+  });
+});
+
+describe("writes of one window", () => {
+  test("go out as one batch", async () => {
+    const names = Array.from({ length: 30 }, (_, i) => `r${i}.example.com`);
+    await using world = await Route53World.start(names.map((name) => weighted("x", 1, { name })));
+    await world.until(Promise.all(names.map((name) => write(world.record(name, "x"), 7))));
+    expect(world.route53.journal).toHaveLength(30);
+    expect(new Set(world.route53.journal.map(({ change }) => change)).size).toBe(1);
+    expect(world.calls.filter((call) => call.startsWith("change"))).toEqual(["change ok"]);
+  });
+
+  test("are split where a batch would hold more than 1,000 elements, an UPSERT counted twice", async () => {
+    const names = Array.from({ length: 900 }, (_, i) => `r${i}.example.com`);
+    await using world = await Route53World.start(names.map((name) => weighted("x", 1, { name })));
+    await world.until(Promise.all(names.map((name) => write(world.record(name, "x"), 7))));
+    const batches = Map.groupBy(world.route53.journal, ({ change }) => change);
+    expect([...batches.values()].map(({ length }) => length)).toEqual([500, 400]);
+  });
+
+  test("are split where a batch would hold more than 32,000 characters of values", async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `r${i}.example.com`);
+    const text = { type: "TXT", values: [`"${"a".repeat(998)}"`] };
+    await using world = await Route53World.start(names.map((name) => weighted("x", 1, { name, ...text })));
+    await world.until(Promise.all(names.map((name) => write(world.record(name, "x", "TXT"), 7))));
+    const batches = Map.groupBy(world.route53.journal, ({ change }) => change);
+    expect([...batches.values()].map(({ length }) => length)).toEqual([16, 4]);
+  });
+
+  test("of the same record: the later wins, the earlier is told so", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)]);
+    const target = world.target("blue");
+    const earlier = codeOf(write(target, 9));
+    const later = write(target, 10);
+    expect(await world.until(earlier)).toBe("EK_WEIGHT_SUPERSEDED");
+    await world.until(later);
+    expect(world.route53.journal.map(({ after }) => after?.weight)).toEqual([10]);
+  });
+
+  test("are withdrawn when this process may no longer act", async () => {
+    await using world = await Route53World.start([weighted("blue", 8), weighted("green", 8)]);
+    let held = true;
+    const lost = codeOf(write(world.target("blue"), 9, { held: () => held }));
+    const kept = write(world.target("green"), 9);
+    held = false;
+    expect(await world.until(lost)).toBe("EK_WEIGHT_WITHDRAWN");
+    await world.until(kept);
+    expect(world.weights()).toEqual({ blue: 8, green: 9 });
+  });
+
+  test("are withdrawn when their caller waits no longer", async () => {
+    await using world = await Route53World.start([weighted("blue", 8), weighted("green", 8)]);
+    const caller = new AbortController();
+    const work = write(world.target("blue"), 9, { signal: caller.signal });
+    const code = codeOf(work);
+    const kept = write(world.target("green"), 9);
+    await world.advance(500);
+    caller.abort(new Error("edited"));
+    expect(await code).toBe("EK_WEIGHT_WITHDRAWN");
+    await expect(work).rejects.toMatchObject({ cause: { message: "edited" } });
+    await world.until(kept);
+    expect(world.weights()).toEqual({ blue: 8, green: 9 });
+  });
+
+  test("are withdrawn when the process stops", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)]);
+    const code = codeOf(write(world.target("blue"), 9));
+    await world.advance(250);
+    world.targets.stop();
+    expect(await code).toBe("EK_WEIGHT_WITHDRAWN");
+    await world.advance(10_000);
+    expect(world.weights()).toEqual({ blue: 8 });
+    expect(world.clock.pending).toBe(0);
+  });
+});
+
+describe("a set whose weights would all be 0", () => {
+  test("is refused for the one that would be the last", async () => {
+    await using world = await Route53World.start([weighted("blue", 8), weighted("green", 0)]);
+    const work = world.write(world.target("blue"), 0);
+    await expect(work).rejects.toMatchObject({ code: "EK_WEIGHT_ALL_ZERO", recovery: "terminal" });
+    await expect(work).rejects.toThrow("route53 Z1/www.example.com A blue stays 8");
+    expect(world.weights()).toEqual({ blue: 8, green: 0 });
+  });
+
+  test("is refused for the later of two in one batch", async () => {
+    await using world = await Route53World.start([weighted("blue", 8), weighted("green", 8)]);
+    const first = write(world.target("blue"), 0);
+    const second = codeOf(write(world.target("green"), 0));
+    await world.until(first);
+    expect(await second).toBe("EK_WEIGHT_ALL_ZERO");
+    expect(world.weights()).toEqual({ blue: 0, green: 8 });
+  });
+
+  test("is not one when the same batch raises another", async () => {
+    await using world = await Route53World.start([weighted("blue", 8), weighted("green", 0)]);
+    await world.until(Promise.all([write(world.target("blue"), 0), write(world.target("green"), 8)]));
+    expect(world.weights()).toEqual({ blue: 0, green: 8 });
+    expect(new Set(world.route53.journal.map(({ change }) => change)).size).toBe(1);
+  });
+
+  test("does not come about by the other types of the name", async () => {
+    await using world = await Route53World.start([weighted("blue", 8), weighted("six", 8, { type: "AAAA" })]);
+    expect(await codeOf(world.write(world.target("blue"), 0))).toBe("EK_WEIGHT_ALL_ZERO");
+  });
+
+  test("can be left", async () => {
+    await using world = await Route53World.start([weighted("blue", 0), weighted("green", 0)]);
+    await world.write(world.target("blue"), 1);
+    expect(world.weights()).toEqual({ blue: 1, green: 0 });
+  });
+});
+
+describe.each(["ErrorResponse", "InvalidChangeBatch"] as const)("a batch that is refused with %s", (refusal) => {
+  /** Makes the zone take no write of `name`: whenever one is on its way, the TTL of the set becomes another. */
+  const keepChanging = ({ route53 }: Route53World, name: string) => {
+    let ttl = 60;
+    const change = () => {
+      ttl += 1;
+      const records = route53.records("Z1").filter(({ type }) => type === "A");
+      const changed = records.map((record) => (record.name === name ? { ...record, ttl } : record));
+      route53.addZone("Z1", "example.com", changed);
+    };
+    const when = ({ method }: { method?: string | undefined }) => {
+      if (method === "POST") change();
+      return false;
+    };
+    route53.faults.add({ fault: { kind: "reset" }, when });
+  };
+  const names = Array.from({ length: 9 }, (_, i) => `r${i}.example.com.`);
+  const records = names.flatMap((name) => [weighted("x", 1, { name }), weighted("y", 1, { name })]);
+
+  test("fails for the bad record alone, with Route 53's words", async () => {
+    await using world = await Route53World.start(records, { sim: { refusal } });
+    keepChanging(world, "r4.example.com.");
+    const writes = names.map((name) => write(world.record(name, "x"), 7));
+    const codes = Promise.all(writes.map(codeOf));
+    expect(await world.until(codes)).toEqual(
+      names.map((name) => (name === "r4.example.com." ? "EK_WEIGHT_ROUTE53_REFUSED" : undefined)),
+    );
+    await expect(writes[4]).rejects.toThrow("route53 Z1/r4.example.com A x");
+    await expect(writes[4]).rejects.toThrow("must have the same TTL");
+    expect(world.route53.journal.map(({ name }) => name).sort()).toEqual(
+      names.filter((name) => !name.startsWith("r4")),
+    );
+  });
+
+  test("succeeds once what was read is up to date", async () => {
+    await using world = await Route53World.start(records, { sim: { refusal } });
+    let changed = false;
+    const when = ({ method }: { method?: string | undefined }) => {
+      if (method === "POST" && !changed) {
+        changed = true;
+        world.route53.addZone(
+          "Z1",
+          "example.com",
+          records.map((record) => ({ ...record, ttl: 30 })),
+        );
+      }
+      return false;
+    };
+    world.route53.faults.add({ fault: { kind: "reset" }, when });
+    await world.write(world.record("r0.example.com", "x"), 7);
+    expect(world.calls).toContain("change refused");
+    expect(world.route53.journal.map(({ after }) => after)).toMatchObject([{ weight: 7, ttl: 30 }]);
+  });
+});
+
+describe("a write that Route 53 does not take yet", () => {
+  test("waits while the zone is busy with an earlier change", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)], { sim: { busy: 20_000 } });
+    const target = world.target("blue");
+    await world.write(target, 9);
+    await world.write(target, 10);
+    expect(world.calls).toContain("change busy");
+    expect(world.weights()).toEqual({ blue: 10 });
+  });
+
+  test("is written after five minutes of throttling, all that waits in one batch", async () => {
+    await using world = await Route53World.start([weighted("blue", 8), weighted("green", 8)]);
+    await world.read(world.target("blue"));
+    world.route53.limit({ perSecond: 0.000_001, burst: 1 });
+    await world.read(world.target("blue"), 0);
+    await world.advance(250);
+    await codeOf(world.read(world.target("blue")));
+    const writes = Promise.all([write(world.target("blue"), 9), write(world.target("green"), 9)]);
+    await world.advance(300_000);
+    expect(world.route53.journal).toEqual([]);
+    world.route53.limit(undefined);
+    await world.until(writes);
+    expect(new Set(world.route53.journal.map(({ change }) => change)).size).toBe(1);
+    expect(world.weights()).toEqual({ blue: 9, green: 9 });
+    expect(world.calls.filter((call) => call.endsWith("throttled")).length).toBeLessThan(40);
+  });
+
+  test("says that it was throttled when its caller gives up, and is not written later", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)]);
+    world.route53.limit({ perSecond: 0.000_001, burst: 1 });
+    const caller = new AbortController();
+    const work = write(world.target("blue"), 9, { signal: caller.signal });
+    const code = codeOf(work);
+    await world.advance(60_000);
+    caller.abort(new Error("too late"));
+    expect(await code).toBe("EK_WEIGHT_ROUTE53_THROTTLED");
+    await expect(work).rejects.toMatchObject({ cause: { message: "too late" }, recovery: "retryable" });
+    world.route53.limit(undefined);
+    await world.advance(120_000);
+    expect(world.weights()).toEqual({ blue: 8 });
+  });
+
+  test("asks again whether it may act before each try", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)], { sim: { busy: 60_000 } });
+    const target = world.target("blue");
+    await world.write(target, 9);
+    let held = true;
+    const code = codeOf(write(target, 10, { held: () => held }));
+    await world.advance(5_000);
+    expect(world.calls).toContain("change busy");
+    held = false;
+    expect(await world.until(code)).toBe("EK_WEIGHT_WITHDRAWN");
+    expect(world.weights()).toEqual({ blue: 9 });
+  });
+
+  test("is sent again after a cut connection and does no harm twice", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)]);
+    world.route53.faults.add({ fault: { kind: "reset" }, when: ({ method }) => method === "POST", times: 1 });
+    await world.write(world.target("blue"), 9);
+    expect(world.calls).toContain("change failed");
+    expect(world.weights()).toEqual({ blue: 9 });
+  });
+
+  test("fails at once when it is denied", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)]);
+    world.route53.faults.add({ fault: { kind: "status", code: 403 }, when: ({ method }) => method === "POST" });
+    expect(await codeOf(world.write(world.target("blue"), 9))).toBe("EK_WEIGHT_ROUTE53_DENIED");
+  });
+});
+
+describe("the account's limit", () => {
+  test("holds for all zones together: five calls a second", async () => {
+    await using world = await Route53World.start();
+    for (let zone = 0; zone < 20; zone++) world.route53.addZone(`Y${zone}`, "example.com", [weighted("blue", 8)]);
+    world.route53.limit({ perSecond: 5, burst: 5 });
+    const reads = Array.from({ length: 20 }, (_, zone) =>
+      world.target("blue", { hostedZoneID: `Y${zone}` }).read({ signal: new AbortController().signal, maxAge: 0 }),
+    );
+    await world.until(Promise.all(reads));
+    expect(world.calls).toEqual(Array(20).fill("list ok"));
+    expect(world.clock.monotonic()).toBeGreaterThanOrEqual(3_000);
+  });
+});
