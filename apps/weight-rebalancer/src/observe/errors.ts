@@ -58,15 +58,15 @@ export const SecretUnreadable = defineError({
 export const QueryQueueFull = defineError({
   code: "EK_WEIGHTS_QUERY_QUEUE_FULL",
   recovery: "retryable",
-  message: "{waiting} queries wait for {origin} already",
-  remedy: "The server answers more slowly than it is asked: lighten the queries, or lengthen spec.interval.",
+  message: "{waiting} queries wait for {origin} already: lengthen spec.interval or lighten the queries",
+  remedy: "The server answers more slowly than it is asked, whoever asks it.",
 });
 
 export const AnswerTooLarge = defineError({
   code: "EK_WEIGHTS_ANSWER_TOO_LARGE",
   recovery: "terminal",
-  message: "the answer is larger than {limit} bytes",
-  remedy: "Aggregate in the query, for example with sum(…), so that few series are left.",
+  message: "the answer is larger than {limit} bytes: aggregate in the query, for example with sum(…)",
+  remedy: "A query should leave one series, or few that a reducer is set for.",
 });
 
 export const BadSource = defineError({

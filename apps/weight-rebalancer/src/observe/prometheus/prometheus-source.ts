@@ -10,7 +10,7 @@ import { exchange, type HttpAnswer } from "./exchange.ts";
 import type { PrometheusSourcesOptions } from "./prometheus-sources.ts";
 import { parseQueryAnswer } from "./query-answer.ts";
 import { faulty, readingOf } from "./reading.ts";
-import { failureMessage, refusalMessage } from "./refusal.ts";
+import { failureMessage, isCut, refusalMessage } from "./refusal.ts";
 
 export interface PrometheusSourceOptions extends PrometheusSourcesOptions {
   readonly connections: Connections;
@@ -78,7 +78,12 @@ export class PrometheusSource implements MetricSource {
       };
       const askedAt = clock.now();
       const dispatcher = connections.dispatcher(address.origin, authorization.trust);
-      const answer = await exchange(dispatcher, { address, parameters, headers: authorization.headers, signal });
+      const request = { address, parameters, headers: authorization.headers, signal };
+      // Once more on a fresh connection: asking twice does no harm, and a server's restart is no reason to be without a metric.
+      const answer = await exchange(dispatcher, request).catch((error: unknown) => {
+        if (!isCut(error) || signal.aborted) throw error;
+        return exchange(dispatcher, request);
+      });
       return { answer, askedAt };
     }, signal);
   }

@@ -1,4 +1,4 @@
-import { explain } from "@evenkeel/runtime";
+import { CodedError, explain, runtimeErrors } from "@evenkeel/runtime";
 import { bounded } from "./bounded-text.ts";
 
 /** Characters of a server's own words that are passed on. */
@@ -51,11 +51,11 @@ export interface Attempt {
 
 /** What a query that got no answer died of, and what to do about it. */
 export function failureMessage(error: unknown, { seconds, isSecure }: Attempt): string {
-  const code = codesOf(error);
-  const words = bounded(explain(error), WORDS);
-  if (code.some((one) => one === "EK_RUNTIME_DEADLINE_EXCEEDED"))
+  if (error instanceof runtimeErrors.DeadlineExceeded)
     return `no whole answer within ${seconds} s: is the server up? If it is merely slow, lighten the query or raise timeout`;
-  if (code.some((one) => one.startsWith("EK_"))) return words;
+  const words = bounded(explain(error), WORDS);
+  if (error instanceof CodedError) return words;
+  const code = codesOf(error);
   if (code.some((one) => TRUST.test(one)))
     return `the server's certificate is not trusted (${words}): see tls.caSecretRef and tls.serverName`;
   if (code.some((one) => TLS.test(one)))
@@ -69,6 +69,13 @@ export function failureMessage(error: unknown, { seconds, isSecure }: Attempt): 
 const TRUST = /^(?:CERT_|UNABLE_TO_|ERR_TLS_CERT_ALTNAME_INVALID|DEPTH_ZERO|SELF_SIGNED|INVALID_CA|HOSTNAME_MISMATCH)/;
 const TLS = /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO)/;
 const CONNECT = /^(?:ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)/;
+
+/** Whether a connection that was kept may have been closed just as it was used again. */
+export function isCut(error: unknown): boolean {
+  return codesOf(error).some((one) => CUT.test(one));
+}
+
+const CUT = /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE)$/;
 
 /** The codes of an error and of what led to it, also where there were several attempts. */
 function codesOf(error: unknown, depth = 0): readonly string[] {
