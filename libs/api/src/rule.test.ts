@@ -105,8 +105,6 @@ describe("exactlyOneOf", () => {
 
   test("says the same as CEL", () => {
     expect(choice.meta()).toEqual({
-      minProperties: 1,
-      maxProperties: 1,
       "x-kubernetes-validations": [
         {
           rule: "[has(self.red), has(self.green), has(self.blue)].exists_one(set, set)",

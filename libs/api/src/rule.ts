@@ -60,14 +60,13 @@ type OneOf<Options extends z.core.$ZodLooseShape> = z.ZodObject<{
   [Name in keyof Options]: z.ZodExactOptional<Options[Name]>;
 }>;
 
-/** An object of which exactly one field is set. */
+/** An object of which exactly one field is set. By CEL alone: an API server that counts properties names none of them. */
 export function exactlyOneOf<const Options extends Readonly<Record<string, z.ZodType>>>(
   options: Options,
 ): OneOf<Options> {
   const names = Object.keys(options);
   const shape = Object.fromEntries(Object.entries(options).map(([name, option]) => [name, option.exactOptional()]));
-  const object = z.object(shape as OneOf<Options>["shape"]).meta({ minProperties: 1, maxProperties: 1 });
-  return withRules(object as z.ZodObject, {
+  return withRules(z.object(shape), {
     cel: `[${names.map((name) => `has(self.${name})`).join(", ")}].exists_one(set, set)`,
     holds: (value) => names.filter((name) => Object.hasOwn(value, name)).length === 1,
     message: `exactly one of ${names.join(", ")} must be set`,

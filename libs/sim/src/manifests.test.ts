@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { kinds } from "@evenkeel/api";
+import { kinds, parseRebalance } from "@evenkeel/api";
 import { badManifests, goodManifests, type Manifest } from "@evenkeel/api/manifests";
+import { rebalanceSpecs } from "@evenkeel/api/rebalance-specs";
 import { sleep, systemClock } from "@evenkeel/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
 import { type ApiServer, startApiServer } from "./api-server.ts";
 import type { Fields } from "./json.ts";
 
@@ -72,4 +74,25 @@ describe("the embedded API server refuses what the real one refuses", () => {
       expect({ code, message: body["message"] }).toEqual({ code: 422, message: expect.stringContaining(bad.field) });
     },
   );
+});
+
+test("a Rebalance is refused by the embedded API server if and only if the service would refuse it", async () => {
+  const seen = { taken: 0, refused: 0 };
+  const rebalance = { apiVersion: "rebalancer.ch1aki.github.io/v1", kind: "Rebalance", metadata: { name: "a" } };
+  const property = fc.asyncProperty(rebalanceSpecs, async (spec) => {
+    const parsed = parseRebalance({ ...rebalance, spec });
+    seen[parsed.ok ? "taken" : "refused"] += 1;
+    const { code, body } = await send("POST", `${pathOf(rebalance)}?dryRun=All`, { ...rebalance, spec });
+    // Faults by themselves hide those across fields, so that the API server names some of the service's fields and not all.
+    const fields = parsed.ok ? [""] : parsed.errors.map((line) => line.slice(0, line.indexOf(": ")));
+    const message = typeof body["message"] === "string" ? body["message"] : "";
+    expect({ code, named: fields.some((field) => message.includes(field)), message }).toEqual({
+      code: parsed.ok ? 201 : 422,
+      named: true,
+      message,
+    });
+  });
+  await fc.assert(property, { numRuns: 200, interruptAfterTimeLimit: 15_000 });
+  expect(seen.taken).toBeGreaterThan(5);
+  expect(seen.refused).toBeGreaterThan(5);
 });

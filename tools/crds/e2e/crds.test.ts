@@ -1,5 +1,13 @@
-import { type Kind, kinds } from "@evenkeel/api";
-import { badManifests, goodManifests, type Manifest } from "@evenkeel/api/manifests";
+import { type Kind, kinds, parseRebalance, REBALANCE } from "@evenkeel/api";
+import {
+  badManifests,
+  goodManifests,
+  type Manifest,
+  outgrownManifests,
+  readmeExample,
+  setField,
+} from "@evenkeel/api/manifests";
+import { rebalanceSpecs } from "@evenkeel/api/rebalance-specs";
 import { type Cluster } from "@evenkeel/control-plane";
 import { eventually, kubectl, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
 import {
@@ -11,11 +19,18 @@ import {
   type ResourceTypeOf,
 } from "@evenkeel/kube";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
 import { customResourceDefinition } from "../src/index.ts";
 import { originalShape } from "../test/original-shape.ts";
 
 const cluster = useCluster({ name: "crds", nodes: 0 });
 let kube: KubeClient;
+
+/** What ours refuses and the original's took, each under a name of its own. */
+const outgrown = outgrownManifests.map(({ kind, title, field, manifest }, index) => {
+  const object: Manifest = { ...manifest, metadata: { ...manifest.metadata, name: `outgrown-${index}` } };
+  return [`${kind}: ${title}`, object, field] as const;
+});
 
 const settings = {
   kubeContext: undefined,
@@ -29,7 +44,7 @@ beforeAll(async () => {
   kube = connectKube({ settings: { ...settings, kubeconfig: cluster().kubeconfig }, env: {}, userAgent: "crds-e2e" });
   // As an original's user has them: the originals' CRDs are there, with objects, before ours come.
   await applyCrds(cluster(), originalShape);
-  for (const manifest of goodManifests) await store(asBefore(manifest));
+  for (const manifest of [...goodManifests, ...outgrown.map(([, object]) => object)]) await store(asBefore(manifest));
   await applyCrds(cluster(), customResourceDefinition);
 }, TEST_TIMEOUT_MS);
 
@@ -158,6 +173,97 @@ describe("an object that was stored under the original's CRD", () => {
       });
     },
   );
+});
+
+describe("an object that only the original's CRD would take", () => {
+  test.each(outgrown)(
+    "%s is kept, is reported by its field, and takes labels and a status",
+    async (_title, manifest, field) => {
+      const resource = resourceOf(manifest);
+      const before = placed(asBefore(manifest));
+      const old = await resource.get({ name: before.metadata.name ?? "", namespace: before.metadata.namespace });
+      expect(old.spec).toMatchObject(before.spec as object);
+      const lines =
+        kindOf(manifest)
+          .schema.safeParse(old)
+          .error?.issues.map(({ path }) => path.join(".")) ?? [];
+      expect(lines).toContain(field.replaceAll("[", ".").replaceAll("]", ""));
+      const relabelled = await resource.replace({ ...old, metadata: { ...old.metadata, labels: { moved: "over" } } });
+      const status = { ...(old.status as object), condition: "Error" };
+      await expect(resource.status.replace({ ...relabelled, status })).resolves.toMatchObject({ status });
+    },
+  );
+});
+
+describe("kubectl", () => {
+  const table = async (...args: readonly string[]) => {
+    const lines = (await kubectl(cluster(), ["get", "rebalances", "aws-env", ...args])).trimEnd().split("\n");
+    return lines.map((line) => line.split(/ {2,}/));
+  };
+
+  test("applies the example of the original's README as it stands, and shows its columns", async () => {
+    await kubectl(cluster(), ["apply", "-f", "-"], { input: readmeExample });
+    const resource = kube.resource(typeOf(REBALANCE));
+    const applied = await resource.get({ name: "aws-env", namespace: "default" });
+    expect(applied.spec).toMatchObject({ dryRun: true, metrics: { prometheus: { timeout: 30 } } });
+    const status = { condition: "Healty", desiredValue: 16, actualValue: 8, lastUpdateAt: new Date().toISOString() };
+    await resource.status.replace({ ...applied, status }, { fieldValidation: "Strict" });
+    const age = expect.stringMatching(/^\d+s$/);
+    expect(await table()).toEqual([
+      ["NAME", "LAST UPDATE", "CONDITION"],
+      ["aws-env", age, "Healty"],
+    ]);
+    expect(await table("-o", "wide")).toEqual([
+      ["NAME", "LAST UPDATE", "CONDITION", "DRY RUN", "DESIRED", "ACTUAL"],
+      ["aws-env", age, "Healty", "true", "16", "8"],
+    ]);
+    await expect(kubectl(cluster(), ["apply", "-f", "-"], { input: readmeExample })).resolves.toContain("unchanged");
+  });
+
+  const httpRoute = { name: "shop", backend: "shop-a" };
+  const TRACKING = "spec.policy.targettracking";
+  test.each<[title: string, path: string, value: unknown, said: string]>([
+    ["a target of 0", `${TRACKING}.targetValue`, 0, "should be greater than or equal to 1"],
+    ["a weight that Route 53 does not take", `${TRACKING}.minimum`, 300, "expected at most 255"],
+    [
+      "a 25th hour",
+      `${TRACKING}.scheduled`,
+      [{ startTime: "25:00", endTime: "02:00", value: 1 }],
+      `scheduled[0].startTime: Invalid value: "25:00": expected a time of day from 00:00 to 23:59`,
+    ],
+    ["a target beside targets", "spec.targets", [{ httpRoute }], "exactly one of target, targets must be set"],
+    ["two targets in one", "spec.target.httpRoute", httpRoute, "exactly one of route53, httpRoute must be set"],
+    ["no target", "spec.target", undefined, "exactly one of target, targets must be set"],
+    ["an interval of 0", "spec.interval", "0s", "expected a duration above 0"],
+    ["no set identifier", "spec.target.route53.resource.identifier", undefined, "expected the set identifier"],
+  ])("is told of %s, and of the field", async (_title, path, value, said) => {
+    const manifest = structuredClone(goodManifests.find(({ metadata }) => metadata.name === "aws-env"));
+    setField(manifest ?? {}, path, value);
+    setField(manifest ?? {}, "metadata.name", "refused");
+    const input = JSON.stringify(manifest);
+    const refusal = await kubectl(cluster(), ["apply", "-f", "-"], { input }).catch(String);
+    expect(refusal).toContain(path.replace(".httpRoute", "").replace("spec.targets", "spec.target"));
+    expect(refusal).toContain(said);
+  });
+});
+
+test("a Rebalance is refused by the API server if and only if the service would refuse it", async () => {
+  const resource = kube.resource(typeOf(REBALANCE));
+  const rebalance = { apiVersion: "rebalancer.ch1aki.github.io/v1", kind: "Rebalance" };
+  const seen = { taken: 0, refused: 0 };
+  const property = fc.asyncProperty(rebalanceSpecs, async (spec) => {
+    const object = { ...rebalance, metadata: { name: "random", namespace: "default" }, spec };
+    const parsed = parseRebalance(object);
+    seen[parsed.ok ? "taken" : "refused"] += 1;
+    const answer: unknown = await resource.create(object, { dryRun: true }).catch((error: unknown) => error);
+    const refusal = answer instanceof kubeErrors.Invalid ? answer.message : undefined;
+    expect({ ok: refusal === undefined, refusal, errors: parsed.ok ? [] : parsed.errors }).toMatchObject({
+      ok: parsed.ok,
+    });
+  });
+  await fc.assert(property, { numRuns: 300, interruptAfterTimeLimit: 60_000 });
+  expect(seen.taken).toBeGreaterThan(5);
+  expect(seen.refused).toBeGreaterThan(5);
 });
 
 test("kubectl scales a CollectorLoadBalancer", async () => {

@@ -37,10 +37,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))("%s: the service 
       fc.property(objects, (value) => {
         const refused = refusals(parts, value).length > 0;
         seen[refused ? "refused" : "taken"] += 1;
-        const { byBounds, byRules } = judged(value as object);
-        // A rule repeats some bounds, such as the number of fields of a one-of.
-        if (refused) expect([...byBounds, ...byRules]).not.toEqual([]);
-        else expect(byBounds).toEqual([]);
+        expect({ refused: judged(value as object).byBounds.length > 0 }).toEqual({ refused });
       }),
       { numRuns: 400 },
     );
