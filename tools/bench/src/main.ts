@@ -1,14 +1,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { barChart } from "./plot.ts";
+import { chart } from "./plot.ts";
 import { resultTable } from "./result.ts";
 import type { Suite } from "./suite.ts";
 import { kube } from "./suites/kube.ts";
 import { scoring } from "./suites/scoring.ts";
 import { sim } from "./suites/sim.ts";
 import { startup } from "./suites/startup.ts";
+import { weights } from "./suites/weights.ts";
 
-const suites: readonly Suite[] = [startup, kube, scoring, sim];
+const suites: readonly Suite[] = [startup, kube, scoring, sim, weights];
 
 const usage = `Usage: make bench SUITE=<name>
 
@@ -26,7 +27,7 @@ async function bench(name: string | undefined): Promise<number> {
   const folder = join(import.meta.dirname, "../../../docs/benchmarks");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, `${suite.name}.json`), `${JSON.stringify(results, undefined, 2)}\n`);
-  writeFileSync(join(folder, `${suite.name}.svg`), barChart(plot.title, plot.unit, plot.series));
+  writeFileSync(join(folder, `${suite.name}.svg`), chart(plot));
   console.log(resultTable(results));
   return results.every(({ ok }) => ok) ? 0 : 1;
 }

@@ -7,9 +7,20 @@ export interface Series {
   readonly middle: number;
 }
 
+/** One line of a plot over time, a value for each step of it. */
+export interface Line {
+  readonly name: string;
+  readonly values: readonly number[];
+}
+
+/** Bars of medians, or lines over minutes. */
+export type Plot =
+  | { readonly title: string; readonly unit: string; readonly series: readonly Series[] }
+  | { readonly title: string; readonly unit: string; readonly lines: readonly Line[]; readonly minutes: number };
+
 export interface Outcome {
   readonly results: readonly Result[];
-  readonly plot: { readonly title: string; readonly unit: string; readonly series: readonly Series[] };
+  readonly plot: Plot;
 }
 
 /** A measurement whose bars are ratios inside one run: machines are shared and noisy. */

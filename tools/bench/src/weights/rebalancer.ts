@@ -1,0 +1,17 @@
+/** What is measured: the app's own decision, for which no library stands in. */
+/* eslint-disable @nx/enforce-module-boundaries -- an app is imported nowhere but here, and by its pure part alone */
+export {
+  type Memory,
+  nextMemory,
+  NO_MEMORY,
+  type PolicySnapshot,
+  weightDecider,
+} from "@evenkeel/weight-rebalancer/decide";
+export {
+  measured,
+  originalWeight,
+  record,
+  SEED_POLICY,
+  seedSnapshot,
+  unmeasured,
+} from "@evenkeel/weight-rebalancer/testing";
