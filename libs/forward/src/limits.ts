@@ -30,8 +30,9 @@ export interface ForwardLimits {
   /** Tries of one request, the first among them, where the router does not say otherwise. */
   readonly tries: number;
   /**
-   * Every so many milliseconds a held HTTP/1.1 upload gets `102 Processing`, since a client that left shows by no other sign while
-   * its body is unread. A client is found gone after two of them. 0 sends none.
+   * Every so many milliseconds a held HTTP/1.1 upload whose buffer is full gets `100 Continue`, since a client that left shows by no
+   * other sign while its body is unread. A client is found gone after two of them. 0 sends none, which clients of Go before 1.24 need
+   * (they give up after five) and nginx, if it speaks HTTP/1.1 to this process (it takes the first for the answer).
    */
   readonly probe: number;
 }

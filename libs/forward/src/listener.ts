@@ -44,6 +44,7 @@ export class Listener {
   readonly #sockets = new Set<Socket>();
   readonly #sessions = new Set<ServerHttp2Session>();
   #port = 0;
+  #emptied: () => void = () => undefined;
 
   constructor(engine: Engine, options: ListenerOptions) {
     this.name = options.name;
@@ -58,7 +59,8 @@ export class Listener {
       connectionsCheckingInterval: Math.min(5_000, Math.max(100, limits.headTime / 4)),
       keepAliveTimeout: limits.clientIdle,
       insecureHTTPParser: false,
-      requireHostHeader: true,
+      // Refused here, in the words of this house.
+      requireHostHeader: false,
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: 15_000,
@@ -141,13 +143,16 @@ export class Listener {
     deadline.addEventListener("abort", cutAll, { once: true });
     if (deadline.aborted) cutAll();
     await closed;
+    if (this.#engine.inFlight > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
     deadline.removeEventListener("abort", cutAll);
     return cut;
   }
 
   /** Called after each exchange: what it leaves idle while draining is closed. */
   settled(): void {
-    if (this.#engine.draining) setImmediate(() => this.#http1.closeIdleConnections());
+    if (!this.#engine.draining) return;
+    setImmediate(() => this.#http1.closeIdleConnections());
+    if (this.#engine.inFlight === 0) this.#emptied();
   }
 
   #connection(socket: Socket): void {
@@ -169,9 +174,12 @@ export class Listener {
   }
 
   #serve(socket: Socket, speaks: "http1" | "h2"): void {
+    // A session reads what was given back by itself, and the connection from below.
     if (speaks === "h2") this.#http2.emit("connection", socket);
-    else this.#serveHttp1(socket);
-    socket.resume();
+    else {
+      this.#serveHttp1(socket);
+      socket.resume();
+    }
   }
 
   #secure(options: TlsOptions): TlsServer {

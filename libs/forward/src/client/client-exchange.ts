@@ -4,6 +4,7 @@ import type { Destination, Failure, Forward, Outcome, Refusal } from "../destina
 import type { Engine } from "../engine.ts";
 import { BadAnswer, BadRequest, Broken, NoRoute, TooSlow, Unreachable } from "../errors.ts";
 import type { ClientProtocol } from "../exchange.ts";
+import type { Deadlines } from "../limits.ts";
 import { requestHeaders } from "../headers/request-headers.ts";
 import { trailerList } from "../headers/response-headers.ts";
 import type { OriginPool } from "../upstream/origin-pool.ts";
@@ -12,6 +13,9 @@ import { Timed } from "../wheel.ts";
 
 /** Methods that may be repeated although the first may have arrived (RFC 9110, section 9.2.2). */
 const idempotent = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
+
+/** Into how many parts of an interval the probes of held uploads are spread. */
+const PROBE_PARTS = 16;
 
 type Phase = "routing" | "trying" | "answering" | "tunnel" | "ended";
 
@@ -57,6 +61,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     engine.tally.opened("exchange");
   }
 
+  abstract bodyWhole(): boolean;
   abstract bodyTrailers(): readonly string[];
   abstract interim(status: number, headers: string[]): void;
   abstract chunk(data: Buffer): boolean;
@@ -133,7 +138,10 @@ export abstract class ClientExchange extends Timed implements Asker {
   }
 
   #hold(promised: Promise<Destination>): void {
-    if (this.hasBody && this.engine.limits.probe > 0) this.engine.wheel.set(this, this.engine.limits.probe);
+    const { limits, wheel, inFlight } = this.engine;
+    // Spread, so that a burst of uploads does not make a burst of probes of itself ever after.
+    if (this.hasBody && limits.probe > 0)
+      wheel.set(this, (limits.probe * (1 + (inFlight % PROBE_PARTS))) / PROBE_PARTS);
     promised.then(
       (destination) => this.#take(destination),
       (error: unknown) => this.#defect(error),
@@ -175,7 +183,7 @@ export abstract class ClientExchange extends Timed implements Asker {
       this.#defect(error);
       return;
     }
-    this.#arm();
+    this.#arm(this.#tried);
   }
 
   /** The try is over, one way or another. */
@@ -196,34 +204,35 @@ export abstract class ClientExchange extends Timed implements Asker {
     this.refuseWith(500, new NoRoute({}));
   }
 
-  /** Milliseconds until the next deadline of the phase; 0 if there is none, or negative if it has passed. */
-  #remaining(): number {
-    const forward = this.#forward;
-    const now = this.engine.clock.monotonic();
-    const own = forward?.deadlines;
-    const defaults = this.engine.deadlines;
-    const total = own?.total ?? defaults.total;
-    let due = total > 0 ? this.#routed + total : Infinity;
+  #deadline(name: keyof Deadlines): number {
+    return this.#forward?.deadlines?.[name] ?? this.engine.deadlines[name];
+  }
+
+  /** Whether the deadline `name`, counted from `since`, has passed at `now`. */
+  #passed(name: keyof Deadlines, since: number, now: number): boolean {
+    const deadline = this.#deadline(name);
+    return deadline > 0 && now - since >= deadline;
+  }
+
+  get #withheld(): boolean {
+    return this.expectsContinue && !this.continueSent;
+  }
+
+  /** Has the wheel wake this at the next deadline of the phase. */
+  #arm(now: number): void {
+    let due = Infinity;
+    const consider = (name: keyof Deadlines, since: number) => {
+      const deadline = this.#deadline(name);
+      if (deadline > 0) due = Math.min(due, since + deadline);
+    };
+    consider("total", this.#routed);
     if (this.#phase === "trying") {
-      const response = own?.response ?? defaults.response;
-      const connect = own?.connect ?? defaults.connect;
-      const expect = own?.expect ?? defaults.expect;
-      if (response > 0) due = Math.min(due, this.#tried + response);
-      if (connect > 0 && this.#try?.connected !== true) due = Math.min(due, this.#tried + connect);
-      if (expect > 0 && this.#waitsToSend) due = Math.min(due, this.#tried + expect);
+      consider("response", this.#tried);
+      if (this.#try?.connected !== true) consider("connect", this.#tried);
+      if (this.#withheld) consider("expect", this.#tried);
     }
-    return due === Infinity ? 0 : due - now || -1;
-  }
-
-  get #waitsToSend(): boolean {
-    return this.expectsContinue && !this.continueSent && this.#try?.connected === true;
-  }
-
-  #arm(): void {
-    if (this.#phase !== "trying" && this.#phase !== "answering") return;
-    const remaining = this.#remaining();
-    if (remaining === 0) this.engine.wheel.clear(this);
-    else this.engine.wheel.set(this, remaining);
+    if (due === Infinity) this.engine.wheel.clear(this);
+    else this.engine.wheel.set(this, due - now);
   }
 
   override expire(): void {
@@ -232,27 +241,21 @@ export abstract class ClientExchange extends Timed implements Asker {
       return;
     }
     if (this.#phase !== "trying" && this.#phase !== "answering") return;
-    const remaining = this.#remaining();
-    if (remaining > 0) {
-      this.engine.wheel.set(this, remaining);
+    const now = this.engine.clock.monotonic();
+    const connected = this.#try?.connected === true;
+    const tried = this.#tried;
+    const trying = this.#phase === "trying";
+    const late = this.#passed("total", this.#routed, now) || (trying && this.#passed("response", tried, now));
+    if (late || (trying && !connected && this.#passed("connect", tried, now))) {
+      this.#try?.abort();
+      this.failed(late ? "deadline" : "connect", new Error("the deadline passed"), connected);
       return;
     }
-    if (remaining === 0) return;
-    const { clock, deadlines } = this.engine;
-    const expect = this.#forward?.deadlines?.expect ?? deadlines.expect;
-    const response = this.#forward?.deadlines?.response ?? deadlines.response;
-    const spent = clock.monotonic() - this.#tried;
-    const total = this.#forward?.deadlines?.total ?? deadlines.total;
-    const totalSpent = total > 0 && clock.monotonic() - this.#routed >= total;
-    if (this.#waitsToSend && spent >= expect && (response === 0 || spent < response) && !totalSpent) {
+    if (trying && connected && this.#withheld && this.#passed("expect", tried, now)) {
       this.continued();
       this.#try?.sendBody();
-      this.#arm();
-      return;
     }
-    const connected = this.#try?.connected === true;
-    this.#try?.abort();
-    this.failed(connected || totalSpent ? "deadline" : "connect", new Error("the deadline passed"), connected);
+    this.#arm(now);
   }
 
   bodyTaken(): void {
@@ -271,10 +274,11 @@ export abstract class ClientExchange extends Timed implements Asker {
     if (this.#phase !== "trying") return;
     this.#phase = "answering";
     this.#status = status;
-    if (this.expectsContinue && !this.continueSent) this.closeAfter();
+    if (this.#withheld) this.closeAfter();
     const more = this.#forward?.answerHeaders;
     if (more) headers.push(...more);
-    this.#arm();
+    if (this.#deadline("total") > 0) this.#arm(this.engine.clock.monotonic());
+    else this.engine.wheel.clear(this);
     this.writeHead(status, text, headers, complete);
   }
 

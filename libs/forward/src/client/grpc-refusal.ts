@@ -20,6 +20,6 @@ export function grpcRefusal(status: number, message: string): OutgoingHttpHeader
     ":status": 200,
     "content-type": "application/grpc",
     "grpc-status": String(codes[status] ?? 2),
-    "grpc-message": encodeURIComponent(message.trim()).replaceAll("%20", " "),
+    "grpc-message": message.trim().replaceAll(/[^\x20-\x24\x26-\x7e]/gu, encodeURIComponent),
   };
 }

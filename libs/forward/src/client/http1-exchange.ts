@@ -64,6 +64,10 @@ export class Http1Exchange extends ClientExchange implements Flushable {
     return this.#request;
   }
 
+  bodyWhole(): boolean {
+    return this.#request.complete;
+  }
+
   bodyTrailers(): readonly string[] {
     return this.#request.rawTrailers;
   }
@@ -81,9 +85,16 @@ export class Http1Exchange extends ClientExchange implements Flushable {
     socket.write(`${text}\r\n`, "latin1");
   }
 
+  /**
+   * `100 Continue` is the one interim answer that every client knows, asked for or not (RFC 9110, section 15.2.1): Python's takes any
+   * other for the final one (https://github.com/python/cpython/issues/42550). Before a body's buffer is full its socket is read, and
+   * tells by itself that the client left.
+   */
   protected override probe(): boolean {
-    if (this.protocol === "http/1.0" || this.expectsContinue || this.#request.complete) return false;
-    this.interim(102, []);
+    const { complete, readableLength, readableHighWaterMark } = this.#request;
+    if (this.protocol === "http/1.0" || complete) return false;
+    const unread = readableLength >= readableHighWaterMark;
+    if (unread && this.#response.socket?.writableLength === 0) this.interim(100, []);
     return true;
   }
 
@@ -136,7 +147,7 @@ export class Http1Exchange extends ClientExchange implements Flushable {
       response.addTrailers(pairs);
     }
     if (!response.writableEnded) response.end();
-    if (this.hasBody && !this.#request.complete) new Linger(this.engine, this.#request);
+    this.#dropBody();
   }
 
   protected override writeWhole(status: number, headers: string[], body: string): void {
@@ -145,7 +156,13 @@ export class Http1Exchange extends ClientExchange implements Flushable {
     if (this.expectsContinue && !this.continueSent) this.closeAfter();
     this.#response.writeHead(status, headers);
     this.#response.end(body);
-    if (this.hasBody && !this.#request.complete) new Linger(this.engine, this.#request);
+    this.#dropBody();
+  }
+
+  /** What is left of the request's body is of no use any more. A client that was not told to send it has its connection closed instead. */
+  #dropBody(): void {
+    if (!this.hasBody || this.#request.complete || (this.expectsContinue && !this.continueSent)) return;
+    new Linger(this.engine, this.#request);
   }
 
   protected override cut(): void {

@@ -3,6 +3,7 @@ import type { Duplex, Readable } from "node:stream";
 import type { Engine } from "../engine.ts";
 import type { ClientProtocol } from "../exchange.ts";
 import { headerObject } from "../headers/header-object.ts";
+import { resetStream } from "../reset-stream.ts";
 import { ClientExchange } from "./client-exchange.ts";
 import { grpcRefusal } from "./grpc-refusal.ts";
 
@@ -54,6 +55,10 @@ export class Http2Exchange extends ClientExchange {
 
   get body(): Readable {
     return this.#stream;
+  }
+
+  bodyWhole(): boolean {
+    return !this.#stream.aborted && this.#stream.rstCode === constants.NGHTTP2_NO_ERROR;
   }
 
   bodyTrailers(): readonly string[] {
@@ -135,8 +140,7 @@ export class Http2Exchange extends ClientExchange {
   }
 
   protected override cut(code: number | undefined): void {
-    const stream = this.#stream;
-    if (!stream.closed) stream.close(code === undefined || code === 0 ? constants.NGHTTP2_INTERNAL_ERROR : code);
+    resetStream(this.#stream, code ?? constants.NGHTTP2_INTERNAL_ERROR);
   }
 
   protected override tunnel(_status: number, _text: string, _headers: readonly string[], socket: Duplex): void {

@@ -16,7 +16,14 @@ export class Linger extends Timed {
     super();
     this.#request = request;
     engine.wheel.set(this, PATIENCE);
-    request.once("close", () => engine.wheel.clear(this));
+    const stop = () => {
+      engine.wheel.clear(this);
+      request.off("end", stop);
+      request.socket.off("close", stop);
+    };
+    request.once("end", stop);
+    // Node forgets the request after its answer, so that its connection alone tells of the end.
+    request.socket.once("close", stop);
     request.resume();
   }
 

@@ -51,6 +51,7 @@ export function shapeOf(request: IncomingMessage): RequestShape | ShapeFault {
   }
   if (chunked && lengths > 0) return bad("both Content-Length and Transfer-Encoding");
   if (chunked && request.httpVersionMinor === 0) return bad("a chunked body in HTTP/1.0");
+  if (host === undefined && request.httpVersionMinor > 0) return bad("no Host header");
   if (request.httpVersionMajor !== 1) return bad("an unknown version of HTTP");
   const target = targetOf(url, request.method ?? "", host ?? "");
   if (!target) return bad("an unclear target");

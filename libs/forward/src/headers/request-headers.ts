@@ -59,7 +59,8 @@ export function requestHeaders(exchange: Exchange, forward: Forward, proxy: stri
   }
   if (cookie !== "" && !(replaced && replaces(replaced, "cookie"))) list.push("cookie", cookie);
   if (trailers) list.push("te", "trailers");
-  list.push(
+  const own = replaced ? [] : list;
+  own.push(
     "x-forwarded-for",
     joined(forwardedFor, remoteAddress, ", "),
     "x-forwarded-proto",
@@ -72,6 +73,9 @@ export function requestHeaders(exchange: Exchange, forward: Forward, proxy: stri
     joined(via, `${viaVersion(exchange)} ${proxy}`, ", "),
   );
   if (replaced) {
+    for (let index = 0; index < own.length; index += 2) {
+      if (!replaces(replaced, own[index] as string)) list.push(own[index] as string, own[index + 1] as string);
+    }
     for (let index = 0; index < replaced.length; index += 2) {
       if (replaced[index] === "host") host = replaced[index + 1] as string;
       else list.push(replaced[index] as string, replaced[index + 1] as string);

@@ -56,6 +56,8 @@ export class BodyPump {
   };
 
   readonly #finish = (): void => {
+    // The close that follows ends the exchange.
+    if (!this.#asker.bodyWhole()) return;
     this.#detach();
     this.#done(this.#asker.bodyTrailers());
   };

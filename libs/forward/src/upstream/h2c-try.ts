@@ -1,15 +1,17 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http2";
 import { headerObject } from "../headers/header-object.ts";
 import { answerHeaderList, trailerList } from "../headers/response-headers.ts";
+import { resetStream } from "../reset-stream.ts";
 import { BodyPump } from "./body-pump.ts";
-import type { H2cSessions, Session } from "./h2c-sessions.ts";
+import type { H2cSessions, Session, SessionTaker } from "./h2c-sessions.ts";
 import type { Ask, Asker, Try } from "./try.ts";
 
 type AnswerHead = IncomingHttpHeaders & { readonly ":status"?: number | undefined };
 
 /** HTTP/2 without TLS: a stream of a shared session, with trailers both ways. gRPC goes by this. */
-export class H2cTry implements Try {
+export class H2cTry implements Try, SessionTaker {
   readonly #asker: Asker;
+  #ask: Ask | undefined;
   #session: Session | undefined;
   #stream: ClientHttp2Stream | undefined;
   #pump: BodyPump | undefined;
@@ -23,12 +25,24 @@ export class H2cTry implements Try {
   }
 
   get connected(): boolean {
-    return this.#session?.connected ?? false;
+    return this.#session !== undefined;
   }
 
-  start(sessions: H2cSessions, { asker, path, host, headers }: Ask): void {
-    const session = sessions.take();
+  start(sessions: H2cSessions, ask: Ask): void {
+    this.#ask = ask;
+    sessions.take(this);
+  }
+
+  unready(error: Error): void {
+    if (this.#aborted) return;
+    this.#aborted = true;
+    this.#asker.failed("connect", error, false);
+  }
+
+  ready(session: Session): void {
+    if (this.#aborted) return;
     this.#session = session;
+    const { asker, path, host, headers } = this.#ask as Ask;
     const wanted: OutgoingHttpHeaders = headerObject(headers);
     wanted[":method"] = asker.method;
     wanted[":path"] = path;
@@ -40,9 +54,8 @@ export class H2cTry implements Try {
     try {
       stream = session.http2.request(wanted, { endStream: !asker.hasBody, waitForTrailers: asker.hasBody });
     } catch (error) {
-      if (session.http2.closed || session.http2.destroyed) {
-        asker.failed("connect", error as Error, false);
-      } else asker.unsendable(error as Error);
+      this.#aborted = true;
+      asker.unsendable(error as Error);
       return;
     }
     this.#stream = stream;
@@ -67,16 +80,13 @@ export class H2cTry implements Try {
       this.#bodyTrailers = trailerList(trailers);
       stream.end();
     });
-    if (asker.expectsContinue) return;
-    if (session.connected) this.sendBody();
-    else stream.once("ready", () => this.sendBody());
+    if (!asker.expectsContinue) this.sendBody();
   }
 
   abort(): void {
     this.#aborted = true;
     this.#pump?.stop();
-    const stream = this.#stream;
-    if (stream && !stream.closed) stream.close(constants.NGHTTP2_CANCEL);
+    if (this.#stream) resetStream(this.#stream, constants.NGHTTP2_CANCEL);
   }
 
   resume(): void {
@@ -105,7 +115,7 @@ export class H2cTry implements Try {
     this.#aborted = true;
     const unsent = this.#pump?.over === false;
     this.#pump?.stop();
-    if (unsent) stream.close(constants.NGHTTP2_NO_ERROR);
+    if (unsent) resetStream(stream, constants.NGHTTP2_CANCEL);
     this.#asker.complete(this.#trailers);
   }
 
@@ -117,8 +127,7 @@ export class H2cTry implements Try {
     this.#pump?.stop();
     const code = stream.rstCode;
     const error = session.error ?? new Error(`the stream was reset with code ${code}`);
-    if (!session.connected) this.#asker.failed("connect", error, false);
-    else if (code === constants.NGHTTP2_REFUSED_STREAM) this.#asker.failed("reset", error, this.#answered, code);
+    if (code === constants.NGHTTP2_REFUSED_STREAM) this.#asker.failed("reset", error, this.#answered, code);
     else this.#asker.failed(isProtocolError(error) ? "protocol" : "reset", error, true, code);
   }
 }

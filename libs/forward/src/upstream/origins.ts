@@ -1,10 +1,12 @@
 import type { Origin } from "../destination.ts";
+import { Stopping } from "../errors.ts";
 import { OriginPool, type OriginPoolOptions } from "./origin-pool.ts";
 
 /** The pools of one forwarder, by origin. */
 export class Origins {
   readonly #options: Omit<OriginPoolOptions, "origin" | "idle">;
   readonly #pools = new Map<string, OriginPool>();
+  #closed = false;
   #byObject = new WeakMap<Origin, OriginPool>();
 
   constructor(options: Omit<OriginPoolOptions, "origin" | "idle">) {
@@ -15,7 +17,9 @@ export class Origins {
     return this.#pools.size;
   }
 
+  /** Throws once it is closed. */
   pool(origin: Origin): OriginPool {
+    if (this.#closed) throw new Stopping({});
     const known = this.#byObject.get(origin);
     if (known && !known.closed) return known;
     const key = keyOf(origin);
@@ -33,6 +37,7 @@ export class Origins {
   }
 
   close(): void {
+    this.#closed = true;
     for (const pool of this.#pools.values()) pool.close();
     this.#pools.clear();
     this.#byObject = new WeakMap();

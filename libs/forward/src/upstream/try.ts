@@ -22,6 +22,8 @@ export interface Asker extends Exchange {
   readonly expectsContinue: boolean;
   /** What the body's length is said to be; -1 if it is not said. */
   readonly bodyLength: number;
+  /** Whether the body that has ended is all of it: a stream of HTTP/2 that is reset ends too. */
+  bodyWhole(): boolean;
   /** Trailers of the request, once the body has ended: names and values in turn. */
   bodyTrailers(): readonly string[];
   /** A part of the body was taken from the client, so that the request cannot be sent again. */

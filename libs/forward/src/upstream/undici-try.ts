@@ -87,7 +87,7 @@ export class UndiciTry implements Try, Dispatcher.DispatchHandler {
     const kind =
       this.#controller === undefined
         ? "connect"
-        : !this.#answered && (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW")
+        : !this.#answered && (error.name === "HTTPParserError" || code === "UND_ERR_HEADERS_OVERFLOW")
           ? "protocol"
           : "reset";
     this.#asker.failed(kind, error, this.#controller !== undefined);
