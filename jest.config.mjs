@@ -10,7 +10,11 @@ export default {
   transform: {
     "^.+\\.ts$": [
       "@swc/jest",
-      { jsc: { parser: { syntax: "typescript" }, target: "es2024" }, module: { type: "es6" }, sourceMaps: "inline" },
+      {
+        jsc: { parser: { syntax: "typescript" }, target: "es2024", experimental: { keepImportAttributes: true } },
+        module: { type: "es6" },
+        sourceMaps: "inline",
+      },
     ],
   },
   injectGlobals: false,

@@ -20,6 +20,9 @@ const main = join(import.meta.dirname, "../dist/main.mjs");
 
 const USER = { name: "admin", groups: ["system:masters"], token: "secret" };
 
+/** Route 53 in this process takes any. */
+export const CREDENTIALS = { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" };
+
 /** The metric that the Rebalances of these tests follow. */
 export const QUERY = "sum(requests)";
 
@@ -69,9 +72,9 @@ export class World implements AsyncDisposable {
     return join(this.folder, "kubeconfig");
   }
 
-  /** Starts the service with a real main; more flags win over what tests need. */
-  serve(flags: readonly string[] = []): ServiceProcess {
-    const given = (name: string) => flags.some((flag) => flag.startsWith(`--${name}`));
+  /** The flags that a service in this world needs; those that are given win. */
+  flags(given: readonly string[] = []): readonly string[] {
+    const isGiven = (name: string) => given.some((flag) => flag.startsWith(`--${name}`));
     const defaults = {
       kubeconfig: this.kubeconfig,
       state: "sqlite::memory:",
@@ -82,9 +85,13 @@ export class World implements AsyncDisposable {
       "lease-renew-deadline": "2s",
       "lease-retry-period": "300ms",
     };
-    const rest = Object.entries(defaults).flatMap(([name, value]) => (given(name) ? [] : [`--${name}=${value}`]));
-    const env = { ...process.env, AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" };
-    const service = ServiceProcess.start(main, [...flags, ...rest], env);
+    const rest = Object.entries(defaults).flatMap(([name, value]) => (isGiven(name) ? [] : [`--${name}=${value}`]));
+    return [...given, ...rest];
+  }
+
+  /** Starts the service as a process of its own. */
+  serve(flags: readonly string[] = [], env: Readonly<Record<string, string>> = CREDENTIALS): ServiceProcess {
+    const service = ServiceProcess.start(main, this.flags(flags), { ...process.env, ...env });
     this.#processes.push(service);
     return service;
   }
