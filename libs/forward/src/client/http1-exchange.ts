@@ -9,6 +9,9 @@ import { Linger } from "./linger.ts";
 import { nextTurn } from "./turns.ts";
 import type { UpgradeStart } from "./upgrade-start.ts";
 
+/** Bytes of a whole body up to which it goes out in one write with its head. */
+const ONE_WRITE = 16 * 1024;
+
 const exchangeOf = Symbol("exchange");
 type Marked = ServerResponse & { [exchangeOf]?: Http1Exchange };
 
@@ -30,6 +33,8 @@ export class Http1Exchange extends ClientExchange implements Flushable {
   readonly #start: UpgradeStart | undefined;
   /** Bytes of the answer's body that are still to come; -1 if it is not said. */
   #rest = -1;
+  /** The head is written and not sent yet. */
+  #headWaits = false;
   #listensToDrain = false;
 
   constructor(
@@ -108,6 +113,7 @@ export class Http1Exchange extends ClientExchange implements Flushable {
       this.cut();
       return;
     }
+    this.#headWaits = true;
     this.#rest = -1;
     for (let index = 0; index < headers.length; index += 2) {
       if (headers[index] === "content-length") this.#rest = Number(headers[index + 1]);
@@ -117,6 +123,7 @@ export class Http1Exchange extends ClientExchange implements Flushable {
 
   flushHead(): void {
     if (!this.#response.headersSent || this.#response.writableEnded || this.#response.destroyed) return;
+    this.#headWaits = false;
     this.#response.flushHeaders();
   }
 
@@ -125,10 +132,13 @@ export class Http1Exchange extends ClientExchange implements Flushable {
     if (this.#rest >= 0) {
       this.#rest -= data.length;
       if (this.#rest === 0) {
-        response.end(data);
+        // Head and body as one text are one plain write instead of a list of buffers.
+        if (this.#headWaits && data.length <= ONE_WRITE) response.end(data.toString("latin1"), "latin1");
+        else response.end(data);
         return true;
       }
     }
+    this.#headWaits = false;
     if (response.write(data)) return true;
     if (!this.#listensToDrain) {
       this.#listensToDrain = true;
