@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { chart } from "./plot.ts";
 import { resultTable } from "./result.ts";
 import type { Suite } from "./suite.ts";
+import { forward } from "./suites/forward.ts";
 import { kube } from "./suites/kube.ts";
 import { scoring } from "./suites/scoring.ts";
 import { sim } from "./suites/sim.ts";
 import { startup } from "./suites/startup.ts";
 import { weights } from "./suites/weights.ts";
 
-const suites: readonly Suite[] = [startup, kube, scoring, sim, weights];
+const suites: readonly Suite[] = [startup, kube, scoring, sim, weights, forward];
 
 const usage = `Usage: make bench SUITE=<name>
 

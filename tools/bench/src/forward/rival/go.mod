@@ -1,0 +1,3 @@
+module evenkeel/bench/forward-rival
+
+go 1.24

@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startBackend, startProxy } from "../forward/nginx.ts";
+import { cpuSeconds } from "../forward/process-usage.ts";
+import { buildRival, requirePrograms, type Running, start } from "../forward/programs.ts";
+import { streamMemory } from "../forward/streams.ts";
+import { type Load, load } from "../forward/wrk.ts";
+import { barred, figure, median } from "../result.ts";
+import type { Suite } from "../suite.ts";
+
+const ROUNDS = 7;
+const SECONDS = 4;
+/** Requests until a contender's code counts as warm: by then Node has compiled what there is to compile. */
+const WARM_UP = 40_000;
+
+interface Round extends Load {
+  /** CPU seconds of the proxy for 100,000 requests. */
+  readonly cpu: number;
+}
+
+const node = (file: string, upstream: string) =>
+  start(process.execPath, [join(import.meta.dirname, "../forward", file), upstream]);
+
+async function measure({ pid, port }: Running, seconds: number): Promise<Round> {
+  const before = cpuSeconds(pid);
+  const run = await load(`http://127.0.0.1:${port}/small`, seconds);
+  return { ...run, cpu: ((cpuSeconds(pid) - before) / run.requests) * 100_000 };
+}
+
+/** The forwarder beside what else one could put in its place, in front of one nginx, in one run. */
+export const forward: Suite = {
+  name: "forward",
+  about: "requests/s, latency and CPU of libs/forward beside nginx, Go and other proxies of Node; memory over 10 GB",
+  async run(progress) {
+    await requirePrograms();
+    const rival = await buildRival();
+    const folder = mkdtempSync(join(tmpdir(), "bench-forward-"));
+    const running: Running[] = [];
+    const keep = async (starting: Promise<Running>) => {
+      const program = await starting;
+      running.push(program);
+      return program;
+    };
+    try {
+      const backend = await keep(startBackend(folder));
+      const upstream = `http://127.0.0.1:${backend.port}`;
+      const ours = await keep(node("forward.ts", upstream));
+      const contenders = [
+        { name: "direct", program: backend, rounds: [] as Round[] },
+        { name: "nginx", program: await keep(startProxy(folder, backend.port)), rounds: [] as Round[] },
+        { name: "forward", program: ours, rounds: [] as Round[] },
+        { name: "Go ReverseProxy", program: await keep(start(rival, [upstream])), rounds: [] as Round[] },
+        { name: "http-proxy", program: await keep(node("http-proxy.ts", upstream)), rounds: [] as Round[] },
+        {
+          name: "@fastify/http-proxy",
+          program: await keep(node("fastify-http-proxy.ts", upstream)),
+          rounds: [] as Round[],
+        },
+      ];
+      for (const { name, program } of contenders) {
+        for (let requests = 0; requests < WARM_UP;) requests += (await measure(program, SECONDS)).requests;
+        progress(`warm: ${name}`);
+      }
+      for (let round = 0; round < ROUNDS; round++) {
+        for (const { name, program, rounds } of round % 2 === 0 ? contenders : contenders.toReversed()) {
+          const got = await measure(program, SECONDS);
+          rounds.push(got);
+          progress(
+            `round ${round + 1} of ${ROUNDS}: ${name} ${Math.round(got.perSecond)}/s, p99 ${got.p99} ms, CPU ${got.cpu.toFixed(2)} s`,
+          );
+        }
+      }
+      const memory = await streamMemory(ours);
+      progress(`${memory.streams} streams of 10 MB`);
+
+      const medians = contenders.map(({ name, rounds }) => ({
+        name,
+        perSecond: median(rounds.map(({ perSecond }) => perSecond)),
+        p50: median(rounds.map(({ p50 }) => p50)),
+        p99: median(rounds.map(({ p99 }) => p99)),
+        cpu: median(rounds.map(({ cpu }) => cpu)),
+        values: rounds.map(({ cpu }) => cpu),
+      }));
+      const of = (wanted: string) => {
+        const found = medians.find(({ name }) => name === wanted);
+        if (!found) throw new Error(`unreachable: ${wanted} ran`);
+        return found;
+      };
+      const megabytes = (bytes: number) => bytes / 1e6;
+      return {
+        results: [
+          ...medians.flatMap(({ name, perSecond, p50, p99, cpu, values }) => [
+            figure(`${name}, requests`, perSecond, "1/s"),
+            figure(`${name}, p50`, p50, "ms"),
+            figure(`${name}, p99`, p99, "ms"),
+            ...(name === "direct"
+              ? []
+              : [
+                  figure(`${name}, CPU for 100,000 requests`, cpu, "s"),
+                  figure(`${name}, CPU, least of ${ROUNDS} rounds`, Math.min(...values), "s"),
+                  figure(`${name}, CPU, most of ${ROUNDS} rounds`, Math.max(...values), "s"),
+                ]),
+          ]),
+          barred("CPU, forward / Go ReverseProxy", of("forward").cpu / of("Go ReverseProxy").cpu, "ratio", "<= 1.3"),
+          barred("CPU, forward / http-proxy", of("forward").cpu / of("http-proxy").cpu, "ratio", "<= 0.5"),
+          barred("p99, forward / Go ReverseProxy", of("forward").p99 / of("Go ReverseProxy").p99, "ratio", "<= 1"),
+          figure(`forward, memory after 200 of ${memory.streams} streams of 10 MB`, megabytes(memory.warm), "MB"),
+          figure("forward, most memory after that", megabytes(memory.peak), "MB"),
+          barred("forward, memory at the end / after 200 streams", memory.end / memory.warm, "ratio", "<= 1.2"),
+        ],
+        plot: {
+          title: "CPU seconds of a proxy for 100,000 requests",
+          unit: "s",
+          series: medians
+            .filter(({ name }) => name !== "direct")
+            .map(({ name, values, cpu }) => ({ name, values, middle: cpu })),
+        },
+      };
+    } finally {
+      for (const program of running) program.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
