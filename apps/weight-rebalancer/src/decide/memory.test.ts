@@ -13,7 +13,8 @@ function remembered(changes: SeedChanges, carriedOut = true) {
 
 describe("what is remembered", () => {
   test("a rise that was carried out is the weight, a change and a rise", () => {
-    expect(remembered({})).toEqual({ ...NO_MEMORY, desired: 16, changedAt: noon, raisedAt: noon });
+    const expected = { ...NO_MEMORY, desired: 16, changedAt: noon, raisedAt: noon, yieldedAt: 1 };
+    expect(remembered({})).toEqual(expected);
   });
 
   test("a fall that was carried out is a change and no rise", () => {
@@ -23,6 +24,7 @@ describe("what is remembered", () => {
       desired: 4,
       changedAt: noon,
       raisedAt: 1,
+      yieldedAt: 1,
     });
   });
 
@@ -31,13 +33,24 @@ describe("what is remembered", () => {
     expect(remembered({ memory }, false)).toEqual({ ...NO_MEMORY, desired: null, changedAt: 1, raisedAt: 1 });
   });
 
+  test("a change that failed where there are several targets counts for the pace, since some may have taken it", () => {
+    const memory = { desired: 8, changedAt: 1, raisedAt: 1 };
+    const targets = [record(8), record(null)];
+    expect(remembered({ memory, targets }, false)).toEqual({
+      ...NO_MEMORY,
+      desired: null,
+      changedAt: noon,
+      raisedAt: noon,
+    });
+  });
+
   test("a dry run changes nothing", () => {
-    const memory = { ...NO_MEMORY, desired: 8, changedAt: 1, raisedAt: 1 };
+    const memory = { ...NO_MEMORY, desired: 8, changedAt: 1, raisedAt: 1, yieldedAt: 1 };
     expect(remembered({ dryRun: true, memory }, false)).toEqual(memory);
   });
 
   test("a weight that was right already is taken for ours, so that a later change by others is seen", () => {
-    expect(remembered({ targets: [record(16)] })).toEqual({ ...NO_MEMORY, desired: 16 });
+    expect(remembered({ targets: [record(16)] })).toEqual({ ...NO_MEMORY, desired: 16, yieldedAt: 1 });
   });
 
   test("a weight that is merely near enough is not", () => {
@@ -45,23 +58,53 @@ describe("what is remembered", () => {
   });
 
   test("a gap changes nothing", () => {
-    const memory = { smoothed: { value: 2000, at: 1 }, desired: 8, changedAt: 1, raisedAt: 1, yieldedAt: null };
+    const memory = { smoothed: { value: 2000, at: 1 }, desired: 8, changedAt: 1, raisedAt: 1, yieldedAt: 1 };
     const metrics = [unmeasured("NoData", "no samples")];
     expect(remembered({ metrics, memory, policy: { smoothing: 60_000 } })).toEqual(memory);
   });
 
-  test("giving way is remembered with the generation, and forgotten when the record is back", () => {
-    const yielding = { onExternalChange: "yield", targets: [record(3)], memory: { desired: 16 } } as const;
-    expect(remembered(yielding)).toEqual({ ...NO_MEMORY, desired: 16, yieldedAt: 1 });
-    expect(remembered({ ...yielding, targets: [record(16)], memory: { desired: 16, yieldedAt: 1 } })).toEqual({
-      ...NO_MEMORY,
-      desired: 16,
-    });
+  test("the generation is that of the last turn with every target in step", () => {
+    const second = { namespace: "default", name: "aws-env", generation: 2 };
+    const memory = { desired: 16, yieldedAt: 1 };
+    const yieldedAt = (targets: SeedChanges["targets"]) =>
+      remembered({ rebalance: second, onExternalChange: "yield", targets: targets ?? [], memory, dryRun: true })
+        .yieldedAt;
+    expect(yieldedAt([record(16)])).toBe(2);
+    expect(yieldedAt([record(3)])).toBe(1);
+    expect(yieldedAt([record(3, { pending: true })])).toBe(2);
+    expect(yieldedAt([record(16), record(3)])).toBe(1);
+    expect(yieldedAt([record(16), record(null)])).toBe(1);
+    expect(yieldedAt([record(null)])).toBe(1);
   });
 
-  test("giving way lasts while the target cannot be read", () => {
-    const memory = { desired: 16, yieldedAt: 1 };
-    expect(remembered({ onExternalChange: "yield", targets: [record(null)], memory }).yieldedAt).toBe(1);
+  test("giving way is remembered with the generation, and lasts until that is another", () => {
+    const yielding = { onExternalChange: "yield", targets: [record(3)] } as const;
+    const memory = remembered({ ...yielding, memory: { desired: 16 } });
+    expect(memory).toEqual({ ...NO_MEMORY, desired: 16, yieldedAt: 1 });
+    const decided = (generation: number) =>
+      weightDecider.decide(
+        seedSnapshot({ ...yielding, memory, rebalance: { namespace: "default", name: "aws-env", generation } }),
+      );
+    expect(decided(1)).toMatchObject({ action: "hold", reason: "ExternalChange" });
+    expect(decided(2)).toMatchObject({ action: "raise", after: 16 });
+  });
+
+  test("a target that spec has come to name is given its weight and not taken for somebody else's change", () => {
+    const edited = {
+      rebalance: { namespace: "default", name: "aws-env", generation: 2 },
+      onExternalChange: "yield",
+      targets: [record(16), record(3)],
+    } as const;
+    const memory = remembered({ targets: [record(16)], memory: { desired: 16 } });
+    const snapshot = seedSnapshot({ ...edited, memory });
+    const verdict = weightDecider.decide(snapshot);
+    expect(verdict).toMatchObject({ action: "raise", after: 16 });
+    const after = nextMemory(snapshot, verdict, true);
+    expect(after.yieldedAt).toBe(2);
+    expect(weightDecider.decide(seedSnapshot({ ...edited, memory: after }))).toMatchObject({
+      action: "hold",
+      reason: "ExternalChange",
+    });
   });
 
   test("times in the future, from a clock that was put back, become now", () => {

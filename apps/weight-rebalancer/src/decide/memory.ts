@@ -12,32 +12,29 @@ const AGREED: ReadonlySet<WeightReason> = new Set(["InStep", "Minimum", "Maximum
  * What to remember after a decision. `carriedOut` says whether every target took it; of a hold or a dry run it does not matter.
  *
  * A change that failed may have reached some targets, or have been accepted without an answer. The last weight is then forgotten
- * rather than guessed: what the targets show next must not look like somebody else's doing.
+ * rather than guessed: what the targets show next must not look like somebody else's doing. Where there are several targets, the
+ * pace counts it as a change.
  */
 export function nextMemory(
   snapshot: WeightSnapshot,
   verdict: Pick<WeightVerdict, "action" | "reason" | "after" | "dryRun">,
   carriedOut: boolean,
 ): Memory {
-  const { memory } = snapshot;
+  const { memory, rebalance, targets } = snapshot;
+  const { action, after } = verdict;
   const now = Date.parse(snapshot.at);
+  const agreed = isAgreed(snapshot, verdict);
   const kept: Memory = {
     smoothed: smoothedLoad(snapshot),
-    desired: memory.desired,
+    desired: agreed ? after : memory.desired,
     changedAt: rewound(memory.changedAt, now),
     raisedAt: rewound(memory.raisedAt, now),
-    yieldedAt: yieldedAt(snapshot, verdict),
+    yieldedAt: agreed || isInStep(snapshot) ? rebalance.generation : givenWayTo(snapshot, verdict),
   };
-  if (verdict.action === "hold") return isAgreed(snapshot, verdict) ? { ...kept, desired: verdict.after } : kept;
-  if (verdict.dryRun === true) return kept;
-  if (!carriedOut) return { ...kept, desired: null };
-  return {
-    ...kept,
-    desired: verdict.after,
-    changedAt: now,
-    raisedAt: verdict.action === "raise" ? now : kept.raisedAt,
-    yieldedAt: null,
-  };
+  if (action === "hold" || verdict.dryRun === true) return kept;
+  const times = { changedAt: now, raisedAt: action === "raise" ? now : kept.raisedAt };
+  if (carriedOut) return { ...kept, ...times, desired: after, yieldedAt: rebalance.generation };
+  return { ...kept, ...(targets.length > 1 ? times : {}), desired: null, yieldedAt: null };
 }
 
 function smoothedLoad(snapshot: WeightSnapshot): Memory["smoothed"] {
@@ -46,16 +43,28 @@ function smoothedLoad(snapshot: WeightSnapshot): Memory["smoothed"] {
   return load && "total" in load ? load.smoothed : snapshot.memory.smoothed;
 }
 
-function yieldedAt(
-  { memory, rebalance, targets }: WeightSnapshot,
+/** The generation of a change that is given way to, from the first turn that does. */
+function givenWayTo(
+  { memory, rebalance }: WeightSnapshot,
   { action, reason }: Pick<WeightVerdict, "action" | "reason">,
-): number | null {
-  if (action === "hold" && reason === "ExternalChange") return rebalance.generation;
-  const readable = readableTargets(targets);
-  const back = readable.length > 0 && changedByOthers(readable, memory).length === 0;
-  return back ? null : memory.yieldedAt;
+) {
+  return memory.yieldedAt ?? (action === "hold" && reason === "ExternalChange" ? rebalance.generation : null);
 }
 
-function isAgreed({ targets }: WeightSnapshot, { reason, after }: Pick<WeightVerdict, "reason" | "after">): boolean {
-  return AGREED.has(reason) && after !== null && outOfStep(readableTargets(targets), after).length === 0;
+/** Whether every target has the weight that was last carried out, as far as nothing is on its way. */
+function isInStep({ memory, targets }: WeightSnapshot): boolean {
+  const readable = readableTargets(targets);
+  return (
+    memory.desired !== null && readable.length === targets.length && changedByOthers(readable, memory).length === 0
+  );
+}
+
+/** Whether a decision to hold found every target at a weight that was to be given to them. */
+function isAgreed(
+  { targets }: WeightSnapshot,
+  { action, reason, after }: Pick<WeightVerdict, "action" | "reason" | "after">,
+): boolean {
+  const readable = readableTargets(targets);
+  const settled = action === "hold" && AGREED.has(reason) && after !== null && readable.length === targets.length;
+  return settled && outOfStep(readable, after).length === 0;
 }

@@ -99,7 +99,10 @@ export interface Memory {
   readonly desired: number | null;
   readonly changedAt: number | null;
   readonly raisedAt: number | null;
-  /** The generation of spec under which somebody else's change was given way to. */
+  /**
+   * The generation of spec under which somebody else's change is given way to: that of the last turn that left every target with
+   * the desired weight. Under another, spec was edited since, and targets may differ for that alone.
+   */
   readonly yieldedAt: number | null;
 }
 
