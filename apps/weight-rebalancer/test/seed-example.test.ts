@@ -102,19 +102,19 @@ describeReal(
         metadata: { ...example.metadata, namespace: "default" },
         spec: { ...example.spec, ...change },
       });
-      const service = world.serve([], {
+      world.serve([], {
         HTTP_PROXY: proxy.url,
         NO_PROXY: "127.0.0.1",
         AWS_ENDPOINT_URL_ROUTE_53: moto.url,
       });
       const records = async () => (await client.list(zone)).records;
       const weight = async () => (await records()).find((record) => record.setIdentifier === "aws")?.weight;
-      return { world, service, records, weight };
+      return { world, records, weight, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
     }
 
     test("as it stands is a dry run: it shows 16 and leaves the record as it is", async () => {
-      const { world, weight, records } = await given();
-      await using _world = world;
+      await using example = await given();
+      const { world, weight, records } = example;
       await eventually(async () => {
         expect((await world.get("aws-env")).status).toMatchObject({
           condition: "Unhealthy",
@@ -127,8 +127,8 @@ describeReal(
     }, 60_000);
 
     test("without its dry run makes the record 16, and touches no other", async () => {
-      const { world, weight, records } = await given({ dryRun: false });
-      await using _world = world;
+      await using example = await given({ dryRun: false });
+      const { world, weight, records } = example;
       const before = (await records()).filter(({ setIdentifier }) => setIdentifier !== "aws");
       await eventually(async () => expect(await weight()).toBe(16));
       await eventually(async () => {
