@@ -1,6 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
-import { measured, NOON, record } from "../testing.ts";
+import { measured, NOON, record, seedSnapshot } from "../testing.ts";
 import { decided, decisionTable, kept, secondsAgo } from "../testing/decision-table.ts";
+import { nextMemory } from "./memory.ts";
+import { type Memory, NO_MEMORY } from "./snapshot.ts";
+import { weightDecider } from "./weight-decider.ts";
 
 const low = [measured("500")];
 const minute = 60_000;
@@ -274,4 +277,32 @@ describe("a clock that jumps", () => {
       16,
     ],
   ]);
+
+  /** Minutes on our own count at which the weight rose, with a load that always asks for more than one step. */
+  function rises(clock: (minute: number) => number): readonly number[] {
+    let memory: Memory = { ...NO_MEMORY, desired: 0 };
+    let weight = 0;
+    const risen: number[] = [];
+    for (let turn = 0; turn < 20; turn += 1) {
+      const snapshot = seedSnapshot({
+        at: new Date(noon + clock(turn) * minute).toISOString(),
+        policy: { maxStepUp: 1, cooldownUp: 5 * minute },
+        metrics: [measured("20000")],
+        targets: [record(weight)],
+        memory,
+      });
+      const verdict = weightDecider.decide(snapshot);
+      memory = nextMemory(snapshot, verdict, true);
+      if (verdict.action === "raise") risen.push(turn);
+      weight = verdict.after ?? weight;
+    }
+    return risen;
+  }
+
+  test("neither freezes the weight nor lets it run", () => {
+    expect(rises((turn) => turn)).toEqual([0, 5, 10, 15]);
+    expect(rises((turn) => (turn < 7 ? turn : turn - 60))).toEqual([0, 5, 12, 17]);
+    expect(rises((turn) => (turn < 7 ? turn : turn + 60))).toEqual([0, 5, 7, 12, 17]);
+    expect(rises((turn) => (turn === 7 ? turn + 60 : turn))).toEqual([0, 5, 7, 13, 18]);
+  });
 });
