@@ -19,12 +19,16 @@ export interface AwsSessionOptions {
 /** Milliseconds before its end from which a role is taken anew. */
 const AHEAD_OF_EXPIRY = 300_000;
 
-/** How long a role lasts whose answer does not tell, in milliseconds: the shortest that AWS gives. */
+/**
+ * How long a role lasts, in milliseconds: AWS gives no less than the first and, unless asked, no more than the second. What its answer
+ * says is taken within them, so that a wall clock that is wrong or jumps does no harm.
+ */
 const SHORTEST_ROLE = 900_000;
+const LONGEST_ROLE = 3_600_000;
 
 interface TakenRole {
   readonly client: Route53Client;
-  /** Wall time from which it is taken anew. */
+  /** When it is taken anew, by the monotonic clock. */
   readonly renewAt: number;
 }
 
@@ -47,7 +51,7 @@ export class AwsSession {
     const { identity, clock } = this.#options;
     const { role, key } = identity;
     if (role === undefined) return (this.#own ??= this.#connect(key));
-    if (this.#role === undefined || clock.now() >= this.#role.renewAt) {
+    if (this.#role === undefined || clock.monotonic() >= this.#role.renewAt) {
       this.#taking ??= this.#take(role, zone).finally(() => (this.#taking = undefined));
       this.#role = await this.#taking;
     }
@@ -88,8 +92,9 @@ export class AwsSession {
       const { Credentials } = await withDeadline(limit, (abortSignal) => sts.send(command, { abortSignal }));
       const { AccessKeyId = "", SecretAccessKey = "", SessionToken = "", Expiration } = Credentials ?? {};
       const key = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken };
-      const expiry = Expiration?.getTime() ?? clock.now() + SHORTEST_ROLE;
-      return { client: this.#connect(key), renewAt: expiry - AHEAD_OF_EXPIRY };
+      const told = (Expiration?.getTime() ?? 0) - clock.now();
+      const lasts = Math.min(Math.max(told, SHORTEST_ROLE), LONGEST_ROLE);
+      return { client: this.#connect(key), renewAt: clock.monotonic() + lasts - AHEAD_OF_EXPIRY };
     } catch (thrown) {
       const error = route53Fault(thrown, zone);
       const denied = [Route53Denied.entry.code, Route53Refused.entry.code] as readonly string[];

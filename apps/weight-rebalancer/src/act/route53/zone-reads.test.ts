@@ -129,6 +129,26 @@ describe("reads of one zone", () => {
     expect(world.calls).toEqual(Array(5).fill("list ok"));
   });
 
+  test("are at most 30 a minute for 200 records in 5 zones that are read at any time, each a quarter of a minute old at most", async () => {
+    await using world = await Route53World.start();
+    const targets = Array.from({ length: 200 }, (_, i) => {
+      const name = `r${String((i * 17) % 40).padStart(4, "0")}.example.com`;
+      return world.target("x", { hostedZoneID: `Y${i % 5}`, resource: { name, type: "A", identifier: "x" } });
+    });
+    for (let zone = 0; zone < 5; zone++) world.route53.addZone(`Y${zone}`, "example.com", many(40, "r"));
+    const minute = async () => {
+      for (const target of targets) {
+        await world.read(target, 15_000);
+        await world.advance(300);
+      }
+    };
+    await minute();
+    world.calls.length = 0;
+    await minute();
+    expect(world.calls.length).toBeLessThanOrEqual(30);
+    expect(new Set(world.calls)).toEqual(new Set(["list ok"]));
+  });
+
   test("join the call that is under way", async () => {
     await using world = await Route53World.start([weighted("blue", 8), weighted("green", 16)]);
     const both = [world.target("blue"), world.target("green")].map((target) =>

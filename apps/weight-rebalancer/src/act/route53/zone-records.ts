@@ -1,6 +1,6 @@
 import type { ResourceRecordSet } from "@aws-sdk/client-route-53";
 import { type Clock, CodedError, isRetryable, retry, toError } from "@evenkeel/runtime";
-import { canonicalName, listPosition } from "./record-name.ts";
+import { canonicalName, displayName, listPosition } from "./record-name.ts";
 import { type RecordId, withWeight } from "./weighted-record.ts";
 import { whyNotYet } from "./why-not-yet.ts";
 import type { ListStart, RecordPage, ZoneApi } from "./zone-api.ts";
@@ -143,7 +143,7 @@ export class ZoneRecords {
   /** Reads pages from `name` on for as long as they end amid a name that is due. Gives the position that was reached. */
   async #readFrom(name: string): Promise<string> {
     let reading: Reading = { at: this.#options.clock.monotonic(), writes: this.#writes, records: [] };
-    let start: ListStart = { name };
+    let start: ListStart = { name: displayName(name) };
     for (;;) {
       const { records, next } = await this.#page(start);
       const nextName = next && canonicalName(next.name);
