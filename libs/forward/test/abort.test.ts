@@ -8,12 +8,14 @@ import {
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { addAbortSignal } from "node:stream";
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import { Stage } from "./parts/stage.ts";
 import { Wire, WireServer } from "./parts/wire.ts";
 
 /** Each way to die is tried so many times, ten at once. */
-const ROUNDS = process.env["SOAK"] === "1" ? 1_000 : 100;
+const SOAK = process.env["SOAK"] === "1";
+const ROUNDS = SOAK ? 1_000 : 100;
+jest.setTimeout(SOAK ? 600_000 : 30_000);
 const AT_ONCE = 10;
 
 /** The other side must have noticed by then, in milliseconds. */

@@ -128,6 +128,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     this.#status = status;
     this.#end = "refused";
     this.engine.wheel.clear(this);
+    if (this.engine.draining) this.closeAfter();
     const list = [...(headers ?? [])];
     if (code !== undefined) list.push("evenkeel-error", code);
     this.writeWhole(status, list, body ?? "");
@@ -274,7 +275,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     if (this.#phase !== "trying") return;
     this.#phase = "answering";
     this.#status = status;
-    if (this.#withheld) this.closeAfter();
+    if (this.#withheld || this.engine.draining) this.closeAfter();
     const more = this.#forward?.answerHeaders;
     if (more) headers.push(...more);
     if (this.#deadline("total") > 0) this.#arm(this.engine.clock.monotonic());

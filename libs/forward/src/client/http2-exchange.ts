@@ -84,7 +84,6 @@ export class Http2Exchange extends ClientExchange {
   protected override writeHead(status: number, _text: string, headers: string[], complete: boolean): void {
     const stream = this.#stream;
     if (stream.destroyed || stream.closed) return;
-    if (this.engine.draining) this.closeAfter();
     const answer: OutgoingHttpHeaders = headerObject(headers);
     answer[":status"] = status;
     if (complete) this.#whole = true;
@@ -114,7 +113,6 @@ export class Http2Exchange extends ClientExchange {
     const stream = this.#stream;
     if (stream.destroyed || stream.closed) return;
     this.#whole = true;
-    if (this.engine.draining) this.closeAfter();
     if (this.header("content-type")?.startsWith("application/grpc") === true) {
       stream.respond({ ...headerObject(headers), ...grpcRefusal(status, body) }, { endStream: true });
     } else {
