@@ -32,6 +32,13 @@ export const Withdrawn = defineError({
 
 // Amazon Route 53.
 
+export const Route53Stopped = defineError({
+  code: "EK_WEIGHT_ROUTE53_STOPPED",
+  recovery: "retryable",
+  message: "this process stops and no longer waits for Route 53",
+  remedy: "A change that was on its way may have been made. The process that leads next reads what is there.",
+});
+
 export const Route53Throttled = defineError({
   code: "EK_WEIGHT_ROUTE53_THROTTLED",
   recovery: "retryable",

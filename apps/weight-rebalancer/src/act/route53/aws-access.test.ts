@@ -87,6 +87,32 @@ describe("credentials", () => {
     expect(world.weights()).toEqual({ blue: 8 });
   });
 
+  test("that may not take the role are denied, and the message names the role", async () => {
+    const sts = createServer((_request, response) => {
+      const error =
+        "<Type>Sender</Type><Code>AccessDenied</Code><Message>not authorized to perform: sts:AssumeRole</Message>";
+      const body = `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error>${error}</Error></ErrorResponse>`;
+      response.writeHead(403, { "content-type": "text/xml" }).end(body);
+    });
+    await new Promise<void>((resolve) => sts.listen(0, "127.0.0.1", resolve));
+    const stsEndpoint = `http://127.0.0.1:${(sts.address() as AddressInfo).port}`;
+    try {
+      await using world = await Route53World.start([weighted("blue", 8)], { targets: { stsEndpoint } });
+      const roleARN = "arn:aws:iam::123456789012:role/weights";
+      const target = world.target("blue", { auth: { ...world.spec("blue").auth, assumeRole: { roleARN } } });
+      for (const call of [() => world.read(target), () => world.write(target, 9)]) {
+        const fault = await call().catch((error: unknown) => error);
+        expect(fault).toMatchObject({ code: "EK_WEIGHT_ROUTE53_DENIED", recovery: "terminal" });
+        expect(explain(fault)).toContain(roleARN);
+        expect(explain(fault)).toContain("sts:AssumeRole");
+      }
+      expect(world.calls).toEqual([]);
+    } finally {
+      sts.closeAllConnections();
+      await new Promise((resolve) => sts.close(resolve));
+    }
+  });
+
   test("are in no error and no log line", async () => {
     await using world = await Route53World.start([weighted("blue", 8)]);
     world.secrets.values["key"] = "very-secret-key";

@@ -1,5 +1,5 @@
 import { type Clock, type Component, type Logger, TokenBucket } from "@evenkeel/runtime";
-import { OutOfRange } from "../../errors.ts";
+import { OutOfRange, Route53Stopped } from "../../errors.ts";
 import type { SecretReader } from "../../observe/secret-reader.ts";
 import type { WeightTarget } from "../weight-target.ts";
 import { AwsConnections } from "./aws-connections.ts";
@@ -83,7 +83,7 @@ export class Route53Targets implements Component {
 
   /** Withdraws what waits, ends what is under way and closes the connections. */
   stop(): void {
-    this.#stopped.abort(new Error("this process stops"));
+    this.#stopped.abort(new Route53Stopped({}));
     this.#accesses.clear();
     this.#connections.close();
   }

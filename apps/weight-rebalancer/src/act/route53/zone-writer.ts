@@ -142,7 +142,7 @@ export class ZoneWriter {
 
   /** Gives what is to be sent again, in parts, after a refusal. */
   async #change(batch: readonly ReadyWrite[]): Promise<PendingWrite[][]> {
-    const { api, records, follower } = this.#options;
+    const { api, records, follower, signal } = this.#options;
     const writes = batch.map(({ write }) => write);
     for (const { key } of writes) this.#queue.delete(key);
     try {
@@ -160,7 +160,7 @@ export class ZoneWriter {
       for (const write of writes) write.resolve();
       return [];
     } catch (error) {
-      if (isRetryable(error)) {
+      if (isRetryable(error) && !signal.aborted) {
         for (const write of writes) this.#putBack(write);
         throw error;
       }

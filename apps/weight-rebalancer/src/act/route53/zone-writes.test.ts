@@ -157,6 +157,46 @@ describe("writes of one window", () => {
   });
 });
 
+describe("a write that is on its way", () => {
+  const slow = ({ route53 }: Route53World) =>
+    route53.faults.add({
+      fault: { kind: "latency", milliseconds: 5_000 },
+      when: ({ method }) => method === "POST",
+      times: 1,
+    });
+
+  test("comes to its end before a later one of the same record is sent", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)]);
+    slow(world);
+    const target = world.target("blue");
+    const earlier = write(target, 9);
+    await world.advance(4_000);
+    const later = write(target, 10);
+    await world.until(Promise.all([earlier, later]));
+    expect(world.route53.journal.map(({ after }) => after?.weight)).toEqual([9, 10]);
+  });
+
+  test("is told of when its caller gives up too late", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)]);
+    slow(world);
+    const caller = new AbortController();
+    const work = write(world.target("blue"), 9, { signal: caller.signal });
+    await world.advance(4_000);
+    caller.abort();
+    await world.until(work);
+    expect(world.weights()).toEqual({ blue: 9 });
+  });
+
+  test("is not waited for when the process stops", async () => {
+    await using world = await Route53World.start([weighted("blue", 8)]);
+    slow(world);
+    const code = codeOf(write(world.target("blue"), 9));
+    await world.advance(4_000);
+    world.targets.stop();
+    expect(await code).toBe("EK_WEIGHT_ROUTE53_STOPPED");
+  });
+});
+
 describe("a set whose weights would all be 0", () => {
   test("is refused for the one that would be the last", async () => {
     await using world = await Route53World.start([weighted("blue", 8), weighted("green", 0)]);
