@@ -24,7 +24,7 @@ const crds = join(import.meta.dirname, "../../../charts/crds");
 export async function startHarbour(): Promise<ApiServer> {
   const server = await startApiServer({ users: [], behaviours: [...controlPlane, ...workloads()] });
   for (const object of everyone) server.load(JSON.stringify(object));
-  for (const file of readdirSync(crds).filter((name) => name.endsWith(".yaml"))) {
+  for (const file of readdirSync(crds).filter((name) => /_.*[.]yaml$/.test(name))) {
     server.load(readFileSync(join(crds, file), "utf8"));
   }
   for (const name of ["north", "east", "south", "west"]) {

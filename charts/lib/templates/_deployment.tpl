@@ -1,0 +1,119 @@
+{{- define "evenkeel-lib.deployment" -}}
+{{- $values := .Values -}}
+{{- $redis := or $values.state.redis.url $values.state.redis.existingSecret -}}
+apiVersion: apps/v1
+kind: Deployment
+{{ include "evenkeel-lib.metadata" . }}
+spec:
+  replicas: {{ $values.replicas }}
+  selector:
+    matchLabels: {{- include "evenkeel-lib.selector" . | nindent 6 }}
+  strategy:
+    type: RollingUpdate
+    rollingUpdate:
+      maxUnavailable: 0
+      maxSurge: 1
+  template:
+    metadata:
+      labels: {{- include "evenkeel-lib.labels" . | nindent 8 }}
+        {{- with $values.podLabels }}{{ toYaml . | nindent 8 }}{{ end }}
+      {{- with $values.podAnnotations }}
+      annotations: {{- toYaml . | nindent 8 }}
+      {{- end }}
+    spec:
+      serviceAccountName: {{ include "evenkeel-lib.serviceAccountName" . }}
+      # SIGTERM, the delay, the drain, and a moment for the rest.
+      terminationGracePeriodSeconds: {{ add $values.shutdown.delaySeconds $values.shutdown.drainSeconds 5 }}
+      securityContext: {{- include "evenkeel-lib.podSecurity" . | nindent 8 }}
+      {{- with include "evenkeel-lib.placement" . | trim }}
+      {{- . | nindent 6 }}
+      {{- end }}
+      affinity:
+        {{- with $values.affinity }}
+        {{- toYaml . | nindent 8 }}
+        {{- else }}
+        podAntiAffinity:
+          preferredDuringSchedulingIgnoredDuringExecution:
+            - weight: 100
+              podAffinityTerm:
+                topologyKey: kubernetes.io/hostname
+                labelSelector:
+                  matchLabels: {{- include "evenkeel-lib.selector" . | nindent 20 }}
+        {{- end }}
+      containers:
+        - name: {{ include "evenkeel-lib.name" . }}
+          image: {{ include "evenkeel-lib.image" . }}
+          imagePullPolicy: {{ $values.image.pullPolicy }}
+          args:
+            # The image's entry point is Node.
+            - /app/main.mjs
+            - --shutdown-delay={{ $values.shutdown.delaySeconds }}s
+            - --drain-timeout={{ $values.shutdown.drainSeconds }}s
+            {{- include "evenkeel-lib.tlsArguments" . | trim | nindent 12 }}
+            {{- with include "evenkeel-lib.settings" . | trim }}
+            {{- . | nindent 12 }}
+            {{- end }}
+          env:
+            - name: POD_NAMESPACE
+              valueFrom:
+                fieldRef:
+                  fieldPath: metadata.namespace
+            {{- include "evenkeel-lib.stateVariable" . | nindent 12 }}
+            {{- with $values.env }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
+          {{- with $values.envFrom }}
+          envFrom: {{- toYaml . | nindent 12 }}
+          {{- end }}
+          ports:
+            - { name: admin, containerPort: 8080 }
+            - { name: health, containerPort: 8081 }
+            - { name: grpc, containerPort: 9090 }
+          startupProbe:
+            httpGet: { path: /livez, port: health }
+            periodSeconds: 1
+            failureThreshold: 60
+          livenessProbe:
+            httpGet: { path: /livez, port: health }
+            periodSeconds: 10
+            timeoutSeconds: 5
+          readinessProbe:
+            httpGet: { path: /readyz, port: health }
+            periodSeconds: 5
+            timeoutSeconds: 3
+          resources: {{- toYaml $values.resources | nindent 12 }}
+          securityContext: {{- include "evenkeel-lib.containerSecurity" . | nindent 12 }}
+          volumeMounts:
+            {{- if not $redis }}
+            - { name: state, mountPath: /var/lib/evenkeel }
+            {{- end }}
+            - { name: tmp, mountPath: /tmp }
+            {{- if $values.tls.enabled }}
+            - { name: tls, mountPath: /etc/evenkeel/tls, readOnly: true }
+            {{- end }}
+      volumes:
+        {{- if not $redis }}
+        - name: state
+          emptyDir: { sizeLimit: {{ $values.state.sqlite.sizeLimit }} }
+        {{- end }}
+        - name: tmp
+          emptyDir: { sizeLimit: 16Mi }
+        {{- if $values.tls.enabled }}
+        - name: tls
+          secret:
+            secretName: {{ include "evenkeel-lib.tlsSecret" . }}
+            defaultMode: 0440
+        {{- end }}
+{{- end }}
+
+{{- define "evenkeel-lib.disruptionBudget" -}}
+{{- if gt (int .Values.replicas) 1 -}}
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+{{ include "evenkeel-lib.metadata" . }}
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels: {{- include "evenkeel-lib.selector" . | nindent 6 }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,47 @@
+{{/* A service is called by its chart's name, whatever the release is called: clients, the command line and alerts find it so. */}}
+{{- define "evenkeel-lib.name" -}}
+{{ .Chart.Name }}
+{{- end }}
+
+{{/* For objects without a namespace: one release a namespace may have them. */}}
+{{- define "evenkeel-lib.clusterName" -}}
+{{ printf "%s:%s" .Release.Namespace (include "evenkeel-lib.name" .) }}
+{{- end }}
+
+{{- define "evenkeel-lib.selector" -}}
+app.kubernetes.io/name: {{ include "evenkeel-lib.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "evenkeel-lib.labels" -}}
+{{ include "evenkeel-lib.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: evenkeel
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with (.Values.global).labels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "evenkeel-lib.metadata" -}}
+metadata:
+  name: {{ include "evenkeel-lib.name" . }}
+  namespace: {{ .Release.Namespace }}
+  labels: {{- include "evenkeel-lib.labels" . | nindent 4 }}
+{{- end }}
+
+{{- define "evenkeel-lib.serviceAccountName" -}}
+{{ .Values.serviceAccount.name | default (include "evenkeel-lib.name" .) }}
+{{- end }}
+
+{{- define "evenkeel-lib.image" -}}
+{{- $registry := .Values.image.registry | default ((.Values.global).imageRegistry) -}}
+{{- $tag := .Values.image.tag | default .Chart.AppVersion -}}
+{{- with $registry }}{{ . }}/{{ end }}{{ .Values.image.repository }}
+{{- if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ $tag }}{{ end }}
+{{- end }}
+
+{{/* The Secret with tls.crt, tls.key and ca.crt. */}}
+{{- define "evenkeel-lib.tlsSecret" -}}
+{{ .Values.tls.existingSecret | default (printf "%s-tls" (include "evenkeel-lib.name" .)) }}
+{{- end }}

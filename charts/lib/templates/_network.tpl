@@ -1,0 +1,36 @@
+{{- define "evenkeel-lib.networkService" -}}
+apiVersion: v1
+kind: Service
+{{ include "evenkeel-lib.metadata" . }}
+  {{- with .Values.service.annotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  type: {{ .Values.service.type }}
+  selector: {{- include "evenkeel-lib.selector" . | nindent 4 }}
+  ports:
+    - { name: admin, port: 8080, targetPort: admin }
+    - { name: grpc, port: 9090, targetPort: grpc }
+{{- end }}
+
+{{/* Only the three ports are open, to `networkPolicy.from` or to everyone; what the service calls is not limited. */}}
+{{- define "evenkeel-lib.networkPolicy" -}}
+{{- if .Values.networkPolicy.enabled -}}
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+{{ include "evenkeel-lib.metadata" . }}
+spec:
+  podSelector:
+    matchLabels: {{- include "evenkeel-lib.selector" . | nindent 6 }}
+  policyTypes: [Ingress]
+  ingress:
+    - ports:
+        - { port: admin }
+        - { port: grpc }
+      {{- with .Values.networkPolicy.from }}
+      from: {{- toYaml . | nindent 8 }}
+      {{- end }}
+    - ports:
+        - { port: health }
+{{- end }}
+{{- end }}

@@ -1,0 +1,68 @@
+{{/* What Pod Security "restricted" asks of a pod and of a container. */}}
+{{- define "evenkeel-lib.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{- define "evenkeel-lib.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{- define "evenkeel-lib.placement" -}}
+{{- with .Values.imagePullSecrets | default (.Values.global).imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end }}
+
+{{/* One argument for each setting: `watchNamespaces: [a, b]` is `--watch-namespaces=a,b`. What is null or an empty list is left out. */}}
+{{- define "evenkeel-lib.settings" -}}
+{{- range $name, $value := .Values.settings }}
+{{- if not (or (kindIs "invalid" $value) (and (kindIs "slice" $value) (empty $value))) }}
+{{- $text := kindIs "slice" $value | ternary (join "," ($value | default list)) ($value | toJson | trimAll "\"") }}
+- {{ printf "--%s=%s" (regexReplaceAll "([A-Z])" $name "-${1}" | lower) $text | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "evenkeel-lib.tlsArguments" -}}
+{{- if .Values.tls.enabled }}
+- --tls-cert-file=/etc/evenkeel/tls/tls.crt
+- --tls-key-file=/etc/evenkeel/tls/tls.key
+- --tls-ca-file=/etc/evenkeel/tls/ca.crt
+{{- if .Values.tls.mtls }}
+- --mtls=true
+{{- end }}
+{{- else }}
+- --insecure=true
+{{- end }}
+{{- end }}
+
+{{- define "evenkeel-lib.stateVariable" -}}
+- name: EVENKEEL_STATE
+{{- with .Values.state.redis }}
+{{- if .existingSecret }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ .existingSecret }}
+      key: {{ .secretKey }}
+{{- else }}
+  value: {{ .url | default "sqlite:/var/lib/evenkeel/state.db" | quote }}
+{{- end }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,12 @@
+{{/* Everything that a service consists of in a cluster. */}}
+{{- define "evenkeel-lib.service" -}}
+{{- if and .Values.tls.mtls (not (or .Values.tls.existingSecret .Values.tls.certManager.issuer)) }}
+{{- fail "tls.mtls needs tls.existingSecret or tls.certManager.issuer: callers need certificates of an authority that is kept" }}
+{{- end }}
+{{- range list "serviceAccount" "rights" "certificate" "deployment" "disruptionBudget" "networkService" "networkPolicy" "serviceMonitor" "prometheusRule" "board" "test" "letGo" }}
+{{- with include (printf "evenkeel-lib.%s" .) $ | trim }}
+---
+{{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
