@@ -1,11 +1,11 @@
 import { Card, Empty, shareText, Time } from "@evenkeel/dashboard/browser";
-import { earlierShare, type Point, type Weight } from "./weight.ts";
+import { earlierShare, placeOf, type Point, type Weight } from "./weight.ts";
 
 /** How the traffic is divided between the target and the rest, as it was before the last change and as it is. */
 export function ShareBars({ weight, points }: { readonly weight: Weight; readonly points: readonly Point[] }) {
   const [first] = weight.targets;
   const earlier = earlierShare(points);
-  const name = first?.name.split(" ").at(-1) ?? "target";
+  const name = placeOf(weight).title;
   return (
     <Card title="Share per environment">
       {first?.share === undefined ? (

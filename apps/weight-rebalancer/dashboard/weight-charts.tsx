@@ -91,22 +91,14 @@ function metricSeries(points: readonly Point[]): readonly ChartSeries[] {
   ];
 }
 
+/** What was decided is drawn where something else is in force, up to the moment from which it is. */
 function weightSeries(points: readonly Point[]): readonly ChartSeries[] {
+  const apart = points.map(({ desired, actual }) => desired !== actual);
+  const decided = points.map(({ desired }, index) => (apart[index] || apart[index - 1] ? count(desired) : null));
+  const inForce = points.map(({ actual }) => count(actual));
   return [
-    {
-      label: "In force",
-      ink: "accent",
-      shape: "step",
-      filled: true,
-      values: points.map(({ actual }) => count(actual)),
-    },
-    {
-      label: "Decided",
-      ink: "quiet",
-      shape: "step",
-      dashed: true,
-      values: points.map(({ desired }) => count(desired)),
-    },
+    { label: "Decided", ink: "quiet", shape: "step", dashed: true, values: decided },
+    { label: "In force", ink: "accent", shape: "step", filled: true, values: inForce },
   ];
 }
 

@@ -19,7 +19,7 @@ import {
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Conditions } from "./conditions.tsx";
 import { ShareBars } from "./share-bars.tsx";
-import { count, keyOf, type Point, stateOf, type Weight } from "./weight.ts";
+import { count, keyOf, placeOf, type Point, stateOf, type Weight } from "./weight.ts";
 import { WeightCharts } from "./weight-charts.tsx";
 import { WhatIf } from "./what-if.tsx";
 
@@ -148,13 +148,14 @@ function Facts({ weight }: { readonly weight: Weight }) {
   const [first] = targets;
   const actual = count(first?.actual);
   const apart = desired !== null && actual !== null && desired !== actual;
-  const times = metric !== undefined && targetValue > 0 ? `${(metric / targetValue).toFixed(2)} ×` : "against";
+  const place = placeOf(weight);
+  const times = metric !== undefined && targetValue > 0 ? `${(metric / targetValue).toFixed(2)} × target` : "target";
   return (
     <div class="stats">
       <Stat
         label="Metric"
         value={metric === undefined ? "Unknown" : numberText(metric)}
-        note={`${times} the target ${numberText(targetValue)}`}
+        note={`${times} ${numberText(targetValue)}`}
         tone={metric === undefined ? "warn" : undefined}
       />
       <Stat
@@ -166,20 +167,9 @@ function Facts({ weight }: { readonly weight: Weight }) {
       <Stat label="Share of the traffic" value={shareText(first?.share)} note={`beside a base of ${baseValue}`} />
       <Stat
         label="Target"
-        value={<TargetName name={first?.name ?? ""} />}
-        note={targets.length > 1 ? `and ${targets.length - 1} more` : undefined}
+        value={<span title={targets.map(({ name }) => name).join("\n")}>{place.title}</span>}
+        note={place.where}
       />
     </div>
-  );
-}
-
-/** `route53 Z1/www.example.com A blue`: its last word tells it from its siblings, so that stands out. */
-function TargetName({ name }: { readonly name: string }) {
-  const words = name.split(" ");
-  if (name === "") return <>–</>;
-  return (
-    <span class="target-name" title={name}>
-      {words.at(-1)} <small>{words.slice(0, -1).join(" ")}</small>
-    </span>
   );
 }

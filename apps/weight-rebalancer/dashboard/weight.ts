@@ -78,3 +78,11 @@ export function earlierShare(points: readonly Point[]): { readonly at: string; r
   const before = points.findLast(({ share }) => share !== undefined && Math.abs(share - now) >= 0.0005);
   return before?.share === undefined ? undefined : { at: before.at, share: before.share };
 }
+
+/** Of `route53 Z1/www.example.com A blue`, what tells it from its siblings (`blue`) and what it is part of (`www.example.com A`). */
+export function placeOf({ targets }: Weight): { readonly title: string; readonly where: string } {
+  const words = targets[0]?.name.split(" ") ?? [];
+  const more = targets.length > 1 ? ` and ${targets.length - 1} more` : "";
+  const where = words.slice(0, -1).join(" ").split("/").at(-1) ?? "";
+  return { title: words.at(-1) || "–", where: where + more };
+}

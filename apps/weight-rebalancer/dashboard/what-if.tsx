@@ -58,7 +58,9 @@ export function WhatIf({ api, weight, points }: WhatIfProps) {
         />
         <span class="what-if-scale quiet">
           <span>0</span>
-          <span>target {numberText(targetValue)}</span>
+          <span class="what-if-target" style={{ left: `${Math.min(82, Math.max(18, (targetValue / most) * 100))}%` }}>
+            target {numberText(targetValue)}
+          </span>
           <span>{numberText(most)}</span>
         </span>
       </label>

@@ -17,7 +17,7 @@ async function serve(files: Readonly<Record<string, string>>) {
     }
   };
   await put(files);
-  const tide = await new TideKeeper(pathToFileURL(join(root, "src/main.ts")).href).start();
+  const tide = await new TideKeeper(pathToFileURL(join(root, "src/main.ts")).href).run();
   const ask = (path: string, headers: Record<string, string> = {}) =>
     fetch(tide.url + path, { headers: { "accept-encoding": "identity", ...headers }, redirect: "manual" });
   const dispose = async () => {

@@ -16,9 +16,9 @@ const views = ["dashboard/view.tsx", "dashboard/view.ts"];
 
 /**
  * Bundles the shell and the view of the app in `project` (its default export of `dashboard/view.tsx`; an app without one gets the
- * shell alone) into `<project>/dist/dashboard`: an index that names its files by their content, each also compressed.
+ * shell alone) into `folder`: an index that names its files by their content, each also compressed.
  */
-export async function buildDashboard(project: string): Promise<Built> {
+export async function buildDashboard(project: string, folder = join(project, "dist", "dashboard")): Promise<Built> {
   const view = await firstOf(views.map((file) => join(project, file)));
   const shell = join(import.meta.dirname, "../browser/index.ts");
   const entry = [
@@ -48,7 +48,6 @@ export async function buildDashboard(project: string): Promise<Built> {
   const named = (pattern: RegExp) => [...files.keys()].find((file) => pattern.test(file)) ?? "";
   const page = indexPage({ script: named(/\.js$/), style: named(/\.css$/), icon: named(/\.svg$/) });
   files.set("index.html", Buffer.from(page));
-  const folder = join(project, "dist", "dashboard");
   return { folder, gzip: await write(folder, files) };
 }
 

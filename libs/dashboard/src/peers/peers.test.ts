@@ -23,7 +23,7 @@ function peersAt(url: string, clock: Clock = systemClock, deadline = 10_000): Pe
 
 describe("a peer", () => {
   test("is shown with what it says of itself and decided last, texts cut", async () => {
-    await using peer = await new TideKeeper("file:///none/src/main.ts").start();
+    await using peer = await new TideKeeper("file:///none/src/main.ts").run();
     const first = peer.decide("fore", 80);
     const second = peer.decide("x".repeat(600), 20);
     expect(await peersAt(peer.url).states()).toEqual([
@@ -50,7 +50,7 @@ describe("a peer", () => {
   });
 
   test("that refuses connections is down, and says so", async () => {
-    const gone = await new TideKeeper("file:///none/src/main.ts").start();
+    const gone = await new TideKeeper("file:///none/src/main.ts").run();
     const { url } = gone;
     await gone.stop();
     expect(await peersAt(url).states()).toMatchObject([

@@ -1,18 +1,7 @@
-import { EventEmitter } from "node:events";
-import {
-  type Decider,
-  type Decision,
-  type Host,
-  readSettings,
-  runtimeSettings,
-  Service,
-  setting,
-  type Snapshot,
-  splitCommandLine,
-  systemClock,
-} from "@evenkeel/runtime";
+import { type Decider, type Decision, runtimeSettings, setting, type Snapshot } from "@evenkeel/runtime";
 import { dashboard } from "../dashboard.ts";
 import { dashboardSettings } from "../settings.ts";
+import { RunningService } from "./running-service.ts";
 import { watchRoute } from "./watch-route.ts";
 
 export interface TideSnapshot extends Snapshot {
@@ -55,63 +44,16 @@ const definition = {
   decider,
 };
 
-/** A service of the runtime with a dashboard, without a process of its own; its admin port is the system's choice. */
-export class TideKeeper implements AsyncDisposable {
-  readonly service: Service<typeof definition.settings, typeof definition.metrics, typeof decider>;
-  readonly #host = Object.assign(new EventEmitter(), {
-    argv: [],
-    env: {},
-    stdout: Object.assign(new EventEmitter(), { write: () => true }),
-    stderr: Object.assign(new EventEmitter(), { write: () => true }),
-    exit: () => undefined,
-  });
-  readonly #stopping = new AbortController();
-  #run: Promise<unknown> = Promise.resolve();
-
-  /** `main` is where its sources would be; the built files are found from it. */
+/** A service with a dashboard and without a view. `main` is where its sources would be; the built files are found from it. */
+export class TideKeeper extends RunningService<typeof definition.settings, typeof decider> {
   constructor(main: string, args: readonly string[] = []) {
-    const loopback = ["--listen-host=127.0.0.1", "--admin-port=0", "--health-port=0", "--shutdown-delay=0"];
-    const reading = readSettings(
-      definition.settings,
-      splitCommandLine(definition.settings, [...loopback, ...args]).flags,
-      {},
-    );
-    if (!reading.ok) throw new TypeError(reading.faults.join("\n"));
-    this.service = new Service(definition, reading, this.#host as unknown as Host, systemClock);
+    super(definition, args);
     const { admin, decisions } = this.service;
-    watchRoute(admin.routes, decisions.ring, this.#stopping.signal);
+    watchRoute(admin.routes, decisions.ring, this.stopping);
     dashboard(this.service, main);
-  }
-
-  /** Resolves when it is ready. */
-  async start(): Promise<this> {
-    const ready = Promise.withResolvers<undefined>();
-    // The last component to start; doors are open by then.
-    const start = () => {
-      ready.resolve(undefined);
-      return Promise.resolve();
-    };
-    this.service.use({ name: "watch", start, stop: () => Promise.resolve() });
-    this.#run = this.service.run();
-    await Promise.race([ready.promise, this.#run]);
-    return this;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${this.service.admin.port}`;
   }
 
   decide(tank: string, level: number | null, at = new Date()): Decision {
     return this.service.decisions.decide({ at: at.toISOString(), tank, level });
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    this.#host.emit("SIGTERM", "SIGTERM");
-    await this.#run;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
   }
 }

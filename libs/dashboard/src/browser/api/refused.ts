@@ -25,7 +25,8 @@ export class Refused extends Error {
 /** One sentence for a person, whatever was thrown. */
 export function faultText(error: unknown): string {
   if (error instanceof Refused) return error.code ? `${error.message} (${error.code})` : error.message;
-  if (error instanceof DOMException && error.name === "TimeoutError") return "the service did not answer in time";
-  if (error instanceof TypeError) return "the service cannot be reached";
-  return error instanceof Error ? error.message : String(error);
+  const { name, message = String(error) } = error as Partial<Error>;
+  if (name === "TimeoutError") return "the service did not answer in time";
+  // What fetch throws when there is no answer at all.
+  return name === "TypeError" ? "the service cannot be reached" : message;
 }

@@ -178,6 +178,8 @@ function drawMarkers(chart: uPlot, markers: readonly Marker[], colours: Colours)
   ctx.beginPath();
   ctx.rect(bbox.left - 6 * scale, bbox.top - 6 * scale, bbox.width + 12 * scale, bbox.height + 12 * scale);
   ctx.clip();
+  // A dashed series before may have left its pattern.
+  ctx.setLineDash([]);
   for (const { at, value } of markers) {
     const x = chart.valToPos(at, "x", true);
     const y = chart.valToPos(value, "y", true);

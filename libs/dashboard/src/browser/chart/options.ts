@@ -40,7 +40,7 @@ export function chartOptions(input: OptionsInput): uPlot.Options {
   return {
     width,
     height,
-    padding: [12, 12, 0, 0],
+    padding: [12, 20, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
@@ -53,8 +53,8 @@ export function chartOptions(input: OptionsInput): uPlot.Options {
       {
         ...axis,
         grid: { show: false },
-        space: 72,
-        size: 28,
+        space: 60,
+        size: 24,
         gap: 6,
         values: (_chart, ticks, _axis, _space, distance) => [...timeLabels(ticks, distance)],
       },

@@ -18,10 +18,9 @@ export interface LiveStreamOptions {
   /** Called when a connection stands, before its first message: a stream begins anew. */
   readonly opened: () => void;
   readonly state: (state: StreamState) => void;
+  /** After this silence the connection is taken for dead, in milliseconds; 40 s unless told, since servers say every 15 s that they live. */
+  readonly silence?: number;
 }
-
-/** The server says every 15 s that it lives; after this silence the connection is taken for dead. In milliseconds. */
-const SILENCE = 40_000;
 
 /** A stream of server-sent events that comes back by itself: cut, ended or silent, it is opened again with back-off. */
 export class LiveStream {
@@ -78,11 +77,11 @@ export class LiveStream {
   }
 
   async #read(attempt: AbortController): Promise<void> {
-    const { address, message, opened, state } = this.#options;
+    const { address, message, opened, state, silence: longest = 40_000 } = this.#options;
     let silence: ReturnType<typeof setTimeout> | undefined;
     const heard = () => {
       clearTimeout(silence);
-      silence = setTimeout(() => attempt.abort(new Error("the service fell silent")), SILENCE);
+      silence = setTimeout(() => attempt.abort(new Error("the service fell silent")), longest);
     };
     heard();
     try {

@@ -154,7 +154,7 @@ function Pulse({ decisions }: { readonly decisions: readonly Decision[] }) {
           <rect
             key={decision.id}
             class={tall ? "tall" : ""}
-            x={150 - (index + 1) * 5}
+            x={(decisions.length - 1 - index) * 5}
             y={20 - height}
             width="3"
             height={height}

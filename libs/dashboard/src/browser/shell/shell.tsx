@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
 import { useDecisions } from "../decisions/use-decisions.ts";
-import { useLoaded } from "../live/hooks.ts";
+import { useConnectionState, useLoaded } from "../live/hooks.ts";
 import { DecisionsPage } from "../pages/decisions-page.tsx";
 import { HealthPage } from "../pages/health-page.tsx";
 import { OverviewPage } from "../pages/overview-page.tsx";
@@ -114,7 +114,10 @@ export function Shell({ api, view }: { readonly api: Api; readonly view: View | 
   );
 }
 
+/** Nothing while the page is cut off: what was true then may not be now. */
 function Readiness({ status: { unready } }: { readonly status: Status }) {
+  const { phase } = useConnectionState();
+  if (phase === "waiting") return null;
   return unready.length === 0 ? <Badge tone="ok">Ready</Badge> : <Badge tone="bad">Not ready</Badge>;
 }
 

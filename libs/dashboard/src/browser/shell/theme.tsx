@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { Icon, type IconName } from "../parts/icon.tsx";
 
 type Theme = "system" | "light" | "dark";
@@ -20,7 +20,7 @@ function kept(): Theme {
 /** Goes through system, light and dark. Charts are told by the event `themechange` on the window. */
 export function ThemeSwitch() {
   const [theme, setTheme] = useState(kept);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (theme === "system") delete document.documentElement.dataset["theme"];
     else document.documentElement.dataset["theme"] = theme;
     try {
