@@ -133,6 +133,12 @@ describe("what is remembered", () => {
     expect(remembered({ policy, memory: { smoothed }, targets: [record(null)] }).smoothed).toEqual(smoothed);
   });
 
+  test("an average of less than any double below zero is a plain 0, as it is after a way through JSON", () => {
+    expect(
+      remembered({ policy: { smoothing: 60_000, scope: "base" }, metrics: [measured("-1e-330")] }).smoothed?.value,
+    ).toBe(0);
+  });
+
   test("without smoothing there is no average to write down each time", () => {
     expect(remembered({}).smoothed).toBeNull();
   });
