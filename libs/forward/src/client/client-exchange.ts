@@ -118,7 +118,7 @@ export abstract class ClientExchange extends Timed implements Asker {
       return;
     }
     if (destination instanceof Promise) this.#hold(destination);
-    else this.#take(destination);
+    else this.#take(destination, this.#arrived);
   }
 
   /** Answers without asking anyone. */
@@ -144,14 +144,14 @@ export abstract class ClientExchange extends Timed implements Asker {
     if (this.hasBody && limits.probe > 0)
       wheel.set(this, (limits.probe * (1 + (inFlight % PROBE_PARTS))) / PROBE_PARTS);
     promised.then(
-      (destination) => this.#take(destination),
+      (destination) => this.#take(destination, this.engine.clock.monotonic()),
       (error: unknown) => this.#defect(error),
     );
   }
 
-  #take(destination: Destination): void {
+  #take(destination: Destination, now: number): void {
     if (this.#phase !== "routing") {
-      if ("settled" in destination) destination.settled({ status: 0, end: "left" });
+      this.#settle(destination, { status: 0, end: "left" });
       return;
     }
     this.engine.wheel.clear(this);
@@ -159,16 +159,16 @@ export abstract class ClientExchange extends Timed implements Asker {
       this.refuse(destination.refuse);
       return;
     }
-    if (this.#routed === 0) this.#routed = this.engine.clock.monotonic();
     this.#forward = destination;
-    this.#ask(destination);
+    this.#ask(destination, now);
   }
 
-  #ask(forward: Forward): void {
+  #ask(forward: Forward, now: number): void {
+    if (this.#routed === 0) this.#routed = now;
     this.#phase = "trying";
     this.#tries += 1;
     if (this.#tries > 1) this.engine.tally.retried();
-    this.#tried = this.engine.clock.monotonic();
+    this.#tried = now;
     try {
       const { list, host } = requestHeaders(this, forward, this.engine.proxy);
       const ask = { asker: this, forward, path: forward.path ?? this.path, host, headers: list };
@@ -188,11 +188,11 @@ export abstract class ClientExchange extends Timed implements Asker {
   }
 
   /** The try is over, one way or another. */
-  #leavePool(): void {
+  #leavePool(now = this.engine.clock.monotonic()): void {
     const pool = this.#pool;
     this.#pool = undefined;
     this.#try = undefined;
-    pool?.leave();
+    pool?.leave(now);
   }
 
   #defect(error: unknown): void {
@@ -205,14 +205,10 @@ export abstract class ClientExchange extends Timed implements Asker {
     this.refuseWith(500, new NoRoute({}));
   }
 
-  #deadline(name: keyof Deadlines): number {
-    return this.#forward?.deadlines?.[name] ?? this.engine.deadlines[name];
-  }
-
-  /** Whether the deadline `name`, counted from `since`, has passed at `now`. */
-  #passed(name: keyof Deadlines, since: number, now: number): boolean {
-    const deadline = this.#deadline(name);
-    return deadline > 0 && now - since >= deadline;
+  /** When the deadline `name` passes if it is counted from `since`. */
+  #due(name: keyof Deadlines, since: number): number {
+    const deadline = this.#forward?.deadlines?.[name] ?? this.engine.deadlines[name];
+    return deadline > 0 ? since + deadline : Infinity;
   }
 
   get #withheld(): boolean {
@@ -221,16 +217,11 @@ export abstract class ClientExchange extends Timed implements Asker {
 
   /** Has the wheel wake this at the next deadline of the phase. */
   #arm(now: number): void {
-    let due = Infinity;
-    const consider = (name: keyof Deadlines, since: number) => {
-      const deadline = this.#deadline(name);
-      if (deadline > 0) due = Math.min(due, since + deadline);
-    };
-    consider("total", this.#routed);
+    let due = this.#due("total", this.#routed);
     if (this.#phase === "trying") {
-      consider("response", this.#tried);
-      if (this.#try?.connected !== true) consider("connect", this.#tried);
-      if (this.#withheld) consider("expect", this.#tried);
+      due = Math.min(due, this.#due("response", this.#tried));
+      if (this.#try?.connected !== true) due = Math.min(due, this.#due("connect", this.#tried));
+      if (this.#withheld) due = Math.min(due, this.#due("expect", this.#tried));
     }
     if (due === Infinity) this.engine.wheel.clear(this);
     else this.engine.wheel.set(this, due - now);
@@ -246,13 +237,13 @@ export abstract class ClientExchange extends Timed implements Asker {
     const connected = this.#try?.connected === true;
     const tried = this.#tried;
     const trying = this.#phase === "trying";
-    const late = this.#passed("total", this.#routed, now) || (trying && this.#passed("response", tried, now));
-    if (late || (trying && !connected && this.#passed("connect", tried, now))) {
+    const late = now >= this.#due("total", this.#routed) || (trying && now >= this.#due("response", tried));
+    if (late || (trying && !connected && now >= this.#due("connect", tried))) {
       this.#try?.abort();
       this.failed(late ? "deadline" : "connect", new Error("the deadline passed"), connected);
       return;
     }
-    if (trying && connected && this.#withheld && this.#passed("expect", tried, now)) {
+    if (trying && connected && this.#withheld && now >= this.#due("expect", tried)) {
       this.continued();
       this.#try?.sendBody();
     }
@@ -278,8 +269,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     if (this.#withheld || this.engine.draining) this.closeAfter();
     const more = this.#forward?.answerHeaders;
     if (more) headers.push(...more);
-    if (this.#deadline("total") > 0) this.#arm(this.engine.clock.monotonic());
-    else this.engine.wheel.clear(this);
+    // The wheel is left as it is: when it wakes this, what then matters is looked up.
     this.writeHead(status, text, headers, complete);
   }
 
@@ -343,11 +333,11 @@ export abstract class ClientExchange extends Timed implements Asker {
     if (next === undefined) return false;
     const before = this.#forward;
     // The slot of the first destination is free, unless the same one is tried again.
-    if (before !== next) before?.settled?.({ status: 0, end: "broken" });
+    if (before !== next) this.#settle(before, { status: 0, end: "broken" });
     this.#forward = undefined;
     this.#phase = "routing";
     if (next instanceof Promise) this.#hold(next);
-    else this.#take(next);
+    else this.#take(next, this.engine.clock.monotonic());
     return true;
   }
 
@@ -374,18 +364,23 @@ export abstract class ClientExchange extends Timed implements Asker {
     this.engine.inFlight -= 1;
     tally.closed("exchange");
     const protocol = this.protocol === "http/1.1" || this.protocol === "http/1.0" ? "http1" : "h2";
-    const { status } = this.#outcome();
     if (tunnelled) tally.ended(protocol, "tunnel");
     else {
-      tally.ended(protocol, this.#end === "left" || this.#end === "broken" ? this.#end : classOf(status));
+      tally.ended(protocol, this.#end === "left" || this.#end === "broken" ? this.#end : classOf(this.#status));
       tally.took(protocol, clock.monotonic() - this.#arrived);
     }
-    this.#forward?.settled?.(this.#outcome());
+    this.#settle(this.#forward, { status: this.#status, end: this.#end });
     this.engine.settled();
   }
 
-  #outcome(): Outcome {
-    return { status: this.#status, end: this.#end };
+  /** What the owner does then is its own affair: its mistakes are for the log. */
+  #settle(destination: Destination | undefined, outcome: Outcome): void {
+    if (!destination || !("settled" in destination)) return;
+    try {
+      destination.settled(outcome);
+    } catch (error) {
+      this.engine.log.error({ error: toError(error), listener: this.listener }, "an exchange could not be settled");
+    }
   }
 }
 

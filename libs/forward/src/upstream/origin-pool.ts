@@ -60,9 +60,9 @@ export class OriginPool extends Timed {
     this.#inFlight += 1;
   }
 
-  leave(): void {
+  leave(now: number): void {
     this.#inFlight -= 1;
-    this.#used = this.#options.now();
+    this.#used = now;
   }
 
   start(ask: Ask): Try {
