@@ -1,0 +1,205 @@
+import { once } from "node:events";
+import {
+  type ClientHttp2Session,
+  connect,
+  constants,
+  createServer,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { AddressInfo } from "node:net";
+import { describe, expect, test } from "@jest/globals";
+import type { Origin } from "../src/index.ts";
+import { HttpUpstream, Stage } from "./parts/stage.ts";
+import { Wire, WireServer } from "./parts/wire.ts";
+
+/** An upstream of HTTP/2 that answers by `answer`. */
+async function http2Upstream(answer: (stream: ServerHttp2Stream, head: IncomingHttpHeaders) => void) {
+  const server = createServer();
+  const sessions = new Set<{ destroy(): void }>();
+  server.on("session", (session) => sessions.add(session));
+  server.on("stream", (stream, head) => {
+    stream.on("error", () => undefined);
+    answer(stream, head);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const origin: Origin = { host: "127.0.0.1", port: (server.address() as AddressInfo).port, protocol: "h2c" };
+  return {
+    origin,
+    sessions,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, "close");
+      server.close();
+      for (const session of sessions) session.destroy();
+      await closed;
+    },
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly head: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+async function ask(session: ClientHttp2Session, head: OutgoingHttpHeaders, body?: string): Promise<Answer> {
+  const stream = session.request({ ":path": "/", ...head }, { endStream: body === undefined });
+  if (body !== undefined) stream.end(body);
+  const [answer] = (await once(stream, "response")) as [IncomingHttpHeaders & { ":status": number }];
+  let text = "";
+  for await (const data of stream) text += String(data);
+  return { status: answer[":status"], head: answer, text };
+}
+
+describe("a client of HTTP/1.1 before an upstream of HTTP/2", () => {
+  test("is served bodies both ways, interim answers and trailers", async () => {
+    await using upstream = await http2Upstream((stream, head) => {
+      let text = "";
+      stream.on("data", (data: Buffer) => (text += data.toString()));
+      stream.on("end", () => {
+        stream.additionalHeaders({ ":status": 103, link: "</a>" });
+        stream.respond({ ":status": 200, "x-host": head[":authority"] }, { waitForTrailers: true });
+        stream.on("wantTrailers", () => stream.sendTrailers({ "x-sum": "7" }));
+        stream.end(`got ${text}`);
+      });
+    });
+    await using stage = await Stage.start({ origin: upstream.origin });
+    const client = await Wire.to(stage.port);
+    client.send("POST / HTTP/1.1\r\nhost: shop\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
+    const answer = await client.until("x-sum: 7\r\n\r\n");
+    expect(answer).toMatch(/^HTTP\/1\.1 103 Early Hints\r\nlink: <\/a>\r\n\r\nHTTP\/1\.1 200 OK\r\nx-host: shop\r\n/);
+    expect(answer).toContain("7\r\ngot abc\r\n0\r\n");
+    client.socket.destroy();
+    await stage.settled();
+  });
+
+  test("is told 100 Continue when the upstream says so, and not before", async () => {
+    await using upstream = await http2Upstream((stream, head) => {
+      expect(head.expect).toBe("100-continue");
+      stream.additionalHeaders({ ":status": 100 });
+      stream.resume().on("end", () => {
+        stream.respond({ ":status": 201 });
+        stream.end();
+      });
+    });
+    await using stage = await Stage.start({ origin: upstream.origin, deadlines: { expect: 0 } });
+    const client = await Wire.to(stage.port);
+    client.send("PUT / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\nexpect: 100-continue\r\n\r\n");
+    await client.until("HTTP/1.1 100 Continue\r\n\r\n");
+    client.send("abc");
+    await client.until("HTTP/1.1 201 ");
+    client.socket.destroy();
+  });
+});
+
+describe("a client of HTTP/2", () => {
+  test.each([
+    ["HEAD", 200, "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n"],
+    ["GET", 204, "HTTP/1.1 204 No Content\r\n\r\n"],
+    ["GET", 304, "HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n"],
+  ])("gets an answer to %s with %i and no body", async (method, status, bytes) => {
+    await using upstream = await WireServer.start();
+    await using stage = await Stage.start({ origin: { host: "127.0.0.1", port: upstream.port, protocol: "http1" } });
+    const session = connect(stage.url);
+    const answer = ask(session, { ":method": method });
+    const up = await upstream.next();
+    await up.until("\r\n\r\n");
+    up.send(bytes);
+    expect(await answer).toMatchObject({ status, text: "" });
+    await stage.settled();
+    session.destroy();
+  });
+
+  test("gets refusals as plain answers, with a code", async () => {
+    await using stage = await Stage.start({ origin: { host: "127.0.0.1", port: 1, protocol: "http1" } });
+    const session = connect(stage.url);
+    const { status, head, text } = await ask(session, { ":method": "POST" }, "body");
+    expect([status, head["evenkeel-error"], text]).toEqual([
+      503,
+      "EK_FORWARD_UNREACHABLE",
+      "EK_FORWARD_UNREACHABLE: no connection to 127.0.0.1:1\n",
+    ]);
+    await stage.settled();
+    session.destroy();
+  });
+
+  test("is refused a head over the limit, and its other streams go on", async () => {
+    await using upstream = await HttpUpstream.start((_request, response) => response.end("ok"));
+    await using stage = await Stage.start({ origin: upstream.origin, limits: { headBytes: 8 * 1024 } });
+    const session = connect(stage.url);
+    session.on("error", () => undefined);
+    expect((await ask(session, {})).text).toBe("ok");
+    const stream = session.request({ ":path": "/", "x-large": "y".repeat(12 * 1024) });
+    await expect(once(stream, "response")).rejects.toThrow("NGHTTP2_ENHANCE_YOUR_CALM");
+    expect((await ask(session, {})).text).toBe("ok");
+    session.destroy();
+    await stage.settled();
+  });
+
+  test("is refused CONNECT and a target without a path", async () => {
+    await using stage = await Stage.start({ origin: { host: "127.0.0.1", port: 1, protocol: "http1" } });
+    const session = connect(stage.url);
+    const stream = session.request({ ":method": "CONNECT", ":authority": "b:443" });
+    const [head] = (await once(stream, "response")) as [{ ":status": number }];
+    expect(head[":status"]).toBe(501);
+    // The parser of HTTP/2 itself refuses this one.
+    await expect(ask(session, { ":path": "no-slash" })).rejects.toThrow("NGHTTP2_PROTOCOL_ERROR");
+    session.destroy();
+  });
+});
+
+describe("an upstream of HTTP/2", () => {
+  test("that goes away serves what it has, and new requests get a new session", async () => {
+    let away: (() => void) | undefined;
+    await using upstream = await http2Upstream((stream, head) => {
+      if (head[":path"] === "/first") {
+        stream.session?.goaway(constants.NGHTTP2_NO_ERROR);
+        away = () => {
+          stream.respond({ ":status": 200 });
+          stream.end("first");
+        };
+        return;
+      }
+      stream.respond({ ":status": 200 });
+      stream.end("second");
+    });
+    await using stage = await Stage.start({ origin: upstream.origin });
+    const session = connect(stage.url);
+    const first = ask(session, { ":path": "/first" });
+    while (!away) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await ask(session, { ":path": "/second" })).text).toBe("second");
+    away();
+    expect((await first).text).toBe("first");
+    expect(upstream.sessions.size).toBe(2);
+    session.destroy();
+    await stage.settled();
+  });
+
+  test("whose connection breaks costs its streams an answer, and the next request connects anew", async () => {
+    await using upstream = await http2Upstream((stream, head) => {
+      if (head[":path"] === "/break") stream.session?.socket.destroy();
+      else {
+        stream.respond({ ":status": 200 });
+        stream.end("ok");
+      }
+    });
+    await using stage = await Stage.start({ origin: upstream.origin, limits: { tries: 1 } });
+    const session = connect(stage.url);
+    expect((await ask(session, { ":path": "/break" })).status).toBe(502);
+    expect((await ask(session, { ":path": "/" })).text).toBe("ok");
+    session.destroy();
+    await stage.settled();
+  });
+
+  test("that speaks HTTP/1.1 instead is answered for with 502 or 503, and soon", async () => {
+    await using upstream = await HttpUpstream.start((_request, response) => response.end("ok"));
+    await using stage = await Stage.start({ origin: { ...upstream.origin, protocol: "h2c" }, limits: { tries: 1 } });
+    const session = connect(stage.url);
+    expect([502, 503]).toContain((await ask(session, {})).status);
+    session.destroy();
+    await stage.settled();
+  });
+});
