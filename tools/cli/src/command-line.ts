@@ -31,7 +31,7 @@ const INTERRUPTED = 130;
  * error.
  */
 export async function run(
-  host: Host,
+  host: Host & Pick<NodeJS.Process, "stdin">,
   registrations: readonly Registration[],
   clock: Clock = systemClock,
 ): Promise<number> {
@@ -40,7 +40,8 @@ export async function run(
   const stop = (): void => stopping.abort(new Error("it was ended"));
   host.on("SIGINT", stop).on("SIGTERM", stop);
   const { version } = packageJson;
-  const common = { version, registrations, screen, clock, env: host.env, random: Math.random };
+  const input = () => host.stdin;
+  const common = { version, registrations, screen, input, clock, env: host.env, random: Math.random };
   try {
     return await carryOut({ ...common, signal: stopping.signal }, host.argv.slice(2));
   } catch (error) {

@@ -10,6 +10,8 @@ export interface Session {
   readonly version: string;
   readonly registrations: readonly Registration[];
   readonly screen: Screen;
+  /** Standard input; it is opened when it is asked for. */
+  readonly input: () => AsyncIterable<Buffer | string>;
   readonly env: Environment;
   readonly clock: Clock;
   /** Uniform in [0, 1). */

@@ -5,7 +5,7 @@ import {
   type ResourceTypeOf,
   subjectAccessReviews,
 } from "@evenkeel/kube";
-import type { ServicePlace } from "../reach/proxied-connection.ts";
+import { proxiedName, type ServicePlace } from "../reach/proxied-connection.ts";
 import type { Registration, Right } from "../services/registration.ts";
 import { type Finding, unanswered } from "./finding.ts";
 
@@ -31,7 +31,9 @@ const selfSubjectAccessReviews: ResourceTypeOf<SelfReview> = {
 type Kube = Pick<KubeClient, "resource">;
 
 /** Whether the user may reach a service through the API server. Without `create` all but what-if works. */
-export async function lookAtOwnRights(kube: Kube, { namespace, service }: ServicePlace): Promise<readonly Finding[]> {
+export async function lookAtOwnRights(kube: Kube, place: ServicePlace): Promise<readonly Finding[]> {
+  const { namespace, service } = place;
+  const name = proxiedName(place);
   const uses = [
     { verb: "get", verdict: "fail", purpose: "reach it" },
     { verb: "create", verdict: "warn", purpose: "ask what-if" },
@@ -39,7 +41,7 @@ export async function lookAtOwnRights(kube: Kube, { namespace, service }: Servic
   return Promise.all(
     uses.map(async ({ verb, verdict, purpose }): Promise<Finding> => {
       const right = `${verb} services/proxy of ${namespace}/${service}`;
-      const asked = { verb, group: "", resource: "services", subresource: "proxy", namespace, name: service };
+      const asked = { verb, group: "", resource: "services", subresource: "proxy", namespace, name };
       try {
         const review = await kube
           .resource(selfSubjectAccessReviews)
@@ -48,20 +50,35 @@ export async function lookAtOwnRights(kube: Kube, { namespace, service }: Servic
       } catch (error) {
         return unanswered("rights", verdict, `whether you may ${right} is unknown`, error);
       }
-      const fix = `To ${purpose}, be granted: kubectl create role evenkeel-${purpose.replaceAll(" ", "-")} -n ${namespace} --verb=${verb} --resource=services/proxy --resource-name=${service}, and a binding of it. Or use --address.`;
+      const fix = `To ${purpose}, be granted: kubectl create role evenkeel-${purpose.replaceAll(" ", "-")} -n ${namespace} --verb=${verb} --resource=services/proxy --resource-name=${name}, and a binding of it. Or use --address.`;
       return { area: "rights", verdict, message: `you may not ${right}`, fix };
     }),
   );
 }
 
-/** Whether a service's account may do all that the service does. */
-export async function lookAtAccount(kube: Kube, registration: Registration, namespace: string): Promise<Finding> {
+/** Whether a service's account may do all that the service does. `watched` are the namespaces that it looks after; none: all. */
+export async function lookAtAccount(
+  kube: Kube,
+  registration: Registration,
+  namespace: string,
+  watched: readonly string[],
+): Promise<Finding> {
   const { serviceAccount, rights } = registration;
   const account = `service account ${namespace}/${serviceAccount}`;
   const questions = rights.flatMap((right) => right.verbs.map((verb) => ({ ...right, verb })));
   try {
     const answers = await Promise.all(
-      questions.map(async (right) => ((await allowed(kube, namespace, serviceAccount, right)) ? [] : [lackOf(right)])),
+      questions.map(async (right) => {
+        const within = {
+          own: [namespace],
+          watched: watched.length === 0 ? [undefined] : watched,
+          cluster: [undefined],
+        };
+        const granted = within[right.where].map((place) =>
+          allowed(kube, { namespace, account: serviceAccount }, right, place),
+        );
+        return (await Promise.all(granted)).every(Boolean) ? [] : [lackOf(right)];
+      }),
     );
     const lacking = answers.flat();
     if (lacking.length === 0) {
@@ -84,14 +101,15 @@ export async function lookAtAccount(kube: Kube, registration: Registration, name
 
 async function allowed(
   kube: Kube,
-  namespace: string,
-  account: string,
-  { verb, group, resource, own = false }: Right & { readonly verb: string },
+  { namespace, account }: { readonly namespace: string; readonly account: string },
+  { verb, group, resource, name }: Right & { readonly verb: string },
+  within: string | undefined,
 ): Promise<boolean> {
   const [plural = "", subresource] = resource.split("/");
   const resourceAttributes = {
     ...{ verb, group, resource: plural, ...(subresource !== undefined && { subresource }) },
-    ...(own && { namespace }),
+    ...(name !== undefined && { name }),
+    ...(within !== undefined && { namespace: within }),
   };
   const user = `system:serviceaccount:${namespace}:${account}`;
   const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"];

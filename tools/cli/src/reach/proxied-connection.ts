@@ -11,6 +11,11 @@ export interface ServicePlace {
   readonly port: string;
 }
 
+/** What services/proxy calls a Service's port: the name that RBAC sees, and may be granted by. */
+export function proxiedName({ service, port }: ServicePlace): string {
+  return `http:${service}:${port}`;
+}
+
 export interface ProxiedOptions {
   readonly kube: Pick<KubeClient, "stream">;
   readonly place: ServicePlace;
@@ -28,11 +33,11 @@ export class ProxiedConnection implements Connection {
   readonly #path: string;
 
   constructor(options: ProxiedOptions) {
-    const { namespace, service, port } = options.place;
+    const { namespace, service } = options.place;
     this.#options = options;
     this.place = `${namespace}/${service}`;
-    const id = `http:${encodeURIComponent(service)}:${encodeURIComponent(port)}`;
-    this.#path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/${id}/proxy`;
+    const name = proxiedName(options.place).split(":").map(encodeURIComponent).join(":");
+    this.#path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/${name}/proxy`;
   }
 
   async send(request: ServiceRequest): Promise<Readable> {

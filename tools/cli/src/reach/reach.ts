@@ -1,12 +1,12 @@
-import { connectKube, type KubeClient } from "@evenkeel/kube";
-import type { SettingsOf } from "@evenkeel/runtime";
-import { NotInstalled, WrongUsage } from "../errors.ts";
+import { connectKube, type KubeClient, services } from "@evenkeel/kube";
+import { CodedError, type SettingsOf } from "@evenkeel/runtime";
+import { BadAnswer, NotInstalled, WrongUsage } from "../errors.ts";
 import type { Registration } from "../services/registration.ts";
 import type { reachSettings } from "../settings.ts";
 import type { Session } from "../verb.ts";
 import { AddressConnection } from "./address-connection.ts";
 import type { Connection } from "./connection.ts";
-import { ProxiedConnection } from "./proxied-connection.ts";
+import { ProxiedConnection, type ServicePlace } from "./proxied-connection.ts";
 import { type ProcessStatus, ServiceClient } from "./service-client.ts";
 
 export type ReachSettings = SettingsOf<typeof reachSettings>;
@@ -18,6 +18,8 @@ export interface ReachedService {
   readonly status: ProcessStatus;
   /** Absent for one that this command line does not know. */
   readonly registration: Registration | undefined;
+  /** The Service that led to it; absent for one that was reached by its address. */
+  readonly servicePlace?: ServicePlace;
 }
 
 /** A service that does not. */
@@ -28,6 +30,8 @@ export interface MissedService {
   readonly error: unknown;
   /** False where the cluster has no such Service, which need not be a fault: nobody needs all of them. */
   readonly installed: boolean;
+  readonly registration: Registration | undefined;
+  readonly servicePlace?: ServicePlace;
 }
 
 export interface Services {
@@ -38,43 +42,32 @@ export interface Services {
 interface Way {
   readonly client: ServiceClient;
   readonly registration: Registration | undefined;
+  readonly servicePlace?: ServicePlace;
 }
+
+/** What the charts label every Service of the project with. */
+const PART_OF = "app.kubernetes.io/part-of=evenkeel";
 
 /** The ways to the services that a command line means, until they are closed. */
 export class Reach implements AsyncDisposable {
-  readonly #ways: readonly Way[];
+  readonly #session: Session;
+  readonly #settings: ReachSettings;
   readonly #kube: KubeClient | undefined;
-  readonly #named: readonly string[] | undefined;
-  readonly #registrations: readonly Registration[];
+  #ways: readonly Way[] = [];
 
   constructor(session: Session, settings: ReachSettings) {
-    const { registrations, env, clock, signal } = session;
-    const { address, service: named, deadline } = settings;
-    this.#registrations = registrations;
-    this.#named = named;
-    const client = (connection: Connection) => new ServiceClient({ connection, clock, deadline, signal });
-    if (address !== undefined) {
-      this.#ways = address.map((url) => ({
-        client: client(new AddressConnection(url, env)),
-        registration: undefined,
-      }));
-      return;
-    }
-    const kube = openKube(session, settings);
-    this.#kube = kube;
-    this.#ways = chosen(registrations, named).map((registration) => {
-      const place = { ...registration.place, namespace: settings.serviceNamespace ?? registration.place.namespace };
-      return { client: client(new ProxiedConnection({ kube, place, deadline })), registration };
-    });
+    this.#session = session;
+    this.#settings = settings;
+    if (settings.address === undefined) this.#kube = openKube(session, settings);
   }
 
   /** Asks each who it is. Fails only where there is no way to any, as without a usable kubeconfig. */
   async services(): Promise<Services> {
-    await this.#kube?.namespace();
+    this.#ways = await this.#open();
     const asked = await Promise.all(this.#ways.map((way) => this.#ask(way)));
     const reached = asked.flatMap((answer) => ("client" in answer ? [answer] : []));
     const missed = asked.flatMap((answer) => ("error" in answer ? [answer] : []));
-    return { reached: reached.filter(({ name }) => this.#named?.includes(name) ?? true), missed };
+    return { reached: reached.filter(({ name }) => this.#settings.service?.includes(name) ?? true), missed };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -82,20 +75,72 @@ export class Reach implements AsyncDisposable {
     await this.#kube?.stop();
   }
 
-  async #ask({ client, registration }: Way): Promise<ReachedService | MissedService> {
+  async #open(): Promise<readonly Way[]> {
+    const { env, clock, signal, registrations } = this.#session;
+    const { address = [], service: named, deadline } = this.#settings;
+    const client = (connection: Connection) => new ServiceClient({ connection, clock, deadline, signal });
+    const kube = this.#kube;
+    if (kube === undefined) {
+      return address.map((url) => ({ client: client(new AddressConnection(url, env)), registration: undefined }));
+    }
+    const wanted = chosen(registrations, named);
+    await kube.namespace();
+    const found = await this.#installed(kube);
+    return wanted.flatMap((registration) => {
+      const namespaces = found.get(registration.name) ?? [registration.place.namespace];
+      return namespaces.map((namespace) => {
+        const servicePlace = { ...registration.place, namespace };
+        const connection = new ProxiedConnection({ kube, place: servicePlace, deadline });
+        return { client: client(connection), registration, servicePlace };
+      });
+    });
+  }
+
+  /**
+   * The namespaces of the Services that the charts made, by name: a release may be in any. Where the user may not look, or the API
+   * server is away, services are sought where their charts put them by default.
+   */
+  async #installed(kube: KubeClient): Promise<ReadonlyMap<string, readonly string[]>> {
+    const { serviceNamespace, deadline } = this.#settings;
+    const { registrations, signal } = this.#session;
+    if (serviceNamespace !== undefined) {
+      return new Map(registrations.map(({ name }) => [name, [serviceNamespace]]));
+    }
+    const found = new Map<string, readonly string[]>();
+    try {
+      const { items } = await kube.resource(services).list({ labelSelector: PART_OF, signal, deadline });
+      for (const { metadata } of items) {
+        const { name = "", namespace = "" } = metadata;
+        const { name: known } = registrations.find(({ place }) => place.service === name) ?? {};
+        if (known !== undefined) found.set(known, [...(found.get(known) ?? []), namespace]);
+      }
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+    }
+    return found;
+  }
+
+  async #ask({ client, registration, servicePlace }: Way): Promise<ReachedService | MissedService> {
+    const found = servicePlace === undefined ? {} : { servicePlace };
     try {
       const status = await client.status();
       const { service: name } = status;
-      return {
-        name,
-        client,
-        status,
-        registration: registration ?? this.#registrations.find((one) => one.name === name),
-      };
+      if (registration !== undefined && name !== registration.name) {
+        throw new BadAnswer({ place: client.place, fault: `it is ${name}, not ${registration.name}` });
+      }
+      const known = registration ?? this.#session.registrations.find((one) => one.name === name);
+      return { name, client, status, registration: known, ...found };
     } catch (error) {
       // Whoever names a service wants it to be there.
-      const installed = !(error instanceof NotInstalled) || this.#named !== undefined;
-      return { name: registration?.name ?? client.place, place: client.place, error, installed };
+      const installed = !(error instanceof NotInstalled) || this.#settings.service !== undefined;
+      return {
+        name: registration?.name ?? client.place,
+        place: client.place,
+        error,
+        installed,
+        registration,
+        ...found,
+      };
     }
   }
 }

@@ -20,6 +20,8 @@ export interface ProcessStatus {
   readonly uptime: number;
   /** Why it is not ready; empty when it is. */
   readonly unready: readonly { readonly name: string; readonly reason: string }[];
+  /** Its settings as they may be shown: flag without dashes → value. */
+  readonly settings: ReadonlyMap<string, string>;
 }
 
 export type Parameters = Readonly<Record<string, string | number>>;
@@ -46,7 +48,7 @@ export class ServiceClient {
 
   async status(): Promise<ProcessStatus> {
     const answer = fieldsOf(await this.get("Runtime/Status"));
-    const { service, version, phase, uptime, unready } = answer;
+    const { service, version, phase, uptime, unready, settings } = answer;
     if (textOf(service) === "" || textOf(version) === "") throw this.#bad("it does not say which service it is");
     return {
       ...{ service: textOf(service), version: textOf(version), phase: textOf(phase), uptime: numberOf(uptime) ?? 0 },
@@ -54,6 +56,12 @@ export class ServiceClient {
         const { name, reason } = fieldsOf(entry);
         return { name: textOf(name), reason: textOf(reason) };
       }),
+      settings: new Map(
+        listOf(settings).map((entry) => {
+          const { name, value } = fieldsOf(entry);
+          return [textOf(name), textOf(value)];
+        }),
+      ),
     };
   }
 

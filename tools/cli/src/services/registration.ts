@@ -18,8 +18,10 @@ export interface Right {
   /** In the plural; `rebalances/status` for a part. */
   readonly resource: string;
   readonly verbs: readonly string[];
-  /** In the service's own namespace only; all namespaces unless told. */
-  readonly own?: boolean;
+  /** One object of that name only. */
+  readonly name?: string;
+  /** In the service's own namespace, in those that it looks after (all unless it is told which), or in the whole cluster. */
+  readonly where: "own" | "watched" | "cluster";
 }
 
 /** How an object stands. */

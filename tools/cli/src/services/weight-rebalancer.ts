@@ -15,10 +15,13 @@ export const weightRebalancerRegistration: Registration = {
   serviceAccount: name,
   kinds: [REBALANCE],
   rights: [
-    { group: REBALANCE.group, resource: "rebalances", verbs: ["get", "list", "watch"] },
-    { group: REBALANCE.group, resource: "rebalances/status", verbs: ["patch"] },
-    { group: "coordination.k8s.io", resource: "leases", verbs: ["get", "create", "update"], own: true },
-    { group: "events.k8s.io", resource: "events", verbs: ["create", "patch"] },
+    { group: REBALANCE.group, resource: "rebalances", verbs: ["get", "list", "watch", "patch"], where: "watched" },
+    { group: REBALANCE.group, resource: "rebalances/status", verbs: ["patch"], where: "watched" },
+    { group: "gateway.networking.k8s.io", resource: "httproutes", verbs: ["get", "patch"], where: "watched" },
+    { group: "", resource: "secrets", verbs: ["get"], where: "watched" },
+    { group: "events.k8s.io", resource: "events", verbs: ["create", "patch"], where: "watched" },
+    { group: "coordination.k8s.io", resource: "leases", verbs: ["create"], where: "own" },
+    { group: "coordination.k8s.io", resource: "leases", verbs: ["get", "update"], name, where: "own" },
   ],
   value: "the weight",
   objects: async (client, namespace) =>

@@ -5,6 +5,7 @@ import { type Finding, unanswered, type Verdict } from "../doctor/finding.ts";
 import { lookAtAccount, lookAtOwnRights } from "../doctor/rights.ts";
 import { lookAtServices, lookAtVersions } from "../doctor/services.ts";
 import { openKube, Reach, type ReachSettings, type Services } from "../reach/reach.ts";
+import type { ServicePlace } from "../reach/proxied-connection.ts";
 import type { Registration } from "../services/registration.ts";
 import { commonSettings } from "../settings.ts";
 import type { Screen } from "../show/screen.ts";
@@ -49,7 +50,7 @@ async function servicesOf(session: Session, settings: ReachSettings): Promise<Se
 async function lookThroughCluster(
   session: Session,
   settings: ReachSettings,
-  { reached, missed }: Services,
+  services: Services,
 ): Promise<readonly Finding[]> {
   const kube = openKube(session, settings);
   try {
@@ -62,26 +63,40 @@ async function lookThroughCluster(
   try {
     const cluster = await lookAtCluster(kube);
     if (cluster.verdict === "fail" && cluster.message.startsWith("the API server was not reached")) return [cluster];
-    const absent = new Set(missed.filter(({ installed }) => !installed).map(({ name }) => name));
-    const used = session.registrations.filter(
-      ({ name }) => !absent.has(name) && (settings.address === undefined || reached.some((one) => one.name === name)),
-    );
-    const looked = used.map((registration) => lookAtRegistration(kube, registration, settings));
+    const looked = inUse(services).map((one) => lookAtOne(kube, one));
     return [cluster, ...(await Promise.all(looked)).flat()];
   } finally {
     await kube.stop();
   }
 }
 
-async function lookAtRegistration(
-  kube: KubeClient,
-  registration: Registration,
-  { address, serviceNamespace }: ReachSettings,
-): Promise<readonly Finding[]> {
-  const namespace = serviceNamespace ?? registration.place.namespace;
+/** A registered service that is there or should be, and the namespace that it is in. */
+interface InUse {
+  readonly registration: Registration;
+  /** Absent where the service was reached by its address: it may run anywhere. */
+  readonly place: ServicePlace | undefined;
+  /** Namespaces that it looks after; none: all. */
+  readonly watched: readonly string[];
+}
+
+function inUse({ reached, missed }: Services): readonly InUse[] {
+  const there = reached.map(({ registration, servicePlace: place, status }) => {
+    const watched = status.settings.get("watch-namespaces") ?? "";
+    return { registration, place, watched: watched.split(",").filter((name) => name !== "") };
+  });
+  const away = missed
+    .filter(({ installed }) => installed)
+    .map(({ registration, servicePlace: place }) => ({ registration, place, watched: [] }));
+  return [...there, ...away].flatMap((one) =>
+    one.registration === undefined ? [] : [{ ...one, registration: one.registration }],
+  );
+}
+
+async function lookAtOne(kube: KubeClient, { registration, place, watched }: InUse): Promise<readonly Finding[]> {
   const kinds = await Promise.all(registration.kinds.map((kind) => lookAtDefinition(kube, kind)));
-  const own = address === undefined ? await lookAtOwnRights(kube, { ...registration.place, namespace }) : [];
-  return [...kinds, ...own, await lookAtAccount(kube, registration, namespace)];
+  if (place === undefined) return kinds;
+  const own = await lookAtOwnRights(kube, place);
+  return [...kinds, ...own, await lookAtAccount(kube, registration, place.namespace, watched)];
 }
 
 const tones = { ok: "good", warn: "warning", fail: "bad" } as const;

@@ -17,9 +17,9 @@ export const replay = defineVerb({
   ],
   settings: outputSettings,
   words: { least: 1, most: 1 },
-  run: async ({ screen, registrations }, { output }, words) => {
+  run: async ({ screen, registrations, input }, { output }, words) => {
     const [file = ""] = words;
-    const text = await readFile(file === "-" ? "/dev/stdin" : file, "utf8").catch((cause: unknown) => {
+    const text = await (file === "-" ? whole(input()) : readFile(file, "utf8")).catch((cause: unknown) => {
       throw new WrongUsage({ fault: `${file} cannot be read: ${explain(cause)}` });
     });
     const registration = registrationOf(file, text, registrations);
@@ -44,6 +44,13 @@ export const replay = defineVerb({
     return same ? 0 : 1;
   },
 });
+
+async function whole(chunks: AsyncIterable<Buffer | string>): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of chunks) text += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+  return text + decoder.decode();
+}
 
 /** The service that a recording is of. */
 function registrationOf(file: string, text: string, registrations: readonly Registration[]): Registration {
