@@ -189,6 +189,18 @@ const pages = ["", "decisions", "peers", "health", "settings"];
       expect(complaints).toEqual([]);
     });
 
+    test("a service without streams is asked again and again, and missed when it does not answer", async () => {
+      const tide = await new TideKeeper(main, [], false).run();
+      await using opened = await open(tide, "decisions");
+      const { page } = opened;
+      await page.getByText("No decision yet").waitFor();
+      tide.decide("fore", 20);
+      await page.getByText("fore stands at 20 %").waitFor();
+      await tide.stop();
+      await page.locator(".banner").getByText("No answer").waitFor();
+      expect(await page.getByText("fore stands at 20 %").count()).toBe(1);
+    });
+
     test("a page that opens on nothing says that it cannot reach the service, and recovers", async () => {
       await using tide = await new TideKeeper(main).run();
       const watched = await openPage(browser, tide.url);

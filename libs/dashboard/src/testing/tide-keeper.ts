@@ -44,12 +44,15 @@ const definition = {
   decider,
 };
 
-/** A service with a dashboard and without a view. `main` is where its sources would be; the built files are found from it. */
+/**
+ * A service with a dashboard and without a view. `main` is where its sources would be; the built files are found from it. With
+ * `streams` false it is one without a JSON gateway.
+ */
 export class TideKeeper extends RunningService<typeof definition.settings, typeof decider> {
-  constructor(main: string, args: readonly string[] = []) {
+  constructor(main: string, args: readonly string[] = [], streams = true) {
     super(definition, args);
     const { admin, decisions } = this.service;
-    watchRoute(admin.routes, decisions.ring, this.stopping);
+    if (streams) watchRoute(admin.routes, decisions.ring, this.stopping);
     dashboard(this.service, main);
   }
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
-import { useStream } from "../live/hooks.ts";
+import { useLoaded, useStream } from "../live/hooks.ts";
 import type { Decision } from "./decision.ts";
 import { mergeDecisions } from "./decision-log.ts";
 
@@ -9,9 +9,16 @@ const PAST = 500;
 /** News that come within this time are shown together, in milliseconds. */
 const TOGETHER = 60;
 
-/** The last decisions of this service, the newest first, followed live. Nothing while they were not told yet. */
+/** How often a service without streams is asked, in milliseconds. */
+const POLL = 3000;
+
+/**
+ * The last decisions of this service, the newest first, followed live; a service without a stream of them is asked again and again.
+ * Nothing while they were not told yet.
+ */
 export function useDecisions(api: Api): readonly Decision[] | undefined {
   const [decisions, setDecisions] = useState<readonly Decision[]>();
+  const [absent, setAbsent] = useState(false);
   const waiting = useRef<Decision[]>([]);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const flush = useCallback(() => {
@@ -25,10 +32,20 @@ export function useDecisions(api: Api): readonly Decision[] | undefined {
   useEffect(() => () => clearTimeout(timer.current), []);
   useStream<{ readonly decision: Decision }>(api.address("Decisions/Watch", { last: PAST }), {
     opened: soon,
+    absent: () => setAbsent(true),
     message: ({ decision }) => {
       waiting.current.push(decision);
       soon();
     },
   });
+  const list = async (signal: AbortSignal) => {
+    if (!absent) return [];
+    return (await api.get<{ readonly decisions: readonly Decision[] }>("Decisions/List", { limit: PAST }, signal))
+      .decisions;
+  };
+  const { data: listed } = useLoaded(String(absent), list, absent ? POLL : undefined);
+  useEffect(() => {
+    if (absent && listed) setDecisions((known) => mergeDecisions(known ?? [], listed.toReversed()));
+  }, [absent, listed]);
   return decisions;
 }

@@ -24,11 +24,12 @@ export class Connection {
   }
 
   /** Opens a stream until the returned function is called. */
-  open(options: Omit<LiveStreamOptions, "state">): () => void {
+  open(options: Omit<LiveStreamOptions, "state"> & { readonly absent?: () => void }): () => void {
     // The first state is reported while the stream is being made.
     const made: { stream?: LiveStream; state: StreamState } = { state: { phase: "connecting" } };
     const report = (state: StreamState) => {
       made.state = state;
+      if (state.phase === "absent") options.absent?.();
       if (!made.stream || !this.#streams.has(made.stream)) return;
       this.#streams.set(made.stream, state);
       this.#tell();

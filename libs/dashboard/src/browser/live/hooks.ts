@@ -25,6 +25,8 @@ export interface StreamHandlers<T> {
   readonly message: (message: T) => void;
   /** A connection stands: what is known so far will be told again. */
   readonly opened?: () => void;
+  /** The service has no such stream. */
+  readonly absent?: () => void;
 }
 
 /** Follows an event stream while the component is shown; the shell says when it is cut. */
@@ -38,6 +40,7 @@ export function useStream<T>(address: string, handlers: StreamHandlers<T>): void
         address,
         message: (data) => latest.current.message(data as T),
         opened: () => latest.current.opened?.(),
+        absent: () => latest.current.absent?.(),
       }),
     [connection, address],
   );

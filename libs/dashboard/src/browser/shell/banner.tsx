@@ -1,11 +1,20 @@
 import { useConnectionState, useNow } from "../live/hooks.ts";
 import { Time } from "../parts/time.tsx";
 
-/** Says that the page is cut off, since when, and when it will try again. */
-export function Banner() {
+/** Says that the page is cut off, since when, and when it will try again. `fault` is that of the service's state, which is asked for regularly. */
+export function Banner({ fault }: { readonly fault: string | undefined }) {
   const state = useConnectionState();
   const now = useNow(500);
-  if (state.phase !== "waiting") return null;
+  if (state.phase !== "waiting") {
+    if (fault === undefined) return null;
+    return (
+      <div class="banner" role="alert">
+        <p>
+          <strong>No answer</strong>: {fault}. What you see may be old.
+        </p>
+      </div>
+    );
+  }
   const seconds = Math.max(0, Math.ceil((state.retryAt - now) / 1000));
   return (
     <div class="banner" role="alert">

@@ -94,7 +94,7 @@ export function Shell({ api, view }: { readonly api: Api; readonly view: View | 
         </div>
       </aside>
       <main>
-        <Banner />
+        <Banner fault={status.phase === "loaded" ? status.fault : undefined} />
         <header class="page-head">
           <h1 ref={heading} tabIndex={-1}>
             {title}
