@@ -1,8 +1,8 @@
 import type { Duplex, Readable } from "node:stream";
-import { CodedError, type CodedErrorClass, isRetryable, toError } from "@evenkeel/runtime";
+import { CodedError, isRetryable, toError } from "@evenkeel/runtime";
 import type { Destination, Failure, Forward, Outcome, Refusal } from "../destination.ts";
 import type { Engine } from "../engine.ts";
-import { BadAnswer, BadRequest, Broken, NoRoute, TooSlow, Unreachable } from "../errors.ts";
+import { BadRequest, NoRoute } from "../errors.ts";
 import type { ClientProtocol } from "../exchange.ts";
 import type { Deadlines } from "../limits.ts";
 import { requestHeaders } from "../headers/request-headers.ts";
@@ -10,6 +10,7 @@ import { trailerList } from "../headers/response-headers.ts";
 import type { OriginPool } from "../upstream/origin-pool.ts";
 import type { Asker, Try } from "../upstream/try.ts";
 import { Timed } from "../wheel.ts";
+import { verdictOn } from "./verdict.ts";
 
 /** Methods that may be repeated although the first may have arrived (RFC 9110, section 9.2.2). */
 const idempotent = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
@@ -313,9 +314,8 @@ export abstract class ClientExchange extends Timed implements Asker {
     const repeatable = !this.#bodyTaken && (!sent || (kind === "reset" && idempotent.has(this.method)));
     const failure = { kind, origin: forward.origin, tries: this.#tries, repeatable, error };
     if (repeatable && this.#again(failure)) return;
-    const origin = `${forward.origin.host}:${forward.origin.port}`;
-    const { status, Reason } = verdicts[kind];
-    this.refuseWith(status, new Reason({ origin }, { cause: error }));
+    const verdict = verdictOn(failure);
+    this.refuseWith(verdict.status, verdict.error);
   }
 
   /** True if there is another try. */
@@ -387,12 +387,3 @@ export abstract class ClientExchange extends Timed implements Asker {
 function classOf(status: number): "2xx" | "3xx" | "4xx" | "5xx" {
   return status < 300 ? "2xx" : status < 400 ? "3xx" : status < 500 ? "4xx" : "5xx";
 }
-
-type OriginError = CodedErrorClass<"{origin}">;
-
-const verdicts: Readonly<Record<Failure["kind"], { status: number; Reason: OriginError }>> = {
-  connect: { status: 503, Reason: Unreachable as unknown as OriginError },
-  reset: { status: 502, Reason: Broken as unknown as OriginError },
-  protocol: { status: 502, Reason: BadAnswer as unknown as OriginError },
-  deadline: { status: 504, Reason: TooSlow as unknown as OriginError },
-};

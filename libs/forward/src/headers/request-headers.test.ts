@@ -76,6 +76,10 @@ describe("the headers of a forwarded request", () => {
     );
   });
 
+  test("name the origin as Host where the client named none", () => {
+    expect(sent([], { host: "" }).host).toBe("10.0.0.1:80");
+  });
+
   test("are replaced as the route says, the way among them", () => {
     const { lines, host } = sent(
       ["x-a", "1", "cookie", "c=1"],
