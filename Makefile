@@ -70,8 +70,8 @@ cluster-stop: setup ## Stop what `make cluster` started
 	@$(CONTROL_PLANE) stop --all
 
 .PHONY: demo
-demo: setup ## Run the demo; PORT=8080
-	@node tools/demo/src/main.ts $(PORT)
+demo: setup ## Run the demo on one page; PORT=8080, or ARGS=--once for its story at speed
+	@node tools/demo/src/main.ts $(ARGS) $(PORT)
 
 .PHONY: bench
 bench: setup ## Measure a suite: SUITE=startup|kube|scoring|sim

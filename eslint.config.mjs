@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import js from "@eslint/js";
 import nx from "@nx/eslint-plugin";
 import globals from "globals";
@@ -20,9 +21,12 @@ const layersForTests = layers.map(({ sourceTag, onlyDependOnLibsWithTags }) => (
   onlyDependOnLibsWithTags: [...onlyDependOnLibsWithTags, ...(onlyInTests[sourceTag] ?? [])],
 }));
 
-const boundaries = (depConstraints) => ({
-  "@nx/enforce-module-boundaries": ["error", { allow: [], depConstraints, enforceBuildableLibDependency: false }],
+const boundaries = (depConstraints, allow = []) => ({
+  "@nx/enforce-module-boundaries": ["error", { allow, depConstraints, enforceBuildableLibDependency: false }],
 });
+
+/** Tools show, measure and drive the services, which nobody else imports. */
+const apps = readdirSync(new URL("apps", import.meta.url)).flatMap((app) => [`@evenkeel/${app}`, `@evenkeel/${app}/*`]);
 
 /** What would make a decision depend on more than its snapshot. */
 const impure = ["process", "fetch", "setTimeout", "setInterval", "setImmediate", "performance", "crypto"];
@@ -75,6 +79,7 @@ export default tseslint.config(
       ],
     },
   },
-  { files: ["tools/**/*.ts"], rules: { "no-console": "off" } },
+  { files: ["tools/**/*.ts"], rules: { ...boundaries(layers, apps), "no-console": "off" } },
+  { files: ["tools/demo/src/page/*.js"], languageOptions: { globals: globals.browser } },
   { files: ["**/*.mjs"], languageOptions: { globals: globals.node } },
 );

@@ -1,1 +1,3 @@
+export { weightDecider } from "./decide/weight-decider.ts";
 export { weightRebalancer } from "./definition.ts";
+export { rebalances, type StoredRebalance } from "./rebalance-resource.ts";

@@ -91,7 +91,7 @@ export class World implements AsyncDisposable {
 
   /** Starts the service as a process of its own. */
   serve(flags: readonly string[] = [], env: Readonly<Record<string, string>> = CREDENTIALS): ServiceProcess {
-    const service = ServiceProcess.start(main, this.flags(flags), { ...process.env, ...env });
+    const service = ServiceProcess.start(main, this.flags(flags), { env: { ...process.env, ...env } });
     this.#processes.push(service);
     return service;
   }

@@ -8,6 +8,7 @@ export { type Fault, FaultPlan, type FaultRule } from "./fault-plan.ts";
 export { type WireFault, type WireFaultRule, WireFaults } from "./loopback/wire-faults.ts";
 export type { ChangeAction } from "./route53/change.ts";
 export type { AliasTarget, RecordSet } from "./route53/record-set.ts";
+export { Route53Client } from "./route53/route53-client.ts";
 export { type JournalEntry, Route53, type Route53Options, startRoute53 } from "./route53/route53.ts";
 export { budgetStatus } from "./behaviours/budget-status.ts";
 export { kubelet, type KubeletOptions } from "./behaviours/nodes/kubelet.ts";

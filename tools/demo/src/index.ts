@@ -1,2 +1,2 @@
 export { fleet, harbourKubeconfig, startHarbour } from "./harbour.ts";
-export { replicasAt, tideLevel } from "./tide.ts";
+export type { Check, Control, Scene, Stage, Story } from "./story.ts";

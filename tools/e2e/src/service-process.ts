@@ -11,6 +11,13 @@ export interface Exit {
   readonly stderr: string;
 }
 
+export interface ServiceProcessOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  /** In a process group of its own, which a terminal's Ctrl-C does not reach. */
+  readonly detached?: boolean;
+  readonly onLine?: (line: Line) => void;
+}
+
 /** What lets several run beside each other on one machine and end quickly. */
 const LOCAL = { "listen-host": "127.0.0.1", "admin-port": "0", "health-port": "0", "shutdown-delay": "0" };
 
@@ -22,7 +29,7 @@ export class ServiceProcess implements AsyncDisposable {
   #news = Promise.withResolvers<undefined>();
   #ended = false;
 
-  private constructor(child: ChildProcess) {
+  private constructor(child: ChildProcess, onLine: (line: Line) => void) {
     this.#child = child;
     let stdout = "";
     let stderr = "";
@@ -30,7 +37,11 @@ export class ServiceProcess implements AsyncDisposable {
     if (child.stdout) {
       createInterface(child.stdout).on("line", (line) => {
         stdout += `${line}\n`;
-        if (line.startsWith("{")) this.#lines.push(JSON.parse(line) as Line);
+        if (line.startsWith("{")) {
+          const parsed = JSON.parse(line) as Line;
+          this.#lines.push(parsed);
+          onLine(parsed);
+        }
         this.#tell();
       });
     }
@@ -44,10 +55,11 @@ export class ServiceProcess implements AsyncDisposable {
   }
 
   /** Starts the program `main` with flags as the command line has them; those that are not given are such as tests need. */
-  static start(main: string, flags: readonly string[] = [], env: NodeJS.ProcessEnv = process.env): ServiceProcess {
+  static start(main: string, flags: readonly string[] = [], options: ServiceProcessOptions = {}): ServiceProcess {
+    const { env = process.env, detached = false, onLine = () => undefined } = options;
     const given = (name: string) => flags.some((flag) => flag.startsWith(`--${name}`));
     const rest = Object.entries(LOCAL).flatMap(([name, value]) => (given(name) ? [] : [`--${name}=${value}`]));
-    return new ServiceProcess(spawn(process.execPath, [main, ...flags, ...rest], { env }));
+    return new ServiceProcess(spawn(process.execPath, [main, ...flags, ...rest], { env, detached }), onLine);
   }
 
   get lines(): readonly Line[] {

@@ -1,5 +1,4 @@
 /** What is measured: the app's own decision, for which no library stands in. */
-/* eslint-disable @nx/enforce-module-boundaries -- an app is imported nowhere but here, and by its pure part alone */
 export {
   type Memory,
   nextMemory,
