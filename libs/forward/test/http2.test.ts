@@ -150,6 +150,82 @@ describe("a client of HTTP/2", () => {
   });
 });
 
+describe("an answer that cannot be carried", () => {
+  async function scene() {
+    const upstream = await WireServer.start();
+    const stage = await Stage.start({ origin: { host: "127.0.0.1", port: upstream.port, protocol: "http1" } });
+    const session = connect(stage.url);
+    return {
+      upstream,
+      stage,
+      session,
+      async [Symbol.asyncDispose]() {
+        session.destroy();
+        await stage[Symbol.asyncDispose]();
+        await upstream[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  test.each(["GET", "POST"])("in its trailers costs %s its stream, not the process", async (method) => {
+    await using s = await scene();
+    const answer = ask(s.session, { ":method": method }, method === "POST" ? "body" : undefined);
+    const up = await s.upstream.next();
+    await up.until("\r\n\r\n");
+    up.send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\netag: a\r\netag: b\r\n\r\n");
+    await expect(answer).rejects.toThrow("NGHTTP2_INTERNAL_ERROR");
+    await s.stage.settled();
+  });
+
+  test("in its head costs the stream, and in an interim answer nothing", async () => {
+    await using s = await scene();
+    const answer = ask(s.session, { ":method": "POST" }, "body");
+    const up = await s.upstream.next();
+    await up.until("body");
+    up.send("HTTP/1.1 103 Early Hints\r\netag: a\r\netag: b\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+    expect((await answer).text).toBe("ok");
+    const second = ask(s.session, { ":method": "POST" }, "body");
+    const again = s.upstream.wires.at(-1);
+    again?.clear();
+    await again?.until("body");
+    again?.send("HTTP/1.1 200 OK\r\netag: a\r\netag: b\r\ncontent-length: 2\r\n\r\nok");
+    await expect(second).rejects.toThrow("NGHTTP2_INTERNAL_ERROR");
+    await s.stage.settled();
+  });
+});
+
+test("an upstream that changes the protocol unasked is answered for with 502", async () => {
+  for (const asks of [
+    "GET / HTTP/1.1\r\nhost: a\r\n\r\n",
+    "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\nx",
+  ]) {
+    await using upstream = await WireServer.start();
+    await using stage = await Stage.start({
+      origin: { host: "127.0.0.1", port: upstream.port, protocol: "http1" },
+      limits: { tries: 1 },
+    });
+    const client = await Wire.to(stage.port);
+    client.send(asks);
+    const up = await upstream.next();
+    await up.until("\r\n\r\n");
+    up.send("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\nhello");
+    expect(await client.until("EK_FORWARD_")).toMatch(/^HTTP\/1\.1 502 /);
+    client.socket.destroy();
+    await stage.settled();
+  }
+});
+
+test("headers of a router that cannot be written cost one connection, and are in the log", async () => {
+  await using stage = await Stage.start({
+    router: { route: () => ({ refuse: { status: 503, headers: ["x-bad", "a\r\nb: c"] } }) },
+  });
+  const client = await Wire.to(stage.port);
+  client.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  expect(await client.end()).toBe("");
+  expect(stage.lines.join("")).toContain("a refusal could not be written");
+  await stage.settled();
+});
+
 describe("an upstream of HTTP/2", () => {
   test("that goes away serves what it has, and new requests get a new session", async () => {
     let away: (() => void) | undefined;

@@ -132,7 +132,13 @@ export abstract class ClientExchange extends Timed implements Asker {
     if (this.engine.draining) this.closeAfter();
     const list = [...(headers ?? [])];
     if (code !== undefined) list.push("evenkeel-error", code);
-    this.writeWhole(status, list, body ?? "");
+    try {
+      this.writeWhole(status, list, body ?? "");
+    } catch (error) {
+      // Headers that cannot be written, by a router.
+      this.engine.log.error({ error: toError(error), listener: this.listener }, "a refusal could not be written");
+      this.cut(undefined);
+    }
   }
 
   refuseWith(status: number, error: CodedError, headers: readonly string[] = []): void {

@@ -154,7 +154,12 @@ export class Http1Exchange extends ClientExchange implements Flushable {
       for (let index = 0; index < trailers.length; index += 2) {
         pairs.push([trailers[index] as string, trailers[index + 1] as string]);
       }
-      response.addTrailers(pairs);
+      try {
+        response.addTrailers(pairs);
+      } catch {
+        this.cut();
+        return;
+      }
     }
     if (!response.writableEnded) response.end();
     this.#dropBody();

@@ -3,7 +3,7 @@ import type { Duplex, Readable } from "node:stream";
 import type { Engine } from "../engine.ts";
 import type { ClientProtocol } from "../exchange.ts";
 import { headerObject } from "../headers/header-object.ts";
-import { resetStream } from "../reset-stream.ts";
+import { endWithTrailers, resetStream } from "../reset-stream.ts";
 import { ClientExchange } from "./client-exchange.ts";
 import { grpcRefusal } from "./grpc-refusal.ts";
 
@@ -50,7 +50,7 @@ export class Http2Exchange extends ClientExchange {
     stream.on("close", () => this.ended(this.#whole && stream.rstCode === constants.NGHTTP2_NO_ERROR));
     stream.on("drain", () => this.drained());
     stream.on("trailers", (_trailers, _flags, list) => (this.#bodyTrailers = list));
-    stream.on("wantTrailers", () => stream.sendTrailers(headerObject(this.#trailers)));
+    stream.on("wantTrailers", () => endWithTrailers(stream, this.#trailers));
   }
 
   get body(): Readable {
@@ -73,7 +73,11 @@ export class Http2Exchange extends ClientExchange {
   interim(status: number, headers: string[]): void {
     const stream = this.#stream;
     if (stream.headersSent || stream.destroyed || stream.closed) return;
-    stream.additionalHeaders({ ...headerObject(headers), ":status": status });
+    try {
+      stream.additionalHeaders({ ...headerObject(headers), ":status": status });
+    } catch {
+      // Interim answers are a courtesy: one that HTTP/2 cannot carry is left out.
+    }
   }
 
   protected override probe(): boolean {

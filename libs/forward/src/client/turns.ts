@@ -18,9 +18,17 @@ type Lined = Duplex & { [lineOf]?: Line | undefined; _httpMessage?: { readonly h
  */
 export function waitForTurn(request: IncomingMessage, exchange: Http1Exchange): void {
   const socket: Lined = request.socket;
-  const line = (socket[lineOf] ??= { waiting: [] });
+  const line = (socket[lineOf] ??= newLine(socket));
   if (line.waiting.push(exchange) > MOST) socket.destroy();
-  request.once("aborted", () => exchange.over(false));
+}
+
+/** A request without a body does not say that its client left, and an answer without a socket does not either. */
+function newLine(socket: Duplex): Line {
+  const line: Line = { waiting: [] };
+  socket.once("close", () => {
+    for (const exchange of line.waiting.splice(0)) exchange.over(false);
+  });
+  return line;
 }
 
 /** The answer on `socket` is complete: the next begins. */

@@ -1,7 +1,7 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http2";
 import { headerObject } from "../headers/header-object.ts";
 import { answerHeaderList, trailerList } from "../headers/response-headers.ts";
-import { resetStream } from "../reset-stream.ts";
+import { endWithTrailers, resetStream } from "../reset-stream.ts";
 import { BodyPump } from "./body-pump.ts";
 import type { H2cSessions, Session, SessionTaker } from "./h2c-sessions.ts";
 import type { Ask, Asker, Try } from "./try.ts";
@@ -75,7 +75,7 @@ export class H2cTry implements Try, SessionTaker {
       this.#trailers = raw;
     });
     if (!asker.hasBody) return;
-    stream.on("wantTrailers", () => stream.sendTrailers(headerObject(this.#bodyTrailers)));
+    stream.on("wantTrailers", () => endWithTrailers(stream, this.#bodyTrailers));
     this.#pump = new BodyPump(asker, stream, (trailers) => {
       this.#bodyTrailers = trailerList(trailers);
       stream.end();

@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import { answerHeaderList, trailerList } from "../headers/response-headers.ts";
+import type { Failure } from "../destination.ts";
 import { BodyPump } from "./body-pump.ts";
 import type { TrackedAgent } from "./origin-pool.ts";
 import type { Ask, Asker, Try } from "./try.ts";
@@ -62,8 +63,11 @@ export class HttpTry implements Try {
       if (!this.#aborted && statusCode !== 100) asker.interim(statusCode, answerHeaderList(rawHeaders));
     });
     asked.on("upgrade", (response, socket, head) => {
-      if (this.#aborted) socket.destroy();
-      else asker.upgraded(response.statusCode ?? 101, response.statusMessage ?? "", response.rawHeaders, socket, head);
+      if (this.#aborted || asker.upgrade === undefined) {
+        socket.destroy();
+        this.#fail(new Error("the upstream changed the protocol unasked"), "protocol");
+      } else
+        asker.upgraded(response.statusCode ?? 101, response.statusMessage ?? "", response.rawHeaders, socket, head);
     });
     asked.on("socket", (socket) => this.#connect(socket));
     if (!asker.hasBody) asked.end();
@@ -102,9 +106,15 @@ export class HttpTry implements Try {
     const kept = trailerList(trailers);
     if (kept.length > 0 && this.#asker.bodyLength < 0) {
       const pairs: [string, string][] = [];
-      for (let index = 0; index < kept.length; index += 2)
+      for (let index = 0; index < kept.length; index += 2) {
         pairs.push([kept[index] as string, kept[index + 1] as string]);
-      this.#request?.addTrailers(pairs);
+      }
+      try {
+        this.#request?.addTrailers(pairs);
+      } catch (error) {
+        this.#fail(error as Error, "protocol");
+        return;
+      }
     }
     this.#request?.end();
   }
@@ -137,13 +147,13 @@ export class HttpTry implements Try {
     );
   }
 
-  #fail(error: Error): void {
+  #fail(error: Error, known?: Failure["kind"]): void {
     if (this.#aborted) return;
     this.#aborted = true;
     this.#pump?.stop();
     this.#request?.destroy();
     const { code = "" } = error as { code?: string };
     const kind = !this.#connected ? "connect" : code.startsWith("HPE_") && !this.#response ? "protocol" : "reset";
-    this.#asker.failed(kind, error, this.#connected);
+    this.#asker.failed(known ?? kind, error, this.#connected);
   }
 }
