@@ -73,6 +73,17 @@ describe("clients that leave while their request is held", () => {
     expect(arrivals.map(({ path }) => path)).toEqual(["/last"]);
   });
 
+  test("take the requests with them that they had sent behind the held one", async () => {
+    const { hold, forwarder, outcomes } = world;
+    const client = await RawClient.open(forwarder.port, get("/first").replace("close", "keep-alive"), get("/second"));
+    await until(() => forwarder.counts().exchanges === 2);
+    expect(hold.waiting(KEY).count).toBe(1);
+    client.socket.destroy();
+    await until(() => forwarder.counts().exchanges === 0);
+    expect(hold.waiting(KEY).count).toBe(0);
+    expect(Object.fromEntries(outcomes)).toEqual({ clientGone: 1 });
+  });
+
   test("do not disturb those who stay: their uploads arrive whole, after nothing but 100 Continue", async () => {
     const { hold, forwarder, origin, arrivals } = world;
     const body = Buffer.alloc(3_000_000, "stay");
