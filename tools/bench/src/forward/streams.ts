@@ -1,38 +1,46 @@
 import { Agent, get } from "node:http";
+import { median } from "../result.ts";
 import { LARGE } from "./nginx.ts";
 import { type Running } from "./programs.ts";
 import { residentBytes } from "./process-usage.ts";
 
 const STREAMS = 1000;
-const WARM_UP = 200;
+/** Streams until the buffers and the heap have found their size. */
+const WARM_UP = 400;
+/** Over so many streams the median is taken: memory goes up and down with every collection. */
+const WINDOW = 200;
 const AT_ONCE = 16;
 
+/** Bytes in RAM. */
 export interface StreamMemory {
   readonly streams: number;
-  /** Bytes in RAM after the first 200 streams, after all, and the most that was seen in between. */
+  /** While streams 401 to 600 ended. */
   readonly warm: number;
+  /** While the last 200 ended. */
   readonly end: number;
-  readonly peak: number;
+  /** The most that was seen. */
+  readonly most: number;
 }
 
 /** Sends a thousand answers of 10 MB through a proxy, sixteen at once, and watches its memory. */
 export async function streamMemory({ pid, port }: Running): Promise<StreamMemory> {
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
   let started = 0;
-  let done = 0;
-  let warm = NaN;
-  let peak = 0;
+  const resident: number[] = [];
   const one = async () => {
     while (started++ < STREAMS) {
       await download(`http://127.0.0.1:${port}/large`, agent);
-      const resident = residentBytes(pid);
-      if (++done === WARM_UP) warm = resident;
-      if (done > WARM_UP) peak = Math.max(peak, resident);
+      resident.push(residentBytes(pid));
     }
   };
   try {
     await Promise.all(Array.from({ length: AT_ONCE }, one));
-    return { streams: done, warm, end: residentBytes(pid), peak };
+    return {
+      streams: resident.length,
+      warm: median(resident.slice(WARM_UP, WARM_UP + WINDOW)),
+      end: median(resident.slice(-WINDOW)),
+      most: Math.max(...resident),
+    };
   } finally {
     agent.destroy();
   }

@@ -13,7 +13,7 @@ export interface Load {
 
 /** Loads `url` for some seconds with one thread. An answer that is not 2xx, or a broken connection, spoils the run. */
 export async function load(url: string, seconds: number): Promise<Load> {
-  const args = ["-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "--latency", url];
+  const args = ["-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "--timeout", "10s", "--latency", url];
   return readWrk((await promisify(execFile)("wrk", args)).stdout);
 }
 
