@@ -25,11 +25,15 @@ setup: node_modules/.installed ## Install the workspace's dependencies (npm ci w
 
 .PHONY: test-packages
 test-packages:
-	@tools/workspace/debian-packages.sh openssl prometheus redis-server
+	@tools/workspace/debian-packages.sh chromium openssl prometheus redis-server
 
 .PHONY: e2e-packages
 e2e-packages:
 	@tools/workspace/debian-packages.sh openssl
+
+.PHONY: bench-packages
+bench-packages:
+	@tools/workspace/debian-packages.sh nginx-light wrk
 
 .PHONY: check
 check: setup ## Check format, types, lint and drift of generated files
@@ -74,7 +78,7 @@ demo: setup ## Run the demo on one page; PORT=8080, or ARGS=--once for its story
 	@node tools/demo/src/main.ts $(ARGS) $(PORT)
 
 .PHONY: bench
-bench: setup ## Measure a suite: SUITE=startup|kube|scoring|sim
+bench: setup bench-packages ## Measure a suite: SUITE=startup|kube|scoring|sim|weights|forward
 	@node tools/bench/src/main.ts $(or $(SUITE),startup)
 
 .PHONY: new

@@ -4,9 +4,12 @@
 set -euo pipefail
 
 declare -A purpose=(
+  [chromium]="the dashboard in a browser"
+  [nginx-light]="the forwarder's benchmark: its backend, and a rival"
   [openssl]="certificates in tests and of the real control plane"
   [prometheus]="checks of metrics and alert rules with promtool"
   [redis-server]="shared state on a real Redis"
+  [wrk]="the forwarder's benchmark: its load"
 )
 
 missing=()

@@ -10,7 +10,7 @@ const weight = () => int64().min(0).max(1_000_000);
 const scheduled = z.object({
   startTime: timeOfDay().describe("First minute of the window, as HH:MM."),
   endTime: timeOfDay({ midnight: "24:00" }).describe(
-    "First minute after the window, as HH:MM; 24:00 is the end of the day. Not after startTime: on the next day.",
+    "First minute after the window, as HH:MM; 24:00 is the end of the day. Before startTime: on the next day; equal: never.",
   ),
   value: weight().describe("The least weight inside the window."),
   days: z

@@ -12,8 +12,8 @@ interface WallTime {
 /**
  * The window with the greatest value of those that are open at `now`, in milliseconds since 1970; undefined when none is.
  *
- * A window is open while the clock on the wall of `timeZone` shows a time in it. One whose endTime is not after its startTime ends on
- * the next day, so equal times are the whole day from that time on. Where the clock is put forward, the skipped times do not
+ * A window is open while the clock on the wall of `timeZone` shows a time in it. One whose endTime is before its startTime ends on
+ * the next day; one with equal times never opens, as the original has it. Where the clock is put forward, the skipped times do not
  * occur: a window inside them does not open, and one that begins in them opens with the first minute after. Where it is put back,
  * the repeated times occur twice.
  */
@@ -35,6 +35,7 @@ export function openWindow(
 function isOpen({ startTime, endTime, days }: ScheduledWindow, { day, minute }: WallTime): boolean {
   const [start, end] = [minuteOf(startTime), minuteOf(endTime)];
   const begins = (on: Weekday) => days.length === 0 || days.includes(on);
+  if (start === end) return false;
   if (start < end) return begins(day) && start <= minute && minute < end;
   return (begins(day) && start <= minute) || (begins(dayBefore(day)) && minute < end);
 }

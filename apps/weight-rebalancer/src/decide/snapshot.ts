@@ -49,7 +49,7 @@ export interface PolicySnapshot {
 export type Weekday = "Mon" | "Tue" | "Wed" | "Thu" | "Fri" | "Sat" | "Sun";
 
 export interface ScheduledWindow {
-  /** HH:MM; the window ends before endTime, on the next day if that is not after startTime. */
+  /** HH:MM; the window ends before endTime, on the next day if that is before startTime. */
   readonly startTime: string;
   readonly endTime: string;
   readonly value: number;
