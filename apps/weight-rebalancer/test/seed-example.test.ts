@@ -1,6 +1,3 @@
-import { once } from "node:events";
-import { createServer, request } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { readmeExample } from "@evenkeel/api/manifests";
 import { secrets } from "@evenkeel/kube";
@@ -14,6 +11,7 @@ import {
 } from "@evenkeel/world-contract";
 import { parse } from "yaml";
 import { rebalances, type StoredRebalance } from "../src/rebalance-resource.ts";
+import { type Proxy, proxyTo } from "./proxy-to.ts";
 import { eventually, World } from "./world.ts";
 
 /** Five minutes of a counter that grows by 3,000 a second, as the example's query counts. */
@@ -26,37 +24,6 @@ function istioRequests(): string {
   return ["# TYPE istio_requests counter", ...samples, "# EOF\n"].join("\n");
 }
 
-/** A proxy that brings every request to the Prometheus of this test, so that the example's address need not be changed. */
-async function proxyTo(target: string): Promise<{ url: string; close: () => void }> {
-  const { hostname, port } = new URL(target);
-  const sockets = new Set<Socket>();
-  const server = createServer((asked, response) => {
-    const path = asked.url?.replace(/^http:\/\/[^/]+/, "");
-    const passed = request({ hostname, port, path, method: asked.method, headers: asked.headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    asked.pipe(passed);
-  });
-  server.on("connect", (_request, socket: Socket) => {
-    const upstream = connect(Number(port), hostname, () => {
-      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-      upstream.pipe(socket).pipe(upstream);
-    });
-    for (const end of [socket, upstream]) {
-      sockets.add(end);
-      end.on("error", () => undefined);
-    }
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const close = () => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
-}
-
 const missing = [hasPrometheus() ? [] : ["prometheus"], (await hasPython()) ? [] : ["python3 with venv"]].flat();
 const describeReal = missing.length === 0 ? describe : describe.skip;
 
@@ -65,7 +32,7 @@ describeReal(
   () => {
     let moto: Route53Harness;
     let prometheus: RealPrometheus;
-    let proxy: Awaited<ReturnType<typeof proxyTo>>;
+    let proxy: Proxy;
 
     beforeAll(async () => {
       moto = await startMoto();

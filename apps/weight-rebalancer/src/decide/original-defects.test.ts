@@ -21,9 +21,12 @@ function original({
   return originalWeight({ metric, target, base, minimum });
 }
 
-/** Defects of the original rebalancer that are decided here. Each test shows the original's answer beside ours. */
+/**
+ * Defects of the original rebalancer that are decided here; those that a running service shows are in `test`. Each test shows the
+ * original's answer beside ours.
+ */
 describe("the original's defect", () => {
-  test("that a lost metric drains the target: NaN is no number, and the weight stays", () => {
+  test("2, that a lost metric drains the target: NaN is no number, and the weight stays", () => {
     expect(original({ metric: NaN })).toBe(0);
     for (const value of ["NaN", "+Inf", "-Inf"]) {
       expect(decided({ metrics: [measured(value)], ...kept(16) })).toMatchObject({
@@ -38,7 +41,7 @@ describe("the original's defect", () => {
     });
   });
 
-  test("that an infinite metric drains the target just when the load is greatest", () => {
+  test("2, that an infinite metric drains the target just when the load is greatest", () => {
     expect(original({ metric: Infinity, minimum: 2 })).toBe(2);
     expect(decided({ metrics: [measured("+Inf")], policy: { minimum: 2 }, ...kept(16) })).toMatchObject({
       action: "hold",
@@ -46,12 +49,12 @@ describe("the original's defect", () => {
     });
   });
 
-  test("that doubles round up by one: 110 against 100 with base 10 is 1", () => {
+  test("3, that doubles round up by one: 110 against 100 with base 10 is 1", () => {
     expect(original({ metric: 110, target: 100, base: 10 })).toBe(2);
     expect(decided({ policy: { baseValue: 10, targetValue: 100 }, metrics: [measured("110")] }).after).toBe(1);
   });
 
-  test("that doubles round up by one: no point of a grid is wrong here, dozens are there", () => {
+  test("3, that doubles round up by one: no point of a grid is wrong here, dozens are there", () => {
     let [ours, theirs] = [0, 0];
     for (let base = 1; base <= 10; base += 1) {
       for (let target = 10; target <= 100; target += 10) {
@@ -69,7 +72,7 @@ describe("the original's defect", () => {
     expect(ours).toBe(0);
   });
 
-  test("that a weight above 255 is asked for, refused, and the record stuck at peak load", () => {
+  test("4, that a weight above 255 is asked for, refused, and the record stuck at peak load", () => {
     expect(original({ metric: 50_000 })).toBe(392);
     expect(decided({ metrics: [measured("50000")], ...kept(16) })).toMatchObject({
       action: "raise",
@@ -78,7 +81,7 @@ describe("the original's defect", () => {
     });
   });
 
-  test("that a metric of the base alone swings between 0 and 16 for ever", () => {
+  test("5, that a metric of the base alone swings between 0 and 16 for ever", () => {
     const swing: number[] = [];
     for (let turn = 0, weight = 0; turn < 6; turn += 1) {
       weight = original({ metric: (3000 * 8) / (8 + weight) });
@@ -88,7 +91,7 @@ describe("the original's defect", () => {
     expect(closedLoop({ policy: { scope: "base" } }, 6)).toEqual([16, 16, 16, 16, 16, 16]);
   });
 
-  test("that noise moves the weight each time: a tolerance and an average leave it", () => {
+  test("5, that noise moves the weight each time: a tolerance and an average leave it", () => {
     const noise = [2000, 2090, 1930, 2060, 1950, 2040];
     const theirs = noise.map((metric) => original({ metric }));
     expect(new Set(theirs).size).toBeGreaterThan(1);
@@ -97,7 +100,7 @@ describe("the original's defect", () => {
     expect(ours).toEqual([8, 8, 8, 8, 8, 8]);
   });
 
-  test("that nothing bounds a jump: a step limit and a cooldown do", () => {
+  test("5, that nothing bounds a jump: a step limit and a cooldown do", () => {
     expect(original({ metric: 20_000 })).toBe(152);
     expect(decided({ metrics: [measured("20000")], policy: { maxStepUp: 20 }, ...kept(0) }).after).toBe(20);
     expect(closedLoop({ policy: { maxStepUp: 20, cooldownUp: 120_000 } }, 5, () => 20_000)).toEqual([
@@ -105,14 +108,14 @@ describe("the original's defect", () => {
     ]);
   });
 
-  test("that a window over midnight never opens", () => {
+  test("10, that a window over midnight never opens", () => {
     const scheduled = [{ startTime: "22:00", endTime: "02:00", value: 30, days: [] }];
     for (const at of ["2026-11-16T23:00:00Z", "2026-11-17T01:00:00Z"]) {
       expect(decided({ at, policy: { scheduled } })).toMatchObject({ action: "raise", reason: "Schedule", after: 30 });
     }
   });
 
-  test("that a window opens by the clock of the machine: here it has a time zone", () => {
+  test("10, that a window opens by the clock of the machine: here it has a time zone", () => {
     const scheduled = [{ startTime: "09:00", endTime: "10:00", value: 30, days: [] }];
     const at = "2026-11-16T00:30:00Z";
     expect(decided({ at, policy: { scheduled, timeZone: "Asia/Tokyo" } }).reason).toBe("Schedule");
@@ -128,7 +131,7 @@ describe("the original's defect", () => {
     });
   });
 
-  test("that all weights at 0, meant as none, are served as equal parts", () => {
+  test("12, that all weights at 0, meant as none, are served as equal parts", () => {
     expect(original({ metric: 500 })).toBe(0);
     const drained = [record(16, { others: [{ name: "base", weight: 0 }] })];
     expect(decided({ metrics: [measured("500")], targets: drained })).toMatchObject({
