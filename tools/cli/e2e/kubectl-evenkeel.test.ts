@@ -47,7 +47,10 @@ suite(
       prometheus = await startPrometheus();
       prometheus.answer(QUERY, () => ({ kind: "vector", samples: [{ metric: {}, value: 3000 }] }));
       await kubectl(cluster(), ["apply", "-f", join(root, "charts/crds/rebalancer.ch1aki.github.io_rebalances.yaml")]);
-      await kubectl(cluster(), ["wait", "--for=condition=Established", "crd/rebalances.rebalancer.ch1aki.github.io"]);
+      await eventually("the kind is served", async () => {
+        const { code, stderr } = await cluster().kubectl(["get", "rebalances", "-A"]);
+        return code === 0 ? undefined : stderr;
+      });
       await kubectl(cluster(), ["create", "namespace", NAMESPACE]);
       await kubectl(cluster(), ["create", "namespace", "shop"]);
       await apply(cluster(), rebalance(route53.url, prometheus.url), serviceAccount());
