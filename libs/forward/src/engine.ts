@@ -41,12 +41,12 @@ export class FlushQueue {
   #waiting: Flushable[] = [];
 
   add(flushable: Flushable): void {
-    if (this.#waiting.push(flushable) === 1) queueMicrotask(() => this.#flush());
+    if (this.#waiting.push(flushable) === 1) queueMicrotask(this.#flush);
   }
 
-  #flush(): void {
+  readonly #flush = (): void => {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const flushable of waiting) flushable.flushHead();
-  }
+  };
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { defineError } from "@evenkeel/runtime";
+import { FakeClock } from "@evenkeel/runtime/testing";
 import type { Destination, Failure, Origin, Outcome } from "../src/index.ts";
 import { HttpUpstream, Stage } from "./parts/stage.ts";
 import { Wire, WireServer } from "./parts/wire.ts";
@@ -34,10 +35,14 @@ describe("a deadline", () => {
     ["POST", POST],
   ])("of a try answers 504 to a %s and frees the upstream", async (_method, bytes) => {
     await using upstream = await WireServer.start();
-    await using stage = await Stage.start({ origin: at(upstream.port), deadlines: { response: 500 } });
+    const clock = new FakeClock();
+    await using stage = await Stage.start({ origin: at(upstream.port), deadlines: { response: 500 }, clock });
     const client = await ask(stage, bytes);
     const up = await upstream.next();
     await up.until("\r\n\r\n");
+    await clock.advance(499);
+    expect(client.received).toBe("");
+    await clock.advance(100);
     expect(await client.until("EK_FORWARD_TOO_SLOW: ")).toMatch(/^HTTP\/1\.1 504 /);
     await up.end();
     await stage.settled();
@@ -47,14 +52,17 @@ describe("a deadline", () => {
 
   test("of a try does not run while the client still sends its body", async () => {
     await using upstream = await WireServer.start();
-    await using stage = await Stage.start({ origin: at(upstream.port), deadlines: { response: 250 } });
+    const clock = new FakeClock();
+    await using stage = await Stage.start({ origin: at(upstream.port), deadlines: { response: 250 }, clock });
     const client = await ask(stage, "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 8\r\n\r\n");
     const up = await upstream.next();
-    for (const byte of "slowly--") {
-      await new Promise((resolve) => setTimeout(resolve, 60));
-      client.send(byte);
+    await up.until("\r\n\r\n");
+    for (const word of ["slow", "ly--"]) {
+      await clock.advance(200);
+      client.send(word);
+      await up.until(word);
     }
-    await up.until("slowly--");
+    await clock.advance(200);
     up.send(OK);
     expect(await client.until("ok")).toMatch(/^HTTP\/1\.1 200 /);
     client.socket.destroy();
@@ -65,7 +73,9 @@ describe("a deadline", () => {
       response.write("for ever");
     });
     const outcomes: Outcome[] = [];
+    const clock = new FakeClock();
     await using stage = await Stage.start({
+      clock,
       router: {
         route: () => ({
           origin: upstream.origin,
@@ -75,19 +85,27 @@ describe("a deadline", () => {
       },
     });
     const client = await ask(stage, GET);
+    await client.until("for ever");
+    await clock.advance(250);
     expect(await client.end()).not.toMatch(/\r\n0\r\n/);
     await stage.settled();
     expect(outcomes).toEqual([{ status: 200, end: "broken" }]);
   });
 
   test("for a connection answers 503 when nothing accepts", async () => {
+    const clock = new FakeClock();
     await using stage = await Stage.start({
+      clock,
       router: {
         route: () => ({ origin: { host: "192.0.2.1", port: 80, protocol: "http1" }, deadlines: { connect: 100 } }),
       },
       limits: { tries: 1 },
     });
     const client = await ask(stage, POST);
+    for (let round = 0; client.received === "" && round < 200; round++) {
+      await clock.advance(50);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
     // A documentation address: nobody answers, or the machine says at once that there is no way.
     expect(await client.until("EK_FORWARD_UNREACHABLE: ")).toMatch(/^HTTP\/1\.1 503 /);
     await stage.settled();

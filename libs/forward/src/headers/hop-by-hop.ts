@@ -20,6 +20,7 @@ export function isHopByHop(name: string): boolean {
 
 /** The names, in lower case, that a `Connection` header lists besides `close`, `keep-alive` and `upgrade`, added to `names`. */
 export function nominated(connection: string, names?: Set<string>): Set<string> | undefined {
+  if (connection === "keep-alive" || connection === "close") return names;
   for (const token of connection.split(",")) {
     const name = token.trim().toLowerCase();
     if (name !== "" && name !== "close" && !hopByHop.has(name)) (names ??= new Set()).add(name);

@@ -51,7 +51,7 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Resolves once the counts are as `wanted`; rejects with what they are if that takes longer than `patience`. */
-  async settled(wanted: Partial<Counts> = { exchanges: 0, tunnels: 0, timers: 0 }, patience = 1_000): Promise<void> {
+  async settled(wanted: Partial<Counts> = { exchanges: 0, tunnels: 0, timers: 0 }, patience = 5_000): Promise<void> {
     const late = Date.now() + patience;
     const holds = () => {
       const counts = this.forwarder.counts();
