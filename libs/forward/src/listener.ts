@@ -9,12 +9,13 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer as createTlsServer, type Server as TlsServer, type TlsOptions, type TLSSocket } from "node:tls";
-import type { CodedError } from "@evenkeel/runtime";
 import { Http1Exchange } from "./client/http1-exchange.ts";
 import { Http2Exchange } from "./client/http2-exchange.ts";
+import { plainAddress } from "./client/plain-address.ts";
+import { refuseRaw, textOf } from "./client/raw-refusal.ts";
 import { ShapeFault, shapeOf } from "./client/request-shape.ts";
 import { isAnswering, waitForTurn } from "./client/turns.ts";
-import { UpgradeStart } from "./client/upgrade-start.ts";
+import { UpgradeStart, upgradeToken } from "./client/upgrade-start.ts";
 import type { Engine } from "./engine.ts";
 import { BadRequest, CannotListen, HeadTooLarge, HeadTooSlow, NotForwarded } from "./errors.ts";
 import { Sniffer } from "./sniffer.ts";
@@ -263,42 +264,4 @@ export class Listener {
       exchange.refuseWith(400, new BadRequest({ fault: "an unclear target" }));
     } else exchange.begin();
   }
-}
-
-/**
- * What a request asks to be upgraded to. HTTP/2 and TLS by upgrade are not offered (RFC 9113 has dropped the first), and a request
- * with a body is answered in HTTP/1.1: both are a server's right.
- */
-function upgradeToken(request: IncomingMessage): string | undefined {
-  const { upgrade, "content-length": length } = request.headers;
-  if (upgrade === undefined || request.httpVersionMinor === 0) return undefined;
-  if (request.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0")) return undefined;
-  return /^(h2c|tls\/)/i.test(upgrade) ? undefined : upgrade;
-}
-
-function textOf(error: CodedError): string {
-  return `${error.code}: ${error.message}\n`;
-}
-
-const phrases: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  408: "Request Timeout",
-  431: "Request Header Fields Too Large",
-  501: "Not Implemented",
-};
-
-/** Answers on a connection whose requests cannot be read any more, and ends it. */
-function refuseRaw(socket: Duplex, status: number, error: CodedError): void {
-  const body = textOf(error);
-  socket.on("error", () => undefined);
-  socket.end(
-    `HTTP/1.1 ${status} ${phrases[status] ?? ""}\r\nconnection: close\r\nevenkeel-error: ${error.code}\r\n` +
-      `content-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    () => socket.destroy(),
-  );
-}
-
-function plainAddress(address: string | undefined): string {
-  if (address === undefined) return "unknown";
-  return address.startsWith("::ffff:") ? address.slice(7) : address;
 }

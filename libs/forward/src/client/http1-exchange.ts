@@ -6,6 +6,7 @@ import { ClientExchange } from "./client-exchange.ts";
 import { joinSockets } from "./join-sockets.ts";
 import type { RequestShape } from "./request-shape.ts";
 import { Linger } from "./linger.ts";
+import { plainAddress } from "./plain-address.ts";
 import { nextTurn } from "./turns.ts";
 import type { UpgradeStart } from "./upgrade-start.ts";
 
@@ -224,9 +225,4 @@ function onClose(this: ServerResponse): void {
 
 function onDrain(this: ServerResponse): void {
   (this as Marked)[exchangeOf]?.drained();
-}
-
-function plainAddress(address: string | undefined): string {
-  if (address === undefined) return "unknown";
-  return address.startsWith("::ffff:") ? address.slice(7) : address;
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
 /** Bytes that a client may send before the upstream has agreed to the upgrade; more wait in the kernel. */
@@ -47,4 +48,15 @@ export class UpgradeStart {
 
 function ignore(): void {
   // The close that follows says all there is to know.
+}
+
+/**
+ * What a request asks to be upgraded to. HTTP/2 and TLS by upgrade are not offered (RFC 9113 has dropped the first), and a request
+ * with a body is answered in HTTP/1.1: both are a server's right.
+ */
+export function upgradeToken(request: IncomingMessage): string | undefined {
+  const { upgrade, "content-length": length } = request.headers;
+  if (upgrade === undefined || request.httpVersionMinor === 0) return undefined;
+  if (request.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0")) return undefined;
+  return /^(h2c|tls\/)/i.test(upgrade) ? undefined : upgrade;
 }
