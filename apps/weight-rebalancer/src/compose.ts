@@ -5,18 +5,22 @@ import {
   connectKube,
   controller,
   controllerMetrics,
+  eventMetrics,
   events,
   EventRecorder,
   eventSink,
   joinStores,
   leaseLeadership,
+  leaseMetrics,
   leases,
   Reflector,
+  reflectorMetrics,
   secrets,
   Store,
+  workqueueMetrics,
 } from "@evenkeel/kube";
 import { CachedAuthorizer, decisionsService, rpcServer, rpcTransport } from "@evenkeel/rpc";
-import { type Environment, proxyFor, type Service } from "@evenkeel/runtime";
+import { type Environment, type ObjectRef, proxyFor, type Service } from "@evenkeel/runtime";
 import { DecisionStream, openState } from "@evenkeel/state";
 import { httpRoutes } from "./act/http-route.ts";
 import { Route53Targets } from "./act/route53/route53-targets.ts";
@@ -44,65 +48,47 @@ type WeightRebalancer = Service<
 /** What weight-rebalancer consists of, in the order in which it starts. `main` is the address of the program that runs it. */
 export function composeWeightRebalancer(service: WeightRebalancer, env: Environment, main: string): void {
   const { settings, clock, log, registry, metrics, decisions, admin } = service;
-  const random = Math.random;
   const { name } = weightRebalancer;
+  const instance = hostname();
+  const random = Math.random;
+  const common = { clock, random, log };
 
   // The world: the cluster, shared state, metric servers and targets.
   const kube = service.use(connectKube({ settings, env, userAgent: name, clock, log, metrics: registry }));
   const stateOptions = { service: name, clock, log, registry, deadline: settings.stateDeadline };
   const state = service.use(openState(settings.state, stateOptions));
+  const reflected = registry.register(reflectorMetrics);
   const stores = (settings.watchNamespaces ?? [undefined]).map((namespace) => {
     const store = new Store<StoredRebalance>({ log });
     const what = namespace === undefined ? "rebalances" : `rebalances in ${namespace}`;
-    const resource = kube.resource(rebalances);
-    service.use(new Reflector({ name: what, resource, store, clock, random, log, selection: { namespace } }));
+    const about = { name: what, resource: kube.resource(rebalances), store, selection: { namespace } };
+    service.use(new Reflector({ ...common, ...about, metrics: reflected }));
     return store;
   });
   const store = joinStores(stores);
-  const secretReader = new KubeSecrets({
-    resource: kube.resource(secrets),
-    clock,
-    allowCrossNamespace: settings.allowCrossNamespaceSecrets,
-  });
+  const { allowCrossNamespaceSecrets: allowCrossNamespace, route53Rate, route53BatchWindow } = settings;
+  const secretReader = new KubeSecrets({ resource: kube.resource(secrets), clock, allowCrossNamespace });
+  const outward = { ...common, env, secrets: secretReader };
   const prometheus = service.use(
-    new PrometheusSources({
-      clock,
-      log,
-      secrets: secretReader,
-      proxyFor: (server) => proxyFor(server, env),
-      queries: metrics.queries,
-    }),
+    new PrometheusSources({ ...outward, proxyFor: (server) => proxyFor(server, env), queries: metrics.queries }),
   );
-  const route53 = service.use(
-    new Route53Targets({
-      clock,
-      log,
-      random,
-      rate: settings.route53Rate,
-      batchWindow: settings.route53BatchWindow,
-      env,
-      calls: metrics.route53Calls,
-      secrets: secretReader,
-    }),
-  );
+  const limits = { rate: route53Rate, batchWindow: route53BatchWindow };
+  const route53 = service.use(new Route53Targets({ ...outward, ...limits, calls: metrics.route53Calls }));
   const outside = outsideOf({ prometheus, route53, httpRoutes: kube.resource(httpRoutes) });
   const original = new OriginalLease({ leases: kube.resource(leases), name: settings.originalLease, clock, log });
   const observer = new Observer({ outside, original, clock });
 
   // Who hears of decisions.
-  const instance = hostname();
   const recorder = service.use(
     new EventRecorder({
+      ...common,
       events: kube.resource(events),
       controller: `evenkeel.io/${name}`,
       instance,
-      clock,
-      random,
-      log,
+      metrics: registry.register(eventMetrics),
     }),
   );
-  const refer = ({ namespace = "", name }: { namespace?: string; name: string }) =>
-    referenceOf(store.get(`${namespace}/${name}`));
+  const refer = (object: ObjectRef) => referenceOf(store.get(`${object.namespace ?? ""}/${object.name}`));
   decisions.addSink(eventSink({ recorder, refer, isWarning: isBadNews }));
   const stream = service.use(new DecisionStream({ state, clock, log, registry, whileAway: decisions.ring }));
   decisions.addSink(stream);
@@ -110,10 +96,9 @@ export function composeWeightRebalancer(service: WeightRebalancer, env: Environm
 
   // The loop, on the leader alone.
   if (settings.leaderElect) {
-    const leaseOf = { namespace: settings.leaseNamespace, name, identity: instance, timing: settings };
-    service.electBy(
-      leaseLeadership({ ...leaseOf, leases: kube.resource(leases, { lane: "urgent" }), clock, random, log }),
-    );
+    const lease = { namespace: settings.leaseNamespace, name, identity: instance, timing: settings };
+    const urgent = kube.resource(leases, { lane: "urgent" });
+    service.electBy(leaseLeadership({ ...common, ...lease, leases: urgent, metrics: registry.register(leaseMetrics) }));
   }
   const turns = new Turns({
     rebalances: kube.resource(rebalances),
@@ -137,6 +122,7 @@ export function composeWeightRebalancer(service: WeightRebalancer, env: Environm
     clock,
     log,
     metrics: registry.register(controllerMetrics),
+    queueMetrics: registry.register(workqueueMetrics),
   });
   service.lead("rebalance", (term) => loop(term).finally(() => board.clear()));
 

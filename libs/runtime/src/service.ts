@@ -1,5 +1,5 @@
 import { MetricRegistry, type Metrics, type MetricTable } from "@evenkeel/metrics";
-import { adminRoutes, healthRoutes, HttpServer, type Status } from "./admin/index.ts";
+import { adminRoutes, healthRoutes, HttpServer, ownDecisionRoutes, type Status } from "./admin/index.ts";
 import type { Clock } from "./clock.ts";
 import { type Decider, Decisions } from "./decision/index.ts";
 import type { Host } from "./host.ts";
@@ -24,6 +24,9 @@ import {
 } from "./settings/index.ts";
 
 export type ServiceSettings = SettingsTable & typeof runtimeSettings;
+
+/** Where gRPC methods are served as JSON. */
+const GATEWAY = "/api/v1/:service/:method";
 
 /** What a service is, apart from how it is wired: all that its reference pages, `--help` and `replay` need. */
 export interface ServiceDefinition<T extends ServiceSettings, M extends MetricTable, D extends Decider> {
@@ -109,12 +112,7 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
       flag: "admin-port",
       log: this.log,
     });
-    adminRoutes(this.admin.routes, {
-      metrics: this.registry,
-      decisions: this.decisions.ring,
-      recording: (id) => this.decisions.recording(id),
-      status: () => this.status(),
-    });
+    adminRoutes(this.admin.routes, { metrics: this.registry, status: () => this.status() });
     this.use(this.admin);
   }
 
@@ -159,6 +157,12 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
 
   /** Runs until a signal or a death ends it. Resolves with the exit code. */
   run(): Promise<number> {
+    const { routes } = this.admin;
+    // The JSON gateway of gRPC, where there is one, has the same paths with the decisions of every replica.
+    if (!routes.hasRoute({ method: "GET", url: GATEWAY })) {
+      const { decisions } = this;
+      ownDecisionRoutes(routes, { decisions: decisions.ring, recording: (id) => decisions.recording(id) });
+    }
     return this.#lifecycle.run();
   }
 }

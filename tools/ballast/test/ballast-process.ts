@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Exit, type Line, ServiceProcess } from "@evenkeel/e2e";
@@ -53,8 +53,10 @@ export class BallastProcess implements AsyncDisposable {
     this.#process.signal(signal);
   }
 
+  /** At once: a reader sees the old level or the new one. */
   async setLevel(text: string): Promise<void> {
-    await writeFile(join(this.folder, "level"), text);
+    await writeFile(join(this.folder, "next"), text);
+    await rename(join(this.folder, "next"), join(this.folder, "level"));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

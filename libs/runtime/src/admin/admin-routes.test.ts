@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { counter, MetricRegistry } from "@evenkeel/metrics";
 import { type Decision, DecisionRing } from "../decision/index.ts";
-import { adminRoutes } from "./admin-routes.ts";
+import { adminRoutes, ownDecisionRoutes } from "./admin-routes.ts";
 import { HttpServer } from "./http-server.ts";
 import type { Status } from "./status-page.ts";
 
@@ -26,8 +26,6 @@ beforeEach(async () => {
   server = new HttpServer({ name: "admin", host: "127.0.0.1", port: 0, flag: "admin-port" });
   adminRoutes(server.routes, {
     metrics,
-    decisions: ring,
-    recording: (id) => (id === "c0ffee" ? '{"recording":1}\n' : undefined),
     status: async (): Promise<Status> => ({
       service: "<script>alert(2)</script>",
       summary: "Keeps level",
@@ -39,6 +37,8 @@ beforeEach(async () => {
       decisions: await ring.list({}, 20),
     }),
   });
+  const recording = (id: string) => (id === "c0ffee" ? '{"recording":1}\n' : undefined);
+  ownDecisionRoutes(server.routes, { decisions: ring, recording });
   await server.start();
 });
 afterEach(() => server.stop(AbortSignal.abort()));

@@ -6,14 +6,17 @@ import { statusPage, type Status, statusStyle } from "./status-page.ts";
 
 export interface AdminOptions {
   readonly metrics: MetricRegistry;
-  readonly decisions: DecisionSource;
-  /** The flight recorder's file for a decision. */
-  readonly recording: (id: string) => string | undefined;
   readonly status: () => Promise<Status>;
 }
 
+export interface OwnDecisions {
+  readonly decisions: DecisionSource;
+  /** The flight recorder's file for a decision. */
+  readonly recording: (id: string) => string | undefined;
+}
+
 /** What the admin port serves for every service. */
-export function adminRoutes(routes: FastifyInstance, { metrics, decisions, recording, status }: AdminOptions): void {
+export function adminRoutes(routes: FastifyInstance, { metrics, status }: AdminOptions): void {
   routes.addHook("onSend", (_request, reply, _payload, done) => {
     reply.headers({
       "cache-control": "no-store",
@@ -35,7 +38,13 @@ export function adminRoutes(routes: FastifyInstance, { metrics, decisions, recor
   });
   routes.get("/status.css", (_request, reply) => reply.type("text/css; charset=utf-8").send(statusStyle));
   routes.get("/api/v1/Runtime/Status", status);
+}
 
+/**
+ * Decisions of this process alone, for a service without the gRPC methods of the same names, whose gateway serves those of all
+ * replicas.
+ */
+export function ownDecisionRoutes(routes: FastifyInstance, { decisions, recording }: OwnDecisions): void {
   routes.get<{ Querystring: { object?: string; action?: string; reason?: string; limit?: number } }>(
     "/api/v1/Decisions/List",
     { schema: { querystring: listQuery } },
