@@ -15,7 +15,10 @@ export interface Outgrown {
   readonly values: readonly (readonly [value: unknown, title: string, blamed?: string])[];
 }
 
-/** Every place where a CRD is stricter than the original's. Unless `why` says otherwise, nothing that worked there is refused. */
+/**
+ * Every place where a CRD is stricter than the original's. Some of what is refused did work there, and its `why` says so: a base above
+ * 255, more than a hundred windows, a window that ends beyond its day, and times with seconds.
+ */
 export const OUTGROWN: readonly Outgrown[] = [
   {
     kind: "Rebalance",
@@ -62,30 +65,32 @@ export const OUTGROWN: readonly Outgrown[] = [
   {
     kind: "Rebalance",
     path: `${TRACKING}.scheduled`,
-    why: "The rules on windows have a budget in the API server, and a day is divided well enough by a hundred.",
+    why: "The rules on windows have a budget in the API server, and a day is divided well enough by a hundred. The original takes more.",
     values: [[Array.from({ length: 101 }, () => window), "a hundred and one windows"]],
   },
   {
     kind: "Rebalance",
     path: `${TRACKING}.scheduled[0].startTime`,
-    why: "The original crashes without a colon, fails on a word, and never reaches a window that starts after its day.",
+    why: "The original crashes without a colon, fails on a word, never reaches a window that starts after its day, and ignores seconds.",
     values: [
       ["25:00", "a window from the 25th hour"],
       ["24:00", "a window from the end of the day"],
       ["07:60", "a window from the 60th minute"],
       ["19", "a window from an hour without minutes"],
       ["", "a window from nowhere"],
+      ["09:00:00", "a window from a second"],
     ],
   },
   {
     kind: "Rebalance",
     path: `${TRACKING}.scheduled[0].endTime`,
-    why: "The original crashes without a colon, and ends a window at midnight whatever lies beyond; 24:00 says that.",
+    why: "The original crashes without a colon, ignores seconds, and ends a window at midnight whatever lies beyond; 24:00 says that.",
     values: [
       ["25:00", "a window to the 25th hour"],
       ["24:01", "a window beyond the day"],
       ["19", "a window to an hour without minutes"],
       ["tomorrow", "a word for a time"],
+      ["17:00:00", "a window to a second"],
     ],
   },
   {
