@@ -187,7 +187,11 @@ describe("without flags, in all namespaces,", () => {
       });
       const message = expect.stringContaining("--allow-cross-namespace-secrets");
       await untilCondition("borrower", "checkout", "Ready", { status: "False", reason: "TargetUnknown", message });
-      await untilCondition("borrower", "checkout", "TargetSynced", { status: "False", message });
+      await untilCondition("borrower", "checkout", "TargetSynced", {
+        status: "False",
+        reason: "SecretElsewhere",
+        message,
+      });
       expect(site.changes(zone)).toBe(0);
     },
     TEST_TIMEOUT_MS,

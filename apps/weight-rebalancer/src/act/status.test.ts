@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { findCondition } from "@evenkeel/kube";
 import { defineError } from "@evenkeel/runtime";
 import { NO_MEMORY, type WeightSnapshot } from "../decide/snapshot.ts";
+import { SecretElsewhere } from "../observe/errors.ts";
 import type { RebalanceStatus } from "../rebalance-resource.ts";
 import type { TargetOutcome } from "./carry-out.ts";
 import { statusAfter, statusOfInvalid, type TurnOutcome } from "./status.ts";
@@ -143,6 +144,14 @@ describe("the status after a turn", () => {
     expect(status.condition).toBe("Error");
     expect(condition(status, "Throttled")).toMatchObject({ status: "True", reason: "Route53Throttled" });
     expect(condition(status, "Ready")).toMatchObject({ status: "False", reason: "Route53Throttled" });
+  });
+
+  test("whose Secret may not be used names that as the reason, without the code's area", () => {
+    const decision = { action: "hold", reason: "TargetUnknown", after: null, message: "nobody knows" } as const;
+    const error = new SecretElsewhere({ secret: "vault/aws", namespace: "shop" });
+    const status = statusAfter(undefined, turn({ decision, target: { actual: null, wanted: null, error } }), now);
+    expect(condition(status, "TargetSynced")).toMatchObject({ status: "False", reason: "SecretElsewhere" });
+    expect(condition(status, "TargetSynced")?.message).toContain("--allow-cross-namespace-secrets");
   });
 
   test("whose change is on its way is neither in step nor out of it", () => {
