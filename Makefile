@@ -78,7 +78,7 @@ demo: setup ## Run the demo on one page; PORT=8080, or ARGS=--once for its story
 	@node tools/demo/src/main.ts $(ARGS) $(PORT)
 
 .PHONY: bench
-bench: setup bench-packages ## Measure a suite: SUITE=startup|kube|scoring|sim|weights|forward
+bench: setup bench-packages ## Measure a suite: SUITE=startup|kube|scoring|sim|weights|rebalances|forward
 	@node tools/bench/src/main.ts $(or $(SUITE),startup)
 
 .PHONY: new

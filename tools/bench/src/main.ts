@@ -5,12 +5,13 @@ import { resultTable } from "./result.ts";
 import type { Suite } from "./suite.ts";
 import { forward } from "./suites/forward.ts";
 import { kube } from "./suites/kube.ts";
+import { rebalancesSuite } from "./suites/rebalances.ts";
 import { scoring } from "./suites/scoring.ts";
 import { sim } from "./suites/sim.ts";
 import { startup } from "./suites/startup.ts";
 import { weights } from "./suites/weights.ts";
 
-const suites: readonly Suite[] = [startup, kube, scoring, sim, weights, forward];
+const suites: readonly Suite[] = [startup, kube, scoring, sim, weights, forward, rebalancesSuite];
 
 const usage = `Usage: make bench SUITE=<name>
 
