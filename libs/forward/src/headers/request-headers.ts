@@ -81,8 +81,6 @@ export function requestHeaders(exchange: Exchange, forward: Forward, proxy: stri
       else list.push(replaced[index] as string, replaced[index + 1] as string);
     }
   }
-  // HTTP/1.0 may name none, HTTP/1.1 must.
-  if (host === "") host = `${forward.origin.host}:${forward.origin.port}`;
   return { list, host: forward.host ?? host };
 }
 

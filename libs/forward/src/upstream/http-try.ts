@@ -92,9 +92,11 @@ export class HttpTry implements Try {
     const ready = () => {
       if (this.#aborted || this.#connected || socket.destroyed) return;
       this.#connected = true;
-      if (!this.#asker.hasBody) return;
-      this.#request?.flushHeaders();
-      if (!this.#asker.expectsContinue) this.sendBody();
+      const { hasBody, expectsContinue, body } = this.#asker;
+      if (!hasBody) return;
+      // A body that has begun to come takes the head along in one write.
+      if (expectsContinue || body.readableLength === 0) this.#request?.flushHeaders();
+      if (!expectsContinue) this.sendBody();
     };
     if (socket.connecting) socket.once("connect", ready);
     // A connection that was idle may have been closed from the other side just now: its end shows before the next check phase.
