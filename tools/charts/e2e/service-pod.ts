@@ -1,0 +1,149 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Cluster } from "@evenkeel/control-plane";
+import { eventually, get, list, kubectl, ServiceProcess } from "@evenkeel/e2e";
+import { accountKubeconfig } from "./account.ts";
+
+interface Workload {
+  readonly spec: {
+    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly template: {
+      readonly spec: {
+        readonly serviceAccountName: string;
+        readonly volumes: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[];
+        readonly containers: readonly [
+          {
+            readonly args: readonly string[];
+            readonly env: readonly { readonly name: string; readonly value?: string }[];
+            readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+          },
+        ];
+      };
+    };
+  };
+}
+
+interface RunningPod {
+  readonly metadata: { readonly deletionTimestamp?: string };
+  readonly status: { readonly phase?: string };
+}
+
+export interface ServicePodOptions {
+  readonly cluster: Cluster;
+  readonly namespace: string;
+  /** Of the Deployment. */
+  readonly name: string;
+  /** The program that the image holds. */
+  readonly main: string;
+  readonly folder: string;
+  /** What the machine needs besides: ports that are free. */
+  readonly flags: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Keeps a pod until its process has ended, as a kubelet does. */
+const FINALIZER = "evenkeel.io/process";
+
+/**
+ * The container of a Deployment's newest pod as a process on this machine: the arguments, variables, files and account that the chart
+ * gives it, at places of this machine. It gets SIGTERM when the pod is deleted, and the pod goes when it has ended.
+ */
+export class ServicePod implements AsyncDisposable {
+  readonly process: ServiceProcess;
+  readonly pod: string;
+  readonly #cluster: Cluster;
+  readonly #namespace: string;
+  readonly #minding: Promise<void>;
+  #ending = false;
+
+  private constructor(process: ServiceProcess, pod: string, { cluster, namespace }: ServicePodOptions) {
+    this.process = process;
+    this.pod = pod;
+    this.#cluster = cluster;
+    this.#namespace = namespace;
+    this.#minding = this.#mind();
+  }
+
+  static async start(options: ServicePodOptions): Promise<ServicePod> {
+    const { cluster, namespace, name, main, flags, env } = options;
+    const deployment = await get<Workload>(cluster, "deployment", name, "-n", namespace);
+    const { spec } = deployment.spec.template;
+    const [container] = spec.containers;
+    const pod = await newestPod(options, deployment);
+    await kubectl(cluster, ["patch", "pod", pod, "-n", namespace, "-p", finalizers([FINALIZER])]);
+
+    const folder = mkdtempSync(join(options.folder, "pod-"));
+    const places = new Map<string, string>();
+    for (const { name: volume, mountPath } of container.volumeMounts) {
+      const place = join(folder, volume);
+      mkdirSync(place);
+      places.set(mountPath, place);
+      const secret = spec.volumes.find((one) => one.name === volume)?.secret;
+      if (secret) await writeSecret(cluster, namespace, secret.secretName, place);
+    }
+    // At the beginning of a path alone: the folder here may hold the name of one there.
+    const here = (text: string) =>
+      text.replace(/(?<=^|[=:])\/[^=:]*\//, (path) => {
+        const place = places.get(path.slice(0, -1));
+        return place === undefined ? path : `${place}/`;
+      });
+    const kubeconfig = await accountKubeconfig(cluster, namespace, spec.serviceAccountName, folder);
+    const variables = container.env.map((one) => [one.name, here(one.value ?? namespace)] as const);
+    const given = [...container.args.slice(1).map(here), ...flags, `--kubeconfig=${kubeconfig}`];
+    const started = ServiceProcess.start(main, given, { env: { ...Object.fromEntries(variables), ...env } });
+    return new ServicePod(started, pod, options);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending = true;
+    await this.#minding;
+    await this.process[Symbol.asyncDispose]();
+    await this.#letGo();
+  }
+
+  /** Resolves when the pod was deleted and its process has ended. */
+  async gone(): Promise<void> {
+    await this.#minding;
+  }
+
+  async #mind(): Promise<void> {
+    while (!this.#ending) {
+      const pod = await get<RunningPod>(this.#cluster, "pod", this.pod, "-n", this.#namespace);
+      if (pod.metadata.deletionTimestamp !== undefined) {
+        this.process.signal("SIGTERM");
+        await this.process.exit;
+        await this.#letGo();
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+  }
+
+  async #letGo(): Promise<void> {
+    const { stderr, code } = await this.#cluster.kubectl([
+      ...["patch", "pod", this.pod, "-n", this.#namespace, "--type=merge", "-p", finalizers([])],
+    ]);
+    if (code !== 0 && !stderr.includes("NotFound")) throw new Error(stderr);
+  }
+}
+
+function finalizers(names: readonly string[]): string {
+  return JSON.stringify({ metadata: { finalizers: names } });
+}
+
+async function newestPod({ cluster, namespace }: ServicePodOptions, { spec }: Workload): Promise<string> {
+  const selector = Object.entries(spec.selector.matchLabels).map(([key, value]) => `${key}=${value}`);
+  let found: string | undefined;
+  await eventually("a pod of the Deployment to run", async () => {
+    const pods = await list<RunningPod>(cluster, "pods", "-n", namespace, "-l", selector.join(","));
+    const alive = pods.filter(({ metadata, status }) => !metadata.deletionTimestamp && status.phase === "Running");
+    found = alive.length === 1 ? alive[0]?.metadata.name : undefined;
+    return found === undefined ? `there are ${alive.length} of ${pods.length}` : undefined;
+  });
+  return found ?? "";
+}
+
+async function writeSecret(cluster: Cluster, namespace: string, name: string, folder: string): Promise<void> {
+  const { data } = await get<{ data: Record<string, string> }>(cluster, "secret", name, "-n", namespace);
+  for (const [key, value] of Object.entries(data)) writeFileSync(join(folder, key), Buffer.from(value, "base64"));
+}
