@@ -72,6 +72,12 @@ function targetOf(url: string, method: string, host: string): { path: string; ho
   return { path: path.startsWith("/") ? path : `/${path}`, host: absolute[1] as string };
 }
 
-function isHost(host: string): boolean {
+/** Whether the path of an HTTP/2 request can stand in the first line of an HTTP/1.1 request, which takes visible ASCII alone. */
+export function isPath(path: string, method: string): boolean {
+  return path === "*" ? method === "OPTIONS" : /^\/[\x21-\x7e]*$/.test(path);
+}
+
+/** Whether it is a host with or without a port; user names and paths in it would be read in two ways. */
+export function isHost(host: string): boolean {
   return /^[\w.~!$&'()*+,;=%:[\]-]+$/.test(host);
 }
