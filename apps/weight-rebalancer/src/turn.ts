@@ -136,8 +136,12 @@ export class Turns {
     errors: readonly string[],
     { signal, log }: ReconcileContext,
   ): Promise<void> {
-    const { statuses, clock } = this.#options;
+    const { statuses, clock, metrics } = this.#options;
     log.warn({ errors }, "the spec cannot be understood; nothing is done");
+    const { namespace = "", name = "" } = object.metadata;
+    metrics.error.set({ namespace, name }, 1);
+    metrics.healthy.set({ namespace, name }, 0);
+    metrics.available.set({ namespace, name }, 0);
     const status = statusOfInvalid(object.status, errors, object.metadata.generation ?? 0, clock.now());
     if (status !== object.status) await statuses.write(object, status, signal);
   }

@@ -63,6 +63,15 @@ describe("the original's defect", () => {
         (record) => record.type === type && record.setIdentifier === "blue" && record.name.replace(/\.$/, "") === name,
       )?.weight;
 
+  /** Lines of the metrics page about an object. */
+  const seriesOf = async (name: string) =>
+    (await (await fetch(await service.url("admin", "/metrics"))).text())
+      .split("\n")
+      .filter((line) => line.includes(`name="${name}"`));
+
+  const shows = async (name: string, ...lines: readonly RegExp[]) =>
+    expect(await seriesOf(name)).toEqual(expect.arrayContaining(lines.map((line) => expect.stringMatching(line))));
+
   /** Takes the object away, so that it does not disturb the next test. */
   const remove = (name: string) => world.kube.resource(rebalances).delete({ namespace: "default", name });
 
@@ -140,14 +149,9 @@ describe("the original's defect", () => {
       dying.answer("failing", () => ({ kind: "vector", samples: [{ metric: {}, value: 3000 }] }));
       const metrics = { prometheus: { address: dying.url, query: "failing" } };
       await world.create("failing", { target: target({ name: "failing.example.com" }), metrics });
-      const series = async () =>
-        (await (await fetch(await service.url("admin", "/metrics"))).text())
-          .split("\n")
-          .filter((line) => line.includes('name="failing"'));
-      const shows = async (...lines: readonly RegExp[]) =>
-        expect(await series()).toEqual(expect.arrayContaining(lines.map((line) => expect.stringMatching(line))));
       await eventually(() =>
         shows(
+          "failing",
           /^rebalancer_error\{.*\} 0$/,
           /^rebalancer_healthy\{.*\} 1$/,
           /^rebalancer_desired\{.*\} 16$/,
@@ -161,10 +165,24 @@ describe("the original's defect", () => {
           status: "False",
           reason: "QueryFailed",
         });
-        await shows(/^rebalancer_error\{.*\} 1$/, /^rebalancer_healthy\{.*\} 0$/);
+        await shows("failing", /^rebalancer_error\{.*\} 1$/, /^rebalancer_healthy\{.*\} 0$/);
       });
       await remove("failing");
-      await eventually(async () => expect(await series()).toEqual([]));
+      await eventually(async () => expect(await seriesOf("failing")).toEqual([]));
+    },
+    TEST_LIMIT,
+  );
+
+  test(
+    "8, that errors do not reach metrics: an object that was edited into one that nobody understands fails, and is healthy no more",
+    async () => {
+      await world.create("misspelt", { target: target({ name: "quiet.example.com" }) });
+      await eventually(() => shows("misspelt", /^rebalancer_error\{.*\} 0$/, /^rebalancer_healthy\{.*\} 1$/));
+      const body = { spec: { policy: { targettracking: { timeZone: "Mars/Olympus" } } } };
+      await world.kube.resource(rebalances).patch({ namespace: "default", name: "misspelt" }, { type: "merge", body });
+      await eventually(() => shows("misspelt", /^rebalancer_error\{.*\} 1$/, /^rebalancer_healthy\{.*\} 0$/));
+      expect(await conditionOf("misspelt", "Ready")).toMatchObject({ status: "False", reason: "InvalidSpec" });
+      await remove("misspelt");
     },
     TEST_LIMIT,
   );
