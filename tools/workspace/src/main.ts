@@ -28,7 +28,10 @@ async function run([verb, ...words]: readonly string[]): Promise<number> {
     case "new": {
       const [kind = "", name = "", layer] = words;
       const files = newProject(kind, name, layer);
-      spawnSync("prettier", ["--write", ...files], { cwd: workspaceRoot, stdio: "inherit" });
+      for (const file of files) console.log(file);
+      const options = { cwd: workspaceRoot, stdio: "inherit" } as const;
+      spawnSync("prettier", ["--write", "--log-level=warn", "--ignore-unknown", ...files], options);
+      if (kind === "app") spawnSync(process.execPath, ["tools/charts/src/main.ts", "generate"], options);
       console.log("Run `npm install` once, so that others can import it.");
       return 0;
     }

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { newProject } from "./new-project.ts";
-import { readProjects } from "./projects.ts";
+import { readProjects, workspaceRoot } from "./projects.ts";
 
 const emptyRoot = () => mkdtempSync(join(tmpdir(), "workspace-"));
 
@@ -15,17 +15,55 @@ test("a new lib is a project of its layer", () => {
   ]);
 });
 
-test("a new app has the folders of every service", () => {
+/** A root with the files that name every service, as they are. */
+function rootWithServices(): string {
   const root = emptyRoot();
-  const files = newProject("app", "tide-keeper", undefined, root);
-  expect(files).toEqual(
-    expect.arrayContaining(
-      ["main", "settings", "metrics", "observe/observe", "decide/decide"].map(
-        (file) => `apps/tide-keeper/src/${file}.ts`,
-      ),
-    ),
-  );
-  expect(readFileSync(join(root, "apps/tide-keeper/src/main.ts"), "utf8")).toContain("main(tideKeeper, process");
+  for (const file of named) cpSync(join(workspaceRoot, file), join(root, file), { recursive: true });
+  return root;
+}
+
+const named = [
+  "tools/cli/src/services/index.ts",
+  "tools/cli/package.json",
+  "charts/evenkeel/Chart.yaml",
+  "charts/evenkeel/values.yaml",
+  "charts/evenkeel/values.schema.json",
+];
+
+describe("a new app", () => {
+  const root = rootWithServices();
+  const files = newProject("app", "wind-vane", undefined, root);
+  const text = (file: string) => readFileSync(join(root, file), "utf8");
+
+  test("has the folders and targets of every service", () => {
+    const [weightRebalancer, windVane] = [workspaceRoot, root].map((place) =>
+      readProjects(place).find(({ folder }) => folder.startsWith("apps/")),
+    );
+    expect(windVane).toEqual({ ...weightRebalancer, name: "wind-vane", folder: "apps/wind-vane" });
+    const inSrc = ["main", "compose", "definition", "settings", "metrics", "observe/observer", "act/carry-out"];
+    expect(files).toEqual(expect.arrayContaining(inSrc.map((file) => `apps/wind-vane/src/${file}.ts`)));
+  });
+
+  test("has its own name in each way of writing, and the template's nowhere", () => {
+    expect(text("apps/wind-vane/src/main.ts")).toContain("composeWindVane(service");
+    expect(text("apps/wind-vane/src/metrics.ts")).toContain('"wind_vane_load"');
+    expect(files.filter((file) => /tide.?keeper/i.test(file + text(file)))).toEqual([]);
+  });
+
+  test("is known wherever services are named, beside those that were", () => {
+    expect(text("tools/cli/src/services/index.ts")).toMatch(/Rebalancer\w*, windVaneRegistration\]/);
+    for (const file of named) {
+      expect(text(file)).toContain("wind-vane");
+      expect(text(file)).toContain("weight-rebalancer");
+    }
+  });
+
+  test("is not added where the list of services has another form", () => {
+    const other = rootWithServices();
+    writeFileSync(join(other, "tools/cli/src/services/index.ts"), "export {};\n");
+    expect(() => newProject("app", "wind-vane", undefined, other)).toThrow("tools/cli/src/services/index.ts");
+    expect(existsSync(join(other, "apps"))).toBe(false);
+  });
 });
 
 test.each([

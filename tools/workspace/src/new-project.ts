@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Project } from "./projects.ts";
 import { workspaceRoot } from "./projects.ts";
+import { registrations } from "./service-registration.ts";
 import { serviceFiles } from "./service-template.ts";
 import { json, skeleton } from "./skeleton.ts";
 
@@ -11,7 +11,10 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   tool: ["tool"],
 };
 
-/** Writes a new project with the common skeleton; an app is a service that starts. Returns the files written. */
+/**
+ * Writes a new project with the common skeleton. An app is a whole service that starts, with its chart, its story and its place in the
+ * command line. Returns the files written, from the workspace's root.
+ */
 export function newProject(
   kind: string,
   name: string,
@@ -25,28 +28,10 @@ export function newProject(
   const folder = `${kind}s/${name}`;
   if (existsSync(join(root, folder))) throw new Error(`${folder} is there already`);
 
-  const project: Project = {
-    name,
-    folder,
-    layer,
-    targets: ["typecheck", "lint", "test", ...(kind === "app" ? ["bundle"] : [])],
-  };
-  const own = kind === "app" ? serviceFiles(name) : libraryFiles(name);
-  const dependencies = kind === "app" ? { "@evenkeel/metrics": "*", "@evenkeel/runtime": "*" } : {};
-  const packageJson = {
-    name: `@evenkeel/${name}`,
-    version: "0.1.0",
-    private: true,
-    type: "module",
-    exports: { ".": "./src/index.ts" },
-    dependencies,
-  };
-  const files = new Map([
-    ...skeleton(project),
-    [`${folder}/package.json`, json(packageJson)],
-    [`${folder}/README.md`, `# ${name}\n\nSay here, in a few lines, what it is for and what it promises.\n`],
-    ...Object.entries(own).map(([file, text]) => [`${folder}/${file}`, text] as const),
-  ]);
+  const files =
+    kind === "app"
+      ? new Map([...serviceFiles(name), ...registrations(name, root)])
+      : libraryFiles({ name, folder, layer, targets: ["typecheck", "lint", "test"] });
   for (const [file, text] of files) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text);
@@ -54,12 +39,29 @@ export function newProject(
   return [...files.keys()];
 }
 
-function libraryFiles(name: string): Record<string, string> {
-  return {
-    "src/index.ts": `export { name } from "./name.ts";\n`,
-    "src/name.ts": `/** Replace this with the library's first subject. */\nexport const name = "${name}";\n`,
-    "src/name.test.ts":
-      `import { expect, test } from "@jest/globals";\nimport { name } from "./index.ts";\n\n` +
-      `test("is called ${name}", () => {\n  expect(name).toBe("${name}");\n});\n`,
+function libraryFiles(project: Parameters<typeof skeleton>[0]): ReadonlyMap<string, string> {
+  const { name, folder } = project;
+  const packageJson = {
+    name: `@evenkeel/${name}`,
+    version: "0.1.0",
+    private: true,
+    type: "module",
+    exports: { ".": "./src/index.ts" },
+    dependencies: {},
   };
+  return new Map([
+    ...skeleton(project),
+    [`${folder}/package.json`, json(packageJson)],
+    [`${folder}/README.md`, `# ${name}\n\nSay here, in a few lines, what it is for and what it promises.\n`],
+    [`${folder}/src/index.ts`, `export { name } from "./name.ts";\n`],
+    [
+      `${folder}/src/name.ts`,
+      `/** Replace this with the library's first subject. */\nexport const name = "${name}";\n`,
+    ],
+    [
+      `${folder}/src/name.test.ts`,
+      `import { expect, test } from "@jest/globals";\nimport { name } from "./index.ts";\n\n` +
+        `test("is called ${name}", () => {\n  expect(name).toBe("${name}");\n});\n`,
+    ],
+  ]);
 }

@@ -1,87 +1,39 @@
-/** The files of a service that starts, serves its admin and health ports and decides, for now, to do nothing. */
-export function serviceFiles(name: string): Record<string, string> {
-  const definition = name.replaceAll(/-([a-z0-9])/g, (_dash, letter: string) => letter.toUpperCase());
-  return {
-    "src/index.ts": `export { ${definition} } from "./definition.ts";\n`,
-    "src/definition.ts": `import type { ServiceDefinition } from "@evenkeel/runtime";
-import packageJson from "../package.json" with { type: "json" };
-import { decider } from "./decide/decide.ts";
-import { metrics } from "./metrics.ts";
-import { settings } from "./settings.ts";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
-export const ${definition} = {
-  name: "${name}",
-  summary: "say here in one sentence what it keeps level",
-  version: packageJson.version,
-  settings,
-  metrics,
-  decider,
-} satisfies ServiceDefinition<typeof settings, typeof metrics, typeof decider>;
-`,
-    "src/settings.ts": `import { runtimeSettings, setting } from "@evenkeel/runtime";
+const template = join(import.meta.dirname, "../template");
 
-/** Every flag and environment variable of ${name}. */
-export const settings = {
-  ...runtimeSettings,
-  interval: setting.duration({ default: "30s", help: "Time between two looks at the world" }),
-};
-`,
-    "src/metrics.ts": `import { gauge } from "@evenkeel/metrics";
+/** The service that the template's files speak of. */
+const MODEL = "tide-keeper";
 
-/** Every metric of ${name}. */
-export const metrics = {
-  lastLook: gauge("${name.replaceAll("-", "_")}_last_look_timestamp_seconds", "When the world was last looked at.", {}),
-};
-`,
-    "src/observe/observe.ts": `import type { WorldSnapshot } from "../decide/decide.ts";
-
-/** Turns the outside world into plain data. */
-export function observe(now: number): WorldSnapshot {
-  return { at: new Date(now).toISOString(), load: null };
-}
-`,
-    "src/decide/decide.ts": `import type { Decider, Snapshot, Verdict } from "@evenkeel/runtime";
-
-export interface WorldSnapshot extends Snapshot {
-  /** Null while it is unknown. */
-  readonly load: number | null;
+/**
+ * Every file of a new service, from the workspace's root. The template is a whole service by the name of tide-keeper, in the folders where it
+ * would live; its files end in `.txt`, so that no tool takes them for sources.
+ */
+export function serviceFiles(name: string): ReadonlyMap<string, string> {
+  const files = globSync("**/*.txt", { cwd: template }).sort();
+  return new Map(
+    files.map((file) => [
+      renamed(file.slice(0, -".txt".length), name),
+      renamed(readFileSync(join(template, file), "utf8"), name),
+    ]),
+  );
 }
 
-export type Action = "hold";
-export type Reason = "NoData" | "Level";
-
-function decide({ load }: WorldSnapshot): Verdict<Action, Reason, number | null> {
-  const about = { object: { kind: "World", name: "world" }, action: "hold", before: load, after: load } as const;
-  if (load === null) return { ...about, reason: "NoData", message: "The load is unknown; nothing is changed" };
-  return { ...about, reason: "Level", message: \`Load \${load} needs no change\` };
+/** Puts one name for the other in each way of writing that the sources have. */
+function renamed(text: string, name: string): string {
+  return [kebab, snake, camel, pascal].reduce((result, form) => result.replaceAll(form(MODEL), form(name)), text);
 }
 
-export const decider: Decider<WorldSnapshot, Action, Reason, number | null> = {
-  actions: ["hold"],
-  reasons: ["NoData", "Level"],
-  decide,
-};
-`,
-    "src/decide/decide.test.ts": `import { expect, test } from "@jest/globals";
-import { decider } from "./decide.ts";
+const kebab = (name: string): string => name;
+const snake = (name: string): string => name.replaceAll("-", "_");
 
-test("holds while the load is unknown", () => {
-  expect(decider.decide({ at: "2026-01-01T00:00:00Z", load: null })).toMatchObject({ action: "hold", reason: "NoData" });
-});
-`,
-    "src/main.ts": `import { main } from "@evenkeel/runtime";
-import { ${definition} } from "./definition.ts";
-import { observe } from "./observe/observe.ts";
+/** As a variable is called: tideKeeper. */
+export function camel(name: string): string {
+  return name.replaceAll(/-([a-z0-9])/g, (_dash, letter: string) => letter.toUpperCase());
+}
 
-await main(${definition}, process, (service) => {
-  const { settings, metrics, decisions, clock } = service;
-
-  service.leadEvery("level", settings.interval, () => {
-    metrics.lastLook.set({}, clock.now() / 1000);
-    decisions.decide(observe(clock.now()));
-    return Promise.resolve();
-  });
-});
-`,
-  };
+/** As a type is called: TideKeeper. */
+function pascal(name: string): string {
+  return camel(`-${name}`);
 }

@@ -1,4 +1,5 @@
-import { type Project, readProjects, readText } from "./projects.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type Project, readProjects, readText, workspaceRoot } from "./projects.ts";
 
 /** What every project consists of, whatever it does. */
 export function skeleton({ name, folder, layer, targets }: Project): ReadonlyMap<string, string> {
@@ -17,30 +18,49 @@ export function skeleton({ name, folder, layer, targets }: Project): ReadonlyMap
 }
 
 /** What is wrong with the shape of the workspace's projects, one line each. */
-export function skeletonFaults(): readonly string[] {
-  return readProjects().flatMap((project) => {
+export function skeletonFaults(root = workspaceRoot): readonly string[] {
+  const defaults = Object.keys((parse(readText("nx.json", root)) as { targetDefaults?: object }).targetDefaults ?? {});
+  return readProjects(root).flatMap((project) => {
     const { name, folder } = project;
     const different = [...skeleton(project)]
-      .filter(([file, text]) => JSON.stringify(plain(readText(file))) !== JSON.stringify(plain(text)))
+      .filter(([file, text]) => !isDeepStrictEqual(bare(parse(readText(file, root)), defaults), parse(text)))
       .map(([file]) => `${file} is not as the skeleton has it`);
     const missing = ["README.md", "src/index.ts"]
-      .filter((file) => readText(`${folder}/${file}`) === undefined)
+      .filter((file) => readText(`${folder}/${file}`, root) === undefined)
       .map((file) => `${folder}/${file} is missing`);
-    const { name: packageName, type } = parse(readText(`${folder}/package.json`)) as { name?: string; type?: string };
+    const packageJson = parse(readText(`${folder}/package.json`, root)) as { name?: string; type?: string } | null;
     const misnamed =
-      packageName === `@evenkeel/${name}` && type === "module"
+      packageJson?.name === `@evenkeel/${name}` && packageJson.type === "module"
         ? []
         : [`${folder}/package.json is not @evenkeel/${name}, a module`];
     return [...different, ...missing, ...misnamed];
   });
 }
 
-/** A target may name further inputs of its own; what it runs is the workspace's. */
-function plain(text: string | undefined): unknown {
-  const project = parse(text) as { targets?: Record<string, object> } | null;
-  if (!project?.targets) return project;
-  const targets = Object.entries(project.targets).map(([name, target]) => [name, "command" in target ? target : {}]);
-  return { ...project, targets: Object.fromEntries(targets) as unknown };
+interface ProjectFile {
+  readonly tags?: readonly string[];
+  readonly targets?: Readonly<Record<string, { readonly command?: string }>>;
+  readonly include?: readonly string[];
+}
+
+/**
+ * A project's file less what it may add to the skeleton: tags beside its layer, further folders of sources or some left out, targets of its own, and to
+ * a target that all projects have, inputs and a second check after the common one. What the common targets run is the workspace's.
+ */
+function bare(file: unknown, defaults: readonly string[]): unknown {
+  if (typeof file !== "object" || file === null) return file;
+  const { tags, targets, include, ...others } = file as ProjectFile;
+  const rest = Object.fromEntries(Object.entries(others).filter(([name]) => name !== "exclude"));
+  const bareTargets = Object.entries(targets ?? {}).map(([name, { command }]) => {
+    const isCommon = command === undefined || command.startsWith("tsc --noEmit -p {projectRoot} && ");
+    return [name, isCommon || !defaults.includes(name) ? {} : { command }];
+  });
+  return {
+    ...rest,
+    ...(tags && { tags: tags.slice(0, 1) }),
+    ...(targets && { targets: Object.fromEntries(bareTargets) as unknown }),
+    ...(include && { include: include.filter((folder) => ["src", "test", "e2e"].includes(folder)) }),
+  };
 }
 
 function parse(text: string | undefined): unknown {
