@@ -9,7 +9,6 @@ const name = "weight-rebalancer";
 
 export const weightRebalancerRegistration: Registration = {
   name,
-  // eslint-disable-next-line @nx/enforce-module-boundaries -- what a service decides with is its own, and replay must decide with that
   definition: async () => (await import("@evenkeel/weight-rebalancer")).weightRebalancer,
   place: { namespace: "evenkeel-system", service: name, port: "8080" },
   serviceAccount: name,
