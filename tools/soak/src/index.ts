@@ -1,0 +1,1 @@
+export { faultsOf, type HeapSample, type Soaked } from "./verdict.ts";

@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { type Line, ServiceProcess } from "@evenkeel/e2e/service-process";
+import { Berth } from "./berth.ts";
+import { Churn } from "./churn.ts";
+import { collectedHeap } from "./collected-heap.ts";
+import { RECORDED, SnapshotSample } from "./snapshot-sample.ts";
+import type { HeapSample, Soaked } from "./verdict.ts";
+import { World } from "./world.ts";
+
+const BERTHS = 50;
+const bundle = join(import.meta.dirname, "../../../apps/weight-rebalancer/dist/main.mjs");
+const probe = pathToFileURL(join(import.meta.dirname, "heap-probe.ts")).href;
+
+/** Longest wait for the weights after all is calm, in seconds. */
+const PATIENCE = 60;
+
+export interface SoakOptions {
+  readonly minutes: number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Hears how it goes, now and then. */
+  readonly tell: (line: string) => void;
+}
+
+/** Runs the service for so many minutes in a world that does not rest. */
+export async function soak({ minutes, random, tell }: SoakOptions): Promise<Soaked & { readonly decisions: number }> {
+  const folder = await mkdtemp(join(tmpdir(), "soak-"));
+  const names = Array.from({ length: BERTHS }, (_empty, number) => `s${number}.example.com`);
+  const world = await World.start(folder, names);
+  const berths = names.map((_name, number) => new Berth(world, number));
+  const socket = join(folder, "heap");
+  const errors: string[] = [];
+  let decisions = 0;
+  let sample: SnapshotSample | undefined;
+  const service = ServiceProcess.start(bundle, flagsFor(world), { env: environment(socket), onLine: hear });
+  try {
+    const { origin } = new URL(await service.url("admin", "/"));
+    sample = new SnapshotSample(origin, random);
+    for (const berth of berths) await berth.moveIn();
+    const churn = new Churn(world, berths, random);
+    const heap = await live(churn, sample);
+    tell(`${churn.refused} changes were refused by an API server in trouble; calming down`);
+    await churn.calm();
+    const astray = await settle();
+    const replays = sample.replays();
+    service.signal("SIGTERM");
+    const { code, stderr } = await service.exit;
+    return { minutes, heap, errors, stderr, exitCode: code, replays, astray, decisions };
+  } finally {
+    await service[Symbol.asyncDispose]();
+    await world[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  function hear(line: Line): void {
+    const { level, decision } = line;
+    if (level === "error" || level === "fatal") errors.push(JSON.stringify(line));
+    if (typeof decision !== "string") return;
+    decisions += 1;
+    sample?.heard(decision);
+  }
+
+  /** One churn a second; the heap every five; a hundred and a few more snapshots, spread over the time. */
+  async function live(churn: Churn, snapshots: SnapshotSample): Promise<readonly HeapSample[]> {
+    const heap: HeapSample[] = [];
+    const start = performance.now();
+    const seconds = () => (performance.now() - start) / 1000;
+    const perStep = 120 / (minutes * 60);
+    let due = 0;
+    for (let step = 0; seconds() < minutes * 60; step += 1) {
+      await churn.step();
+      for (due += perStep; due >= 1; due -= 1) await snapshots.take().then(() => sleep(100));
+      if (step % 5 === 0) {
+        const bytes = await collectedHeap(socket);
+        heap.push({ at: seconds(), bytes });
+        if (step % 30 === 0) tell(`${Math.round(seconds())} s  heap ${megabytes(bytes)}, ${decisions} decisions`);
+      }
+      await sleep(Math.max(0, (step + 1) * 1000 - seconds() * 1000));
+    }
+    return heap;
+  }
+
+  async function settle(): Promise<readonly string[]> {
+    for (let second = 0; ; second += 1) {
+      const astray = berths.flatMap((berth) => berth.astray() ?? []);
+      if (astray.length === 0 || second >= PATIENCE) return astray;
+      await sleep(1000);
+    }
+  }
+}
+
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(2)} MB`;
+}
+
+function flagsFor({ kubeconfig }: World): readonly string[] {
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    "--state=sqlite::memory:",
+    "--insecure",
+    "--grpc-port=0",
+    `--recorded-snapshots=${RECORDED}`,
+    "--route53-rate=10",
+    "--route53-batch-window=200ms",
+  ];
+}
+
+function environment(socket: string): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env["PATH"],
+    AWS_ACCESS_KEY_ID: "soak",
+    AWS_SECRET_ACCESS_KEY: "soak",
+    NODE_OPTIONS: `--expose-gc --import=${probe}`,
+    SOAK_HEAP_SOCKET: socket,
+  };
+}
