@@ -50,7 +50,7 @@ export function faultsOf({ minutes, heap, errors, stderr, exitCode, replays, ast
 /** By which part the last tenth's median is above the third's. Nothing if either has no samples. */
 export function growthOf(heap: readonly HeapSample[], minutes: number): number | undefined {
   const [third, last] = [heapIn(heap, minutes, 3), heapIn(heap, minutes, 10)];
-  return third === undefined || last === undefined ? undefined : last / third - 1;
+  return third === undefined || last === undefined ? undefined : (last - third) / third;
 }
 
 /** The median of a tenth of the run, counted from 1. */
