@@ -1,6 +1,6 @@
 import { addressOf } from "./address.ts";
 import { send } from "./client.ts";
-import type { ForwarderProcess } from "./forwarder-process.ts";
+import type { ForwardedTo, ForwarderProcess } from "./forwarder-process.ts";
 import { nextInput } from "./inputs.ts";
 import { differences, disagreements, losses } from "./judge.ts";
 import { Random } from "./random.ts";
@@ -30,12 +30,13 @@ export interface Findings {
 /** Sends each input through the forwarder to both upstreams, and compares what the three of them understood. */
 export async function campaign(seed: number, count: number, parts: Parts): Promise<Findings> {
   const findings: Findings = { inputs: 0, forwarded: 0, compared: 0, refused: 0, faults: [] };
+  let late: ForwardedTo = { node: [], go: [], defects: [] };
   for (let first = 0; first < count; first += BATCH) {
     const inputs = Array.from({ length: Math.min(BATCH, count - first) }, (_, at) =>
       nextInput(randomOf(seed, first + at)),
     );
     await sendAll(inputs, first, parts, seed, findings);
-    await judge(inputs, first, parts, findings);
+    late = await judge(inputs, first, parts, late, findings);
     findings.inputs += inputs.length;
     if (findings.faults.length > 0) break;
   }
@@ -69,14 +70,19 @@ async function judge(
   inputs: readonly Input[],
   first: number,
   { forwarder, node, go }: Parts,
+  late: ForwardedTo,
   findings: Findings,
-): Promise<void> {
-  const forwarded = await forwarder.forwarded();
+): Promise<ForwardedTo> {
+  await forwarder.settled();
+  // In this order: whatever an upstream has seen by now was forwarded before.
   const [byNode, byGo] = [await node.taken(), await go.taken()];
+  const forwarded = await forwarder.forwarded();
   const { faults } = findings;
   faults.push(...forwarded.defects);
-  faults.push(...differences({ upstream: "node", forwarded: forwarded.node, seen: byNode }));
-  faults.push(...differences({ upstream: "go", forwarded: forwarded.go, seen: byGo }));
+  // A client may be gone before its connection was accepted, so that its request comes with the next batch.
+  const known = { node: [...late.node, ...forwarded.node], go: [...late.go, ...forwarded.go] };
+  faults.push(...differences({ upstream: "node", forwarded: known.node, seen: byNode }));
+  faults.push(...differences({ upstream: "go", forwarded: known.go, seen: byGo }));
   const { compared, found } = disagreements(byNode, byGo);
   faults.push(...found);
   for (const seen of [byNode, byGo]) {
@@ -85,6 +91,7 @@ async function judge(
   }
   findings.forwarded += forwarded.node.length + forwarded.go.length;
   findings.compared += compared;
+  return forwarded;
 }
 
 /** An input depends on its number and the seed alone, so that one can be repeated without the others. */

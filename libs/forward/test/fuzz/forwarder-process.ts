@@ -34,15 +34,19 @@ export class ForwarderProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** What it sent on since the last question, once every exchange has ended. */
-  async forwarded(): Promise<ForwardedTo> {
+  /** Resolves when every exchange has ended. */
+  async settled(): Promise<void> {
     for (let patience = 200; ; patience--) {
       this.#child.send("open?");
       const open = await answer<number>(this.#child);
-      if (open === 0) break;
+      if (open === 0) return;
       if (patience === 0) throw new Error(`${open} exchanges did not end`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+  }
+
+  /** What it sent on since the last question. */
+  forwarded(): Promise<ForwardedTo> {
     this.#child.send("forwarded?");
     return answer<ForwardedTo>(this.#child);
   }

@@ -13,7 +13,7 @@ const origins: Readonly<Record<"node" | "go", Origin>> = {
 let forwarded = { node: [] as Forwarded[], go: [] as Forwarded[] };
 /** Lines that the forwarder logs as errors: it has a word for everything that a client can do wrong, so each is a defect. */
 const defects: string[] = [];
-let positions = new Map<string, number>();
+const positions = new Map<string, number>();
 let open = 0;
 
 const router: Router = {
@@ -29,12 +29,15 @@ const router: Router = {
   retry: () => undefined,
 };
 
-/** The number of the input, and which of its requests this is. */
+/**
+ * The number of the input, and which of its requests this is. The address of a client that is gone already is not known any more;
+ * such a request has a mark that no other upstream's has.
+ */
 function nextId({ listener, remoteAddress }: Exchange): string {
   const key = `${listener} ${remoteAddress}`;
   const position = positions.get(key) ?? 0;
   positions.set(key, position + 1);
-  return `${indexOf(remoteAddress)}-${position}`;
+  return remoteAddress.startsWith("127.") ? `${indexOf(remoteAddress)}-${position}` : `${listener}-gone-${position}`;
 }
 
 const forwarder = new Forwarder({
@@ -59,7 +62,6 @@ process.on("message", (question) => {
   else {
     process.send?.({ ...forwarded, defects: defects.splice(0) });
     forwarded = { node: [], go: [] };
-    positions = new Map();
   }
 });
 process.send?.([forwarder.port, second.port]);
