@@ -81,7 +81,7 @@ export class Turns {
     const { signal, term } = context;
     const { uid = "" } = rebalance.metadata;
     const { interval, onDelete } = { interval: intervalOf(rebalance.spec), onDelete: rebalance.spec.onDelete };
-    await keepFinalizer(rebalances, object, onDelete, signal);
+    if (!(await keepFinalizer(rebalances, object, onDelete, signal))) return;
 
     const observation = await observer.observe(rebalance, await memories.recall(uid, term), signal);
     const decision = this.#worded(decisions.decide(observation.snapshot));

@@ -1,4 +1,4 @@
-import { addFinalizer, hasFinalizer, removeFinalizer, type Resource } from "@evenkeel/kube";
+import { addFinalizer, hasFinalizer, kubeErrors, removeFinalizer, type Resource } from "@evenkeel/kube";
 import { CodedError, type Clock } from "@evenkeel/runtime";
 import { REVERT_FINALIZER, type StoredRebalance } from "../rebalance-resource.ts";
 import { withTimeLimit } from "./time-limit.ts";
@@ -7,16 +7,26 @@ import type { WeightTarget } from "./weight-target.ts";
 /** Milliseconds that setting a weight back may take before it is tried anew. */
 const DEADLINE = 60_000;
 
-/** Puts the finalizer on an object that asks for its weight to be set back when it goes, and takes it off one that does not. */
+/**
+ * Puts the finalizer on an object that asks for its weight to be set back when it goes, and takes it off one that does not. Resolves with
+ * false for one that went before it could be put there, which is nobody's fault: no weight may be written for it any more.
+ */
 export async function keepFinalizer(
   rebalances: Resource<StoredRebalance>,
   object: StoredRebalance,
   onDelete: "keep" | "revert",
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const has = hasFinalizer(object, REVERT_FINALIZER);
-  if (onDelete === "revert" && !has) await addFinalizer(rebalances, object, REVERT_FINALIZER, { signal });
   if (onDelete === "keep" && has) await removeFinalizer(rebalances, object, REVERT_FINALIZER, { signal });
+  if (onDelete === "keep" || has) return true;
+  try {
+    const { metadata } = await addFinalizer(rebalances, object, REVERT_FINALIZER, { signal });
+    return metadata.deletionTimestamp === undefined;
+  } catch (error) {
+    if (error instanceof kubeErrors.NotFound) return false;
+    throw error;
+  }
 }
 
 export interface RevertOptions {
