@@ -12,11 +12,12 @@ if (!(minutes > 0)) {
 }
 
 const outcome = await soak({ minutes, random: Math.random, tell: (line) => console.log(line) });
-const { heap, replays, decisions } = outcome;
+const { heap, replays, decisions, warnings } = outcome;
 const [third, last] = [heapIn(heap, minutes, 3) ?? NaN, heapIn(heap, minutes, 10) ?? NaN];
 console.log(
   `\nheap ${megabytes(third)} in the third tenth, ${megabytes(last)} in the last: ${percent(growthOf(heap, minutes) ?? NaN)}` +
-    `\n${decisions} decisions; of ${replays.length} snapshots, ${replays.filter(({ same }) => same).length} lead to the same`,
+    `\n${decisions} decisions; of ${replays.length} snapshots, ${replays.filter(({ same }) => same).length} lead to the same` +
+    `\n${warnings} warnings in the log`,
 );
 const faults = faultsOf(outcome);
 for (const fault of faults) console.log(`FAILED  ${fault}`);

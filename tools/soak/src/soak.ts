@@ -34,6 +34,7 @@ export async function soak({ minutes, random, tell }: SoakOptions): Promise<Soak
   const berths = names.map((_name, number) => new Berth(world, number));
   const socket = join(folder, "heap");
   const errors: string[] = [];
+  let warnings = 0;
   let decisions = 0;
   let sample: SnapshotSample | undefined;
   const service = ServiceProcess.start(bundle, flagsFor(world), { env: environment(socket), onLine: hear });
@@ -49,7 +50,7 @@ export async function soak({ minutes, random, tell }: SoakOptions): Promise<Soak
     const replays = sample.replays();
     service.signal("SIGTERM");
     const { code, stderr } = await service.exit;
-    return { minutes, heap, errors, stderr, exitCode: code, replays, astray, decisions };
+    return { minutes, heap, errors, stderr, exitCode: code, replays, astray, warnings, decisions };
   } finally {
     await service[Symbol.asyncDispose]();
     await world[Symbol.asyncDispose]();
@@ -59,6 +60,7 @@ export async function soak({ minutes, random, tell }: SoakOptions): Promise<Soak
   function hear(line: Line): void {
     const { level, decision } = line;
     if (level === "error" || level === "fatal") errors.push(JSON.stringify(line));
+    if (level === "warn") warnings += 1;
     if (typeof decision !== "string") return;
     decisions += 1;
     sample?.heard(decision);

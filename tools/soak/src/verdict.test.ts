@@ -11,6 +11,7 @@ const fine: Soaked = {
   minutes: 10,
   heap: heap(() => 1000),
   errors: [],
+  warnings: 7,
   stderr: "",
   exitCode: 0,
   replays,
@@ -48,6 +49,7 @@ describe("the heap", () => {
 
 test.each([
   ["an error in the log", { errors: ["oh"] }, "1 lines of the log are errors; the first: oh"],
+  ["a world without trouble", { warnings: 0 }, "no trouble has reached the service: its log has no warning"],
   ["words on stderr", { stderr: "oh" }, "the process wrote to stderr: oh"],
   ["a process that ended otherwise than asked", { exitCode: null }, "the process ended with a signal, not with 0"],
   ["too few snapshots", { replays: replays.slice(1) }, "only 99 snapshots could be taken, not 100"],

@@ -11,6 +11,8 @@ export interface Soaked {
   readonly heap: readonly HeapSample[];
   /** Log lines of level error or fatal. */
   readonly errors: readonly string[];
+  /** Lines of level warn. Without any, none of the trouble has reached the service. */
+  readonly warnings: number;
   /** What the process wrote beside its log. */
   readonly stderr: string;
   readonly exitCode: number | null;
@@ -28,7 +30,8 @@ const JUDGED_MINUTES = 5;
 const SNAPSHOTS = 100;
 
 /** What is wrong with a run, a sentence each; nothing if it went well. */
-export function faultsOf({ minutes, heap, errors, stderr, exitCode, replays, astray }: Soaked): readonly string[] {
+export function faultsOf(soaked: Soaked): readonly string[] {
+  const { minutes, heap, errors, warnings, stderr, exitCode, replays, astray } = soaked;
   const faults: string[] = [];
   const growth = growthOf(heap, minutes);
   if (growth === undefined) faults.push("there are too few samples of the heap");
@@ -36,6 +39,7 @@ export function faultsOf({ minutes, heap, errors, stderr, exitCode, replays, ast
     faults.push(`the heap grew by ${percent(growth)}, which is more than ${percent(GROWTH)}`);
   }
   if (errors.length > 0) faults.push(`${errors.length} lines of the log are errors; the first: ${errors[0] ?? ""}`);
+  if (warnings === 0) faults.push("no trouble has reached the service: its log has no warning");
   if (stderr !== "") faults.push(`the process wrote to stderr: ${stderr.slice(0, 1000)}`);
   if (exitCode !== 0) faults.push(`the process ended with ${exitCode ?? "a signal"}, not with 0`);
   if (replays.length < SNAPSHOTS) faults.push(`only ${replays.length} snapshots could be taken, not ${SNAPSHOTS}`);
