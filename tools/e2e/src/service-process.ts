@@ -16,6 +16,8 @@ export interface ServiceProcessOptions {
   /** In a process group of its own, which a terminal's Ctrl-C does not reach. */
   readonly detached?: boolean;
   readonly onLine?: (line: Line) => void;
+  /** For Node itself, before the program. */
+  readonly nodeFlags?: readonly string[];
 }
 
 /** What lets several run beside each other on one machine and end quickly. */
@@ -56,10 +58,13 @@ export class ServiceProcess implements AsyncDisposable {
 
   /** Starts the program `main` with flags as the command line has them; those that are not given are such as tests need. */
   static start(main: string, flags: readonly string[] = [], options: ServiceProcessOptions = {}): ServiceProcess {
-    const { env = process.env, detached = false, onLine = () => undefined } = options;
+    const { env = process.env, detached = false, onLine = () => undefined, nodeFlags = [] } = options;
     const given = (name: string) => flags.some((flag) => flag.startsWith(`--${name}`));
     const rest = Object.entries(LOCAL).flatMap(([name, value]) => (given(name) ? [] : [`--${name}=${value}`]));
-    return new ServiceProcess(spawn(process.execPath, [main, ...flags, ...rest], { env, detached }), onLine);
+    return new ServiceProcess(
+      spawn(process.execPath, [...nodeFlags, main, ...flags, ...rest], { env, detached }),
+      onLine,
+    );
   }
 
   get lines(): readonly Line[] {

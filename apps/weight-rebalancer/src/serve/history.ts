@@ -9,22 +9,29 @@ export interface HistoryPoint {
   readonly share: number | null;
 }
 
-const COLUMNS = 6;
+/** Of a turn but its time. */
+const COLUMNS = 5;
 
-/** The last turns of one Rebalance, packed: some 11 KB for 240 of them, however long it runs. */
+/**
+ * The last turns of one Rebalance, packed: some 7 KB for 240 of them, however long it runs. Values are kept to seven digits, which is
+ * more than a picture of them shows.
+ */
 export class History {
-  readonly #cells: Float64Array;
+  readonly #times: Float64Array;
+  readonly #cells: Float32Array;
   readonly #capacity: number;
   #count = 0;
 
   constructor(capacity = 240) {
     this.#capacity = capacity;
-    this.#cells = new Float64Array(capacity * COLUMNS);
+    this.#times = new Float64Array(capacity);
+    this.#cells = new Float32Array(capacity * COLUMNS);
   }
 
   add({ at, metric, target, desired, actual, share }: HistoryPoint): void {
-    const row = (this.#count++ % this.#capacity) * COLUMNS;
-    this.#cells.set([at, metric ?? NaN, target, desired ?? NaN, actual ?? NaN, share ?? NaN], row);
+    const row = this.#count++ % this.#capacity;
+    this.#times[row] = at;
+    this.#cells.set([metric ?? NaN, target, desired ?? NaN, actual ?? NaN, share ?? NaN], row * COLUMNS);
   }
 
   /** The oldest first. */
@@ -36,6 +43,7 @@ export class History {
   #point(row: number): HistoryPoint {
     const cell = (column: number) => this.#cells[row * COLUMNS + column] ?? NaN;
     const known = (column: number) => (Number.isNaN(cell(column)) ? null : cell(column));
-    return { at: cell(0), metric: known(1), target: cell(2), desired: known(3), actual: known(4), share: known(5) };
+    const at = this.#times[row] ?? NaN;
+    return { at, metric: known(0), target: cell(1), desired: known(2), actual: known(3), share: known(4) };
   }
 }

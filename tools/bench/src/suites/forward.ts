@@ -109,10 +109,9 @@ export const forward: Suite = {
         cpu: median(rounds.map(({ cpu }) => cpu)),
         values: rounds.map(({ cpu }) => cpu),
       }));
-      /** The median of the ratios inside each round, whose runs follow on one another. */
       const ratio = (measured: "cpu" | "p99", of: string) => {
-        const [above, below] = ["forward", of].map((wanted) => contenders.find(({ name }) => name === wanted)?.rounds);
-        return median((above ?? []).map((round, index) => round[measured] / (below?.[index]?.[measured] ?? NaN)));
+        const [above, below] = ["forward", of].map((wanted) => medians.find(({ name }) => name === wanted)?.[measured]);
+        return (above ?? NaN) / (below ?? NaN);
       };
       const megabytes = (bytes: number) => bytes / 1e6;
       return {
