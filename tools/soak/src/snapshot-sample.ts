@@ -10,7 +10,7 @@ export class SnapshotSample {
   readonly #admin: string;
   readonly #random: () => number;
   readonly #texts = new Map<string, string>();
-  #recent: string[] = [];
+  readonly #recent: string[] = [];
 
   constructor(admin: string, random: () => number) {
     this.#admin = admin;
@@ -27,15 +27,15 @@ export class SnapshotSample {
     if (this.#recent.length > PICKED_FROM) this.#recent.shift();
   }
 
-  /** Takes the snapshot of one of the decisions since the last time. */
-  async take(): Promise<void> {
-    const id = this.#recent[Math.floor(this.#random() * this.#recent.length)];
-    this.#recent = [];
-    if (id === undefined) return;
+  /** Takes the snapshot of one of the last decisions. Resolves with false if there is none that was not taken yet. */
+  async take(): Promise<boolean> {
+    const [id] = this.#recent.splice(Math.floor(this.#random() * this.#recent.length), 1);
+    if (id === undefined) return false;
     const answer = await fetch(`${this.#admin}/api/v1/Decisions/Snapshot?id=${id}`);
     const text = await answer.text();
     if (!answer.ok) throw new Error(`the snapshot of ${id} was refused: ${text}`);
     this.#texts.set(id, text);
+    return true;
   }
 
   /** Decides on all of them again, here. */
