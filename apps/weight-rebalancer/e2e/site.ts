@@ -9,7 +9,7 @@ import { SERVICE_USER, serviceAccess } from "./service-access.ts";
 /** A control plane of `useCluster`. */
 export type Cluster = ReturnType<ReturnType<typeof useCluster>>;
 
-const MAIN = join(import.meta.dirname, "../src/main.ts");
+const MAIN = join(import.meta.dirname, "../dist/main.mjs");
 const ROOT = join(import.meta.dirname, "../../..");
 
 /** The zone of the original's README, whose id is a row of X there. */

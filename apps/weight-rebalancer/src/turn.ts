@@ -124,9 +124,12 @@ export class Turns {
 
   async #letGo(object: StoredRebalance, rebalance: Rebalance | undefined, context: ReconcileContext): Promise<void> {
     if (!hasFinalizer(object, REVERT_FINALIZER)) return;
-    const { rebalances, outside, clock, dryRun } = this.#options;
+    const { rebalances, outside, observer, clock, dryRun } = this.#options;
     const { signal, term, log } = context;
-    const targets = rebalance && !rebalance.spec.dryRun && !dryRun ? outside.targets(rebalance) : [];
+    const lease = await observer.original();
+    if (lease !== null) log.warn({ lease }, "the weight is not set back, since the original rebalancer still runs");
+    const may = rebalance && !rebalance.spec.dryRun && !dryRun && lease === null;
+    const targets = may ? outside.targets(rebalance) : [];
     const told = await revert(object, targets, { rebalances, clock, signal, held: term.held });
     for (const line of told) log.info(line);
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { leases } from "@evenkeel/kube";
 import { rebalances } from "../src/rebalance-resource.ts";
 import { eventually, World } from "./world.ts";
 
@@ -87,6 +88,25 @@ describe("weight-rebalancer as a process", () => {
     await eventually(() => expect(world.weight()).toBe(1));
     await eventually(() => expect(world.get("checkout")).rejects.toMatchObject({ code: "EK_KUBE_NOT_FOUND" }));
   });
+
+  test("sets nothing back beside the original, which may be writing the same record", async () => {
+    await using world = await World.start();
+    await world.create("checkout", { onDelete: "revert" });
+    const service = world.serve();
+    await eventually(() => expect(world.weight()).toBe(16));
+    const spec = { holderIdentity: "pod-1", leaseDurationSeconds: 600, renewTime: new Date().toISOString() };
+    const metadata = { namespace: "default", name: "e7eaa5de.ch1aki.github.io" };
+    await world.kube
+      .resource(leases)
+      .create({ metadata, spec: { ...spec, renewTime: spec.renewTime.replace("Z", "000Z") } });
+    await eventually(async () => {
+      expect(await condition(world, "checkout", "Ready")).toMatchObject({ status: "False", reason: "OriginalRuns" });
+    }, 25_000);
+    await world.kube.resource(rebalances).delete({ namespace: "default", name: "checkout" });
+    await eventually(() => expect(world.get("checkout")).rejects.toMatchObject({ code: "EK_KUBE_NOT_FOUND" }));
+    expect(world.weight()).toBe(16);
+    expect(service.lines).toContainEqual(expect.objectContaining({ msg: expect.stringContaining("not set back") }));
+  }, 60_000);
 
   test("leaves the weight when an object that does not ask is deleted, and its metrics go", async () => {
     await using world = await World.start();

@@ -126,7 +126,7 @@ function targetSynced(
 /** `EK_WEIGHT_ROUTE53_NO_RECORD` → `Route53NoRecord`: what people see of a code where one CamelCase word is asked for. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof CodedError)) return "Failed";
-  const words = error.code.replace(/^EK_(WEIGHTS?_)?/, "").split("_");
+  const words = error.code.replace(/^EK_(WEIGHT_)?/, "").split("_");
   return words.map((word) => word.charAt(0) + word.slice(1).toLowerCase()).join("");
 }
 

@@ -3,14 +3,14 @@ import { defineError } from "@evenkeel/runtime";
 // What a spec names and a Secret does not give. Each says which Secret, none what is in it.
 
 export const SecretIncomplete = defineError({
-  code: "EK_WEIGHTS_SECRET_INCOMPLETE",
+  code: "EK_WEIGHT_SECRET_INCOMPLETE",
   recovery: "terminal",
   message: "a reference to a Secret in namespace {namespace} has no {field}",
   remedy: "A reference needs the Secret's name and the key in its data.",
 });
 
 export const SecretElsewhere = defineError({
-  code: "EK_WEIGHTS_SECRET_ELSEWHERE",
+  code: "EK_WEIGHT_SECRET_ELSEWHERE",
   recovery: "terminal",
   message:
     "Secret {secret} is not in namespace {namespace} of the object that names it; --allow-cross-namespace-secrets would allow that",
@@ -19,35 +19,35 @@ export const SecretElsewhere = defineError({
 });
 
 export const SecretNotFound = defineError({
-  code: "EK_WEIGHTS_SECRET_NOT_FOUND",
+  code: "EK_WEIGHT_SECRET_NOT_FOUND",
   recovery: "terminal",
   message: "there is no Secret {secret}, whose key {key} is asked for",
   remedy: "Make the Secret, or correct its name. It is looked for again at the next turn.",
 });
 
 export const SecretKeyMissing = defineError({
-  code: "EK_WEIGHTS_SECRET_KEY_MISSING",
+  code: "EK_WEIGHT_SECRET_KEY_MISSING",
   recovery: "terminal",
   message: "Secret {secret} has no key {key}",
   remedy: "Add the key to the Secret, or correct the reference. A change of a Secret is seen within a minute.",
 });
 
 export const SecretForbidden = defineError({
-  code: "EK_WEIGHTS_SECRET_FORBIDDEN",
+  code: "EK_WEIGHT_SECRET_FORBIDDEN",
   recovery: "terminal",
   message: "Secret {secret}, whose key {key} is asked for, may not be read",
   remedy: "Grant this service's account the verb get on secrets in that namespace; the chart does so.",
 });
 
 export const SecretNotText = defineError({
-  code: "EK_WEIGHTS_SECRET_NOT_TEXT",
+  code: "EK_WEIGHT_SECRET_NOT_TEXT",
   recovery: "terminal",
   message: "key {key} of Secret {secret} holds no text",
   remedy: "Credentials and PEM files are text in UTF-8.",
 });
 
 export const SecretUnreadable = defineError({
-  code: "EK_WEIGHTS_SECRET_UNREADABLE",
+  code: "EK_WEIGHT_SECRET_UNREADABLE",
   recovery: "retryable",
   message: "Secret {secret}, whose key {key} is asked for, could not be read",
   remedy: "The cause follows in the line. It is read again at the next turn.",
@@ -56,28 +56,28 @@ export const SecretUnreadable = defineError({
 // What stands between a query and its answer.
 
 export const QueryQueueFull = defineError({
-  code: "EK_WEIGHTS_QUERY_QUEUE_FULL",
+  code: "EK_WEIGHT_QUERY_QUEUE_FULL",
   recovery: "retryable",
   message: "{waiting} queries wait for {origin} already: lengthen spec.interval or lighten the queries",
   remedy: "The server answers more slowly than it is asked, whoever asks it.",
 });
 
 export const AnswerTooLarge = defineError({
-  code: "EK_WEIGHTS_ANSWER_TOO_LARGE",
+  code: "EK_WEIGHT_ANSWER_TOO_LARGE",
   recovery: "terminal",
   message: "the answer is larger than {limit} bytes: aggregate in the query, for example with sum(…)",
   remedy: "A query should leave one series, or few that a reducer is set for.",
 });
 
 export const BadSource = defineError({
-  code: "EK_WEIGHTS_BAD_SOURCE",
+  code: "EK_WEIGHT_BAD_SOURCE",
   recovery: "terminal",
   message: "{fault}",
   remedy: "The message names the field of spec and what it takes.",
 });
 
 export const Stopped = defineError({
-  code: "EK_WEIGHTS_STOPPED",
+  code: "EK_WEIGHT_STOPPED",
   recovery: "retryable",
   message: "this process is stopping and asks no server any more",
   remedy: "None is needed: the next process asks again.",

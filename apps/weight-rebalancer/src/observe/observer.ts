@@ -49,6 +49,11 @@ export class Observer {
     this.#clock = clock;
   }
 
+  /** The original's Lease and its holder, while it is live: then nothing may be written. */
+  original(): Promise<string | null> {
+    return this.#original.live();
+  }
+
   /** With `metrics` given, as for a what-if, no metric source is asked. */
   async observe(
     rebalance: Rebalance,

@@ -115,7 +115,7 @@ describe("values of Secrets", () => {
     const from = reader();
     const missing = read({ name: "login", key: "user" }, from);
     await expect(missing).rejects.toMatchObject({
-      code: "EK_WEIGHTS_SECRET_NOT_FOUND",
+      code: "EK_WEIGHT_SECRET_NOT_FOUND",
       message: "there is no Secret default/login, whose key user is asked for",
     });
     await store("login", { user: base64("admin") });
@@ -123,11 +123,11 @@ describe("values of Secrets", () => {
   });
 
   test.each<[string, SecretKey, string, string]>([
-    ["a key", { name: "login", key: "gone" }, "EK_WEIGHTS_SECRET_KEY_MISSING", "Secret default/login has no key gone"],
-    ["a key of all objects", { name: "login", key: "constructor" }, "EK_WEIGHTS_SECRET_KEY_MISSING", "constructor"],
-    ["the name of a key", { name: "login" }, "EK_WEIGHTS_SECRET_INCOMPLETE", "no key"],
-    ["the name of the Secret", { key: "user" }, "EK_WEIGHTS_SECRET_INCOMPLETE", "no name"],
-    ["text", { name: "login", key: "binary" }, "EK_WEIGHTS_SECRET_NOT_TEXT", "key binary of Secret default/login"],
+    ["a key", { name: "login", key: "gone" }, "EK_WEIGHT_SECRET_KEY_MISSING", "Secret default/login has no key gone"],
+    ["a key of all objects", { name: "login", key: "constructor" }, "EK_WEIGHT_SECRET_KEY_MISSING", "constructor"],
+    ["the name of a key", { name: "login" }, "EK_WEIGHT_SECRET_INCOMPLETE", "no key"],
+    ["the name of the Secret", { key: "user" }, "EK_WEIGHT_SECRET_INCOMPLETE", "no name"],
+    ["text", { name: "login", key: "binary" }, "EK_WEIGHT_SECRET_NOT_TEXT", "key binary of Secret default/login"],
   ])("are refused for want of %s", async (_name, key, code, words) => {
     await store("login", { user: base64("admin"), binary: base64(Buffer.from([0xff, 0xfe, 0x00])) });
     await expect(read(key)).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
@@ -138,7 +138,7 @@ describe("values of Secrets", () => {
     await store("login", { user: base64("admin") }, "vault");
     const key = { name: "login", namespace: "vault", key: "user" };
     await expect(read(key)).rejects.toMatchObject({
-      code: "EK_WEIGHTS_SECRET_ELSEWHERE",
+      code: "EK_WEIGHT_SECRET_ELSEWHERE",
       message: expect.stringMatching(/vault\/login.*--allow-cross-namespace-secrets/),
     });
     expect(reads).toEqual([]);
@@ -158,7 +158,7 @@ describe("values of Secrets", () => {
       path: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/read-secrets",
     });
     await expect(read({ name: "login", key: "user" })).rejects.toMatchObject({
-      code: "EK_WEIGHTS_SECRET_FORBIDDEN",
+      code: "EK_WEIGHT_SECRET_FORBIDDEN",
       message: expect.stringContaining("default/login"),
     });
   });
@@ -167,7 +167,7 @@ describe("values of Secrets", () => {
     await store("login", { user: base64("admin") });
     const takeBack = faults.add({ fault: { kind: "status", code: 500 }, resource: "secrets" });
     await expect(read({ name: "login", key: "user" })).rejects.toMatchObject({
-      code: "EK_WEIGHTS_SECRET_UNREADABLE",
+      code: "EK_WEIGHT_SECRET_UNREADABLE",
       recovery: "retryable",
     });
     takeBack();

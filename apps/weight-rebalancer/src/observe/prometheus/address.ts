@@ -21,7 +21,7 @@ export interface Credentials {
 
 const FIELD = "spec.metrics.prometheus.address";
 
-/** Throws EK_WEIGHTS_BAD_SOURCE for what is no http or https URL. */
+/** Throws EK_WEIGHT_BAD_SOURCE for what is no http or https URL. */
 export function parseAddress(address: string): ServerAddress {
   const url = URL.parse(address.trim());
   if (url === null || !["http:", "https:"].includes(url.protocol))

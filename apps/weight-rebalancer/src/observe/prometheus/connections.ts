@@ -51,7 +51,7 @@ export class Connections {
     return this.#use(this.#lanes, origin, () => new Lane(origin, WIDTH, BOUND));
   }
 
-  /** Connections of those who trust the same certificates and show the same. Throws EK_WEIGHTS_STOPPED after the stop. */
+  /** Connections of those who trust the same certificates and show the same. Throws EK_WEIGHT_STOPPED after the stop. */
   dispatcher(origin: string, trust: Trust): Dispatcher {
     if (this.#stopped) throw new Stopped({});
     const key = `${origin} ${createHash("sha256").update(JSON.stringify(trust)).digest("base64")}`;

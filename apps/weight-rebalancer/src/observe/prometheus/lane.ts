@@ -20,7 +20,7 @@ export class Lane {
 
   /**
    * Runs `work` when it is its turn. Rejects with the signal's reason if that aborts before, and with
-   * EK_WEIGHTS_QUERY_QUEUE_FULL at once if too many wait.
+   * EK_WEIGHT_QUERY_QUEUE_FULL at once if too many wait.
    */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
