@@ -152,6 +152,22 @@ test.each([
   TEST_TIMEOUT_MS,
 );
 
+test.each([
+  ["two replicas without Redis", ["replicas=2"], "/state/redis"],
+  [
+    "two replicas that do not elect",
+    ["replicas=2", "state.redis.url=redis://r:6379", "settings.leaderElect=false"],
+    "/settings/leaderElect",
+  ],
+  ["a setting that does not exist", ["settings.wrokers=5"], "'wrokers' not allowed"],
+  ["a number that is too large", ["settings.route53Rate=11"], "/settings/route53Rate"],
+  ["certificates of callers without an authority that is kept", ["tls.mtls=true"], "tls.mtls needs tls.existingSecret"],
+])("helm refuses %s", async (_title, values, said) => {
+  const set = values.flatMap((value) => ["--set", `${SERVICE}.${value}`]);
+  const { code, stderr } = await release.tryHelm("template", "evenkeel", release.chart("evenkeel"), ...set);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(said) });
+});
+
 test(
   "an install over the original's definitions is refused, and with --take-ownership keeps the objects",
   async () => {

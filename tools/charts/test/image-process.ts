@@ -21,11 +21,13 @@ export async function runAsImage(
     readonly cwd: string;
     readonly env: Readonly<Record<string, string>>;
     readonly fits: (line: string) => boolean;
+    /** Keep the rights of whoever runs the tests. */
+    readonly asRoot?: boolean;
   },
 ): Promise<Running> {
-  const { cwd, env, fits } = options;
+  const { cwd, env, fits, asRoot = false } = options;
   const started = performance.now();
-  const identity = isRoot ? { uid: NONROOT, gid: NONROOT } : {};
+  const identity = isRoot && !asRoot ? { uid: NONROOT, gid: NONROOT } : {};
   const child = spawn(process.execPath, args, { cwd, env, ...identity, stdio: ["ignore", "pipe", "pipe"] });
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
   let said = "";
