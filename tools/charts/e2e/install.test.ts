@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { kinds, REBALANCE } from "@evenkeel/api";
 import { originalShape } from "@evenkeel/crds/original-shape";
-import { apply, eventually, get, kubectl, list, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
+import { apply, eventually, get, kubectl, list, START_TIMEOUT_MS, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
 import { connectKube, type KubeClient } from "@evenkeel/kube";
 import { type Prometheus, type Route53, startPrometheus, startRoute53 } from "@evenkeel/sim";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
@@ -78,7 +78,7 @@ beforeAll(async () => {
     recordRebalance("before", "shop", world, { suspend: true }),
   );
   runner = new PodRunner({ kube, namespace: NAMESPACE, containers: ["test", "let-go"], environment });
-}, TEST_TIMEOUT_MS);
+}, START_TIMEOUT_MS);
 
 /** What is elsewhere for a hook's process on this machine than for one in a cluster. */
 async function environment({ spec }: HookPod): Promise<Readonly<Record<string, string>>> {
