@@ -60,7 +60,7 @@ export class Listener {
       connectionsCheckingInterval: Math.min(5_000, Math.max(100, limits.headTime / 4)),
       keepAliveTimeout: limits.clientIdle,
       insecureHTTPParser: false,
-      // Most requests have no body, and then the stream of one is a tenth of what they cost.
+      // Most requests have no body, and then need no stream of one.
       optimizeEmptyRequests: true,
       // Refused here, in the words of this house.
       requireHostHeader: false,
