@@ -41,6 +41,7 @@ check: setup ## Check format, types, lint and drift of generated files
 	nx run-many --target typecheck lint --parallel 2 --output-style static
 	$(WORKSPACE) drift
 	node tools/crds/src/main.ts --check
+	node tools/charts/src/main.ts generate --check
 	node libs/rpc/src/generate/main.ts --check
 
 .PHONY: format
@@ -51,6 +52,7 @@ format: setup ## Format every file
 generate: setup ## Write every generated file: reference pages, CRDs and gRPC code
 	$(WORKSPACE) generate
 	node tools/crds/src/main.ts
+	node tools/charts/src/main.ts generate
 	node libs/rpc/src/generate/main.ts
 
 .PHONY: test
@@ -59,7 +61,7 @@ test: setup test-packages ## Run every test that needs no cluster
 
 .PHONY: control-plane
 control-plane: setup e2e-packages ## Build the real Kubernetes binaries, once per version
-	@$(CONTROL_PLANE) build
+	@$(CONTROL_PLANE) build --all
 
 .PHONY: e2e
 e2e: control-plane ## Run the end-to-end tests on a real control plane
@@ -80,6 +82,11 @@ demo: setup ## Run the demo on one page; PORT=8080, or ARGS=--once for its story
 .PHONY: bench
 bench: setup bench-packages ## Measure a suite: SUITE=startup|kube|scoring|sim|weights|rebalances|forward
 	@node tools/bench/src/main.ts $(or $(SUITE),startup)
+
+.PHONY: soak
+soak: setup ## Run weight-rebalancer for ten minutes in a world that does not rest; ARGS=--minutes=1 to try it
+	@nx run weight-rebalancer:bundle --output-style static
+	@node tools/soak/src/main.ts $(ARGS)
 
 .PHONY: new
 new: setup ## Make a project: KIND=app|lib|tool NAME=name [LAYER=adapter|platform|pure]
