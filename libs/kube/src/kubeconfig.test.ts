@@ -20,8 +20,8 @@ const whole = {
 
 describe("a kubeconfig", () => {
   test.each([
-    ["no YAML", "a: [secret-token\nb: {", "it is not YAML in line 2: deficient indentation"],
-    ["an empty file", "", "it is not YAML: expected a document, but the input is empty"],
+    ["no YAML", "a: [secret-token\nb: {", "it is not YAML in line 2: bad indent"],
+    ["an empty file", "", "it is not a mapping with clusters, users and contexts"],
     ["a list", "- 1", "it is not a mapping with clusters, users and contexts"],
     ["lists that are none", JSON.stringify({ ...whole, users: 5 }), "users is not a list"],
     ["an entry without a name", JSON.stringify({ ...whole, clusters: [{}] }), "clusters[0] has no name or no cluster"],

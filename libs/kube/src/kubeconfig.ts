@@ -172,16 +172,16 @@ function beside(kubeconfig: string, file: string): string {
 
 async function parseEntries(file: string, yaml: string): Promise<Entries> {
   // Loaded here and not at start: a pod with a service account has no use for it.
-  const { loadYaml } = await import("./client-node.ts");
-  let config: unknown;
-  try {
-    config = loadYaml(yaml);
-  } catch (cause) {
-    // The parser's own message quotes the text around the fault, which may be a key.
-    const { reason, mark } = cause as { reason?: string; mark?: { line?: number } };
-    const where = mark?.line === undefined ? "" : ` in line ${mark.line + 1}`;
-    throw new BadKubeconfig({ file, fault: `it is not YAML${where}: ${oneLine(reason ?? "unreadable")}` });
+  const { LineCounter, parseDocument } = await import("yaml");
+  const lines = new LineCounter();
+  const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false });
+  const [error] = document.errors;
+  if (error) {
+    // Its code and not its message, which may quote the text around the fault, and that may be a key.
+    const what = error.code.toLowerCase().replaceAll("_", " ");
+    throw new BadKubeconfig({ file, fault: `it is not YAML in line ${lines.linePos(error.pos[0]).line}: ${what}` });
   }
+  const config: unknown = document.toJS();
   if (!isObject(config))
     throw new BadKubeconfig({ file, fault: "it is not a mapping with clusters, users and contexts" });
   const named = (list: string, key: string): ReadonlyMap<string, Fields> => {

@@ -4,11 +4,11 @@ import type { SecretReader } from "../../observe/secret-reader.ts";
 import type { WeightTarget } from "../weight-target.ts";
 import { AwsConnections } from "./aws-connections.ts";
 import { accountOf, type AwsIdentity, fingerprint, readIdentity, type Route53Spec } from "./aws-identity.ts";
-import { AwsSession } from "./aws-session.ts";
+import type { AwsSession } from "./aws-session.ts";
 import { canonicalName, zoneId } from "./record-name.ts";
 import { describeRecord } from "./weighted-record.ts";
 import { Zone } from "./zone.ts";
-import { type CallCounter, ZoneApi } from "./zone-api.ts";
+import type { CallCounter } from "./zone-api.ts";
 
 export interface Route53TargetsOptions {
   readonly clock: Clock;
@@ -90,7 +90,9 @@ export class Route53Targets implements Component {
 
   /** The zone as the identity sees it whose credentials are in the Secrets now. */
   async #open(namespace: string, spec: Route53Spec, zone: string, signal: AbortSignal): Promise<Zone> {
-    const access = this.#access(await readIdentity(namespace, spec, this.#options.secrets, signal));
+    const identity = await readIdentity(namespace, spec, this.#options.secrets, signal);
+    const { AwsSession, ZoneApi } = await import("./aws-calls.ts");
+    const access = this.#access(identity, AwsSession);
     const known = access.zones.get(zone);
     if (known) return known;
     const { clock, random, log, calls, batchWindow } = this.#options;
@@ -102,7 +104,7 @@ export class Route53Targets implements Component {
     return opened;
   }
 
-  #access(identity: AwsIdentity): Access {
+  #access(identity: AwsIdentity, Session: typeof AwsSession): Access {
     const { clock, stsEndpoint } = this.#options;
     const usedAt = clock.monotonic();
     const print = fingerprint(identity);
@@ -114,7 +116,7 @@ export class Route53Targets implements Component {
     this.#letGo(usedAt);
     const account = accountOf(identity);
     const connections = this.#connections;
-    const session = new AwsSession({ identity, connections, clock, deadline: CALL_DEADLINE, stsEndpoint });
+    const session = new Session({ identity, connections, clock, deadline: CALL_DEADLINE, stsEndpoint });
     const access = { account, session, bucket: this.#bucket(account), zones: new Map<string, Zone>(), usedAt };
     this.#accesses.set(print, access);
     return access;
