@@ -165,15 +165,19 @@ test("idle it takes at most 130 MB of memory", async () => {
       resolveDir: root,
     },
   });
-  const settle = () => new Promise((resolve) => setTimeout(resolve, 3000));
-  await using service = await start(9);
+  // Idle is when V8 has noticed it too, and has given back what the start needed.
+  const settle = () => new Promise((resolve) => setTimeout(resolve, 10_000));
+  await using first = await start(9);
+  await using second = await start(10);
+  await using third = await start(11);
   await using bare = await runAsImage([...NODE_FLAGS, bundle], {
     cwd: folder,
     env: {},
     fits: (line) => line.startsWith("up"),
   });
   await settle();
-  const [used, least] = [service.residentBytes() / MEGABYTE, bare.residentBytes() / MEGABYTE];
+  const used = median([first, second, third].map((service) => service.residentBytes())) / MEGABYTE;
+  const least = bare.residentBytes() / MEGABYTE;
   process.stderr.write(`  idle: ${used.toFixed(0)} MB; a bundle that only imports the same: ${least.toFixed(0)} MB\n`);
   expect(used).toBeLessThanOrEqual(130);
 });
