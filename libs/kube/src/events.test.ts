@@ -49,6 +49,15 @@ function world(limits: EventRecorderOptions["limits"] = {}) {
 const never = new AbortController().signal;
 
 describe("an event recorder", () => {
+  test("forgets objects that come and go, once what it knows of them makes no difference", async () => {
+    const { clock, recorder } = world();
+    for (let index = 0; index < 100; index++) recorder.record(about(`web-${index}`));
+    expect(recorder.remembered).toBe(200);
+    await clock.advance(360_000);
+    recorder.record(about("web-new"));
+    expect(recorder.remembered).toBe(2);
+  });
+
   test("writes an Event that names controller, object, reason and action", async () => {
     const { clock, recorder, written } = world();
     recorder.record(moved);

@@ -67,6 +67,13 @@ export interface EventRecorderOptions {
   readonly limits?: Partial<EventLimits>;
 }
 
+/** How much may be told of one object. */
+interface ObjectBucket {
+  readonly bucket: TokenBucket;
+  /** Monotonic time. */
+  readonly lastSeen: number;
+}
+
 /** An Event that was asked for, and how often. */
 interface Series {
   readonly happening: Happening;
@@ -90,7 +97,7 @@ export class EventRecorder implements Component {
   readonly #options: EventRecorderOptions;
   readonly #limits: EventLimits;
   readonly #overall: TokenBucket;
-  readonly #objects = new Map<string, TokenBucket>();
+  readonly #objects = new Map<string, ObjectBucket>();
   readonly #series = new Map<string, Series>();
   readonly #repeated = new Set<Series>();
   readonly #queue: Series[] = [];
@@ -115,6 +122,7 @@ export class EventRecorder implements Component {
     const key = seriesKey(happening);
     const known = this.#series.get(key);
     const [lastAt, lastSeen] = [clock.now(), clock.monotonic()];
+    this.#forgetBefore(lastSeen);
     if (known && lastSeen - known.lastSeen < this.#limits.series) {
       Object.assign(known, { lastAt, lastSeen, count: known.count + 1 });
       this.#gather(known);
@@ -143,9 +151,22 @@ export class EventRecorder implements Component {
 
   #objectBucket(object: ObjectReference): TokenBucket {
     const key = JSON.stringify([object.kind, object.namespace, object.name]);
-    const bucket = this.#objects.get(key) ?? new TokenBucket(this.#options.clock, this.#limits.perObject);
-    remember(this.#objects, key, bucket, this.#limits.memory);
+    const { clock } = this.#options;
+    const bucket = this.#objects.get(key)?.bucket ?? new TokenBucket(clock, this.#limits.perObject);
+    remember(this.#objects, key, { bucket, lastSeen: clock.monotonic() }, this.#limits.memory);
     return bucket;
+  }
+
+  /** Drops what makes no difference any more: series that are over, and objects whose allowance is whole again. */
+  #forgetBefore(now: number): void {
+    const { series, perObject } = this.#limits;
+    forgetOlder(this.#series, now - series);
+    forgetOlder(this.#objects, now - (perObject.burst / perObject.perSecond) * 1000);
+  }
+
+  /** How many objects and series are kept in mind. */
+  get remembered(): number {
+    return this.#objects.size + this.#series.size;
   }
 
   #gather(series: Series): void {
@@ -264,6 +285,14 @@ function hex(value: number, digits: number): string {
 }
 
 /** Keeps the `limit` keys that were used last. */
+/** From the oldest on, up to the first that is younger. */
+function forgetOlder(memory: Map<string, { readonly lastSeen: number }>, time: number): void {
+  for (const [key, { lastSeen }] of memory) {
+    if (lastSeen > time) return;
+    memory.delete(key);
+  }
+}
+
 function remember<T>(memory: Map<string, T>, key: string, value: T, limit: number): void {
   memory.delete(key);
   memory.set(key, value);
