@@ -20,4 +20,6 @@ export default {
   injectGlobals: false,
   passWithNoTests: false,
   testTimeout: 30_000,
+  // Tests that start real parts wait for them most of the time.
+  ...(suite === "test" ? { maxWorkers: 2 } : {}),
 };

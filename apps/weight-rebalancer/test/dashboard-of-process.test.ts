@@ -1,5 +1,4 @@
-import { join } from "node:path";
-import { buildDashboard, chromiumProgram, openBrowser, openPage } from "@evenkeel/dashboard/testing";
+import { chromiumProgram, openBrowser, openPage } from "@evenkeel/dashboard/testing";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Browser } from "playwright-core";
 import { eventually, World } from "./world.ts";
@@ -12,7 +11,6 @@ const program = chromiumProgram();
     let browser: Browser;
 
     beforeAll(async () => {
-      await buildDashboard(join(import.meta.dirname, ".."));
       browser = await openBrowser(program ?? "");
     });
 

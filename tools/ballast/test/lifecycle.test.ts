@@ -82,9 +82,14 @@ test("a component's death ends the process with its reason and exit code 1", asy
 test("outlives the reader of its log and still stops in order", async () => {
   await using ballast = await BallastProcess.start();
   const readyz = await ballast.url("health", "/readyz");
+  const pumped = async (what: string) => {
+    while (!(await (await fetch(await ballast.url("admin", "/metrics"))).text()).includes(what));
+  };
+  // It fills the tank from 30 to 50 at first, and would overwrite a level that is set meanwhile.
+  await pumped('direction="in"} 20');
   ballast.stopReading();
   await ballast.setLevel("90\n"); // A decision, and so a log line that nobody takes.
-  while (!(await (await fetch(await ballast.url("admin", "/metrics"))).text()).includes('direction="out"} 40'));
+  await pumped('direction="out"} 40');
   expect(await status(readyz)).toBe(200);
   ballast.signal("SIGTERM");
   expect((await ballast.exit).code).toBe(0);

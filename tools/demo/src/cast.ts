@@ -66,7 +66,7 @@ export class Cast {
     const { kube, kubeconfig, tell } = this.#options;
     const { service, about } = story;
     const app = join(root, "apps", service);
-    if (existsSync(join(app, "dashboard"))) await buildDashboard(app);
+    if (existsSync(join(app, "dashboard"))) await buildDashboard(service);
     const scene = await story.open({ kube, tell });
     this.#scenes.push(scene);
     const common = [`--kubeconfig=${kubeconfig}`, "--insecure", "--grpc-port=0", "--state=sqlite::memory:"];
@@ -114,8 +114,9 @@ export class Cast {
   }
 }
 
-async function buildDashboard(app: string): Promise<void> {
-  await run(process.execPath, [join(root, "libs/dashboard/src/build/main.ts"), app], { cwd: root });
+/** By nx, which does nothing where it is built already. */
+async function buildDashboard(service: string): Promise<void> {
+  await run("nx", ["run", `${service}:dashboard`], { cwd: root });
 }
 
 function detail(error: unknown): string {
