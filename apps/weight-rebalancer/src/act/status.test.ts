@@ -1,9 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
 import { findCondition } from "@evenkeel/kube";
 import { defineError } from "@evenkeel/runtime";
-import { NO_MEMORY, type WeightSnapshot } from "../decide/snapshot.ts";
+import type { WeightSnapshot } from "../decide/snapshot.ts";
 import { SecretElsewhere } from "../observe/errors.ts";
 import type { RebalanceStatus } from "../rebalance-resource.ts";
+import { seedSnapshot } from "../testing/seed-snapshot.ts";
 import type { TargetOutcome } from "./carry-out.ts";
 import { statusAfter, statusOfInvalid, type TurnOutcome } from "./status.ts";
 import type { WeightTarget } from "./weight-target.ts";
@@ -16,36 +17,7 @@ const target: WeightTarget = {
   write: () => Promise.reject(new Error("nobody writes here")),
 };
 
-const snapshot: WeightSnapshot = {
-  at: "2026-01-01T00:00:00Z",
-  rebalance: { namespace: "shop", name: "checkout", generation: 3 },
-  policy: {
-    targetValue: 1000,
-    baseValue: 8,
-    minimum: 0,
-    maximum: null,
-    scope: "total",
-    tolerance: 0,
-    disableScaleIn: false,
-    smoothing: 0,
-    maxStepUp: null,
-    maxStepDown: null,
-    cooldownUp: 0,
-    cooldownDown: 0,
-    settle: null,
-    onNoData: "hold",
-    noDataValue: null,
-    scheduled: [],
-    timeZone: "UTC",
-  },
-  dryRun: false,
-  blocked: null,
-  onExternalChange: "enforce",
-  combine: "max",
-  metrics: [{ source: "prometheus", value: "3000", sampledAt: "2026-01-01T00:00:00Z", fault: null, message: null }],
-  targets: [],
-  memory: NO_MEMORY,
-};
+const snapshot = seedSnapshot({ rebalance: { namespace: "shop", name: "checkout", generation: 3 } });
 
 const inStep: TargetOutcome = { target, actual: 16, wanted: 16, pending: false, error: undefined };
 
