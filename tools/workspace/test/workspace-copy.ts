@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
+import { promisify, stripVTControlCharacters } from "node:util";
 import { readProjects, workspaceRoot } from "../src/index.ts";
 
 const run = promisify(execFile);
@@ -38,7 +38,8 @@ export class WorkspaceCopy implements Disposable {
     const env = { ...process.env, PATH: path, NODE_OPTIONS: "", NX_DAEMON: "false", NX_TUI: "false" };
     try {
       const { stdout, stderr } = await run(program, args, { cwd: this.root, env, maxBuffer: 1 << 26 });
-      return stdout + stderr;
+      // Under nx, which sets FORCE_COLOR, programs colour what they print.
+      return stripVTControlCharacters(stdout + stderr);
     } catch (error) {
       const { stdout, stderr } = error as { stdout: string; stderr: string };
       throw new Error(`${program} ${args.join(" ")} failed:\n${stdout}\n${stderr}`, { cause: error });
