@@ -1,34 +1,39 @@
-import { REBALANCE } from "@evenkeel/api";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { settings } from "../src/settings.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
+const RULES = join(import.meta.dirname, "../../../charts/weight-rebalancer/templates/_rules.tpl");
 
 /** Whom the service is to the API server of these tests. */
 export const SERVICE_USER = "weight-rebalancer";
 
-/** Everything that the service does to the API server: what is not here, it must do without. */
-const rules = [
-  { apiGroups: [REBALANCE.group], resources: ["rebalances"], verbs: ["get", "list", "watch", "patch"] },
-  { apiGroups: [REBALANCE.group], resources: ["rebalances/status"], verbs: ["patch"] },
-  { apiGroups: ["gateway.networking.k8s.io"], resources: ["httproutes"], verbs: ["get", "patch"] },
-  { apiGroups: [""], resources: ["secrets"], verbs: ["get"] },
-  { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
-  { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "create", "update"] },
-  {
-    apiGroups: ["coordination.k8s.io"],
-    resources: ["leases"],
-    resourceNames: ["e7eaa5de.ch1aki.github.io"],
-    verbs: ["list"],
-  },
-];
+/** The rules that the chart grants under a name: what is not there, the service must do without. */
+function chartRules(name: string): readonly object[] {
+  const [, body = ""] = readFileSync(RULES, "utf8").split(`{{- define "weight-rebalancer.rules.${name}" -}}`);
+  const [lines = ""] = body.split("{{- define");
+  const yaml = lines
+    .split("\n")
+    .filter((line) => !line.startsWith("{{-"))
+    .join("\n")
+    .replace("{{ .Values.settings.originalLease }}", settings.originalLease.default ?? "");
+  return parse(yaml) as readonly object[];
+}
 
-/** A role of these rights, and who has it. */
-export const serviceAccess: readonly object[] = [
-  { apiVersion: `${RBAC}/v1`, kind: "ClusterRole", metadata: { name: SERVICE_USER }, rules },
+/** A role of these rights, and who has it. Its Lease is in another namespace in each test, so that the last is for all of them. */
+export const serviceAccess: readonly object[] = ["objects", "cluster", "own"].flatMap((name) => [
+  {
+    apiVersion: `${RBAC}/v1`,
+    kind: "ClusterRole",
+    metadata: { name: `${SERVICE_USER}-${name}` },
+    rules: chartRules(name),
+  },
   {
     apiVersion: `${RBAC}/v1`,
     kind: "ClusterRoleBinding",
-    metadata: { name: SERVICE_USER },
-    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: SERVICE_USER },
+    metadata: { name: `${SERVICE_USER}-${name}` },
+    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: `${SERVICE_USER}-${name}` },
     subjects: [{ apiGroup: RBAC, kind: "User", name: SERVICE_USER }],
   },
-];
+]);
