@@ -68,8 +68,8 @@ test(
   async () => {
     const { code, message } = await failedStart({ name: "too-slow", deadlineMs: 1 });
     expect(code).toBe("EK_CLUSTER_DEADLINE");
-    expect(message).toContain("etcd is ready: not after 0.001 s; last seen:");
-    expect(message).toContain("etcd.log");
+    // Mostly etcd; where the machine was held up long enough, etcd is ready at the first look and the next one is late.
+    expect(message).toMatch(/(etcd|kube-apiserver) is ready: not after 0\.001 s; last seen:[^]*\1\.log/);
   },
   START_TIMEOUT_MS,
 );
