@@ -9,7 +9,7 @@ import {
 } from "@evenkeel/kube";
 import type { MetricRegistry, Metrics } from "@evenkeel/metrics";
 import type { Clock, DecisionOf, Decisions } from "@evenkeel/runtime";
-import { carryOut, type TargetOutcome } from "./act/carry-out.ts";
+import { carryOut, isCarriedOut, type TargetOutcome } from "./act/carry-out.ts";
 import { keepFinalizer, revert } from "./act/revert.ts";
 import { isFault, isInStep, statusAfter, statusOfInvalid } from "./act/status.ts";
 import type { StatusWriter } from "./act/status-writer.ts";
@@ -92,8 +92,8 @@ export class Turns {
       signal,
       held: term.held,
     });
-    const carriedOut = !decision.dryRun && targets.every(({ error }) => error === undefined);
-    await memories.keep(uid, nextMemory(observation.snapshot, decision, carriedOut), term);
+    const memory = nextMemory(observation.snapshot, decision, isCarriedOut(decision, targets));
+    await memories.keep(uid, memory, term);
 
     this.#measure(rebalance, decision, observation, targets);
     board.show(rebalance, { snapshot: observation.snapshot, decision, targets });

@@ -50,6 +50,11 @@ export function carryOut(
   );
 }
 
+/** Whether every target took the decision. */
+export function isCarriedOut({ dryRun }: { readonly dryRun: boolean }, outcomes: readonly TargetOutcome[]): boolean {
+  return !dryRun && outcomes.every(({ error }) => error === undefined);
+}
+
 /** A sentence's end for what went wrong on the targets; nothing if all went well. */
 export function faultsOf(outcomes: readonly TargetOutcome[]): string | undefined {
   const faults = outcomes.flatMap(({ error }) => (error === undefined ? [] : [explain(error)]));

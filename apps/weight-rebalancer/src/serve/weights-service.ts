@@ -6,6 +6,7 @@ import { type MetricReading, NO_MEMORY, type WeightSnapshot } from "../decide/sn
 import { weightDecider } from "../decide/weight-decider.ts";
 import type { Observer } from "../observe/observer.ts";
 import { PAUSED, type StoredRebalance } from "../rebalance-resource.ts";
+import { snapshotAfter } from "./snapshot-after.ts";
 import type { BoardEvent, WeightBoard } from "./weight-board.ts";
 
 export interface WeightsServiceOptions {
@@ -89,11 +90,11 @@ class WeightsService implements weightsV1.WeightsServiceImplementation {
     return {};
   };
 
-  /** The last one, or one made now where this process does not lead. */
+  /** What the last turn left, or what is found now where this process does not lead. */
   async #snapshot(key: string, assumed: MetricReading, signal: AbortSignal): Promise<WeightSnapshot> {
     const { board, observer } = this.#options;
     const turn = board.turn(key);
-    if (turn) return turn.snapshot;
+    if (turn) return snapshotAfter(turn);
     const parsed = parseRebalance(this.#known(key));
     if (!parsed.ok) throw new rpcErrors.BadRequest({ method: "Preview", fault: parsed.errors.join("; ") });
     return (await observer.observe(parsed.value, NO_MEMORY, signal, [assumed])).snapshot;

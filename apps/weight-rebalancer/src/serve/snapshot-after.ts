@@ -1,0 +1,16 @@
+import { isCarriedOut } from "../act/carry-out.ts";
+import { nextMemory } from "../decide/memory.ts";
+import type { WeightSnapshot } from "../decide/snapshot.ts";
+import type { ShownTurn } from "./weight-board.ts";
+
+/** The world as a turn left it: what a what-if starts from, which is not what the turn itself started from. */
+export function snapshotAfter({ snapshot, decision, targets }: ShownTurn): WeightSnapshot {
+  return {
+    ...snapshot,
+    targets: snapshot.targets.map((reading, index) => ({
+      ...reading,
+      weight: targets[index]?.actual ?? reading.weight,
+    })),
+    memory: nextMemory(snapshot, decision, isCarriedOut(decision, targets)),
+  };
+}
