@@ -35,7 +35,7 @@ test("plays the story at speed, and everything comes out", async () => {
   for (let next = await lines.next(); !next.done; next = await lines.next()) text += `${next.value}\n`;
   await closed;
   expect(text).not.toContain("FAILED");
-  expect(text.match(/ {2}ok {6}/g)?.length).toBeGreaterThanOrEqual(9);
+  expect(text.match(/ {2}ok {6}/g)).toHaveLength(9);
   expect(demo.exitCode).toBe(0);
 }, 120_000);
 
