@@ -1,14 +1,18 @@
 import { z } from "zod";
 import { conditions } from "./condition.ts";
-import { boundedText, freeForm, int32, timestamp } from "./field.ts";
+import { boundedText, freeForm, int32, integer, period, timestamp, timeZone } from "./field.ts";
 import { defineKind } from "./kind.ts";
+import { labelSelector } from "./label-selector.ts";
 import { parse } from "./parse.ts";
+import { withRules } from "./rule.ts";
 
 const scaleTargetRef = z.object({
-  apiVersion: z.enum(["apps/v1", "argoproj.io/v1alpha1"]).describe("API version of the workload."),
-  kind: z
-    .enum(["deployments", "rollouts", "Deployment", "StatefulSet", "Rollout"])
-    .describe("Kind of the workload. The lower-case plurals are older names of Deployment and Rollout."),
+  apiVersion: boundedText(253).min(1).describe("API version of the workload, such as apps/v1."),
+  kind: boundedText(63)
+    .min(1)
+    .describe(
+      "Kind of the workload: Deployment, StatefulSet, Rollout or any other with the part scale. The lower-case plurals deployments and rollouts are older names.",
+    ),
   name: z.string().describe("Name of the workload."),
 });
 
@@ -53,10 +57,52 @@ const probeResponse = z
   })
   .describe("A request that is answered without waking the service.");
 
-const spec = z
-  .object({
-    scaleTargetRef: scaleTargetRef.describe("The workload that is scaled."),
-    service: z.string().describe("The Service whose requests wake it."),
+const hold = z.object({
+  timeout: period().describe("How long a request may wait for a pod. Absent: 10m.").exactOptional(),
+  maxPending: int32().min(1).max(100_000).describe("Requests that may wait at once. Absent: 10000.").exactOptional(),
+  maxPendingBytes: integer()
+    .min(1024)
+    .describe("Bytes of heads and buffered bodies that may wait at once. Absent: 256 MiB.")
+    .exactOptional(),
+  concurrencyPerPod: int32()
+    .min(1)
+    .max(100_000)
+    .describe("Requests that a pod gets at once from the queue. Absent: 100 at first, and more the longer others wait.")
+    .exactOptional(),
+  overflow: z
+    .enum(["Reject", "Placeholder"])
+    .describe("What a request gets that finds no room: 503 with Retry-After, or `placeholder`. Absent: Reject.")
+    .exactOptional(),
+  retryAfterSeconds: int32()
+    .min(0)
+    .max(86_400)
+    .describe("Retry-After of a rejected request. Absent: 5.")
+    .exactOptional(),
+  placeholder: z
+    .object({
+      status: int32().min(200).max(599).describe("Status code. Absent: 503.").exactOptional(),
+      body: boundedText(32_768).describe("Body to answer with."),
+      contentType: boundedText(256)
+        .describe("Content-Type of the body. Absent: text/plain; charset=utf-8.")
+        .exactOptional(),
+    })
+    .describe("A response in place of a rejection.")
+    .exactOptional(),
+});
+
+const spec = withRules(
+  z.object({
+    scaleTargetRef: scaleTargetRef.describe("The workload that is scaled.").exactOptional(),
+    service: boundedText(253)
+      .describe(
+        "The Service whose requests wake it. `*`: every Service of the namespace, each with the workload behind it.",
+      )
+      .exactOptional(),
+    selector: labelSelector()
+      .describe(
+        "Selects Services of the namespace by their labels, instead of `service` and `scaleTargetRef`. Each gets an ElastiService of its own, made from this one.",
+      )
+      .exactOptional(),
     minTargetReplicas: int32().min(1).describe("Replicas to wake with. Absent: 1.").exactOptional(),
     cooldownPeriod: int32()
       .min(0)
@@ -77,8 +123,9 @@ const spec = z
       .exactOptional(),
     enabledPeriod: z
       .object({
-        schedule: z.string().describe("When the period begins: cron with five fields, in UTC.").default("0 0 * * *"),
+        schedule: z.string().describe("When the period begins: cron with five fields.").default("0 0 * * *"),
         duration: z.string().describe("How long it lasts, such as 8h.").default("24h"),
+        timeZone: timeZone().describe("The time zone of `schedule`, such as Asia/Tokyo. Absent: UTC.").exactOptional(),
       })
       .describe("When the workload may be scaled to zero. Absent: always.")
       .exactOptional(),
@@ -87,11 +134,72 @@ const spec = z
       .max(32)
       .describe("Requests answered at zero replicas without waking the workload; the first match wins.")
       .exactOptional(),
-  })
-  .describe("What is scaled to zero, and when.");
+    hold: hold.describe("How requests wait while the workload wakes.").exactOptional(),
+    quietPeriod: int32()
+      .min(1)
+      .max(86_400)
+      .describe(
+        "Seconds without a request, with the resolver in the path, before the workload is scaled to zero. Absent: 15.",
+      )
+      .exactOptional(),
+    dial: z
+      .enum(["pod", "service"])
+      .describe(
+        "Where held requests go: straight to a pod, or through the Service, for a mesh that insists on it. Absent: pod.",
+      )
+      .exactOptional(),
+    dryRun: z
+      .boolean()
+      .describe("Say what would be done, and leave the Service out of the resolver's path.")
+      .exactOptional(),
+  }),
+  {
+    cel: "has(self.selector) || has(self.service)",
+    holds: ({ selector, service }) => selector !== undefined || service !== undefined,
+    message: "must be set unless selector is",
+    field: "service",
+  },
+  {
+    cel: "has(self.selector) || !has(self.service) || self.service == '*' || has(self.scaleTargetRef)",
+    holds: ({ selector, service, scaleTargetRef: target }) =>
+      selector !== undefined || service === undefined || service === "*" || target !== undefined,
+    message: "must be set for a service that is named",
+    field: "scaleTargetRef",
+  },
+  {
+    cel: "!has(self.selector) || (!has(self.service) && !has(self.scaleTargetRef))",
+    holds: ({ selector, service, scaleTargetRef: target }) =>
+      selector === undefined || (service === undefined && target === undefined),
+    message: "selector stands in place of service and scaleTargetRef; expected one or the other",
+  },
+  {
+    cel: "!has(self.hold) || !has(self.hold.overflow) || self.hold.overflow != 'Placeholder' || has(self.hold.placeholder)",
+    holds: ({ hold: { overflow, placeholder } = {} }) => overflow !== "Placeholder" || placeholder !== undefined,
+    message: "expected a placeholder, since overflow is Placeholder",
+    field: "hold",
+  },
+).describe("What is scaled to zero, and when.");
 
 const status = z
   .object({
+    observedGeneration: integer().describe("The generation of spec that this is about.").exactOptional(),
+    state: z.enum(["Serve", "Guard", "Zero", "Wake"]).describe("Where the service stands.").exactOptional(),
+    since: timestamp().describe("Since when it stands there.").exactOptional(),
+    replicas: int32().describe("Replicas that the workload was last seen to be set to.").exactOptional(),
+    ports: z
+      .array(
+        z.object({
+          name: boundedText(63).describe("Name of the Service's port; empty if it has none."),
+          port: int32().describe("The resolver's port for it."),
+        }),
+      )
+      .max(64)
+      .describe("The ports under which the resolver takes requests of this Service.")
+      .exactOptional(),
+    selected: int32().describe("Services that `selector` has found.").exactOptional(),
+    lastWakeMilliseconds: int32()
+      .describe("How long the last wake took, from the first held request to the first ready pod.")
+      .exactOptional(),
     lastReconciledTime: timestamp().describe("When the service last looked at this object.").exactOptional(),
     lastScaledUpTime: timestamp().describe("When the workload was last woken.").exactOptional(),
     mode: z.string().describe("proxy while requests pass the resolver, serve while they do not.").exactOptional(),
@@ -109,7 +217,14 @@ export const KIND = defineKind(
     shortNames: [],
     scope: "Namespaced",
     description: "A workload that is scaled to zero while idle and woken by its requests.",
-    printerColumns: [],
+    printerColumns: [
+      { name: "Service", type: "string", jsonPath: ".spec.service" },
+      { name: "State", type: "string", jsonPath: ".status.state" },
+      { name: "Since", type: "date", jsonPath: ".status.since" },
+      { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+      { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+      { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    ],
   },
   { spec, status },
 );

@@ -141,8 +141,8 @@ export const BAD_FIELDS: readonly BadField[] = [
 
   ["ElastiService", "spec.scaleTargetRef", undefined, "no workload"],
   ["ElastiService", "spec.service", undefined, "no service"],
-  ["ElastiService", "spec.scaleTargetRef.apiVersion", "apps/v1beta1", "an API version that is no more"],
-  ["ElastiService", "spec.scaleTargetRef.kind", "DaemonSet", "a kind that cannot be scaled"],
+  ["ElastiService", "spec.scaleTargetRef.apiVersion", "", "no API version"],
+  ["ElastiService", "spec.scaleTargetRef.kind", "", "no kind"],
   ["ElastiService", "spec.scaleTargetRef.name", undefined, "a workload without name"],
   ["ElastiService", "spec.minTargetReplicas", 0, "waking with nothing"],
   ["ElastiService", "spec.cooldownPeriod", -1, "a negative cooldown"],
@@ -168,5 +168,8 @@ export const BAD_FIELDS: readonly BadField[] = [
   ["ElastiService", "spec.probeResponse[0].response", "ok", "text for an answer"],
   ["ElastiService", "spec.probeResponse[0].response.status", 201, "another status"],
   ["ElastiService", "spec.probeResponse[0].response.body", undefined, "an answer without body"],
+  ["ElastiService", "spec.hold", { overflow: "Placeholder" }, "a placeholder that is missing"],
+  ["ElastiService", "spec.quietPeriod", 0, "no quiet at all"],
+  ["ElastiService", "spec.dial", "node", "another way"],
   ["ElastiService", "status.lastScaledUpTime", "04:10", "a time of day for an instant"],
 ];

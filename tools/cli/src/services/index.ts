@@ -1,5 +1,6 @@
 import type { Registration } from "./registration.ts";
 import { weightRebalancerRegistration } from "./weight-rebalancer.ts";
+import { scaleResolverRegistration } from "./scale-resolver.ts";
 
 /** Every service that the command line knows; a further one is one file and one line here. */
-export const registrations: readonly Registration[] = [weightRebalancerRegistration];
+export const registrations: readonly Registration[] = [weightRebalancerRegistration, scaleResolverRegistration];

@@ -1,0 +1,53 @@
+/** A Service that is looked after, and how: an ElastiService in the terms of this program, with every default filled in. */
+export interface Binding {
+  /** The ElastiService's. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  /** The Service's name; it is in the same namespace. */
+  readonly service: string;
+  readonly target: TargetRef;
+  readonly minReplicas: number;
+  readonly hold: HoldPolicy;
+  readonly probes: readonly ProbeRule[];
+  readonly dial: "pod" | "service";
+}
+
+export interface TargetRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** How requests wait. Times are milliseconds. */
+export interface HoldPolicy {
+  readonly timeout: number;
+  readonly maxPending: number;
+  readonly maxPendingBytes: number;
+  /** Requests that a pod gets at once; null: as many as it takes, beginning with few. */
+  readonly concurrencyPerPod: number | null;
+  readonly retryAfterSeconds: number;
+  /** The answer to a request that finds no room; null: 503 with Retry-After. */
+  readonly placeholder: { readonly status: number; readonly body: string; readonly contentType: string } | null;
+}
+
+/** A request that is answered here while nothing serves, without a wake. Absent parts match everything. */
+export interface ProbeRule {
+  readonly path?: { readonly type: "Exact" | "PathPrefix" | "RegularExpression"; readonly value: string };
+  readonly headers: readonly ValueRule[];
+  readonly queryParams: readonly ValueRule[];
+  readonly method?: string;
+  readonly response: { readonly status: number; readonly body: string };
+}
+
+export interface ValueRule {
+  readonly name: string;
+  readonly type: "Exact" | "RegularExpression";
+  readonly value: string;
+}
+
+/** `shop/checkout`: the key of a Service, in the gate and in metrics. */
+export function serviceKey(namespace: string, service: string): string {
+  return `${namespace}/${service}`;
+}

@@ -1,0 +1,32 @@
+import type { Reason } from "./reason.ts";
+import type { ServiceSnapshot } from "./snapshot.ts";
+
+export interface Obstacle {
+  readonly reason: Reason;
+  /** One sentence for a person. */
+  readonly message: string;
+}
+
+/** All that keeps a service from being put to sleep, the weightiest first. What it has to wait for in Guard is not among it. */
+export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
+  const { triggers, policy, lastWokenAt, withinPeriod, activity, pods, path, drainPrepared } = snapshot;
+  const found: Obstacle[] = [];
+  const add = (reason: Reason, message: string) => found.push({ reason, message });
+
+  if (triggers.length === 0) add("NoTrigger", "No trigger says when the service is idle, so it is only woken");
+  for (const { trigger, verdict, message } of triggers) {
+    if (verdict === "busy") add("Busy", `${trigger} says that there is traffic: ${message}`);
+    if (verdict === "unknown") add("TriggerUnknown", `${trigger} says nothing: ${message}`);
+  }
+  const rested = lastWokenAt === null ? Infinity : Date.parse(snapshot.at) - lastWokenAt;
+  if (rested < policy.cooldown) {
+    const left = Math.ceil((policy.cooldown - rested) / 1000);
+    add("Cooldown", `It was woken less than ${policy.cooldown / 1000} s ago; ${left} s are left`);
+  }
+  if (!withinPeriod) add("OutsidePeriod", "The time is outside of enabledPeriod");
+  if (!pods) add("EndpointsUnknown", "The pods of the service are not known");
+  if (path.resolvers === 0) add("NoResolver", "No resolver is ready to take requests");
+  if (!activity) add("ActivityUnknown", "Not every resolver says how many requests it has");
+  if (drainPrepared) add("DrainPrepared", "The last pod of the service is about to be taken away");
+  return found;
+}

@@ -1,0 +1,37 @@
+/** Why a service stands where it does. The same words are metric labels, Event reasons and what the dashboard shows. */
+export const REASONS = [
+  // Serve
+  "NoTrigger",
+  "Busy",
+  "TriggerUnknown",
+  "Cooldown",
+  "OutsidePeriod",
+  "NoResolver",
+  "ActivityUnknown",
+  "EndpointsUnknown",
+  "DryRun",
+  // Serve to Guard
+  "Idle",
+  "LastPodLeaving",
+  "NothingServes",
+  "DrainPrepared",
+  // Guard
+  "PathUnproven",
+  "InFlight",
+  "Quieting",
+  "RequestSeen",
+  "Settling",
+  "PodsReady",
+  "Quiet",
+  "ScaledToZero",
+  "PodsStarting",
+  // Zero and Wake
+  "Asleep",
+  "RequestHeld",
+  "ScaledUp",
+  "ReplicasUnknown",
+  // anywhere
+  "Paused",
+  "OriginalRuns",
+] as const;
+export type Reason = (typeof REASONS)[number];

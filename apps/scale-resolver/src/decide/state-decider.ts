@@ -1,0 +1,190 @@
+import type { Decider, Verdict } from "@evenkeel/runtime";
+import { obstacles } from "./obstacles.ts";
+import { REASONS, type Reason } from "./reason.ts";
+import type { ServiceSnapshot } from "./snapshot.ts";
+import type { State } from "./state.ts";
+
+/**
+ * - `stay`: nothing changes.
+ * - `join`, `leave`: the resolver's endpoints are added to the Service, or taken out.
+ * - `sleep`, `wake`: the workload is scaled to zero, or up.
+ * - `move`: the state changes because the world did.
+ */
+export const ACTIONS = ["stay", "join", "leave", "sleep", "wake", "move"] as const;
+export type Action = (typeof ACTIONS)[number];
+
+export type StateVerdict = Verdict<Action, Reason, State>;
+
+/** What comes of a decision, before it is put into its object's name. */
+interface Answer {
+  readonly action: Action;
+  readonly reason: Reason;
+  readonly after: State;
+  readonly because: string;
+}
+
+/** The next state of one service. What is unknown is never zero: it keeps a service where it is, and never puts one to sleep. */
+function decide(snapshot: ServiceSnapshot): StateVerdict {
+  const { stage, elastiService, dryRun } = snapshot;
+  const { action, reason, after, because } = answer(snapshot);
+  const { namespace, name } = elastiService;
+  return {
+    object: { kind: "ElastiService", namespace, name },
+    action,
+    reason,
+    before: stage.state,
+    after,
+    message: `${because}; ${WORDS[action](snapshot)}`,
+    dryRun: dryRun && stage.state === "Serve",
+  };
+}
+
+const WORDS: Readonly<Record<Action, (snapshot: ServiceSnapshot) => string>> = {
+  stay: ({ stage }) => `the service stays in ${stage.state}`,
+  join: () => "the resolver joins the path",
+  leave: () => "the resolver leaves the path",
+  sleep: ({ replicas }) => `the workload goes from ${replicas ?? "?"} replicas to 0`,
+  wake: ({ policy }) => `the workload is scaled to ${policy.minReplicas}`,
+  move: () => "requests are treated accordingly",
+};
+
+function answer(snapshot: ServiceSnapshot): Answer {
+  const { blocked, stage } = snapshot;
+  if (blocked) return stay(snapshot, blocked.reason, `Nothing is done: ${blocked.message}`);
+  return RULES[stage.state](snapshot);
+}
+
+const RULES: Readonly<Record<State, (snapshot: ServiceSnapshot) => Answer>> = {
+  Serve: fromServe,
+  Guard: fromGuard,
+  Zero: fromZero,
+  Wake: fromWake,
+};
+
+/** Pods that go, or are gone, cannot wait for a trigger: whoever takes them away has decided. */
+function fromServe(snapshot: ServiceSnapshot): Answer {
+  const { pods, path, drainPrepared } = snapshot;
+  if (pods && path.resolvers > 0) {
+    if (pods.ready === 0 && pods.leaving > 0) {
+      return to("Guard", "join", "LastPodLeaving", `The last ${count(pods.leaving, "pod")} of the service is leaving`);
+    }
+    if (pods.ready === 0) return to("Guard", "join", "NothingServes", "No pod of the service is ready");
+    if (drainPrepared)
+      return to("Guard", "join", "DrainPrepared", "The last pod of the service is about to be taken away");
+  }
+  const [obstacle] = obstacles(snapshot);
+  if (obstacle) return stay(snapshot, obstacle.reason, obstacle.message);
+  return to(
+    "Guard",
+    "join",
+    "Idle",
+    `The service is idle: ${snapshot.triggers.map(({ message }) => message).join(", ")}`,
+  );
+}
+
+function fromGuard(snapshot: ServiceSnapshot): Answer {
+  const { pods, replicas, stage } = snapshot;
+  if (!pods) return stay(snapshot, "EndpointsUnknown", "The pods of the service are not known");
+  if (pods.ready + pods.leaving === 0) {
+    if (replicas === null)
+      return stay(snapshot, "ReplicasUnknown", "Nothing serves, and the workload's scale cannot be read");
+    if (replicas === 0) return to("Zero", "move", "ScaledToZero", "Nothing runs and the workload is set to 0 replicas");
+    return to(
+      "Wake",
+      "move",
+      "PodsStarting",
+      `Nothing serves yet of the ${count(replicas, "replica")} of the workload`,
+    );
+  }
+  if (pods.ready === 0) return stay(snapshot, "LastPodLeaving", "Requests still go to pods that are leaving");
+  return stage.purpose === "sleep" ? towardsSleep(snapshot) : towardsServe(snapshot);
+}
+
+/** Quiet is necessary and never sufficient: whatever made the service idle before must still say so. */
+function towardsSleep(snapshot: ServiceSnapshot): Answer {
+  const { activity, stage, path, policy } = snapshot;
+  const leave = (reason: Reason, because: string) => to("Serve", "leave", reason, because);
+  if (activity && activity.requests !== stage.requests)
+    return leave("RequestSeen", "A request came while the resolver listened");
+  const [obstacle] = obstacles(snapshot);
+  if (obstacle) return leave(obstacle.reason, obstacle.message);
+  if (activity && activity.pending + activity.inFlight > 0) {
+    return leave(
+      "InFlight",
+      `${count(activity.pending + activity.inFlight, "request")} is under way through the resolver`,
+    );
+  }
+  if (path.provenAt === null) {
+    return stay(snapshot, "PathUnproven", "No probe through the Service has reached the resolver yet");
+  }
+  const quiet = Date.parse(snapshot.at) - Math.max(path.provenAt, stage.since);
+  if (quiet < policy.quiet) {
+    return stay(snapshot, "Quieting", `It has been quiet for ${seconds(quiet)} of ${seconds(policy.quiet)}`);
+  }
+  return to("Zero", "sleep", "Quiet", `No request came for ${seconds(quiet)}, and it is idle`);
+}
+
+function towardsServe(snapshot: ServiceSnapshot): Answer {
+  const { activity, drainPrepared, stage, policy } = snapshot;
+  if (drainPrepared) return stay(snapshot, "DrainPrepared", "The last pod of the service is about to be taken away");
+  if (activity && activity.pending > 0) {
+    return stay(snapshot, "RequestHeld", `${count(activity.pending, "request")} still waits for its turn`);
+  }
+  if (Date.parse(snapshot.at) - stage.since < policy.settle) {
+    return stay(snapshot, "Settling", "Pods are ready, and are given a moment to stay so");
+  }
+  return to("Serve", "leave", "PodsReady", "Pods are ready and nobody waits");
+}
+
+function fromZero(snapshot: ServiceSnapshot): Answer {
+  const { pods, replicas, activity, triggers } = snapshot;
+  if (pods && pods.ready + pods.leaving > 0) return to("Guard", "move", "PodsReady", "Pods of the service serve");
+  if (replicas !== null && replicas > 0) {
+    return to("Wake", "move", "ScaledUp", `Somebody scaled the workload to ${count(replicas, "replica")}`);
+  }
+  if (activity && activity.pending > 0) {
+    return to("Wake", "wake", "RequestHeld", `${count(activity.pending, "request")} waits`);
+  }
+  if (replicas === null) return stay(snapshot, "ReplicasUnknown", "The workload's scale cannot be read");
+  const busy = triggers.find(({ verdict }) => verdict === "busy");
+  if (busy) return to("Wake", "wake", "Busy", `There is traffic: ${busy.message}`);
+  return stay(snapshot, "Asleep", "The workload is at 0 replicas and nobody asks for it");
+}
+
+function fromWake(snapshot: ServiceSnapshot): Answer {
+  const { pods, replicas, activity } = snapshot;
+  if (pods && pods.ready + pods.leaving > 0) return to("Guard", "move", "PodsReady", "A pod is ready");
+  if (replicas === null) return stay(snapshot, "ReplicasUnknown", "The workload's scale cannot be read");
+  if (replicas > 0) return stay(snapshot, "PodsStarting", `No pod of ${count(replicas, "replica")} is ready yet`);
+  if (activity && activity.pending > 0) {
+    return to(
+      "Wake",
+      "wake",
+      "RequestHeld",
+      `The workload is at 0 replicas and ${count(activity.pending, "request")} waits`,
+    );
+  }
+  return to("Zero", "move", "ScaledToZero", "The workload is at 0 replicas and nobody waits");
+}
+
+function to(after: State, action: Action, reason: Reason, because: string): Answer {
+  return { action, reason, after, because };
+}
+
+function stay({ stage }: ServiceSnapshot, reason: Reason, because: string): Answer {
+  return { action: "stay", reason, after: stage.state, because };
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}
+
+function seconds(milliseconds: number): string {
+  return `${Math.round(milliseconds / 100) / 10} s`;
+}
+
+export const stateDecider: Decider<ServiceSnapshot, Action, Reason, State> = {
+  actions: ACTIONS,
+  reasons: REASONS,
+  decide,
+};

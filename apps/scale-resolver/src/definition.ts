@@ -1,0 +1,22 @@
+import { dashboardContradictions } from "@evenkeel/dashboard";
+import { leaseContradictions } from "@evenkeel/kube";
+import { rpcContradictions } from "@evenkeel/rpc";
+import type { ServiceDefinition } from "@evenkeel/runtime";
+import packageJson from "../package.json" with { type: "json" };
+import { stateDecider } from "./decide/state-decider.ts";
+import { metrics } from "./metrics.ts";
+import { settings } from "./settings.ts";
+
+export const scaleResolver = {
+  name: "scale-resolver",
+  summary: "scales idle services to zero and loses no request when they wake",
+  version: packageJson.version,
+  settings,
+  metrics,
+  decider: stateDecider,
+  contradictions: (settings) => [
+    ...leaseContradictions(settings),
+    ...rpcContradictions(settings),
+    ...dashboardContradictions(settings),
+  ],
+} satisfies ServiceDefinition<typeof settings, typeof metrics, typeof stateDecider>;

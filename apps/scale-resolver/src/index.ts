@@ -1,0 +1,1 @@
+export { scaleResolver } from "./definition.ts";

@@ -1,0 +1,25 @@
+import type { Room } from "@evenkeel/forward";
+import type { MetricRegistry, Metrics } from "@evenkeel/metrics";
+import type { Clock, Logger } from "@evenkeel/runtime";
+import type { metrics } from "../../metrics.ts";
+
+export interface GateOptions {
+  readonly host: string;
+  /** For requests whose Service is told from their headers. */
+  readonly port: number;
+  /** Headers that name a Service, in the order in which they are looked at. */
+  readonly hostHeaders: readonly string[];
+  /** What all Services together may hold. */
+  readonly overall: Room;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: MetricRegistry;
+  readonly metrics: Metrics<typeof metrics>;
+  /**
+   * A request waits for a Service of which no pod serves. Called within the request's own turn of the event loop, for the first that
+   * waits and again whenever another finds nothing that serves; it must not throw.
+   */
+  readonly wake: (key: string) => void;
+  /** Something changed that decisions depend on: the first request came, the first waits, the last waits no more. */
+  readonly changed: (key: string) => void;
+}

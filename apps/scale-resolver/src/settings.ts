@@ -1,0 +1,83 @@
+import { dashboardSettings } from "@evenkeel/dashboard";
+import { kubeSettings, leaseSettings } from "@evenkeel/kube";
+import { rpcSettings } from "@evenkeel/rpc";
+import { runtimeSettings, setting } from "@evenkeel/runtime";
+import { stateSettings } from "@evenkeel/state";
+
+/** Every flag and environment variable of scale-resolver. */
+export const settings = {
+  ...runtimeSettings,
+  ...kubeSettings,
+  ...leaseSettings,
+  ...stateSettings,
+  ...rpcSettings,
+  ...dashboardSettings,
+  leaderElect: setting.boolean({
+    default: "true",
+    help: "Switch and scale to zero only while holding the Lease; false is for one replica that is the only one",
+  }),
+  leaseNamespace: setting.text({
+    default: "default",
+    env: ["POD_NAMESPACE"],
+    help: "Namespace of the Lease, and of the resolver's own Service",
+  }),
+  watchNamespaces: setting.list({
+    optional: true,
+    env: ["WATCH_NAMESPACES"],
+    help: "Namespaces whose ElastiServices are looked after; all unless set",
+  }),
+  port: setting.integer(
+    0,
+    65_535,
+  )({
+    default: "8012",
+    env: ["ELASTI_RESOLVER_PROXY_PORT"],
+    help: "Port for requests whose Service is told from their headers",
+  }),
+  portRange: setting.text({
+    default: "20000-20999",
+    help: "Ports that are given to Services, one for each of their ports; the same on all replicas",
+  }),
+  podIp: setting.list({
+    default: "127.0.0.1",
+    env: ["POD_IPS", "POD_IP"],
+    help: "Addresses under which this replica is reached, where --resolver-service does not name any",
+  }),
+  resolverService: setting.text({
+    optional: true,
+    env: ["ELASTI_RESOLVER_SERVICE_NAME"],
+    help: "Service before the replicas of this program, whose ready endpoints join the path; --pod-ip unless set",
+  }),
+  hostHeaders: setting.list({
+    default: "X-Envoy-Decorator-Operation,Host",
+    env: ["HEADER_FOR_HOST"],
+    help: "Headers that name the Service (name.namespace and whatever follows) of a request that comes to --port, in this order",
+  }),
+  triggerInterval: setting.duration({
+    default: "30s",
+    env: ["POLLING_INTERVAL"],
+    help: "How often triggers are asked whether a Service is idle",
+  }),
+  settle: setting.duration({
+    default: "2s",
+    help: "How long the resolver stays in the path of a Service at least",
+  }),
+  pathProbe: setting.boolean({
+    default: "true",
+    help: "Prove with a request through the Service that the resolver is in its path before anything is put to sleep",
+  }),
+  prometheusAddress: setting.url({
+    optional: true,
+    help: "Prometheus of triggers that name no serverAddress",
+  }),
+  maxPending: setting.integer(
+    1,
+    1_000_000,
+  )({ default: "15000", help: "Requests that may wait, of all Services together" }),
+  maxPendingBytes: setting.bytes({ default: "512Mi", help: "Bytes that may wait, of all Services together" }),
+  originalLease: setting.text({
+    default: "acf50383.truefoundry.io",
+    help: "Name of the Lease by which KubeElasti's operator leads; while one is live, nothing is switched or scaled",
+  }),
+  workers: setting.integer(1, 1000)({ default: "32", help: "ElastiServices that are worked on at once" }),
+};
