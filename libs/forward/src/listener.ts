@@ -14,7 +14,7 @@ import { Http2Exchange } from "./client/http2-exchange.ts";
 import { plainAddress } from "./client/plain-address.ts";
 import { refuseRaw, textOf } from "./client/raw-refusal.ts";
 import { isHost, isPath, ShapeFault, shapeOf } from "./client/request-shape.ts";
-import { isAnswering, waitForTurn } from "./client/turns.ts";
+import { isAnswering, isTaken, waitForTurn } from "./client/turns.ts";
 import { UpgradeStart, upgradeToken } from "./client/upgrade-start.ts";
 import type { Engine } from "./engine.ts";
 import { BadRequest, CannotListen, HeadTooLarge, HeadTooSlow, NotForwarded } from "./errors.ts";
@@ -67,7 +67,7 @@ export class Listener {
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: 15_000,
-      shouldUpgradeCallback: (request) => upgradeToken(request) !== undefined,
+      shouldUpgradeCallback: (request) => upgradeToken(request) !== undefined && !isTaken(request.socket),
     });
     // Node drops the headers beyond its count without a word; the bytes are bounded anyway.
     this.#http1.maxHeadersCount = 0;
@@ -178,17 +178,24 @@ export class Listener {
 
   #serve(socket: Socket, speaks: "http1" | "h2"): void {
     // A session reads what was given back by itself, and the connection from below.
-    if (speaks === "h2") this.#http2.emit("connection", socket);
+    if (speaks === "h2") this.#serveHttp2(socket);
     else {
       this.#serveHttp1(socket);
       socket.resume();
     }
   }
 
+  #serveHttp2(socket: Socket): void {
+    // node:http leaves its sockets half open and ends them itself. node:http2 leaves that to the socket: it would not notice a client
+    // that closes its connection with a stream unfinished.
+    socket.allowHalfOpen = false;
+    this.#http2.emit("connection", socket);
+  }
+
   #secure(options: TlsOptions): TlsServer {
     const server = createTlsServer({ ...options, ALPNProtocols: ["h2", "http/1.1"] });
     server.on("secureConnection", (socket: TLSSocket) => {
-      if (socket.alpnProtocol === "h2") this.#http2.emit("connection", socket);
+      if (socket.alpnProtocol === "h2") this.#serveHttp2(socket);
       else this.#serveHttp1(socket);
     });
     server.on("tlsClientError", (_error, socket) => socket.destroy());
@@ -206,6 +213,8 @@ export class Listener {
       return;
     }
     const exchange = new Http1Exchange(this.#engine, request, response, shape, expectsContinue);
+    // An upgrade that was not granted since the socket is taken: the parser has lost what came behind it in the same packet.
+    if (upgradeToken(request) !== undefined) exchange.closeAfter();
     // A request that came before the answer to the one before it waits for its turn.
     if (response.socket) exchange.begin();
     else waitForTurn(request, exchange);

@@ -180,3 +180,21 @@ test("takes no more from one end of a tunnel than the other takes", async () => 
   while (received < sent * part.length && Date.now() < late) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(received).toBe(sent * part.length);
 });
+
+test("an upgrade asked for behind an answer that is still to come is answered in HTTP/1.1, in its turn, and is the last", async () => {
+  const seen: string[] = [];
+  await using upstream = await HttpUpstream.start((request, response) => {
+    seen.push(`${request.url} ${request.headers.upgrade ?? "plain"}`);
+    setTimeout(() => response.end(request.url), 20);
+  });
+  await using stage = await Stage.start({ origin: upstream.origin });
+  const client = await Wire.to(stage.port);
+  client.send("GET /1 HTTP/1.1\r\nhost: a\r\n\r\n");
+  client.send("GET /2 HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n");
+  client.send("GET /3 HTTP/1.1\r\nhost: a\r\n\r\n");
+  // In another packet, so that the parser sees it.
+  setTimeout(() => client.send("GET /4 HTTP/1.1\r\nhost: a\r\n\r\n"), 10);
+  expect(await client.end()).toMatch(/\r\n\r\n\/1HTTP[^]*connection: close\r\n\r\n\/2$/i);
+  expect(seen).toEqual(["/1 plain", "/2 plain"]);
+  await stage.settled();
+});

@@ -48,6 +48,9 @@ export class Http2Exchange extends ClientExchange {
     this.expectsContinue = this.hasBody && head.expect?.toLowerCase() === "100-continue";
     stream.on("error", ignore);
     stream.on("close", () => this.ended(this.#whole && stream.rstCode === constants.NGHTTP2_NO_ERROR));
+    // A client may reset a stream without an error. Node then keeps it until its body was read, and what was written has gone out.
+    stream.on("aborted", () => stream.destroy());
+    stream.on("end", () => stream.closed && stream.destroy());
     stream.on("drain", () => this.drained());
     stream.on("trailers", (_trailers, _flags, list) => (this.#bodyTrailers = list));
     stream.on("wantTrailers", () => endWithTrailers(stream, this.#trailers));
@@ -130,10 +133,14 @@ export class Http2Exchange extends ClientExchange {
     this.#stopBody();
   }
 
-  /** The answer is given; a client that still sends is told that nobody reads (RFC 9113, section 8.1). */
+  /**
+   * The answer is given; a client that still sends is told that nobody reads (RFC 9113, section 8.1). What has come already is dropped,
+   * since a stream does not close before its body was read.
+   */
   #stopBody(): void {
     const stream = this.#stream;
     if (!this.hasBody || stream.readableEnded || stream.destroyed) return;
+    stream.resume();
     const stop = () => {
       if (!stream.readableEnded && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
     };

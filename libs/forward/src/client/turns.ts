@@ -31,10 +31,18 @@ function newLine(socket: Duplex): Line {
   return line;
 }
 
-/** The answer on `socket` is complete: the next begins. */
+/** The answer on `socket` is complete: the next begins, unless it was the last that the connection carries. */
 export function nextTurn(socket: Duplex): void {
   const next = (socket as Lined)[lineOf]?.waiting.shift();
-  if (next && !socket.destroyed) next.begin();
+  if (next && socket.writable) next.begin();
+}
+
+/**
+ * Whether an answer is still to come on `socket`. A request behind it cannot have the socket for a tunnel, and is answered in HTTP/1.1,
+ * as is a server's right (RFC 9110, section 7.8).
+ */
+export function isTaken(socket: Duplex): boolean {
+  return ((socket as Lined)._httpMessage ?? null) !== null;
 }
 
 /** Whether a part of an answer has been written, so that another cannot follow. */

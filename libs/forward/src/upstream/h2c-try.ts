@@ -17,6 +17,8 @@ export class H2cTry implements Try, SessionTaker {
   #pump: BodyPump | undefined;
   #aborted = false;
   #answered = false;
+  /** The upstream has said itself that its answer ends here. */
+  #whole = false;
   #trailers: readonly string[] | undefined;
   #bodyTrailers: readonly string[] = [];
 
@@ -60,6 +62,7 @@ export class H2cTry implements Try, SessionTaker {
     }
     this.#stream = stream;
     session.enter();
+    this.#watchEnd(stream);
     stream.on("close", () => this.#close(stream));
     stream.on("error", () => undefined);
     stream.on("continue", () => {
@@ -97,6 +100,18 @@ export class H2cTry implements Try, SessionTaker {
     if (!this.#aborted) this.#pump?.start();
   }
 
+  /**
+   * A reset without an error, as Node's own servers send it when a stream is destroyed, looks like the end of the answer in every event.
+   * But Node marks the stream as closed before it ends it for a reset, and after for the end of an answer.
+   */
+  #watchEnd(stream: ClientHttp2Stream): void {
+    const push = stream.push.bind(stream);
+    stream.push = (data, ...rest) => {
+      if (data === null && !stream.closed) this.#whole = true;
+      return push(data, ...rest);
+    };
+  }
+
   #answer(stream: ClientHttp2Stream, head: AnswerHead, flags: number, raw: string[]): void {
     const asker = this.#asker;
     if (this.#aborted) return;
@@ -111,7 +126,7 @@ export class H2cTry implements Try, SessionTaker {
 
   #complete(stream: ClientHttp2Stream): void {
     // A reset ends the readable side too, before it closes the stream.
-    if (this.#aborted || stream.aborted || stream.rstCode > 0) return;
+    if (this.#aborted || !this.#whole) return;
     this.#aborted = true;
     const unsent = this.#pump?.over === false;
     this.#pump?.stop();

@@ -1,15 +1,9 @@
+import { DATA, END_STREAM, type Field, frame, headersFrame, PREFACE, SETTINGS } from "../parts/http2-frames.ts";
 import type { Random } from "./random.ts";
 import { hiddenRequest, type Input } from "./requests.ts";
 
-const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-const DATA = 0;
-const HEADERS = 1;
-const SETTINGS = 4;
-const END_STREAM = 1;
-const END_HEADERS = 4;
-
 /** Fields that would end a line, a head or a body early if they were written into HTTP/1.1 as they are. */
-const FIELDS: readonly (readonly [string, string])[] = [
+const FIELDS: readonly Field[] = [
   ["accept", "*/*"],
   ["x-plain", "value"],
   ["x-crlf", "a\r\nx-injected: yes"],
@@ -45,7 +39,7 @@ export function http2Input(random: Random): Input {
     const stream = 1 + 2 * index;
     const hidden = hiddenRequest(random);
     const body = Buffer.from(random.pick(["", hidden, `0\r\n\r\n${hidden}`]));
-    const fields: (readonly [string, string])[] = [
+    const fields: Field[] = [
       [
         ":method",
         random.chance(0.8) ? "POST" : random.pick(["GET", "CONNECT", `GET / HTTP/1.1\r\nX: y\r\n\r\n`, "po st"]),
@@ -60,29 +54,8 @@ export function http2Input(random: Random): Input {
       ],
     ];
     for (let more = random.below(4); more > 0; more--) fields.push(random.pick(FIELDS));
-    const block = Buffer.concat(fields.map(([name, value]) => literal(name, value)));
-    frames.push(frame(HEADERS, END_HEADERS | (body.length === 0 ? END_STREAM : 0), stream, block));
+    frames.push(headersFrame(stream, body.length === 0 ? END_STREAM : 0, fields));
     if (body.length > 0) frames.push(frame(DATA, END_STREAM, stream, body));
   }
   return { kind: "http2", bytes: Buffer.concat(frames), meant: undefined };
-}
-
-function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
-
-/** A field that is not indexed and not compressed (RFC 7541, 6.2.2). */
-function literal(name: string, value: string): Buffer {
-  return Buffer.concat([Buffer.of(0), text(name), text(value)]);
-}
-
-function text(value: string): Buffer {
-  const bytes = Buffer.from(value, "latin1");
-  if (bytes.length >= 127) throw new RangeError("a text of this length needs more than one byte for it");
-  return Buffer.concat([Buffer.of(bytes.length), bytes]);
 }
