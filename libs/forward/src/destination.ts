@@ -55,6 +55,8 @@ export interface Failure {
   /** `connect`: no connection, so nothing was sent. `reset`: the connection broke. `deadline`: too slow. `protocol`: no HTTP. */
   readonly kind: "connect" | "reset" | "deadline" | "protocol";
   readonly origin: Origin;
+  /** What the router said for this try. */
+  readonly forward: Forward;
   /** Tries so far, this one among them. */
   readonly tries: number;
   /** Whether the same request may be sent again: nothing of its body was sent, and nothing at all or its method is idempotent. */

@@ -54,7 +54,8 @@ export const NotForwarded = defineError({
   code: "EK_FORWARD_NOT_FORWARDED",
   recovery: "terminal",
   message: "{what} is not forwarded",
-  remedy: "CONNECT and transfer codings other than chunked end at the first server. Speak to the upstream directly.",
+  remedy:
+    "CONNECT, transfer codings other than chunked and methods that HTTP/1.1 parsers do not know end at the first server. Speak to the upstream directly.",
 });
 
 export const NoRoute = defineError({

@@ -13,7 +13,7 @@ import { Http1Exchange } from "./client/http1-exchange.ts";
 import { Http2Exchange } from "./client/http2-exchange.ts";
 import { plainAddress } from "./client/plain-address.ts";
 import { refuseRaw, textOf } from "./client/raw-refusal.ts";
-import { isHost, isPath, ShapeFault, shapeOf } from "./client/request-shape.ts";
+import { isHost, isMethod, isPath, ShapeFault, shapeOf } from "./client/request-shape.ts";
 import { isAnswering, isTaken, waitForTurn } from "./client/turns.ts";
 import { UpgradeStart, upgradeToken } from "./client/upgrade-start.ts";
 import type { Engine } from "./engine.ts";
@@ -269,6 +269,7 @@ export class Listener {
     const address = plainAddress(socket?.remoteAddress);
     const exchange = new Http2Exchange(this.#engine, stream, head, flags, raw, address, secure);
     if (exchange.method === "CONNECT") exchange.refuseWith(501, new NotForwarded({ what: "CONNECT" }));
+    else if (!isMethod(exchange.method)) exchange.refuseWith(501, new NotForwarded({ what: "an unknown method" }));
     else if (!isPath(exchange.path, exchange.method) || (exchange.host !== "" && !isHost(exchange.host))) {
       exchange.refuseWith(400, new BadRequest({ fault: "an unclear target" }));
     } else exchange.begin();

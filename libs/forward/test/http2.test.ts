@@ -138,6 +138,17 @@ describe("a client of HTTP/2", () => {
     await stage.settled();
   });
 
+  test("is refused a method that HTTP/1.1 does not know, and given one that it does", async () => {
+    await using upstream = await HttpUpstream.start((request, response) => response.end(request.method));
+    await using stage = await Stage.start({ origin: upstream.origin });
+    const session = connect(stage.url);
+    expect((await ask(session, { ":method": "PROPFIND" })).text).toBe("PROPFIND");
+    const { status, text } = await ask(session, { ":method": "POS9" });
+    expect([status, text]).toEqual([501, "EK_FORWARD_NOT_FORWARDED: an unknown method is not forwarded\n"]);
+    await stage.settled();
+    session.destroy();
+  });
+
   test("is refused CONNECT and a target without a path", async () => {
     await using stage = await Stage.start({ origin: { host: "127.0.0.1", port: 1, protocol: "http1" } });
     const session = connect(stage.url);

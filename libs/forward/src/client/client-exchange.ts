@@ -247,7 +247,8 @@ export abstract class ClientExchange extends Timed implements Asker {
     const late = now >= this.#due("total", this.#routed) || (trying && now >= this.#due("response", tried));
     if (late || (trying && !connected && now >= this.#due("connect", tried))) {
       this.#try?.abort();
-      this.failed(late ? "deadline" : "connect", new Error("the deadline passed"), connected);
+      const error = Object.assign(new Error("the deadline passed"), { code: "ETIMEDOUT" });
+      this.failed(late ? "deadline" : "connect", error, connected);
       return;
     }
     if (trying && connected && this.#withheld && now >= this.#due("expect", tried)) {
@@ -318,7 +319,7 @@ export abstract class ClientExchange extends Timed implements Asker {
       return;
     }
     const repeatable = !this.#bodyTaken && (!sent || (kind === "reset" && idempotent.has(this.method)));
-    const failure = { kind, origin: forward.origin, tries: this.#tries, repeatable, error };
+    const failure = { kind, origin: forward.origin, forward, tries: this.#tries, repeatable, error };
     if (repeatable && this.#again(failure)) return;
     const verdict = verdictOn(failure);
     this.refuseWith(verdict.status, verdict.error);

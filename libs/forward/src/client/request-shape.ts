@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import { type IncomingMessage, METHODS } from "node:http";
 import type { CodedError } from "@evenkeel/runtime";
 import { BadRequest, NotForwarded } from "../errors.ts";
 
@@ -70,6 +70,13 @@ function targetOf(url: string, method: string, host: string): { path: string; ho
   if (!absolute || !isHost(absolute[1] as string)) return undefined;
   const path = absolute[2] ?? "/";
   return { path: path.startsWith("/") ? path : `/${path}`, host: absolute[1] as string };
+}
+
+const methods = new Set(METHODS);
+
+/** Whether the method of an HTTP/2 request is one that parsers of HTTP/1.1 know too: many of those take any other for no HTTP at all. */
+export function isMethod(method: string): boolean {
+  return methods.has(method);
 }
 
 /** Whether the path of an HTTP/2 request can stand in the first line of an HTTP/1.1 request, which takes visible ASCII alone. */

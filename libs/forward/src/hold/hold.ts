@@ -13,8 +13,8 @@ export interface Room {
 
 export interface HoldOptions<Held, Upstream extends string | object> {
   readonly clock: Clock;
-  /** What one key may hold at once. */
-  readonly perKey: Room;
+  /** What one key may hold at once: the same for all, or asked for each request that has to wait. */
+  readonly perKey: Room | ((key: string) => Room);
   /** What all keys may hold together. */
   readonly overall: Room;
   /**
@@ -29,6 +29,11 @@ export interface Entry {
   readonly bytes: number;
   /** Milliseconds that it may wait. */
   readonly wait: number;
+  /**
+   * When its wait began, on the clock's `monotonic`, for one that had its turn in vain: it stands again where it stood before, room or
+   * not, and its wait is counted from there.
+   */
+  readonly since?: number | undefined;
 }
 
 /** How many wait, and for how many bytes they count. */
@@ -68,7 +73,7 @@ export class Hold<Held, Upstream extends string | object> {
 
   /**
    * Lines a request up. Gives its place, with which `leave` takes it out; undefined if its wait has ended already, by a release or for
-   * want of room.
+   * want of room. `entry` is read only if it has to wait.
    */
   enter(key: string, held: Held, entry: Entry): Place<Held, Upstream> | undefined {
     const line = this.#line(key);
@@ -79,17 +84,20 @@ export class Hold<Held, Upstream extends string | object> {
         return undefined;
       }
     }
-    const overflow = this.#overflow(line, entry.bytes);
+    const { bytes, wait, since } = entry;
+    const overflow = since === undefined ? this.#overflow(line, bytes) : undefined;
     if (overflow) {
       this.#forgetIdle(line);
       this.#options.settle(held, { outcome: overflow, waited: 0 });
       return undefined;
     }
-    const place = new Place(line, held, entry.bytes, this.#now());
-    line.push(place);
+    const now = this.#now();
+    const place = new Place(line, held, bytes, since === undefined ? now : Math.min(now, Math.floor(since)));
+    if (since === undefined) line.push(place);
+    else line.insert(place);
     this.#count += 1;
-    this.#bytes += entry.bytes;
-    if (entry.wait < Infinity) this.#deadlines.set(place, entry.wait);
+    this.#bytes += bytes;
+    if (wait < Infinity) this.#deadlines.set(place, wait - (now - place.since));
     return place;
   }
 
@@ -140,8 +148,9 @@ export class Hold<Held, Upstream extends string | object> {
 
   #overflow(line: Line<Held, Upstream>, bytes: number): "overflowCount" | "overflowBytes" | undefined {
     const { perKey, overall } = this.#options;
-    if (line.length >= perKey.count || this.#count >= overall.count) return "overflowCount";
-    if (line.bytes + bytes > perKey.bytes || this.#bytes + bytes > overall.bytes) return "overflowBytes";
+    const room = typeof perKey === "function" ? perKey(line.key) : perKey;
+    if (line.length >= room.count || this.#count >= overall.count) return "overflowCount";
+    if (line.bytes + bytes > room.bytes || this.#bytes + bytes > overall.bytes) return "overflowBytes";
     return undefined;
   }
 

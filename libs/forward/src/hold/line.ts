@@ -41,6 +41,23 @@ export class Line<Held, Upstream extends string | object> {
     this.#bytes += place.bytes;
   }
 
+  /** Puts a place behind all that have waited as long or longer, which are few for one that comes back. */
+  insert(place: Place<Held, Upstream>): void {
+    let next = this.#first;
+    while (next && next.since <= place.since) next = next.behind;
+    if (!next) {
+      this.push(place);
+      return;
+    }
+    place.behind = next;
+    place.ahead = next.ahead;
+    if (next.ahead) next.ahead.behind = place;
+    else this.#first = place;
+    next.ahead = place;
+    this.#length += 1;
+    this.#bytes += place.bytes;
+  }
+
   /** Takes a place out, wherever it stands. It must stand in this line. */
   remove(place: Place<Held, Upstream>): void {
     if (place.ahead) place.ahead.behind = place.behind;

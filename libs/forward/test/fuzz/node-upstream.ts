@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { Seen, Upstream } from "./seen.ts";
 
 export interface NodeUpstream extends Upstream {
-  /** Codes of what its parser could not read, except for connections that ended inside a request. */
+  /** What its parser could not read, and why, except for connections that ended inside a request. */
   readonly unreadable: readonly string[];
 }
 
@@ -24,8 +24,10 @@ export async function startNodeUpstream(): Promise<NodeUpstream> {
     request.on("close", () => requests.push(seen(request, bytes, hash.digest("hex"))));
     request.on("end", () => response.setHeader("x-upstream", "node").end("node\n"));
   });
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (error.code !== "ECONNRESET" && error.code !== "HPE_INVALID_EOF_STATE") unreadable.push(error.code ?? "");
+  server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+    const { code = "", rawPacket } = error;
+    if (code !== "ECONNRESET" && code !== "HPE_INVALID_EOF_STATE")
+      unreadable.push(`${code}: ${rawPacket?.toString("latin1") ?? "nothing"}`);
     socket.destroy();
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
