@@ -93,6 +93,46 @@ export function partsContract(world: World): void {
       expect((await world.admin.resource(deployments).scale.patch(nameOf(created), patch)).spec.replicas).toBe(4);
     });
 
+    test("at zero has no spec.replicas, and the zero in its status", async () => {
+      const created = await deployment("zero");
+      const scale = await world.admin.resource(deployments).scale.get(nameOf(created));
+      expect([scale.spec, scale.status?.replicas]).toEqual([{}, 0]);
+    });
+
+    test("at zero is set by a json patch that tests for an empty spec, and no other is", async () => {
+      const created = await deployment("woken");
+      const { scale } = world.admin.resource(deployments);
+      const operations = [
+        { op: "test", path: "/spec", value: {} },
+        { op: "add", path: "/spec/replicas", value: 1 },
+      ] as const;
+      expect((await scale.patch(nameOf(created), { type: "json", operations })).spec).toEqual({ replicas: 1 });
+      const error = await refused(scale.patch(nameOf(created), { type: "json", operations }), errors.Invalid);
+      expect([error.status, error.causes]).toEqual([422, []]);
+      expect((await scale.get(nameOf(created))).spec).toEqual({ replicas: 1 });
+    });
+
+    test("at zero is not found to be zero by a json patch", async () => {
+      const created = await deployment("untested");
+      const operations = [{ op: "test", path: "/spec/replicas", value: 0 }] as const;
+      const patch = { type: "json", operations } as const;
+      await refused(world.admin.resource(deployments).scale.patch(nameOf(created), patch), errors.Invalid);
+    });
+
+    test("is set to zero by a json patch that tests for the number it was, and once only", async () => {
+      const created = await deployment("slept", 3);
+      const { scale } = world.admin.resource(deployments);
+      const operations = [
+        { op: "test", path: "/spec/replicas", value: 3 },
+        { op: "replace", path: "/spec/replicas", value: 0 },
+      ] as const;
+      const patch = { type: "json", operations } as const;
+      expect((await scale.patch(nameOf(created), patch)).spec).toEqual({});
+      await refused(scale.patch(nameOf(created), patch), errors.Invalid);
+      const { spec } = await world.admin.resource(deployments).get(nameOf(created));
+      expect(spec?.replicas).toBe(0);
+    });
+
     test("of an outdated version is Conflict", async () => {
       const created = await deployment("conflict");
       const { scale } = world.admin.resource(deployments);

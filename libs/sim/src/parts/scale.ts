@@ -13,10 +13,12 @@ export function scaleOf(type: ResourceType, object: StoredObject): Fields {
   const paths = pathsOf(type);
   const selector = paths.selector === undefined ? undefined : valueAt(object, paths.selector);
   const shown = isFields(selector) ? selectorText(selector) : textOr(selector);
+  const replicas = countAt(object, paths.replicas);
   return {
     ...{ kind: "Scale", apiVersion: "autoscaling/v1" },
     metadata: omit({ name, namespace, uid, resourceVersion, creationTimestamp }),
-    spec: { replicas: countAt(object, paths.replicas) },
+    // Go leaves a zero out of spec, and not out of status.
+    spec: replicas === 0 ? {} : { replicas },
     status: { replicas: countAt(object, paths.statusReplicas), ...(shown === "" ? {} : { selector: shown }) },
   };
 }
