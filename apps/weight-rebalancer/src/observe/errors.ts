@@ -53,32 +53,9 @@ export const SecretUnreadable = defineError({
   remedy: "The cause follows in the line. It is read again at the next turn.",
 });
 
-// What stands between a query and its answer.
-
-export const QueryQueueFull = defineError({
-  code: "EK_WEIGHT_QUERY_QUEUE_FULL",
-  recovery: "retryable",
-  message: "{waiting} queries wait for {origin} already: lengthen spec.interval or lighten the queries",
-  remedy: "The server answers more slowly than it is asked, whoever asks it.",
-});
-
-export const AnswerTooLarge = defineError({
-  code: "EK_WEIGHT_ANSWER_TOO_LARGE",
-  recovery: "terminal",
-  message: "the answer is larger than {limit} bytes: aggregate in the query, for example with sum(…)",
-  remedy: "A query should leave one series, or few that a reducer is set for.",
-});
-
 export const BadSource = defineError({
   code: "EK_WEIGHT_BAD_SOURCE",
   recovery: "terminal",
   message: "{fault}",
   remedy: "The message names the field of spec and what it takes.",
-});
-
-export const Stopped = defineError({
-  code: "EK_WEIGHT_STOPPED",
-  recovery: "retryable",
-  message: "this process is stopping and asks no server any more",
-  remedy: "None is needed: the next process asks again.",
 });

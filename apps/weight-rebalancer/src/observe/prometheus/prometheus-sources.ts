@@ -1,10 +1,11 @@
 import type { HistogramHandle } from "@evenkeel/metrics";
+import { PrometheusClient } from "@evenkeel/prometheus";
 import type { Clock, Component, Logger } from "@evenkeel/runtime";
 import type { metrics } from "../../metrics.ts";
 import type { MetricSource } from "../metric-source.ts";
 import type { SecretReader } from "../secret-reader.ts";
+import { advice } from "./advice.ts";
 import type { PrometheusSpec } from "./authorization.ts";
-import { Connections } from "./connections.ts";
 import { PrometheusSource } from "./prometheus-source.ts";
 
 export interface PrometheusSourcesOptions {
@@ -16,27 +17,24 @@ export interface PrometheusSourcesOptions {
   readonly queries: HistogramHandle<(typeof metrics)["queries"]["labels"]>;
 }
 
-/**
- * Prometheus servers as sources of metrics. A server is asked at most eight queries at once, whoever asks, and those beyond wait
- * in order; a slow server thus delays nobody but those who ask it.
- */
+/** Prometheus servers as sources of metrics. */
 export class PrometheusSources implements Component {
   readonly name = "prometheus";
   readonly #options: PrometheusSourcesOptions;
-  readonly #connections: Connections;
+  readonly #client: PrometheusClient;
 
   constructor(options: PrometheusSourcesOptions) {
     this.#options = options;
-    this.#connections = new Connections(options);
+    this.#client = new PrometheusClient({ ...options, advice, userAgent: "evenkeel-weight-rebalancer" });
   }
 
   /** The source that an object in `namespace` describes. Making one asks nobody and never throws. */
   source(namespace: string, spec: PrometheusSpec): MetricSource {
-    return new PrometheusSource({ ...this.#options, connections: this.#connections, namespace, spec });
+    return new PrometheusSource({ ...this.#options, client: this.#client, namespace, spec });
   }
 
   /** Cuts every connection. Queries that are under way end with a fault. */
   stop(): Promise<void> {
-    return this.#connections.stop();
+    return this.#client.stop();
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import type { Sample } from "@evenkeel/prometheus";
 import type { MetricFault, MetricReading } from "../../decide/snapshot.ts";
-import type { Sample } from "./query-answer.ts";
 import { readingOf, type ReadingRules } from "./reading.ts";
 
 const ASKED_AT = Date.parse("2026-01-01T00:00:00Z");

@@ -1,6 +1,6 @@
+import { type QueryAnswer, type Sample, unfitMessage } from "@evenkeel/prometheus";
 import type { MetricFault, MetricReading } from "../../decide/snapshot.ts";
 import { parseDecimal, type ScaledDecimal } from "./decimal.ts";
-import type { QueryAnswer, Sample } from "./query-answer.ts";
 import { reduce, type Reducer } from "./reduce.ts";
 
 /** How an answer is to be taken. */
@@ -24,7 +24,7 @@ export function readingOf(
   answer: Extract<QueryAnswer, { kind: "samples" | "unfit" }>,
   rules: ReadingRules,
 ): MetricReading {
-  if (answer.kind === "unfit") return faulty(rules.source, "QueryFailed", UNFIT[answer.resultType]);
+  if (answer.kind === "unfit") return faulty(rules.source, "QueryFailed", unfitMessage(answer.resultType));
   const { samples } = answer;
   const [first, second] = samples;
   if (first === undefined)
@@ -44,12 +44,6 @@ export function readingOf(
 export function faulty(source: string, fault: MetricFault, message: string, sample?: Sample): MetricReading {
   return { source, value: null, sampledAt: sample === undefined ? null : timeOf(sample), fault, message };
 }
-
-const UNFIT = {
-  matrix: "the query gives a range of values: wrap it in a function such as rate(…) or avg_over_time(…)",
-  string: "the query gives a text and not a number",
-  histogram: "the query gives a histogram: take a number of it, such as histogram_sum(…) or histogram_quantile(…)",
-} as const;
 
 /** The fault of a sample that is too old, or so far in the future that one of the two clocks is wrong. */
 function untimely(samples: readonly Sample[], { source, maxAge, askedAt }: ReadingRules): MetricReading | undefined {

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import { AnswerTooLarge } from "../errors.ts";
+import { AnswerTooLarge } from "./errors.ts";
 import type { ServerAddress } from "./address.ts";
 
 /** A whole answer. */
@@ -13,6 +13,7 @@ export interface HttpAnswer {
 export interface QueryRequest {
   readonly address: ServerAddress;
   readonly parameters: Readonly<Record<string, string>>;
+  /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
@@ -31,7 +32,7 @@ export async function exchange(dispatcher: Dispatcher, request: QueryRequest): P
   const form = new URLSearchParams(parameters).toString();
   const short = `${address.path}?${[address.parameters, form].filter(Boolean).join("&")}`;
   const common = { origin: address.origin, signal, headersTimeout: 0, bodyTimeout: 0 };
-  const all = { accept: "application/json", "user-agent": "evenkeel-weight-rebalancer", ...headers };
+  const all = { accept: "application/json", ...headers };
   const answer =
     short.length <= LONGEST_PATH
       ? await dispatcher.request({ ...common, method: "GET", path: short, headers: all })

@@ -1,4 +1,4 @@
-import { BadSource } from "../errors.ts";
+import type { Credentials } from "./credentials.ts";
 
 /** Where a server is, taken apart so that nothing secret is left in what people see. */
 export interface ServerAddress {
@@ -14,18 +14,14 @@ export interface ServerAddress {
   readonly shown: string;
 }
 
-export interface Credentials {
-  readonly name: string;
-  readonly password: string;
-}
+/** Characters that an address may have. */
+const LONGEST = 2048;
 
-const FIELD = "spec.metrics.prometheus.address";
-
-/** Throws EK_WEIGHT_BAD_SOURCE for what is no http or https URL. */
-export function parseAddress(address: string): ServerAddress {
+/** Nothing for what is no http or https URL, or none that anybody would write. */
+export function parseAddress(address: string): ServerAddress | undefined {
+  if (address.length > LONGEST) return undefined;
   const url = URL.parse(address.trim());
-  if (url === null || !["http:", "https:"].includes(url.protocol))
-    throw new BadSource({ fault: `${FIELD} is no URL with http:// or https://, such as http://prometheus:9090` });
+  if (url === null || !["http:", "https:"].includes(url.protocol)) return undefined;
   const prefix = url.pathname.replace(/\/+$/, "");
   return {
     origin: url.origin,

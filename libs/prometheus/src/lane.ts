@@ -1,4 +1,4 @@
-import { QueryQueueFull } from "../errors.ts";
+import { QueryQueueFull } from "./errors.ts";
 
 /** Queries to one server: so many at once, the others in the order in which they came, and no more than a bound of those. */
 export class Lane {
@@ -20,7 +20,7 @@ export class Lane {
 
   /**
    * Runs `work` when it is its turn. Rejects with the signal's reason if that aborts before, and with
-   * EK_WEIGHT_QUERY_QUEUE_FULL at once if too many wait.
+   * EK_PROMETHEUS_QUERY_QUEUE_FULL at once if too many wait.
    */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "@evenkeel/runtime";
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
-import { Stopped } from "../errors.ts";
+import { Stopped } from "./errors.ts";
 import { Lane } from "./lane.ts";
 
 /** How a server is reached and checked. All PEM. */
@@ -51,7 +51,7 @@ export class Connections {
     return this.#use(this.#lanes, origin, () => new Lane(origin, WIDTH, BOUND));
   }
 
-  /** Connections of those who trust the same certificates and show the same. Throws EK_WEIGHT_STOPPED after the stop. */
+  /** Connections of those who trust the same certificates and show the same. Throws EK_PROMETHEUS_STOPPED after the stop. */
   dispatcher(origin: string, trust: Trust): Dispatcher {
     if (this.#stopped) throw new Stopped({});
     const key = `${origin} ${createHash("sha256").update(JSON.stringify(trust)).digest("base64")}`;

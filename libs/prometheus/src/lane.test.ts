@@ -69,7 +69,7 @@ describe("a lane", () => {
     const lane = new Lane("http://p", 1, 1);
     const works = new Works();
     const runs = [1, 2].map((number) => lane.run(works.start(number), forever));
-    await expect(lane.run(works.start(3), forever)).rejects.toMatchObject({ code: "EK_WEIGHT_QUERY_QUEUE_FULL" });
+    await expect(lane.run(works.start(3), forever)).rejects.toMatchObject({ code: "EK_PROMETHEUS_QUERY_QUEUE_FULL" });
     works.end(1);
     await tick();
     works.end(2);

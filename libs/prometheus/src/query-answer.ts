@@ -18,6 +18,17 @@ export type QueryAnswer =
   | { readonly kind: "error"; readonly errorType: string; readonly error: string }
   | { readonly kind: "malformed"; readonly why: string };
 
+/** What is wrong with a query whose answer is not of numbers. */
+export function unfitMessage(resultType: Extract<QueryAnswer, { kind: "unfit" }>["resultType"]): string {
+  return UNFIT[resultType];
+}
+
+const UNFIT = {
+  matrix: "the query gives a range of values: wrap it in a function such as rate(…) or avg_over_time(…)",
+  string: "the query gives a text and not a number",
+  histogram: "the query gives a histogram: take a number of it, such as histogram_sum(…) or histogram_quantile(…)",
+} as const;
+
 /** The most warnings that are kept. */
 const WARNINGS = 5;
 

@@ -1,0 +1,11 @@
+export { parseAddress, type ServerAddress } from "./address.ts";
+export type { Advice } from "./advice.ts";
+export { basicAuthorization, type Credentials } from "./credentials.ts";
+export type { Trust } from "./connections.ts";
+export { bounded } from "./bounded-text.ts";
+export { failureMessage } from "./failure.ts";
+export { headerFault } from "./header.ts";
+export { masked } from "./masked.ts";
+export { PrometheusClient, type PrometheusClientOptions, type Query, type QueryOutcome } from "./prometheus-client.ts";
+export * as prometheusErrors from "./errors.ts";
+export { type QueryAnswer, type Sample, unfitMessage } from "./query-answer.ts";
