@@ -1,0 +1,189 @@
+import { Store } from "@evenkeel/kube";
+import { createLogger } from "@evenkeel/runtime";
+import { FakeClock } from "@evenkeel/runtime/testing";
+import { expect, test } from "@jest/globals";
+import type { Activity } from "../decide/snapshot.ts";
+import { stateDecider } from "../decide/state-decider.ts";
+import type { Stage } from "../decide/state.ts";
+import type { StoredElastiService } from "../elasti-service-resource.ts";
+import { type Changes, NOON, quietService, secondsAgo } from "../testing/quiet-service.ts";
+import { Board, type ShownTurn } from "./board.ts";
+
+const log = createLogger({ service: "test", level: "fatal", secrets: [], destination: { write: () => undefined } });
+
+function stored(name: string, changes: Partial<StoredElastiService> = {}): StoredElastiService {
+  return {
+    apiVersion: "elasti.truefoundry.com/v1alpha1",
+    kind: "ElastiService",
+    metadata: { namespace: "shop", name },
+    spec: { service: name, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name } },
+    ...changes,
+  };
+}
+
+function turn(changes: Changes = {}, rest: Partial<ShownTurn> = {}): ShownTurn {
+  const snapshot = quietService(changes);
+  const decision = { ...stateDecider.decide(snapshot), at: NOON, dryRun: false };
+  const stage: Stage = { ...snapshot.stage, state: decision.after };
+  return { snapshot, decision, stage, lastWakeMs: null, ...rest };
+}
+
+function setUp(activity?: (key: string) => Activity | null) {
+  const store = new Store<StoredElastiService>({ log });
+  const clock = new FakeClock(NOON);
+  const board = new Board({ store, clock, ...(activity && { activity }) });
+  const told: string[] = [];
+  board.subscribe((key) => told.push(key));
+  return { store, clock, board, told };
+}
+
+test("a service is shown as its status has it until this process has taken a turn", () => {
+  const { store, board } = setUp();
+  store.put(
+    stored("cart", {
+      status: {
+        state: "Zero",
+        since: NOON,
+        replicas: 0,
+        lastWakeMilliseconds: 2100,
+        conditions: [
+          { type: "Ready", status: "True", reason: "Asleep", message: "Nobody asks", lastTransitionTime: NOON },
+        ],
+      },
+    }),
+  );
+  expect(board.get("shop/cart")).toMatchObject({
+    service: "cart",
+    elastiService: "cart",
+    target: "Deployment/cart",
+    state: "Zero",
+    since: Date.parse(NOON),
+    replicas: 0,
+    activity: null,
+    lastWakeMs: 2100,
+    reason: "Asleep",
+  });
+  expect(board.turn("shop/cart")).toBeUndefined();
+});
+
+test("what nobody knows yet is null and not zero", () => {
+  const { store, board } = setUp();
+  store.put(stored("checkout"));
+  expect(board.get("shop/checkout")).toMatchObject({ state: null, since: null, replicas: null, lastWakeMs: null });
+});
+
+test("the last turn says more than the status, under the Service's name", () => {
+  const { store, board, told } = setUp();
+  store.put(stored("night-rest", { spec: { service: "checkout" } }));
+  told.length = 0;
+  board.show("shop/night-rest", turn({ activity: { pending: 3 }, pods: { starting: 1 } }, { lastWakeMs: 2050 }));
+  expect(board.get("shop/checkout")).toMatchObject({
+    elastiService: "night-rest",
+    target: "",
+    state: "Guard",
+    pods: { ready: 2, starting: 1 },
+    activity: { pending: 3 },
+    lastWakeMs: 2050,
+    reason: "Idle",
+  });
+  expect(board.elastiServiceOf("shop/checkout")).toBe("night-rest");
+  expect(board.get("shop/night-rest")).toBeUndefined();
+  expect(told).toEqual(["shop/checkout"]);
+});
+
+test("states become a time line with the reason of each change", () => {
+  const { store, board } = setUp();
+  store.put(stored("checkout"));
+  board.show("shop/checkout", turn());
+  board.show("shop/checkout", turn({ stage: { state: "Guard", purpose: "sleep", since: secondsAgo(40) } }));
+  expect(board.history("shop/checkout").changes).toMatchObject([
+    { state: "Serve", at: secondsAgo(60), reason: "" },
+    { state: "Guard", reason: "Idle" },
+    { state: "Zero", reason: "Quiet" },
+  ]);
+});
+
+test("wakes are kept under the Service's name", () => {
+  const { store, board, told } = setUp();
+  store.put(stored("night-rest", { spec: { service: "checkout" } }));
+  told.length = 0;
+  const wake = { startedAt: secondsAgo(70), scaleMs: 8, startMs: null, connectMs: null, held: 3 };
+  board.woken("shop/checkout", wake);
+  board.woken("shop/unknown", wake);
+  expect(board.history("shop/checkout").wakes).toEqual([wake]);
+  expect(told).toEqual(["shop/checkout"]);
+});
+
+test("templates, and objects that name nothing, are not among the services", () => {
+  const { store, board } = setUp();
+  store.put(stored("checkout"));
+  store.put(stored("every", { spec: { service: "*" } }));
+  store.put(stored("some", { spec: { selector: { matchLabels: { a: "b" } } } }));
+  store.put(stored("odd", { spec: "text" }));
+  store.put(stored("none", { spec: undefined }));
+  expect(board.list().map(({ service }) => service)).toEqual(["checkout"]);
+});
+
+test("lists by namespace and name, in order", () => {
+  const { store, board } = setUp();
+  for (const name of ["search", "cart"]) store.put(stored(name));
+  store.put({ ...stored("cart"), metadata: { namespace: "media", name: "cart" } });
+  const keys = (filter?: Parameters<Board["list"]>[0]) =>
+    board.list(filter).map(({ namespace, service }) => `${namespace}/${service}`);
+  expect(keys()).toEqual(["media/cart", "shop/cart", "shop/search"]);
+  expect(keys({ namespace: "shop" })).toEqual(["shop/cart", "shop/search"]);
+  expect(keys({ namespace: "shop", service: "cart" })).toEqual(["shop/cart"]);
+  expect(keys({ namespace: "sho" })).toEqual([]);
+});
+
+test("an object that is deleted, or names another Service, leaves nothing behind", () => {
+  const { store, board, told } = setUp();
+  store.put(stored("checkout"));
+  board.show("shop/checkout", turn());
+  told.length = 0;
+  store.put(stored("checkout", { spec: { service: "till" } }));
+  expect(told).toEqual(["shop/checkout", "shop/till"]);
+  expect(board.get("shop/checkout")).toBeUndefined();
+  expect(board.turn("shop/till")).toBeUndefined();
+  store.remove(stored("checkout"));
+  expect(told).toEqual(["shop/checkout", "shop/till", "shop/till"]);
+  expect(board.list()).toEqual([]);
+  expect(board.history("shop/till").changes).toEqual([]);
+});
+
+test("of two ElastiServices of a Service, the one that is looked after is shown", () => {
+  const { store, board } = setUp();
+  store.put(stored("later", { spec: { service: "checkout" } }));
+  store.put(stored("checkout"));
+  board.show("shop/checkout", turn());
+  expect(board.elastiServiceOf("shop/checkout")).toBe("checkout");
+  store.remove(stored("checkout"));
+  expect(board.elastiServiceOf("shop/checkout")).toBe("later");
+});
+
+test("what waits is looked at every second, and told of when it differs", async () => {
+  let pending = 0;
+  const activity = (): Activity => ({ pending, inFlight: 0, requests: 40, lastRequestAt: null });
+  const { store, board, clock, told } = setUp(activity);
+  store.put(stored("checkout"));
+  board.show("shop/checkout", turn());
+  board.start();
+  await clock.advance(5000);
+  told.length = 0;
+  pending = 12;
+  await clock.advance(3000);
+  expect(told).toEqual(["shop/checkout"]);
+  expect(board.get("shop/checkout")?.activity).toMatchObject({ pending: 12 });
+  expect(board.history("shop/checkout").points.map((point) => point.pending)).toEqual([0, 0, 12, 12]);
+  board.stop();
+  expect(clock.pending).toBe(0);
+});
+
+test("a process that leads no more shows the status again", () => {
+  const { store, board } = setUp();
+  store.put(stored("checkout", { status: { state: "Serve" } }));
+  board.show("shop/checkout", turn());
+  board.clear();
+  expect(board.get("shop/checkout")).toMatchObject({ state: "Serve", reason: "" });
+  expect(board.history("shop/checkout").changes).toEqual([]);
+});
