@@ -5,12 +5,13 @@ import { connectPeer, type Peer, type PeerOptions } from "./client/peer.ts";
 import {
   ResolverDefinition,
   type ResolverServiceImplementation,
+  type Service,
   State,
   type WatchResponse,
 } from "./generated/evenkeel/resolver/v1/resolver.ts";
 import { peerMetrics } from "./metrics.ts";
 import { RpcServer, type RpcServerOptions } from "./server/rpc-server.ts";
-import type { Served } from "./server/served.ts";
+import type { Permission, Served } from "./server/served.ts";
 
 /** A logger that remembers its lines. */
 export function rememberedLog(): { readonly log: Logger; readonly lines: Record<string, unknown>[] } {
@@ -88,20 +89,25 @@ export function resolver(played: Partial<ResolverServiceImplementation> = {}): S
       watch: () => endless(),
       wake: () => Promise.resolve({ woken: true, state: State.STATE_WAKE }),
       preview: () => Promise.resolve({}),
+      history: () => Promise.resolve({}),
+      pause: () => Promise.resolve({}),
+      resume: () => Promise.resolve({}),
       ...played,
     },
-    access: {
-      wake: ({ service }) => ({
-        verb: "wake",
-        object: {
-          group: "elasti.truefoundry.com",
-          resource: "elastiservices",
-          namespace: service?.namespace ?? "",
-          name: service?.name ?? "",
-        },
-      }),
-    },
+    access: { wake: may("wake"), pause: may("patch"), resume: may("patch") },
   };
+}
+
+function may(verb: string) {
+  return ({ service }: { service?: Service | undefined }): Permission => ({
+    verb,
+    object: {
+      group: "elasti.truefoundry.com",
+      resource: "elastiservices",
+      namespace: service?.namespace ?? "",
+      name: service?.name ?? "",
+    },
+  });
 }
 
 /** One item, and then silence that no signal ends. */

@@ -226,6 +226,12 @@ describe("requests", () => {
           inFlight: "0",
           reason: "",
           message: "",
+          elastiService: "",
+          target: "",
+          activityUnknown: false,
+          dryRun: false,
+          paused: false,
+          conditions: [],
         },
       ],
     });

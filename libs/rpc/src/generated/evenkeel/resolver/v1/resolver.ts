@@ -69,6 +69,44 @@ export interface ServiceActivity {
   /** The reason of the last decision. */
   reason: string;
   message: string;
+  /** When it was made. Absent before the first. */
+  decidedAt:
+    | string
+    | undefined;
+  /** Name of the ElastiService that the Service is looked after by. */
+  elastiService: string;
+  /** The workload that is scaled, such as `Deployment/checkout`. */
+  target: string;
+  /** Absent while they are unknown. */
+  pods:
+    | Pods
+    | undefined;
+  /** Not every replica of the resolver says what it has: `pending` and `in_flight` mean nothing then. */
+  activityUnknown: boolean;
+  /** Decisions are made and said, and the service is left as it serves. */
+  dryRun: boolean;
+  paused: boolean;
+  /** What the resolver makes of the ElastiService, as in its status. */
+  conditions: Condition[];
+}
+
+/** The pods behind the Service. */
+export interface Pods {
+  ready: number;
+  /** They still serve, and are about to go. */
+  leaving: number;
+  /** Neither ready nor leaving: they start, or fail. */
+  starting: number;
+}
+
+export interface Condition {
+  type: string;
+  /** True, False or Unknown. */
+  status: string;
+  reason: string;
+  message: string;
+  /** When the status last changed. */
+  since: string | undefined;
 }
 
 export interface ActivityRequest {
@@ -125,6 +163,77 @@ export interface PreviewResponse {
   blockers: string[];
   reason: string;
   message: string;
+  /** What the blockers are, each with its reason. */
+  obstacles: Obstacle[];
+  /** What only takes time: the quiet period, a probe through the Service, a pod that starts. */
+  waits: Obstacle[];
+}
+
+export interface Obstacle {
+  reason: string;
+  message: string;
+}
+
+export interface HistoryRequest {
+  service: Service | undefined;
+}
+
+export interface HistoryResponse {
+  changes: StateChange[];
+  wakes: WakePhases[];
+  queue: QueuePoint[];
+}
+
+export interface StateChange {
+  /** Since when the service is, or was, in the state. */
+  at: string | undefined;
+  state: State;
+  /** Empty for the state that the leader found when its term began. */
+  reason: string;
+  message: string;
+}
+
+/** A wake, and how long its parts took. A part is absent until it has ended. */
+export interface WakePhases {
+  startedAt:
+    | string
+    | undefined;
+  /** The call that scales the workload. */
+  scale:
+    | Duration
+    | undefined;
+  /** From there to a ready pod. */
+  start:
+    | Duration
+    | undefined;
+  /** From there to the first answer. */
+  connect:
+    | Duration
+    | undefined;
+  /** Requests that waited for it. */
+  held: bigint;
+}
+
+/** What waited at a time. Between two points that are alike, nothing changed. What is absent was unknown. */
+export interface QueuePoint {
+  at: string | undefined;
+  pending?: bigint | undefined;
+  inFlight?: bigint | undefined;
+  replicas?: number | undefined;
+}
+
+export interface PauseRequest {
+  service: Service | undefined;
+}
+
+export interface PauseResponse {
+}
+
+export interface ResumeRequest {
+  service: Service | undefined;
+}
+
+export interface ResumeResponse {
 }
 
 function createBaseService(): Service {
@@ -206,6 +315,14 @@ function createBaseServiceActivity(): ServiceActivity {
     lastWake: undefined,
     reason: "",
     message: "",
+    decidedAt: undefined,
+    elastiService: "",
+    target: "",
+    pods: undefined,
+    activityUnknown: false,
+    dryRun: false,
+    paused: false,
+    conditions: [],
   };
 }
 
@@ -246,6 +363,30 @@ export const ServiceActivity: MessageFns<ServiceActivity> = {
     }
     if (message.message !== "") {
       writer.uint32(82).string(message.message);
+    }
+    if (message.decidedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.decidedAt), writer.uint32(90).fork()).join();
+    }
+    if (message.elastiService !== "") {
+      writer.uint32(98).string(message.elastiService);
+    }
+    if (message.target !== "") {
+      writer.uint32(106).string(message.target);
+    }
+    if (message.pods !== undefined) {
+      Pods.encode(message.pods, writer.uint32(114).fork()).join();
+    }
+    if (message.activityUnknown !== false) {
+      writer.uint32(120).bool(message.activityUnknown);
+    }
+    if (message.dryRun !== false) {
+      writer.uint32(128).bool(message.dryRun);
+    }
+    if (message.paused !== false) {
+      writer.uint32(136).bool(message.paused);
+    }
+    for (const v of message.conditions) {
+      Condition.encode(v!, writer.uint32(146).fork()).join();
     }
     return writer;
   },
@@ -343,6 +484,70 @@ export const ServiceActivity: MessageFns<ServiceActivity> = {
             message.message = reader.string();
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.decidedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.elastiService = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.target = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.pods = Pods.decode(reader, reader.uint32());
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.activityUnknown = reader.bool();
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.dryRun = reader.bool();
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.paused = reader.bool();
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.conditions.push(Condition.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -374,6 +579,196 @@ export const ServiceActivity: MessageFns<ServiceActivity> = {
       : undefined;
     message.reason = object.reason ?? "";
     message.message = object.message ?? "";
+    message.decidedAt = object.decidedAt ?? undefined;
+    message.elastiService = object.elastiService ?? "";
+    message.target = object.target ?? "";
+    message.pods = (object.pods !== undefined && object.pods !== null) ? Pods.fromPartial(object.pods) : undefined;
+    message.activityUnknown = object.activityUnknown ?? false;
+    message.dryRun = object.dryRun ?? false;
+    message.paused = object.paused ?? false;
+    message.conditions = object.conditions?.map((e) => Condition.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBasePods(): Pods {
+  return { ready: 0, leaving: 0, starting: 0 };
+}
+
+export const Pods: MessageFns<Pods> = {
+  encode(message: Pods, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ready !== 0) {
+      writer.uint32(8).int32(message.ready);
+    }
+    if (message.leaving !== 0) {
+      writer.uint32(16).int32(message.leaving);
+    }
+    if (message.starting !== 0) {
+      writer.uint32(24).int32(message.starting);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Pods {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePods();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.ready = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.leaving = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.starting = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Pods>): Pods {
+    return Pods.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Pods>): Pods {
+    const message = createBasePods();
+    message.ready = object.ready ?? 0;
+    message.leaving = object.leaving ?? 0;
+    message.starting = object.starting ?? 0;
+    return message;
+  },
+};
+
+function createBaseCondition(): Condition {
+  return { type: "", status: "", reason: "", message: "", since: undefined };
+}
+
+export const Condition: MessageFns<Condition> = {
+  encode(message: Condition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.type !== "") {
+      writer.uint32(10).string(message.type);
+    }
+    if (message.status !== "") {
+      writer.uint32(18).string(message.status);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    if (message.message !== "") {
+      writer.uint32(34).string(message.message);
+    }
+    if (message.since !== undefined) {
+      Timestamp.encode(toTimestamp(message.since), writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Condition {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCondition();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.type = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.since = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Condition>): Condition {
+    return Condition.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Condition>): Condition {
+    const message = createBaseCondition();
+    message.type = object.type ?? "";
+    message.status = object.status ?? "";
+    message.reason = object.reason ?? "";
+    message.message = object.message ?? "";
+    message.since = object.since ?? undefined;
     return message;
   },
 };
@@ -842,7 +1237,7 @@ export const PreviewRequest: MessageFns<PreviewRequest> = {
 };
 
 function createBasePreviewResponse(): PreviewResponse {
-  return { state: 0, next: 0, blockers: [], reason: "", message: "" };
+  return { state: 0, next: 0, blockers: [], reason: "", message: "", obstacles: [], waits: [] };
 }
 
 export const PreviewResponse: MessageFns<PreviewResponse> = {
@@ -861,6 +1256,12 @@ export const PreviewResponse: MessageFns<PreviewResponse> = {
     }
     if (message.message !== "") {
       writer.uint32(42).string(message.message);
+    }
+    for (const v of message.obstacles) {
+      Obstacle.encode(v!, writer.uint32(50).fork()).join();
+    }
+    for (const v of message.waits) {
+      Obstacle.encode(v!, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -918,6 +1319,22 @@ export const PreviewResponse: MessageFns<PreviewResponse> = {
             message.message = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.obstacles.push(Obstacle.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.waits.push(Obstacle.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -940,6 +1357,713 @@ export const PreviewResponse: MessageFns<PreviewResponse> = {
     message.blockers = object.blockers?.map((e) => e) || [];
     message.reason = object.reason ?? "";
     message.message = object.message ?? "";
+    message.obstacles = object.obstacles?.map((e) => Obstacle.fromPartial(e)) || [];
+    message.waits = object.waits?.map((e) => Obstacle.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseObstacle(): Obstacle {
+  return { reason: "", message: "" };
+}
+
+export const Obstacle: MessageFns<Obstacle> = {
+  encode(message: Obstacle, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.reason !== "") {
+      writer.uint32(10).string(message.reason);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Obstacle {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseObstacle();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Obstacle>): Obstacle {
+    return Obstacle.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Obstacle>): Obstacle {
+    const message = createBaseObstacle();
+    message.reason = object.reason ?? "";
+    message.message = object.message ?? "";
+    return message;
+  },
+};
+
+function createBaseHistoryRequest(): HistoryRequest {
+  return { service: undefined };
+}
+
+export const HistoryRequest: MessageFns<HistoryRequest> = {
+  encode(message: HistoryRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.service !== undefined) {
+      Service.encode(message.service, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HistoryRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHistoryRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.service = Service.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<HistoryRequest>): HistoryRequest {
+    return HistoryRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<HistoryRequest>): HistoryRequest {
+    const message = createBaseHistoryRequest();
+    message.service = (object.service !== undefined && object.service !== null)
+      ? Service.fromPartial(object.service)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseHistoryResponse(): HistoryResponse {
+  return { changes: [], wakes: [], queue: [] };
+}
+
+export const HistoryResponse: MessageFns<HistoryResponse> = {
+  encode(message: HistoryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.changes) {
+      StateChange.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.wakes) {
+      WakePhases.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.queue) {
+      QueuePoint.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HistoryResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHistoryResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.changes.push(StateChange.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.wakes.push(WakePhases.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.queue.push(QueuePoint.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<HistoryResponse>): HistoryResponse {
+    return HistoryResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<HistoryResponse>): HistoryResponse {
+    const message = createBaseHistoryResponse();
+    message.changes = object.changes?.map((e) => StateChange.fromPartial(e)) || [];
+    message.wakes = object.wakes?.map((e) => WakePhases.fromPartial(e)) || [];
+    message.queue = object.queue?.map((e) => QueuePoint.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseStateChange(): StateChange {
+  return { at: undefined, state: 0, reason: "", message: "" };
+}
+
+export const StateChange: MessageFns<StateChange> = {
+  encode(message: StateChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.at !== undefined) {
+      Timestamp.encode(toTimestamp(message.at), writer.uint32(10).fork()).join();
+    }
+    if (message.state !== 0) {
+      writer.uint32(16).int32(message.state);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    if (message.message !== "") {
+      writer.uint32(34).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StateChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStateChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StateChange>): StateChange {
+    return StateChange.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<StateChange>): StateChange {
+    const message = createBaseStateChange();
+    message.at = object.at ?? undefined;
+    message.state = object.state ?? 0;
+    message.reason = object.reason ?? "";
+    message.message = object.message ?? "";
+    return message;
+  },
+};
+
+function createBaseWakePhases(): WakePhases {
+  return { startedAt: undefined, scale: undefined, start: undefined, connect: undefined, held: 0n };
+}
+
+export const WakePhases: MessageFns<WakePhases> = {
+  encode(message: WakePhases, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.startedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.startedAt), writer.uint32(10).fork()).join();
+    }
+    if (message.scale !== undefined) {
+      Duration.encode(message.scale, writer.uint32(18).fork()).join();
+    }
+    if (message.start !== undefined) {
+      Duration.encode(message.start, writer.uint32(26).fork()).join();
+    }
+    if (message.connect !== undefined) {
+      Duration.encode(message.connect, writer.uint32(34).fork()).join();
+    }
+    if (message.held !== 0n) {
+      if (BigInt.asIntN(64, message.held) !== message.held) {
+        throw new globalThis.Error("value provided for field message.held of type int64 too large");
+      }
+      writer.uint32(40).int64(message.held);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WakePhases {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWakePhases();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.startedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.scale = Duration.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.start = Duration.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.connect = Duration.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.held = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<WakePhases>): WakePhases {
+    return WakePhases.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<WakePhases>): WakePhases {
+    const message = createBaseWakePhases();
+    message.startedAt = object.startedAt ?? undefined;
+    message.scale = (object.scale !== undefined && object.scale !== null)
+      ? Duration.fromPartial(object.scale)
+      : undefined;
+    message.start = (object.start !== undefined && object.start !== null)
+      ? Duration.fromPartial(object.start)
+      : undefined;
+    message.connect = (object.connect !== undefined && object.connect !== null)
+      ? Duration.fromPartial(object.connect)
+      : undefined;
+    message.held = (object.held !== undefined && object.held !== null) ? BigInt(object.held) : 0n;
+    return message;
+  },
+};
+
+function createBaseQueuePoint(): QueuePoint {
+  return { at: undefined, pending: undefined, inFlight: undefined, replicas: undefined };
+}
+
+export const QueuePoint: MessageFns<QueuePoint> = {
+  encode(message: QueuePoint, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.at !== undefined) {
+      Timestamp.encode(toTimestamp(message.at), writer.uint32(10).fork()).join();
+    }
+    if (message.pending !== undefined) {
+      if (BigInt.asIntN(64, message.pending) !== message.pending) {
+        throw new globalThis.Error("value provided for field message.pending of type int64 too large");
+      }
+      writer.uint32(16).int64(message.pending);
+    }
+    if (message.inFlight !== undefined) {
+      if (BigInt.asIntN(64, message.inFlight) !== message.inFlight) {
+        throw new globalThis.Error("value provided for field message.inFlight of type int64 too large");
+      }
+      writer.uint32(24).int64(message.inFlight);
+    }
+    if (message.replicas !== undefined) {
+      writer.uint32(32).int32(message.replicas);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): QueuePoint {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseQueuePoint();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pending = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.inFlight = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.replicas = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<QueuePoint>): QueuePoint {
+    return QueuePoint.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<QueuePoint>): QueuePoint {
+    const message = createBaseQueuePoint();
+    message.at = object.at ?? undefined;
+    message.pending = (object.pending !== undefined && object.pending !== null) ? BigInt(object.pending) : undefined;
+    message.inFlight = (object.inFlight !== undefined && object.inFlight !== null)
+      ? BigInt(object.inFlight)
+      : undefined;
+    message.replicas = object.replicas ?? undefined;
+    return message;
+  },
+};
+
+function createBasePauseRequest(): PauseRequest {
+  return { service: undefined };
+}
+
+export const PauseRequest: MessageFns<PauseRequest> = {
+  encode(message: PauseRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.service !== undefined) {
+      Service.encode(message.service, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PauseRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePauseRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.service = Service.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<PauseRequest>): PauseRequest {
+    return PauseRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<PauseRequest>): PauseRequest {
+    const message = createBasePauseRequest();
+    message.service = (object.service !== undefined && object.service !== null)
+      ? Service.fromPartial(object.service)
+      : undefined;
+    return message;
+  },
+};
+
+function createBasePauseResponse(): PauseResponse {
+  return {};
+}
+
+export const PauseResponse: MessageFns<PauseResponse> = {
+  encode(_: PauseResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PauseResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePauseResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<PauseResponse>): PauseResponse {
+    return PauseResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<PauseResponse>): PauseResponse {
+    const message = createBasePauseResponse();
+    return message;
+  },
+};
+
+function createBaseResumeRequest(): ResumeRequest {
+  return { service: undefined };
+}
+
+export const ResumeRequest: MessageFns<ResumeRequest> = {
+  encode(message: ResumeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.service !== undefined) {
+      Service.encode(message.service, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResumeRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResumeRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.service = Service.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ResumeRequest>): ResumeRequest {
+    return ResumeRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ResumeRequest>): ResumeRequest {
+    const message = createBaseResumeRequest();
+    message.service = (object.service !== undefined && object.service !== null)
+      ? Service.fromPartial(object.service)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseResumeResponse(): ResumeResponse {
+  return {};
+}
+
+export const ResumeResponse: MessageFns<ResumeResponse> = {
+  encode(_: ResumeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResumeResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResumeResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ResumeResponse>): ResumeResponse {
+    return ResumeResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<ResumeResponse>): ResumeResponse {
+    const message = createBaseResumeResponse();
     return message;
   },
 };
@@ -985,6 +2109,32 @@ export const ResolverDefinition = {
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
+    /** How a service came to where it is, the oldest first. Kept in memory, so it begins with the leader's term. */
+    history: {
+      name: "History",
+      requestType: HistoryRequest as typeof HistoryRequest,
+      requestStream: false,
+      responseType: HistoryResponse as typeof HistoryResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /** Leaves the service alone until Resume, by the annotation evenkeel.io/paused on its ElastiService. */
+    pause: {
+      name: "Pause",
+      requestType: PauseRequest as typeof PauseRequest,
+      requestStream: false,
+      responseType: PauseResponse as typeof PauseResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "IDEMPOTENT" },
+    },
+    resume: {
+      name: "Resume",
+      requestType: ResumeRequest as typeof ResumeRequest,
+      requestStream: false,
+      responseType: ResumeResponse as typeof ResumeResponse,
+      responseStream: false,
+      options: { idempotencyLevel: "IDEMPOTENT" },
+    },
   },
 } as const;
 
@@ -999,6 +2149,11 @@ export interface ResolverServiceImplementation<CallContextExt = {}> {
   wake(request: WakeRequest, context: CallContext & CallContextExt): Promise<DeepPartial<WakeResponse>>;
   /** The next state, and what keeps the service from it. Nothing is changed. */
   preview(request: PreviewRequest, context: CallContext & CallContextExt): Promise<DeepPartial<PreviewResponse>>;
+  /** How a service came to where it is, the oldest first. Kept in memory, so it begins with the leader's term. */
+  history(request: HistoryRequest, context: CallContext & CallContextExt): Promise<DeepPartial<HistoryResponse>>;
+  /** Leaves the service alone until Resume, by the annotation evenkeel.io/paused on its ElastiService. */
+  pause(request: PauseRequest, context: CallContext & CallContextExt): Promise<DeepPartial<PauseResponse>>;
+  resume(request: ResumeRequest, context: CallContext & CallContextExt): Promise<DeepPartial<ResumeResponse>>;
 }
 
 export interface ResolverClient<CallOptionsExt = {}> {
@@ -1009,6 +2164,11 @@ export interface ResolverClient<CallOptionsExt = {}> {
   wake(request: DeepPartial<WakeRequest>, options?: CallOptions & CallOptionsExt): Promise<WakeResponse>;
   /** The next state, and what keeps the service from it. Nothing is changed. */
   preview(request: DeepPartial<PreviewRequest>, options?: CallOptions & CallOptionsExt): Promise<PreviewResponse>;
+  /** How a service came to where it is, the oldest first. Kept in memory, so it begins with the leader's term. */
+  history(request: DeepPartial<HistoryRequest>, options?: CallOptions & CallOptionsExt): Promise<HistoryResponse>;
+  /** Leaves the service alone until Resume, by the annotation evenkeel.io/paused on its ElastiService. */
+  pause(request: DeepPartial<PauseRequest>, options?: CallOptions & CallOptionsExt): Promise<PauseResponse>;
+  resume(request: DeepPartial<ResumeRequest>, options?: CallOptions & CallOptionsExt): Promise<ResumeResponse>;
 }
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
