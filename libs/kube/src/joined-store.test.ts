@@ -42,3 +42,15 @@ test("joined stores tell of the changes of each until it is ended", () => {
   bank.remove(object("bank", "b"));
   expect(told).toEqual(["added shop/a", "added bank/b"]);
 });
+
+test("joined stores have the indexes that each has", () => {
+  const make = () =>
+    new Store<KubeObject, "initial">({ log, indexes: { initial: ({ metadata }) => [metadata.name?.[0] ?? ""] } });
+  const [shop, bank] = [make(), make()];
+  const joined = joinStores([shop, bank]);
+  shop.put(object("shop", "apple"));
+  bank.put(object("bank", "account"));
+  bank.put(object("bank", "bill"));
+  expect([...joined.by("initial", "a")].map(({ metadata }) => metadata.name)).toEqual(["apple", "account"]);
+  expect([...joined.valuesOf("initial")]).toEqual(["a", "b"]);
+});

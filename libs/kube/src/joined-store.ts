@@ -5,7 +5,9 @@ import type { ReadStore, Subscriber } from "./store.ts";
  * Several stores as one, for a service that watches some namespaces and may not list the others. The stores must not share keys; one
  * a namespace never do.
  */
-export function joinStores<T extends KubeObject>(stores: readonly ReadStore<T>[]): ReadStore<T> {
+export function joinStores<T extends KubeObject, Index extends string = never>(
+  stores: readonly ReadStore<T, Index>[],
+): ReadStore<T, Index> {
   return {
     get size() {
       return stores.reduce((sum, store) => sum + store.size, 0);
@@ -20,11 +22,11 @@ export function joinStores<T extends KubeObject>(stores: readonly ReadStore<T>[]
     *values() {
       for (const store of stores) yield* store.values();
     },
-    *by() {
-      // No index is common to stores that were made apart.
+    *by(index, value) {
+      for (const store of stores) yield* store.by(index, value);
     },
-    *valuesOf() {
-      // As above.
+    *valuesOf(index) {
+      yield* new Set(stores.flatMap((store) => [...store.valuesOf(index)]));
     },
     subscribe: (subscriber: Subscriber<T>) => {
       const ends = stores.map((store) => store.subscribe(subscriber));

@@ -12,6 +12,7 @@ export { Route53Client } from "./route53/route53-client.ts";
 export { type JournalEntry, Route53, type Route53Options, startRoute53 } from "./route53/route53.ts";
 export { budgetStatus } from "./behaviours/budget-status.ts";
 export { kubelet, type KubeletOptions } from "./behaviours/nodes/kubelet.ts";
+export { type PodProgram, podPrograms, type RunningPod } from "./behaviours/nodes/pod-programs.ts";
 export { scheduling } from "./behaviours/nodes/scheduling.ts";
 export { type NodeCapacity, simNode } from "./behaviours/nodes/sim-node.ts";
 export {

@@ -66,6 +66,14 @@ describe("the data plane", () => {
     expect(await ask()).toBe("10.0.0.1 hello");
   });
 
+  test("listens where it is told to", async () => {
+    const at = { host: "127.77.0.1", port: 18_080 };
+    expect(await plane.reach({ node: "self", namespace: "default", service: "web", port: 80, at })).toEqual(at);
+    const socket = connect(at);
+    expect(String((await once(socket, "data"))[0])).toBe("10.0.0.1 ");
+    socket.destroy();
+  });
+
   test("takes the endpoints in turn", async () => {
     pointTo("10.0.0.1", "10.0.0.2");
     const answers = [await ask(), await ask(), await ask()];

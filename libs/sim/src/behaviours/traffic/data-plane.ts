@@ -26,6 +26,8 @@ export interface Front {
   readonly namespace: string;
   readonly service: string;
   readonly port: number;
+  /** Where to listen, such as the Service's cluster address if that is one of loopback; anywhere unless told. */
+  readonly at?: Listener;
 }
 
 export interface DataPlane {
@@ -131,6 +133,7 @@ class Proxies {
   }
 
   async #open(front: Front): Promise<Listener> {
+    const { at = { host: "127.0.0.1", port: 0 } } = front;
     let turn = 0;
     const server = createServer({ allowHalfOpen: true }, (client) => {
       this.#sockets.add(client.on("close", () => this.#sockets.delete(client)));
@@ -143,9 +146,9 @@ class Proxies {
     this.#servers.add(server);
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen(0, "127.0.0.1", resolve);
+      server.listen(at.port, at.host, resolve);
     });
-    return { host: "127.0.0.1", port: (server.address() as AddressInfo).port };
+    return { host: at.host, port: (server.address() as AddressInfo).port };
   }
 
   #targetsOf({ node, namespace, service: name, port }: Front): readonly Target[] {
