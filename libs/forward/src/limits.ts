@@ -8,9 +8,15 @@ export interface Deadlines {
   readonly total: number;
   /** How long a client that expects `100 Continue` waits for the upstream's word before its body is asked for anyway. */
   readonly expect: number;
+  /**
+   * Without a byte of either body that moves, from the first part of a request's body or the head of the answer on; also for the last
+   * bytes of an answer, once they wait for the client alone. Tunnels are exempt. That a client reads shows only when the kernel takes
+   * more for it, by the hundred kilobyte: it should be long enough for a slow client to read as much.
+   */
+  readonly idle?: number;
 }
 
-export const defaultDeadlines: Deadlines = { connect: 5_000, response: 60_000, total: 0, expect: 1_000 };
+export const defaultDeadlines: Deadlines = { connect: 5_000, response: 60_000, total: 0, expect: 1_000, idle: 0 };
 
 export interface ForwardLimits {
   /** Bytes of a request's head, or of an upstream's answer's; more is 431, or 502. */

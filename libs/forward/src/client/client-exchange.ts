@@ -53,6 +53,10 @@ export abstract class ClientExchange extends Timed implements Asker {
   readonly #arrived: number;
   #routed = 0;
   #tried = 0;
+  /** When a part of the answer moved last, or its head came. */
+  #moved = 0;
+  /** The client took all that it was given so far. */
+  #taken = true;
 
   constructor(engine: Engine) {
     super();
@@ -65,10 +69,11 @@ export abstract class ClientExchange extends Timed implements Asker {
   abstract bodyWhole(): boolean;
   abstract bodyTrailers(): readonly string[];
   abstract interim(status: number, headers: string[]): void;
-  abstract chunk(data: Buffer): boolean;
   abstract closeAfter(): void;
   /** Writes the head of the final answer. */
   protected abstract writeHead(status: number, text: string, headers: string[], complete: boolean): void;
+  /** Writes a part of its body. False if the client is slower, until `drained`. */
+  protected abstract writeChunk(data: Buffer): boolean;
   protected abstract writeEnd(trailers: readonly string[] | undefined): void;
   /** A whole answer of this process. */
   protected abstract writeWhole(status: number, headers: string[], body: string): void;
@@ -139,6 +144,7 @@ export abstract class ClientExchange extends Timed implements Asker {
       this.engine.log.error({ error: toError(error), listener: this.listener }, "a refusal could not be written");
       this.cut(undefined);
     }
+    this.#waitForClient();
   }
 
   refuseWith(status: number, error: CodedError, headers: readonly string[] = []): void {
@@ -214,7 +220,7 @@ export abstract class ClientExchange extends Timed implements Asker {
 
   /** When the deadline `name` passes if it is counted from `since`. */
   #due(name: keyof Deadlines, since: number): number {
-    const deadline = this.#forward?.deadlines?.[name] ?? this.engine.deadlines[name];
+    const deadline = this.#forward?.deadlines?.[name] ?? this.engine.deadlines[name] ?? 0;
     return deadline > 0 ? since + deadline : Infinity;
   }
 
@@ -230,8 +236,27 @@ export abstract class ClientExchange extends Timed implements Asker {
       if (this.#try?.connected !== true) due = Math.min(due, this.#due("connect", this.#tried));
       if (this.#withheld) due = Math.min(due, this.#due("expect", this.#tried));
     }
+    due = Math.min(due, this.#idleDue());
     if (due === Infinity) this.engine.wheel.clear(this);
     else this.engine.wheel.set(this, due - now);
+  }
+
+  /** Whether there is a limit to how long it may stand still. */
+  get #idleLimited(): boolean {
+    return this.#due("idle", 0) < Infinity;
+  }
+
+  /** When it has stood still for too long. Before the head of the answer only a body that is under way can stand still. */
+  #idleDue(): number {
+    if (this.#phase === "answering") return this.#due("idle", this.#moved);
+    return this.#bodyTaken && !this.body.readableEnded ? this.#due("idle", this.#tried) : Infinity;
+  }
+
+  /** All of the answer is written; only the client can hold up its end. */
+  #waitForClient(): void {
+    if (this.#phase !== "answering") return;
+    if (this.#idleLimited) this.engine.wheel.set(this, this.#due("idle", 0));
+    else this.engine.wheel.clear(this);
   }
 
   override expire(): void {
@@ -241,10 +266,18 @@ export abstract class ClientExchange extends Timed implements Asker {
     }
     if (this.#phase !== "trying" && this.#phase !== "answering") return;
     const now = this.engine.clock.monotonic();
+    if (this.#phase === "answering" && (!this.#try || (!this.#taken && now >= this.#idleDue()))) {
+      // The client reads nothing: it is as good as gone.
+      this.cut(undefined);
+      return;
+    }
     const connected = this.#try?.connected === true;
     const tried = this.#tried;
     const trying = this.#phase === "trying";
-    const late = now >= this.#due("total", this.#routed) || (trying && now >= this.#due("response", tried));
+    const late =
+      now >= this.#due("total", this.#routed) ||
+      (trying && now >= this.#due("response", tried)) ||
+      now >= this.#idleDue();
     if (late || (trying && !connected && now >= this.#due("connect", tried))) {
       this.#try?.abort();
       const error = Object.assign(new Error("the deadline passed"), { code: "ETIMEDOUT" });
@@ -259,9 +292,11 @@ export abstract class ClientExchange extends Timed implements Asker {
   }
 
   bodyTaken(): void {
+    const first = !this.#bodyTaken;
     this.#bodyTaken = true;
     // While the client is still sending, the upstream cannot be late.
-    this.#tried = this.engine.clock.monotonic();
+    this.#tried = this.#moved = this.engine.clock.monotonic();
+    if (first && this.#idleLimited) this.#arm(this.#tried);
   }
 
   continued(): void {
@@ -277,14 +312,24 @@ export abstract class ClientExchange extends Timed implements Asker {
     if (this.#withheld || this.engine.draining) this.closeAfter();
     const more = this.#forward?.answerHeaders;
     if (more) headers.push(...more);
-    // The wheel is left as it is: when it wakes this, what then matters is looked up.
+    // Unless it could wake this too late the wheel is left as it is: when it does, what then matters is looked up.
+    if (this.#idleLimited) {
+      this.#moved = this.engine.clock.monotonic();
+      this.#arm(this.#moved);
+    }
     this.writeHead(status, text, headers, complete);
+  }
+
+  chunk(data: Buffer): boolean {
+    this.#moved = this.engine.clock.monotonic();
+    this.#taken = this.writeChunk(data);
+    return this.#taken;
   }
 
   complete(trailers: readonly string[] | undefined): void {
     if (this.#phase !== "answering") return;
     this.#leavePool();
-    this.engine.wheel.clear(this);
+    this.#waitForClient();
     this.writeEnd(trailers === undefined ? undefined : trailerList(trailers));
   }
 
@@ -350,6 +395,8 @@ export abstract class ClientExchange extends Timed implements Asker {
 
   /** The client takes more of the answer. */
   drained(): void {
+    this.#moved = this.engine.clock.monotonic();
+    this.#taken = true;
     this.#try?.resume();
   }
 

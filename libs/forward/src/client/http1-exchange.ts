@@ -128,7 +128,7 @@ export class Http1Exchange extends ClientExchange implements Flushable {
     this.#response.flushHeaders();
   }
 
-  chunk(data: Buffer): boolean {
+  protected override writeChunk(data: Buffer): boolean {
     const response = this.#response;
     if (this.#rest >= 0) {
       this.#rest -= data.length;

@@ -103,7 +103,7 @@ export class Http2Exchange extends ClientExchange {
     if (complete) this.#stopBody();
   }
 
-  chunk(data: Buffer): boolean {
+  protected override writeChunk(data: Buffer): boolean {
     const stream = this.#stream;
     return stream.destroyed || stream.closed || stream.writableEnded || stream.write(data);
   }
