@@ -1,0 +1,131 @@
+import { type Clock, fullJitter, isRetryable, type Logger, sleep } from "@evenkeel/runtime";
+import { kubeErrors, Refusal } from "@evenkeel/kube";
+
+/** Waits after failures that pass, in milliseconds. */
+const BACKOFF = { base: 100, cap: 2000 };
+
+/** The wait after a failure that somebody must put right, and the longest that a server may ask for, in milliseconds. */
+const SLOW = 5000;
+
+/** How long a try may take: at first, and at most after tries that took longer, in milliseconds. */
+const DEADLINE = { first: 2000, longest: 10_000 };
+
+/** How long nothing is done after a success: at first, and at most after tries that had nothing to do, in milliseconds. */
+const REST = { first: 1000, longest: 8000 };
+
+/** What is to be done for a key. */
+export interface Pursuit {
+  /** Whether somebody still waits for it. */
+  readonly needed: () => boolean;
+  /** Begins at once and resolves with whether there was something to do. Repeating it must do no harm. */
+  readonly attempt: (terms: Terms) => Promise<boolean>;
+}
+
+export interface Terms {
+  /** Milliseconds. */
+  readonly deadline: number;
+  /** When the first of those who wait asked for it, by the monotonic clock. */
+  readonly asked: number;
+}
+
+export interface PursuitOptions {
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+  /** What a log line says is not done yet, such as `the workload is not woken`. */
+  readonly undone: string;
+}
+
+interface Pursued {
+  pursuit: Pursuit;
+  /** How often it was asked for. */
+  asks: number;
+}
+
+/**
+ * One thing for each key, done until it succeeds or nobody waits for it any more. After a success the key rests; if it was asked for
+ * meanwhile and somebody still waits, it is done once more after the rest, since what was done may have been undone.
+ */
+export class Pursuits {
+  readonly #options: PursuitOptions;
+  readonly #pursued = new Map<string, Pursued>();
+  readonly #end = new AbortController();
+
+  constructor(options: PursuitOptions) {
+    this.#options = options;
+  }
+
+  /** Keys that are pursued or rest. */
+  get size(): number {
+    return this.#pursued.size;
+  }
+
+  /** Returns when the first try has begun, and never throws. While the key is pursued, the newest pursuit takes the place of the last. */
+  pursue(key: string, pursuit: Pursuit): void {
+    if (this.#end.signal.aborted) return;
+    const under = this.#pursued.get(key);
+    if (under !== undefined) {
+      under.pursuit = pursuit;
+      under.asks += 1;
+      return;
+    }
+    const pursued = { pursuit, asks: 1 };
+    this.#pursued.set(key, pursued);
+    this.#pursue(key, pursued).catch((error: unknown) => {
+      if (!this.#end.signal.aborted) this.#options.log.error({ key, error }, `${this.#options.undone}: a defect`);
+    });
+  }
+
+  /** Nothing is tried any more. What is under way ends by itself. */
+  stop(): void {
+    this.#end.abort();
+  }
+
+  async #pursue(key: string, pursued: Pursued): Promise<void> {
+    const { clock } = this.#options;
+    let rest = REST.first;
+    try {
+      for (;;) {
+        const done = await this.#untilDone(key, pursued);
+        if (done === "unneeded") return;
+        if (done === "changed") rest = REST.first;
+        const { asks } = pursued;
+        await sleep(clock, rest, this.#end.signal);
+        if (pursued.asks === asks || !pursued.pursuit.needed()) return;
+        rest = Math.min(rest * 2, REST.longest);
+      }
+    } finally {
+      this.#pursued.delete(key);
+    }
+  }
+
+  async #untilDone(key: string, pursued: Pursued): Promise<"changed" | "same" | "unneeded"> {
+    const { clock, random, log, undone } = this.#options;
+    const asked = clock.monotonic();
+    const told = new Set<string>();
+    let deadline = DEADLINE.first;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const changed = await pursued.pursuit.attempt({ deadline, asked });
+        if (told.size > 0) log.info({ key, milliseconds: clock.monotonic() - asked }, "what was undone is done");
+        return changed ? "changed" : "same";
+      } catch (error) {
+        this.#end.signal.throwIfAborted();
+        const kind = error instanceof Error ? error.name : "";
+        if (!told.has(kind)) log.warn({ key, error }, `${undone}; it is tried again while a request waits for it`);
+        told.add(kind);
+        // A slow server that is cut off each time would never get it done.
+        if (error instanceof kubeErrors.Timeout) deadline = Math.min(deadline * 2, DEADLINE.longest);
+        await sleep(clock, waitAfter(error, attempt, random), this.#end.signal);
+        if (!pursued.pursuit.needed()) return "unneeded";
+      }
+    }
+  }
+}
+
+function waitAfter(error: unknown, attempt: number, random: () => number): number {
+  if (!isRetryable(error)) return SLOW;
+  const asked = error instanceof Refusal ? (error.retryAfter ?? 0) : 0;
+  return Math.max(Math.min(asked, SLOW), fullJitter(BACKOFF, attempt, random));
+}

@@ -1,0 +1,91 @@
+import type { Clock, Component, Logger } from "@evenkeel/runtime";
+import type { AutoscalerRef, TargetRef } from "../binding.ts";
+import type { Autoscalers } from "./autoscalers.ts";
+import { type Pursuit, Pursuits } from "./pursuits.ts";
+import type { Scales } from "./scales.ts";
+
+export interface WakeRequest {
+  /** `namespace/service`. */
+  readonly key: string;
+  readonly namespace: string;
+  readonly target: TargetRef;
+  /** Replicas to wake with. */
+  readonly to: number;
+  readonly autoscaler?: AutoscalerRef | null;
+  /** Whether a request still waits for it. Must not throw. */
+  readonly needed: () => boolean;
+}
+
+/** What came of one call that scales. */
+export interface Scaled {
+  /** Since the first request that asked for it. */
+  readonly milliseconds: number;
+  readonly outcome: "woken" | "awake" | "failed";
+}
+
+export interface WakerOptions {
+  readonly scales: Pick<Scales, "wake">;
+  readonly autoscalers: Pick<Autoscalers, "resume">;
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+  /** Must not throw. */
+  readonly onScaled: (key: string, scaled: Scaled) => void;
+}
+
+/** Wakes workloads for requests that wait, on every replica: whoever comes second finds it done. */
+export class Waker implements Component {
+  readonly name = "waker";
+  readonly #options: WakerOptions;
+  readonly #scaling: Pursuits;
+  readonly #resuming: Pursuits;
+
+  constructor(options: WakerOptions) {
+    const { clock, random, log } = options;
+    this.#options = options;
+    this.#scaling = new Pursuits({ clock, random, log, undone: "the workload is not woken" });
+    this.#resuming = new Pursuits({ clock, random, log, undone: "the autoscaler is not resumed" });
+  }
+
+  /** For the path of requests: the call that scales is under way when this returns, unless it was already. Never throws. */
+  wake(request: WakeRequest): void {
+    const { key, autoscaler } = request;
+    this.#scaling.pursue(key, this.#scale(request));
+    // Beside it and not before: the pod takes longer to start than an autoscaler to look.
+    if (autoscaler?.type === "keda") this.#resuming.pursue(key, this.#resume(request, autoscaler));
+  }
+
+  stop(): void {
+    this.#scaling.stop();
+    this.#resuming.stop();
+  }
+
+  #scale({ key, namespace, target, to, needed }: WakeRequest): Pursuit {
+    const { scales, clock, onScaled } = this.#options;
+    return {
+      needed,
+      attempt: async ({ deadline, asked }) => {
+        const tell = (outcome: Scaled["outcome"]): void =>
+          onScaled(key, { milliseconds: clock.monotonic() - asked, outcome });
+        const outcome = await scales.wake(namespace, target, to, { deadline }).catch((error: unknown) => {
+          tell("failed");
+          throw error;
+        });
+        tell(outcome);
+        return outcome === "woken";
+      },
+    };
+  }
+
+  #resume({ namespace, needed }: WakeRequest, autoscaler: AutoscalerRef): Pursuit {
+    const { autoscalers } = this.#options;
+    return {
+      needed,
+      attempt: async ({ deadline }) => {
+        await autoscalers.resume(namespace, autoscaler, { deadline });
+        return false;
+      },
+    };
+  }
+}
