@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { createServer as createHttpServer, type RequestListener } from "node:http";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import type { Service } from "@evenkeel/kube";
+import { systemClock } from "@evenkeel/runtime";
+import { PathProbe, probePoint, triesFor } from "./path-probe.ts";
+
+const HEADER = "evenkeel-probe";
+const never = new AbortController().signal;
+
+describe("a probe of a Service's path", () => {
+  const servers: Server[] = [];
+  const sockets = new Set<Socket>();
+  let seen: string[];
+  let probe: PathProbe;
+
+  beforeEach(() => {
+    seen = [];
+    probe = new PathProbe({ clock: systemClock, random: Math.random });
+  });
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+  });
+
+  const listen = async (server: Server): Promise<number> => {
+    servers.push(server);
+    server.on("connection", (socket: Socket) => {
+      sockets.add(socket.on("close", () => sockets.delete(socket)).on("error", () => undefined));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return (server.address() as AddressInfo).port;
+  };
+  const http = (answer: RequestListener) => listen(createHttpServer(answer));
+  const resolver = () =>
+    http(({ method, url, headers }, response) => {
+      seen.push(`${method} ${url}`);
+      response.writeHead(204, { [HEADER]: headers[HEADER] }).end();
+    });
+  const pod = (status = 200) => http((_request, response) => void response.writeHead(status).end("hello"));
+  /** Connections go to several places in turn, as those to a Service do. */
+  const service = async (...ports: readonly number[]): Promise<Service> => {
+    let turn = 0;
+    const port = await listen(
+      createServer((client) => {
+        const place = connect(ports[turn++ % ports.length] ?? 0, "127.0.0.1");
+        place.on("error", () => client.destroy()).on("close", () => client.destroy());
+        client.on("close", () => place.destroy());
+        client.pipe(place).pipe(client);
+      }),
+    );
+    return { metadata: { name: "web" }, spec: { clusterIP: "127.0.0.1", ports: [{ port }] } };
+  };
+
+  test("comes back once the resolver is all that there is", async () => {
+    expect(await probe.prove(await service(await resolver()), { ready: 0 }, never)).toBe(true);
+    expect(seen).toEqual(["OPTIONS *"]);
+  });
+
+  test("comes back from among pods, on a new connection each time", async () => {
+    const ports = [await pod(), await pod(404), await pod(204), await resolver()];
+    expect(await probe.prove(await service(...ports), { ready: 3 }, never)).toBe(true);
+    expect(seen).toHaveLength(1);
+  });
+
+  test("does not take a pod for the resolver that answers as it does with another token", async () => {
+    const echo = await http((_request, response) => void response.writeHead(204, { [HEADER]: "0-0-0-0" }).end());
+    expect(await probe.prove(await service(echo), { ready: 1 }, never)).toBe(false);
+  });
+
+  test("does not take a pod for the resolver that repeats the header with another status", async () => {
+    const echo = await http(
+      ({ headers }, response) => void response.writeHead(200, { [HEADER]: headers[HEADER] }).end(),
+    );
+    expect(await probe.prove(await service(echo), { ready: 1 }, never)).toBe(false);
+  });
+
+  test("is tried as often as there are pods to miss, and no more", async () => {
+    let asked = 0;
+    const busy = await http((_request, response) => {
+      asked += 1;
+      response.end();
+    });
+    expect(await probe.prove(await service(busy), { ready: 1 }, never)).toBe(false);
+    expect(asked).toBe(9);
+    expect([0, 1, 5, 14, 1000].map(triesFor)).toEqual([5, 9, 25, 60, 60]);
+  });
+
+  test.each<[string, (socket: Socket) => void]>([
+    ["speaks something else", (socket) => socket.write("220 mail.example\r\n")],
+    ["closes at once", (socket) => socket.destroy()],
+    ["changes the protocol", (socket) => socket.write("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n")],
+    ["has no end of headers", (socket) => socket.write(`HTTP/1.1 204 No Content\r\nx: ${"a".repeat(100_000)}`)],
+  ])("misses a pod that %s", async (_name, greet) => {
+    const port = await listen(createServer((socket) => void socket.once("data", () => greet(socket))));
+    expect(await probe.try({ address: "127.0.0.1", port }, 2, never)).toBe(false);
+  });
+
+  test("misses a port where nothing listens", async () => {
+    const port = await listen(createServer());
+    await new Promise((resolve) => servers.pop()?.close(resolve));
+    expect(await probe.try({ address: "127.0.0.1", port }, 3, never)).toBe(false);
+  });
+
+  test("waits a second for a pod that says nothing", async () => {
+    const port = await listen(createServer());
+    const start = systemClock.monotonic();
+    expect(await probe.try({ address: "127.0.0.1", port }, 1, never)).toBe(false);
+    expect(systemClock.monotonic() - start).toBeGreaterThan(950);
+  });
+
+  test("ends when it is no longer wanted", async () => {
+    const controller = new AbortController();
+    let asked = 0;
+    const port = await listen(
+      createServer(() => {
+        asked += 1;
+        controller.abort();
+      }),
+    );
+    expect(await probe.try({ address: "127.0.0.1", port }, 60, controller.signal)).toBe(false);
+    expect(await probe.try({ address: "127.0.0.1", port }, 60, controller.signal)).toBe(false);
+    expect(asked).toBe(1);
+  });
+
+  test.each<[string, Service["spec"]]>([
+    ["is headless", { clusterIP: "None" }],
+    ["has no address yet", {}],
+    ["is a name elsewhere", { type: "ExternalName", clusterIP: "10.0.0.1" }],
+    ["has no TCP port", { ports: [{ port: 53, protocol: "UDP" }] }],
+    ["binds clients to pods", { clusterIP: "10.0.0.1", sessionAffinity: "ClientIP" }],
+  ])("proves nothing of a Service that %s, which is not waited for", async (_name, spec) => {
+    const unprovable = { metadata: { name: "web" }, spec: { ports: [{ port: 80 }], ...spec } };
+    expect(probePoint(unprovable)).toBeNull();
+    expect(await probe.prove(unprovable, { ready: 1 }, never)).toBe(true);
+  });
+
+  test("asks for the first TCP port", () => {
+    const ports = [
+      { port: 53, protocol: "UDP" },
+      { port: 80, protocol: "TCP" },
+    ];
+    expect(probePoint({ metadata: {}, spec: { clusterIP: "10.0.0.1", ports } })).toEqual({
+      address: "10.0.0.1",
+      port: 80,
+    });
+  });
+});

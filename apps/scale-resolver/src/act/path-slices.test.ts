@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { type EndpointSlice, endpointSlices, type Resource, type Service } from "@evenkeel/kube";
+import { Cluster } from "../../test/cluster.ts";
+import { elastiServices, type StoredElastiService } from "../elasti-service-resource.ts";
+import type { ResolverEndpoint } from "../observe/resolver-endpoints.ts";
+import type { PathInput } from "./path-plan.ts";
+import { PathSlices } from "./path-slices.ts";
+
+const PATH = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+const four: ResolverEndpoint = { family: "IPv4", address: "10.0.0.1", replica: "a" };
+const six: ResolverEndpoint = { family: "IPv6", address: "fd00::1", replica: "a" };
+
+const service = (spec: Service["spec"] = {}): Service => ({
+  metadata: { namespace: "default", name: "web" },
+  spec: { ports: [{ name: "http", port: 80 }], ipFamilies: ["IPv4"], ...spec },
+});
+
+const OTHERS = `
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: { name: web-abc, labels: { kubernetes.io/service-name: web, endpointslice.kubernetes.io/managed-by: endpointslice-controller.k8s.io } }
+addressType: IPv4
+endpoints: [{ addresses: [10.0.0.9] }]
+ports: [{ name: http, port: 8080 }]
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: { name: evenkeel-shop-ipv4, labels: { kubernetes.io/service-name: shop, endpointslice.kubernetes.io/managed-by: scale-resolver.evenkeel.io } }
+addressType: IPv4
+endpoints: [{ addresses: [10.0.0.1] }]
+ports: [{ name: http, port: 20001 }]
+`;
+
+describe("the path of a Service", () => {
+  let cluster: Cluster;
+  let slices: Resource<EndpointSlice>;
+  let object: StoredElastiService;
+  let seen: readonly EndpointSlice[];
+  let path: PathSlices;
+
+  beforeEach(async () => {
+    cluster = await Cluster.start({ manifests: OTHERS });
+    slices = cluster.kube.resource(endpointSlices);
+    object = await cluster.kube.resource(elastiServices).create({
+      metadata: { namespace: "default", name: "web" },
+      spec: { service: "web", scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } },
+    });
+    seen = [];
+    const by = (_index: "service", key: string) =>
+      seen
+        .filter(({ metadata }) => `${metadata.namespace}/${metadata.labels?.["kubernetes.io/service-name"]}` === key)
+        .values();
+    path = new PathSlices({ slices, seen: { by } });
+    cluster.writes();
+  });
+  afterEach(() => cluster[Symbol.asyncDispose]());
+
+  const input = (parts: Partial<PathInput> = {}): PathInput => ({
+    ...{ object, service: service(), ports: [{ name: "http", port: 20_000 }], resolvers: [four] },
+    ...parts,
+  });
+  const look = async () => (seen = (await slices.list({ namespace: "default" })).items);
+  const names = async () => (await look()).map(({ metadata }) => metadata.name).sort();
+  const get = (name: string) => slices.get({ namespace: "default", name });
+
+  test("is joined by slices beside those of the pods, and left by deleting exactly those", async () => {
+    expect(path.isJoined("default", "web")).toBe(false);
+    expect(await path.join(input())).toBe(true);
+    expect(await names()).toEqual(["evenkeel-shop-ipv4", "evenkeel-web-ipv4", "web-abc"]);
+    expect(path.isJoined("default", "web")).toBe(true);
+    await path.leave("default", "web");
+    expect(await names()).toEqual(["evenkeel-shop-ipv4", "web-abc"]);
+    expect(path.isJoined("default", "web")).toBe(false);
+    cluster.writes();
+    await path.leave("default", "web");
+    expect(cluster.writes()).toEqual([]);
+  });
+
+  test("is left also where nothing of it was seen yet", async () => {
+    await path.join(input());
+    seen = [];
+    await path.leave("default", "web");
+    expect(await names()).toEqual(["evenkeel-shop-ipv4", "web-abc"]);
+  });
+
+  test("is not written again while it is as it should be, whether that was seen or not", async () => {
+    await path.join(input());
+    expect(cluster.writes()).toEqual([`POST ${PATH}`]);
+    expect(await path.join(input())).toBe(false);
+    expect(cluster.writes()).toEqual([]);
+    await look();
+    cluster.calls.length = 0;
+    expect(await path.join(input())).toBe(false);
+    expect(cluster.calls).toEqual([]);
+  });
+
+  test("follows resolvers that come and go", async () => {
+    await path.join(input());
+    await look();
+    const more = input({ resolvers: [four, { ...four, address: "10.0.0.2", replica: "b" }] });
+    expect([path.differs(input()), path.differs(more)]).toEqual([false, true]);
+    await path.join(more);
+    expect((await get("evenkeel-web-ipv4")).endpoints?.map(({ addresses }) => addresses)).toEqual([
+      ["10.0.0.1"],
+      ["10.0.0.2"],
+    ]);
+    await look();
+    expect(path.differs(more)).toBe(false);
+    await path.join(input({ resolvers: [] }));
+    expect(await names()).toEqual(["evenkeel-shop-ipv4", "web-abc"]);
+  });
+
+  test("follows a change of families, and leaves none behind", async () => {
+    await path.join(input({ service: service({ ipFamilies: ["IPv4", "IPv6"] }), resolvers: [four, six] }));
+    expect(await names()).toContain("evenkeel-web-ipv6");
+    await path.join(input({ service: service({ ipFamilies: ["IPv6"] }), resolvers: [four, six] }));
+    expect(await names()).toEqual(["evenkeel-shop-ipv4", "evenkeel-web-ipv6", "web-abc"]);
+    await path.leave("default", "web");
+    expect(await names()).toEqual(["evenkeel-shop-ipv4", "web-abc"]);
+  });
+
+  test("keeps the label that somebody put on its slice", async () => {
+    await path.join(input());
+    const body = { metadata: { labels: { team: "shop" } } };
+    await slices.patch({ namespace: "default", name: "evenkeel-web-ipv4" }, { type: "merge", body });
+    await path.join(input({ ports: [{ name: "http", port: 20_005 }] }));
+    expect(await get("evenkeel-web-ipv4")).toMatchObject({
+      metadata: { labels: { team: "shop" } },
+      ports: [{ port: 20_005 }],
+    });
+  });
+
+  test("is joined though somebody writes at the same time", async () => {
+    await path.join(input());
+    const other = input({ ports: [{ name: "http", port: 20_005 }] });
+    const writers = ["a", "b", "c"].map(async (who) => {
+      const body = { metadata: { annotations: { who } } };
+      await slices.patch({ namespace: "default", name: "evenkeel-web-ipv4" }, { type: "merge", body });
+    });
+    await Promise.all([...writers, path.join(other), path.join(other)]);
+    expect((await get("evenkeel-web-ipv4")).ports).toMatchObject([{ port: 20_005 }]);
+  });
+
+  test("is joined though another leader created the slice a moment before", async () => {
+    await Promise.all([path.join(input()), path.join(input())]);
+    expect(await names()).toContain("evenkeel-web-ipv4");
+  });
+
+  test("is not taken from a stranger who has the slice's name", async () => {
+    cluster.server.load(
+      "{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: evenkeel-web-ipv4, labels: {endpointslice.kubernetes.io/managed-by: mesh}}, addressType: IPv4, endpoints: [], ports: []}",
+    );
+    await expect(path.join(input())).rejects.toMatchObject({
+      code: "EK_RESOLVER_SLICE_NAME_TAKEN",
+      message: expect.stringContaining("mesh"),
+    });
+    await path.leave("default", "web");
+    expect(await names()).toContain("evenkeel-web-ipv4");
+  });
+
+  test("is not joined where the namespace is gone, which is said at once", async () => {
+    const elsewhere = { ...service(), metadata: { namespace: "gone", name: "web" } };
+    const owner = { ...object, metadata: { ...object.metadata, namespace: "gone" } };
+    await expect(path.join(input({ service: elsewhere, object: owner }))).rejects.toMatchObject({
+      code: "EK_KUBE_NOT_FOUND",
+    });
+    expect(cluster.writes()).toHaveLength(1);
+  });
+
+  test("goes with its ElastiService", async () => {
+    await path.join(input());
+    await cluster.kube.resource(elastiServices).delete({ namespace: "default", name: "web" });
+    const gone = async (): Promise<boolean> => !(await names()).includes("evenkeel-web-ipv4");
+    while (!(await gone())) await new Promise(setImmediate);
+    expect(await names()).toEqual(["evenkeel-shop-ipv4", "web-abc"]);
+  });
+});

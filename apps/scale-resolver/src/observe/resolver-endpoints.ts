@@ -1,0 +1,50 @@
+import { isIP } from "node:net";
+import type { EndpointSlice } from "@evenkeel/kube";
+
+type TargetRef = NonNullable<NonNullable<EndpointSlice["endpoints"]>[number]["targetRef"]>;
+
+/** An address under which a replica of this program takes requests. */
+export interface ResolverEndpoint {
+  readonly family: "IPv4" | "IPv6";
+  readonly address: string;
+  /** The same for all addresses of one replica. */
+  readonly replica: string;
+  readonly nodeName?: string;
+  readonly targetRef?: TargetRef;
+}
+
+/**
+ * Where requests can be sent, by family and address: the replicas that are ready and stay, from the EndpointSlices of the resolver's own Service. Without such a Service
+ * (`slices` is null) it is this replica alone, under `podIps`.
+ */
+export function resolverEndpoints(
+  slices: Iterable<EndpointSlice> | null,
+  podIps: readonly string[],
+): readonly ResolverEndpoint[] {
+  const all = slices === null ? podIps.flatMap((ip) => endpointAt(ip, "self")) : [...slices].flatMap(readyIn);
+  const byPlace = new Map(all.map((endpoint) => [`${endpoint.family} ${endpoint.address}`, endpoint]));
+  return [...byPlace].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);
+}
+
+/** A replica with two families is one. */
+export function countReplicas(endpoints: readonly ResolverEndpoint[]): number {
+  return new Set(endpoints.map(({ replica }) => replica)).size;
+}
+
+function readyIn({ endpoints }: EndpointSlice): readonly ResolverEndpoint[] {
+  return (endpoints ?? []).flatMap(({ addresses, conditions = {}, nodeName, targetRef }) => {
+    const { ready = true, terminating = false } = conditions;
+    const [address = ""] = addresses;
+    if (!ready || terminating) return [];
+    return endpointAt(address, targetRef?.uid ?? address).map((endpoint) => ({
+      ...endpoint,
+      ...(nodeName === undefined ? {} : { nodeName }),
+      ...(targetRef === undefined ? {} : { targetRef }),
+    }));
+  });
+}
+
+function endpointAt(address: string, replica: string): readonly ResolverEndpoint[] {
+  const version = isIP(address);
+  return version === 0 ? [] : [{ family: version === 4 ? "IPv4" : "IPv6", address, replica }];
+}
