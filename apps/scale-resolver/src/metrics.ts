@@ -4,6 +4,7 @@ import { STATES } from "./decide/state.ts";
 const service = { namespace: perObject, service: perObject };
 /** As the original names a Service. */
 const source = { namespace: perObject, source: perObject };
+const inherited = { inherited: true };
 
 /** Every metric of scale-resolver. Those that begin with `elasti_` are the original's, with labels that are bounded. */
 export const metrics = {
@@ -28,6 +29,11 @@ export const metrics = {
     ...service,
     reason: oneOf("overflowCount", "overflowBytes", "deadline", "clientGone", "drained", "descriptors"),
   }),
+  unboundPorts: gauge(
+    "evenkeel_resolver_unbound_ports",
+    "Ports that were given to a Service and on which this process cannot listen.",
+    service,
+  ),
   wakes: counter("evenkeel_resolver_wakes_total", "Times that a workload was scaled up for requests.", service),
   wakeSeconds: histogram(
     "evenkeel_resolver_wake_seconds",
@@ -48,14 +54,25 @@ export const metrics = {
     {
       extractionType: oneOf("port", "header", "none"),
     },
+    inherited,
   ),
-  trafficSwitches: counter("elasti_resolver_traffic_switch_count", "Times that the resolver joined or left a path.", {
-    ...source,
-    enabled: oneOf("true", "false"),
-  }),
-  operatorCalls: counter("elasti_resolver_operator_rpc_count", "Calls that scaled a workload up for requests.", {
-    error: oneOf("", "failed"),
-  }),
+  trafficSwitches: counter(
+    "elasti_resolver_traffic_switch_count",
+    "Times that the resolver joined or left a path.",
+    {
+      ...source,
+      enabled: oneOf("true", "false"),
+    },
+    inherited,
+  ),
+  operatorCalls: counter(
+    "elasti_resolver_operator_rpc_count",
+    "Calls that scaled a workload up for requests.",
+    {
+      error: oneOf("", "failed"),
+    },
+    inherited,
+  ),
   mode: gauge("elasti_operator_mode", "1 while requests pass the resolver, 0 while they do not.", {
     namespace: perObject,
     crd_name: perObject,

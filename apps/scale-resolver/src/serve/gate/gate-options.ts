@@ -22,4 +22,8 @@ export interface GateOptions {
   readonly wake: (key: string) => void;
   /** Something changed that decisions depend on: the first request came, the first waits, the last waits no more. */
   readonly changed: (key: string) => void;
+  /** The first request that was held has its whole answer, so many milliseconds after something began to serve. */
+  readonly firstAnswer?: (key: string, milliseconds: number) => void;
+  /** Files and sockets that the process may have open; as the system says unless set. */
+  readonly descriptorLimit?: number;
 }

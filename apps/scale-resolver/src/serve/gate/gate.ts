@@ -1,0 +1,237 @@
+import { type Destination, type Exchange, Forwarder, type Listener, type Router, type Warmth } from "@evenkeel/forward";
+import type { Activity } from "../../decide/snapshot.ts";
+import type { ServiceEndpoint } from "../../observe/endpoints.ts";
+import { descriptorLimit, Descriptors } from "./descriptors.ts";
+import { PatternRefused, UnknownService } from "./errors.ts";
+import { GatedService, servingOf } from "./gated-service.ts";
+import type { GateOptions } from "./gate-options.ts";
+import type { GateRoute } from "./gate-route.ts";
+import { Ledger } from "./ledger.ts";
+import { pathProbeAnswer } from "./path-probe-answer.ts";
+import { ProbeRules } from "./probe-rules.ts";
+import { serviceNames } from "./service-name.ts";
+import { WaitingRoom } from "./waiting-room.ts";
+import { Way } from "./way.ts";
+
+/** How long requests in flight may keep a port open that is closed, in milliseconds. */
+const CLOSE_WITHIN = 30_000;
+/** How long a connection to a pod may take. A pod's own time to answer is between it and its client. */
+const DEADLINES = { connect: 2_000, response: 0 };
+/** Connections to one pod: what is more would wait where nobody counts it. */
+const UPSTREAM_CONNECTIONS = 20_000;
+const NOTHING: Activity = { pending: 0, inFlight: 0, requests: 0, lastRequestAt: null };
+
+/**
+ * The data plane: takes the requests of Services on a port of each and on one for all, passes them to pods that serve, and holds
+ * them while none does. Which Services and pods there are it is told; it asks nobody.
+ */
+export class Gate {
+  readonly door: Forwarder;
+  readonly #options: GateOptions;
+  readonly #services = new Map<string, GatedService>();
+  /** What serves whom, also of Services that are not here yet. */
+  readonly #endpoints = new Map<string, readonly ServiceEndpoint[]>();
+  readonly #hostHeaders: readonly string[];
+  readonly #ledger: Ledger;
+  readonly #room: WaitingRoom;
+  #lines = 0;
+
+  constructor(options: GateOptions) {
+    const { host, port, clock, registry, metrics, overall, wake, changed } = options;
+    const log = options.log.child({ component: "gate" });
+    this.#options = { ...options, log };
+    this.#hostHeaders = options.hostHeaders.map((name) => name.toLowerCase());
+    this.#ledger = new Ledger({ clock, log, metrics });
+    const limit = options.descriptorLimit ?? descriptorLimit();
+    this.#room = new WaitingRoom({
+      clock,
+      overall,
+      descriptors: new Descriptors(limit, () => this.#sockets()),
+      ledger: this.#ledger,
+      wake,
+      changed,
+      firstAnswer: (service, milliseconds) => {
+        metrics.wakeSeconds.observe({ ...service.labels, phase: "connect" }, milliseconds / 1000);
+        options.firstAnswer?.(service.key, milliseconds);
+      },
+    });
+    this.door = new Forwarder({
+      name: "requests",
+      host,
+      port,
+      flag: "port",
+      router: this.#router((exchange) => this.#byHeader(exchange)),
+      limits: { upstreamConnections: UPSTREAM_CONNECTIONS },
+      deadlines: DEADLINES,
+      clock,
+      log,
+      registry,
+    });
+  }
+
+  warm(): Promise<Warmth> {
+    return this.door.warm();
+  }
+
+  /** Takes the requests of a Service from now on, or takes them otherwise. Resolves when its ports are open, or cannot be. */
+  async put(route: GateRoute): Promise<void> {
+    const probes = new ProbeRules(route.probes, (fault) => {
+      this.#options.log.warn({ error: new PatternRefused({ fault }), service: route.key }, "a probe rule is not used");
+    });
+    let service = this.#services.get(route.key);
+    if (service) {
+      service.route = route;
+      service.probes = probes;
+    } else {
+      this.#services.set(route.key, (service = new GatedService(route, probes)));
+    }
+    const known = service;
+    const gone = this.#layWays(known);
+    this.#serve(known);
+    known.turn = known.turn.then(async () => {
+      for (const way of gone) void this.#closeWay(way);
+      for (const way of known.ways.values()) await this.#listen(way);
+      this.#countUnbound(known);
+    });
+    await known.turn;
+  }
+
+  /** Takes no more requests of a Service: those that wait are refused, those in flight are given time to end. */
+  async remove(key: string): Promise<void> {
+    const service = this.#services.get(key);
+    if (!service) return;
+    this.#services.delete(key);
+    service.removed = true;
+    const ways = [...service.ways.values()];
+    for (const way of ways) this.#room.hold.drain(way.line);
+    service.turn = service.turn.then(async () => {
+      await Promise.all(ways.map((way) => this.#closeWay(way)));
+      this.#ledger.flush();
+      if (this.#services.has(key)) return;
+      const { namespace, service: name } = service.labels;
+      this.#options.registry.forget({ namespace, service: name });
+      this.#options.registry.forget({ namespace, source: name });
+    });
+    await service.turn;
+  }
+
+  /** The endpoints of a Service, all of them, as they are now. */
+  endpoints(key: string, endpoints: readonly ServiceEndpoint[]): void {
+    if (endpoints.length > 0) this.#endpoints.set(key, endpoints);
+    else this.#endpoints.delete(key);
+    const service = this.#services.get(key);
+    if (service) this.#serve(service);
+  }
+
+  /**
+   * Whether the resolver is about to leave the Service's path, so that clients should connect anew. So it is taken to be while this
+   * is not said otherwise; clients are told only while a pod is ready and nobody waits.
+   */
+  setLeaving(key: string, leaving: boolean): void {
+    const service = this.#services.get(key);
+    if (service) service.leaving = leaving;
+  }
+
+  activity(key: string): Activity {
+    return this.#services.get(key)?.activity() ?? NOTHING;
+  }
+
+  #sockets(): number {
+    const { clientSockets, upstreamSockets } = this.door.counts();
+    return clientSockets + upstreamSockets;
+  }
+
+  #router(route: (exchange: Exchange) => Destination | Promise<Destination>): Router {
+    return { route, retry: (exchange, failure) => this.#room.again(exchange, failure) };
+  }
+
+  #byHeader(exchange: Exchange): Destination | Promise<Destination> {
+    for (const { namespace, service, port } of serviceNames(exchange, this.#hostHeaders)) {
+      const way = this.#services.get(`${namespace}/${service}`)?.way(port);
+      if (!way) continue;
+      this.#ledger.found("header");
+      return this.#room.admit(way, exchange, false);
+    }
+    this.#ledger.found("none");
+    const error = new UnknownService({ headers: this.#options.hostHeaders.join(", ") });
+    return { refuse: { status: 404, code: error.code, body: `${error.code}: ${error.message}\n` } };
+  }
+
+  /** Makes the ways that the route's ports need; gives those that it needs no more, with nobody waiting in them. */
+  #layWays(service: GatedService): readonly Way[] {
+    const { ways, key, route } = service;
+    for (const port of route.ports) {
+      const known = ways.get(port.port);
+      if (known) {
+        known.port = port;
+        continue;
+      }
+      const line = `${key}:${port.port} ${(this.#lines += 1)}`;
+      const way = new Way(service, port, { line, hold: this.#room.hold, clock: this.#options.clock });
+      ways.set(port.port, way);
+      this.#room.ways.set(line, way);
+    }
+    const gone = [...ways.values()].filter(({ port }) => !route.ports.includes(port));
+    for (const way of gone) {
+      ways.delete(way.port.port);
+      this.#room.hold.drain(way.line);
+    }
+    return gone;
+  }
+
+  /** Has the ways lead to the endpoints that serve. */
+  #serve(service: GatedService): void {
+    const { clock, wake } = this.#options;
+    const endpoints = this.#endpoints.get(service.key) ?? [];
+    const served = service.serves;
+    service.serving = servingOf(endpoints);
+    service.ready = service.serving.filter(({ ready }) => ready).length;
+    if (service.serves && !served && service.pending > 0) service.offeredAt = clock.monotonic();
+    for (const way of service.ways.values()) way.update(service.serving);
+    if (!service.serves && service.pending > 0) wake(service.key);
+  }
+
+  async #listen(way: Way): Promise<void> {
+    const { service, port, listener } = way;
+    const { host, log } = this.#options;
+    if (service.removed || listener?.port === port.listen) return;
+    way.listener = undefined;
+    if (listener) void this.#unlisten(listener);
+    if (port.listen === null) return;
+    const router = this.#router((exchange) => {
+      const probed = pathProbeAnswer(exchange);
+      if (probed) return probed;
+      this.#ledger.found("port");
+      return this.#room.admit(way, exchange, true);
+    });
+    try {
+      way.listener = await this.door.listen({ name: `${service.key}:${port.port}`, host, port: port.listen }, router);
+    } catch (error) {
+      log.warn({ error, service: service.key, port: port.listen }, "a port of a Service is not listened on");
+    }
+  }
+
+  #countUnbound(service: GatedService): void {
+    const { metrics } = this.#options;
+    const unbound = [...service.ways.values()].filter(({ port, listener }) => port.listen !== null && !listener);
+    if (!service.removed) metrics.unboundPorts.set(service.labels, unbound.length);
+  }
+
+  async #closeWay(way: Way): Promise<void> {
+    const { listener } = way;
+    way.listener = undefined;
+    if (listener) await this.#unlisten(listener);
+    this.#room.hold.drain(way.line);
+    way.close();
+    this.#room.ways.delete(way.line);
+  }
+
+  async #unlisten(listener: Listener): Promise<void> {
+    const { clock, log } = this.#options;
+    const bound = new AbortController();
+    const cancel = clock.schedule(CLOSE_WITHIN, () => bound.abort());
+    const cut = await this.door.unlisten(listener, bound.signal);
+    cancel();
+    if (cut > 0) log.warn({ listener: listener.name, cut }, "requests were cut when their port closed");
+  }
+}

@@ -1,0 +1,76 @@
+import type { HoldPolicy } from "../../binding.ts";
+import type { Activity } from "../../decide/snapshot.ts";
+import type { ServiceEndpoint } from "../../observe/endpoints.ts";
+import type { GateRoute } from "./gate-route.ts";
+import type { ProbeRules } from "./probe-rules.ts";
+import type { Way } from "./way.ts";
+
+/** A Service whose requests the gate takes, and what it counts of it. */
+export class GatedService {
+  readonly key: string;
+  readonly labels: { readonly namespace: string; readonly service: string };
+  route: GateRoute;
+  probes: ProbeRules;
+  /** By the Service's port. */
+  readonly ways = new Map<number, Way>();
+  /** The endpoints that requests may go to. */
+  serving: readonly ServiceEndpoint[] = [];
+  ready = 0;
+  /** Clients are told to connect anew as long as pods are ready. */
+  leaving = true;
+  removed = false;
+  /** Opening and closing of ports, one after the other. */
+  turn: Promise<void> = Promise.resolve();
+
+  pending = 0;
+  pendingBytes = 0;
+  inFlight = 0;
+  requests = 0;
+  lastRequestAt: number | null = null;
+  /** When decisions were last told of a request, in monotonic milliseconds. */
+  toldAt = -Infinity;
+  /** When something began to serve that requests waited for, in monotonic milliseconds; undefined once the first has its answer. */
+  offeredAt: number | undefined;
+
+  constructor(route: GateRoute, probes: ProbeRules) {
+    this.key = route.key;
+    this.labels = { namespace: route.namespace, service: route.service };
+    this.route = route;
+    this.probes = probes;
+  }
+
+  get hold(): HoldPolicy {
+    return this.route.hold;
+  }
+
+  get serves(): boolean {
+    return this.serving.length > 0;
+  }
+
+  /** The address that is dialled instead of the pods'; null if theirs are. */
+  get dialled(): string | null {
+    return this.route.dial === "service" ? this.route.clusterAddress : null;
+  }
+
+  /** Whether whoever gets an answer now should connect anew. */
+  get sendsAway(): boolean {
+    return this.leaving && this.ready > 0 && this.pending === 0;
+  }
+
+  /** The way to a port of the Service; to its first if it has none of that number. */
+  way(port: number | undefined): Way | undefined {
+    const first = this.route.ports[0];
+    return (port === undefined ? undefined : this.ways.get(port)) ?? (first && this.ways.get(first.port));
+  }
+
+  activity(): Activity {
+    const { pending, inFlight, requests, lastRequestAt } = this;
+    return { pending, inFlight, requests, lastRequestAt };
+  }
+}
+
+/** Which endpoints requests may go to: the ready ones, or those that still serve while they go, if there is no other. */
+export function servingOf(endpoints: readonly ServiceEndpoint[]): readonly ServiceEndpoint[] {
+  const ready = endpoints.filter((endpoint) => endpoint.ready);
+  return ready.length > 0 ? ready : endpoints.filter(({ serving, terminating }) => serving && terminating);
+}

@@ -1,0 +1,229 @@
+import {
+  type Destination,
+  type Exchange,
+  type Failure,
+  Hold,
+  type HoldOutcome,
+  type Outcome,
+  type Room,
+  type Settlement,
+} from "@evenkeel/forward";
+import type { Clock } from "@evenkeel/runtime";
+import type { Descriptors } from "./descriptors.ts";
+import { GateRequest, type RequestOwner } from "./gate-request.ts";
+import type { GatedService } from "./gated-service.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Pod } from "./pod.ts";
+import { refusalOf, type Rejection } from "./refusals.ts";
+import { isRefusal } from "./refused-connection.ts";
+import type { Way } from "./way.ts";
+
+/** Tries of a request that reached its pod and may be repeated all the same. */
+const TRIES = 3;
+/** Milliseconds between two calls of `changed` for requests that come one after the other. */
+const TELL_AGAIN = 100;
+/** Characters of a path that the access log shows. */
+const LONGEST_PATH = 256;
+/** Marks a request that was sent to its Service's own address, which may bring it back here. */
+export const DIALLED = "evenkeel-dialled";
+
+export interface WaitingRoomOptions {
+  readonly clock: Clock;
+  readonly overall: Room;
+  readonly descriptors: Descriptors;
+  readonly ledger: Ledger;
+  readonly wake: (key: string) => void;
+  readonly changed: (key: string) => void;
+  /** The first request that was held for `service` has its answer, so many milliseconds after something served. */
+  readonly firstAnswer: (service: GatedService, milliseconds: number) => void;
+}
+
+/** Every request of every Service from its routing to its end: it goes to a pod at once, waits for one, or is refused. */
+export class WaitingRoom implements RequestOwner {
+  readonly hold: Hold<GateRequest, Pod>;
+  /** By the line's name. */
+  readonly ways = new Map<string, Way>();
+  readonly #options: WaitingRoomOptions;
+
+  constructor(options: WaitingRoomOptions) {
+    this.#options = options;
+    this.hold = new Hold({
+      clock: options.clock,
+      perKey: (line) => this.#room(line),
+      overall: options.overall,
+      settle: (request, settlement) => this.#settle(request, settlement),
+    });
+  }
+
+  /** A request for a Service. `byPort` says that it came by the Service's own port. */
+  admit(way: Way, exchange: Exchange, byPort: boolean): Destination | Promise<Destination> {
+    const { service } = way;
+    if (!service.serves) {
+      const answer = service.probes.answer(exchange);
+      if (answer) return answer;
+    }
+    const { clock, ledger, changed } = this.#options;
+    const now = clock.monotonic();
+    const request = new GateRequest(this, way, exchange, Math.floor(now), byPort);
+    const back = service.dialled !== null && exchange.header(DIALLED) === service.key;
+    if (back) {
+      const direct = this.#direct(request);
+      if (direct) return direct;
+    }
+    service.requests += 1;
+    service.lastRequestAt = clock.now();
+    ledger.touch(service);
+    const idle = service.pending + service.inFlight === 0;
+    const destination = this.#enter(request);
+    if (idle && now - service.toldAt >= TELL_AGAIN) {
+      service.toldAt = now;
+      changed(service.key);
+    }
+    return destination;
+  }
+
+  /** A try failed and may be repeated: the request waits again where it stood, or goes to another pod. */
+  again(exchange: Exchange, { forward, tries, ...failure }: Failure): Destination | Promise<Destination> | undefined {
+    if (!(forward instanceof GateRequest) || !forward.pod || forward.way.service.removed) return undefined;
+    const { way, pod, began, byPort } = forward;
+    if (isRefusal(failure)) way.refused(pod);
+    else if (tries >= TRIES) return undefined;
+    forward.succeeded = true;
+    return this.#enter(new GateRequest(this, way, exchange, began, byPort, forward));
+  }
+
+  left(request: GateRequest): void {
+    if (request.place) this.hold.leave(request.place);
+  }
+
+  settled(request: GateRequest, { status, end }: Outcome): void {
+    const { way, slot, held } = request;
+    const { service } = way;
+    service.inFlight -= 1;
+    request.slot = undefined;
+    slot?.done();
+    if (request.succeeded) return;
+    if (held && end === "answered" && service.offeredAt !== undefined) {
+      this.#options.firstAnswer(service, this.#options.clock.monotonic() - service.offeredAt);
+      service.offeredAt = undefined;
+    }
+    this.#record(request, "released", status);
+  }
+
+  /** Hands a request back that can be sent to no Service address again. */
+  #direct(request: GateRequest): Destination | undefined {
+    const place = request.way.direct();
+    if (!place) return undefined;
+    request.origin = { ...place, protocol: protocolOf(request.exchange) };
+    request.way.service.inFlight += 1;
+    return request;
+  }
+
+  #enter(request: GateRequest): Destination | Promise<Destination> {
+    const { way, exchange } = request;
+    const { service } = way;
+    if (service.removed && !service.serves) this.#refuse(request, "drained");
+    else {
+      const place = this.hold.enter(way.line, request, request);
+      if (place) {
+        request.place = place;
+        request.held = true;
+        service.pending += 1;
+        service.pendingBytes += place.bytes;
+        if (exchange.left) this.left(request);
+        else this.#wait(request);
+      }
+    }
+    return request.destination ?? new Promise((resolve) => (request.resolve = resolve));
+  }
+
+  #wait(request: GateRequest): void {
+    const { wake, changed } = this.#options;
+    const { service } = request.way;
+    request.exchange.gone.addEventListener("abort", request);
+    if (!service.serves) wake(service.key);
+    if (service.pending === 1) changed(service.key);
+  }
+
+  #settle(request: GateRequest, settlement: Settlement<Pod>): void {
+    const { way, exchange, place } = request;
+    const { service } = way;
+    if (place) {
+      request.place = undefined;
+      service.pending -= 1;
+      service.pendingBytes -= place.bytes;
+      exchange.gone.removeEventListener("abort", request);
+    }
+    request.waited = settlement.waited;
+    if (settlement.outcome === "released") this.#release(request, settlement.slot);
+    else this.#refuse(request, this.#why(settlement.outcome));
+    if (!place) return;
+    way.eased();
+    if (service.pending === 0) this.#options.changed(service.key);
+  }
+
+  #release(request: GateRequest, slot: NonNullable<GateRequest["slot"]>): void {
+    const { exchange, way, byPort } = request;
+    const { service } = way;
+    const pod = slot.upstream;
+    request.slot = slot;
+    request.pod = pod;
+    request.origin = protocolOf(exchange) === "h2c" ? pod.h2c : pod.http1;
+    if (service.dialled !== null) request.headers = [DIALLED, service.key];
+    if (request.held) request.answerHeaders = coldStartHeaders(request);
+    service.inFlight += 1;
+    if (byPort && service.sendsAway) exchange.closeAfter();
+    this.#give(request, request);
+  }
+
+  #refuse(request: GateRequest, why: Rejection): void {
+    const { service } = request.way;
+    const refuse = refusalOf(service, why, request.held ? coldStartHeaders(request) : []);
+    this.#record(request, why, why === "clientGone" ? 0 : refuse.status);
+    this.#give(request, { refuse });
+  }
+
+  #give(request: GateRequest, destination: Destination): void {
+    request.destination = destination;
+    request.resolve?.(destination);
+  }
+
+  #why(outcome: Exclude<HoldOutcome, "released">): Rejection {
+    // Without descriptors there is no room, see below.
+    return outcome === "overflowCount" && this.#options.descriptors.short ? "descriptors" : outcome;
+  }
+
+  /** What one line may hold: what its Service may, less what the Service's other ports hold. */
+  #room(line: string): Room {
+    const service = this.ways.get(line)?.service;
+    if (!service || this.#options.descriptors.short) return { count: 0, bytes: 0 };
+    const { count, bytes } = this.hold.waiting(line);
+    const { maxPending, maxPendingBytes } = service.hold;
+    return {
+      count: maxPending - (service.pending - count),
+      bytes: maxPendingBytes - (service.pendingBytes - bytes),
+    };
+  }
+
+  #record(request: GateRequest, outcome: "released" | Rejection, status: number): void {
+    const { way, held, waited, began, exchange } = request;
+    const { clock, ledger } = this.#options;
+    const { method, path } = exchange;
+    const took = clock.monotonic() - began;
+    ledger.ended({ service: way.service, outcome, held, waited, took, status, method, path: held ? shown(path) : "" });
+  }
+}
+
+function protocolOf({ protocol }: Exchange): "http1" | "h2c" {
+  return protocol.startsWith("h2") ? "h2c" : "http1";
+}
+
+function coldStartHeaders({ waited }: GateRequest): readonly string[] {
+  return ["x-evenkeel-cold-start", "true", "x-evenkeel-wait-ms", String(waited)];
+}
+
+/** A path without its query, which may hold what no log should. */
+function shown(path: string): string {
+  const mark = path.indexOf("?");
+  return path.slice(0, Math.min(mark < 0 ? path.length : mark, LONGEST_PATH));
+}

@@ -1,0 +1,119 @@
+import { MetricRegistry } from "@evenkeel/metrics";
+import { type Clock, createLogger, systemClock } from "@evenkeel/runtime";
+import { metrics } from "../../src/metrics.ts";
+import { Gate } from "../../src/serve/gate/gate.ts";
+import type { GateOptions } from "../../src/serve/gate/gate-options.ts";
+import type { GateRoute } from "../../src/serve/gate/gate-route.ts";
+import { freePort } from "./pod-server.ts";
+
+export const KEY = "shop/checkout";
+export const HOST = "127.0.0.1";
+
+type Hold = GateRoute["hold"];
+
+export const HOLD: Hold = {
+  timeout: 60_000,
+  maxPending: 15_000,
+  maxPendingBytes: 2 ** 30,
+  concurrencyPerPod: null,
+  retryAfterSeconds: 3,
+  placeholder: null,
+};
+
+export interface RouteChanges extends Partial<Omit<GateRoute, "hold">> {
+  readonly hold?: Partial<Hold>;
+}
+
+/** A gate on loopback and what it told. */
+export class GateWorld implements AsyncDisposable {
+  readonly gate: Gate;
+  readonly registry = new MetricRegistry();
+  readonly wakes: string[] = [];
+  readonly changes: string[] = [];
+  readonly firstAnswers: number[] = [];
+  readonly lines: string[] = [];
+
+  private constructor(options: Partial<GateOptions>, clock: Clock) {
+    this.gate = new Gate({
+      host: HOST,
+      port: 0,
+      hostHeaders: ["X-Envoy-Decorator-Operation", "Host"],
+      overall: { count: 15_000, bytes: 2 ** 30 },
+      clock,
+      log: createLogger({
+        service: "test",
+        level: "info",
+        secrets: [],
+        destination: { write: (line) => this.lines.push(line) },
+      }),
+      registry: this.registry,
+      metrics: this.registry.register(metrics),
+      wake: (key) => this.wakes.push(key),
+      changed: (key) => this.changes.push(key),
+      firstAnswer: (_key, milliseconds) => this.firstAnswers.push(milliseconds),
+      ...options,
+    });
+  }
+
+  static async start(options: Partial<GateOptions> = {}, clock: Clock = systemClock): Promise<GateWorld> {
+    const world = new GateWorld(options, clock);
+    await world.gate.door.start();
+    return world;
+  }
+
+  /** Puts a Service with one port, and gives the port of the gate that leads to it. */
+  async put(key = KEY, changes: RouteChanges = {}): Promise<number> {
+    const listen = changes.ports ? 0 : await freePort();
+    await this.gate.put(routeOf(key, listen, changes));
+    return listen;
+  }
+
+  get mainPort(): number {
+    return this.gate.door.port;
+  }
+
+  /** The access log. */
+  accessLog(): Record<string, unknown>[] {
+    return this.lines
+      .map((line) => JSON.parse(line) as { request?: Record<string, unknown> })
+      .flatMap(({ request }) => request ?? []);
+  }
+
+  /** The value of a series, as it is exposed. */
+  async sample(series: string): Promise<number | undefined> {
+    const text = await this.registry.text();
+    const line = text.split("\n").find((one) => one.startsWith(`${series} `));
+    return line === undefined ? undefined : Number(line.slice(series.length + 1));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const now = AbortSignal.abort();
+    await this.gate.door.drain(now);
+    await this.gate.door.stop(now);
+  }
+}
+
+export function routeOf(key: string, listen: number | null, { hold, ...changes }: RouteChanges = {}): GateRoute {
+  const [namespace = "", service = ""] = key.split("/");
+  return {
+    key,
+    namespace,
+    service,
+    ports: [{ name: "http", port: 80, listen }],
+    probes: [],
+    dial: "pod",
+    clusterAddress: null,
+    ...changes,
+    hold: { ...HOLD, ...hold },
+  };
+}
+
+/** Looks again and again, until `done` or the patience ends; gives the milliseconds that it took. */
+export async function until(done: () => boolean | Promise<boolean>, patience = 20_000): Promise<number> {
+  const began = performance.now();
+  while (!(await done())) {
+    if (performance.now() - began > patience) throw new Error(`not within ${patience} ms: ${String(done)}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return performance.now() - began;
+}

@@ -1,0 +1,28 @@
+import { describe, expect, test } from "@jest/globals";
+import { ask, digestOf } from "./ask.ts";
+import { GateWorld, KEY, until } from "./gate-world.ts";
+import { PodServer } from "./pod-server.ts";
+
+describe("a request to a Service of which nothing serves", () => {
+  test("asks for a wake at once, waits, and is answered by the pod that becomes ready", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    const port = await world.put();
+    const answer = ask(port, { id: "one", path: "/buy?card=1", body: "hello" });
+    await until(() => world.gate.activity(KEY).pending === 1);
+    expect(world.wakes).toEqual([KEY]);
+    expect(pod.begun).toBe(0);
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    const { status, body, headers } = await answer;
+    expect({ status, body }).toEqual({ status: 200, body: `one ${digestOf("hello")}` });
+    expect(headers["x-evenkeel-cold-start"]).toBe("true");
+    expect(Number(headers["x-evenkeel-wait-ms"])).toBeGreaterThanOrEqual(0);
+    await until(() => world.gate.activity(KEY).inFlight === 0);
+    expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, inFlight: 0, requests: 1 });
+    await until(() => world.accessLog().length > 0);
+    expect(world.accessLog()).toEqual([
+      expect.objectContaining({ service: KEY, outcome: "released", status: 200, method: "POST", path: "/buy" }),
+    ]);
+    expect(world.firstAnswers).toHaveLength(1);
+  });
+});
