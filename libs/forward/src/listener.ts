@@ -14,7 +14,7 @@ import { Http2Exchange } from "./client/http2-exchange.ts";
 import { plainAddress } from "./client/plain-address.ts";
 import { refuseRaw, textOf } from "./client/raw-refusal.ts";
 import { isHost, isMethod, isPath, ShapeFault, shapeOf } from "./client/request-shape.ts";
-import { isAnswering, isTaken, waitForTurn } from "./client/turns.ts";
+import { isTaken, waitForTurn } from "./client/turns.ts";
 import { UpgradeStart, upgradeToken } from "./client/upgrade-start.ts";
 import type { Engine } from "./engine.ts";
 import { BadRequest, CannotListen, HeadTooLarge, HeadTooSlow, NotForwarded } from "./errors.ts";
@@ -241,8 +241,7 @@ export class Listener {
       return;
     }
     this.#engine.tally.malformed();
-    if (isAnswering(socket)) socket.destroy();
-    else if (error.code === "HPE_HEADER_OVERFLOW") refuseRaw(socket, 431, new HeadTooLarge({}));
+    if (error.code === "HPE_HEADER_OVERFLOW") refuseRaw(socket, 431, new HeadTooLarge({}));
     else if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") refuseRaw(socket, 408, new HeadTooSlow({}));
     else refuseRaw(socket, 400, new BadRequest({ fault: error.message }));
   }

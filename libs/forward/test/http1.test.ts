@@ -392,3 +392,19 @@ test("lets node's own client through with a body of unknown length", async () =>
   });
   expect(answer).toBe("one two");
 });
+
+test.each([
+  ["CONNECT", "CONNECT b:443 HTTP/1.1\r\nhost: b:443\r\n\r\n"],
+  ["bytes that are no HTTP", "\0\0\0\0\r\n\r\n"],
+])("%s behind an answer that has begun break it off, and write nothing into it", async (_what, bytes) => {
+  await using s = await scene();
+  s.client.send(GET);
+  const up = await s.upstream.next();
+  await up.until("\r\n\r\n");
+  up.send("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhello");
+  await s.client.until("hello");
+  s.client.send(bytes);
+  expect(await s.client.end()).toMatch(/\r\n\r\nhello$/);
+  await up.end();
+  await s.stage.settled();
+});

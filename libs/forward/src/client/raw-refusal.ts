@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { CodedError } from "@evenkeel/runtime";
+import { isAnswering } from "./turns.ts";
 
 /** What a caller reads of an error. */
 export function textOf(error: CodedError): string {
@@ -13,8 +14,12 @@ const phrases: Readonly<Record<number, string>> = {
   501: "Not Implemented",
 };
 
-/** Answers on a connection whose requests cannot be read any more, and ends it. */
+/** Answers on a connection whose requests cannot be read any more, and ends it; inside another answer it breaks that off. */
 export function refuseRaw(socket: Duplex, status: number, error: CodedError): void {
+  if (isAnswering(socket)) {
+    socket.destroy();
+    return;
+  }
   const body = textOf(error);
   socket.on("error", () => undefined);
   socket.end(
