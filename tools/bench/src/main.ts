@@ -6,17 +6,18 @@ import type { Suite } from "./suite.ts";
 import { forward } from "./suites/forward.ts";
 import { kube } from "./suites/kube.ts";
 import { rebalancesSuite } from "./suites/rebalances.ts";
+import { scaleResolver } from "./suites/scale-resolver.ts";
 import { scoring } from "./suites/scoring.ts";
 import { sim } from "./suites/sim.ts";
 import { startup } from "./suites/startup.ts";
 import { weights } from "./suites/weights.ts";
 
-const suites: readonly Suite[] = [startup, kube, scoring, sim, weights, forward, rebalancesSuite];
+const suites: readonly Suite[] = [startup, kube, scoring, sim, weights, forward, rebalancesSuite, scaleResolver];
 
 const usage = `Usage: make bench SUITE=<name>
 
 Prints a table, writes docs/benchmarks/<name>.json and .svg, and exits 1 if a bar is missed.
-${suites.map(({ name, about }) => `  ${name.padEnd(12)} ${about}`).join("\n")}
+${suites.map(({ name, about }) => `  ${name.padEnd(14)} ${about}`).join("\n")}
 `;
 
 async function bench(name: string | undefined): Promise<number> {

@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Cluster } from "./cluster.ts";
+import type { Holder, PodAddress } from "./holder.ts";
+import { IMAGE_ENV, IMAGE_FLAGS } from "./image-flags.ts";
+import { until } from "./until.ts";
+
+const main = join(import.meta.dirname, "../../../../apps/scale-resolver/dist/main.mjs");
+
+interface ResolverOptions {
+  /** More flags for Node than the image's. */
+  readonly nodeFlags?: readonly string[];
+}
+
+/** The bundled service as the image runs it. Its log goes to a file, since to read a line for each request would cost the bench's CPU. */
+export class Resolver implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #cluster: Cluster;
+  readonly #folder: string;
+  #admin = NaN;
+
+  private constructor(cluster: Cluster, nodeFlags: readonly string[]) {
+    this.#cluster = cluster;
+    this.#folder = mkdtempSync(join(tmpdir(), "bench-resolver-"));
+    const log = openSync(this.#log, "w");
+    const flags = [
+      `--kubeconfig=${cluster.kubeconfig}`,
+      "--leader-elect=false",
+      "--insecure",
+      "--state=sqlite::memory:",
+      "--listen-host=127.0.0.1",
+      "--pod-ip=127.0.0.1",
+      "--port-range=27100-27199",
+      ...["port", "grpc-port", "admin-port", "health-port", "shutdown-delay"].map((name) => `--${name}=0`),
+    ];
+    this.#child = spawn(process.execPath, [...IMAGE_FLAGS, ...nodeFlags, main, ...flags], {
+      stdio: ["ignore", log, log],
+      env: IMAGE_ENV,
+    });
+    closeSync(log);
+  }
+
+  static async start(cluster: Cluster, { nodeFlags = [] }: ResolverOptions = {}): Promise<Resolver> {
+    const resolver = new Resolver(cluster, nodeFlags);
+    await until("the resolver is ready", () => Promise.resolve(resolver.#readPorts()));
+    return resolver;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? NaN;
+  }
+
+  /** The service `name` of the cluster as this process holds it, at zero. */
+  async holding(name: string): Promise<Holder> {
+    const port = await this.#cluster.port(name);
+    await until(`a listener on port ${port}`, () => listens(port));
+    await this.#cluster.stands(name, "Zero");
+    return {
+      pid: this.pid,
+      port,
+      pending: () => this.#pending(name),
+      release: (pod: PodAddress) => this.#cluster.ready(name, pod),
+      rest: async () => {
+        // First out of the wake, or the zero before it would be taken for the one that is waited for.
+        await this.#cluster.stands(name, "Guard", "Serve");
+        await this.#cluster.empty(name);
+        await this.#cluster.stands(name, "Zero");
+      },
+      [Symbol.asyncDispose]: () => this[Symbol.asyncDispose](),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      this.#child.kill("SIGKILL");
+      await once(this.#child, "exit");
+    }
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  get #log(): string {
+    return join(this.#folder, "log");
+  }
+
+  #readPorts(): boolean {
+    const text = readFileSync(this.#log, "utf8");
+    if (this.#child.exitCode !== null) throw new Error(`the resolver ended:\n${text}`);
+    for (const line of text.split("\n")) {
+      if (!line.includes('"phase":"ready"')) continue;
+      this.#admin = (JSON.parse(line) as { ports: { admin: number } }).ports.admin;
+      return true;
+    }
+    return false;
+  }
+
+  async #pending(name: string): Promise<number> {
+    const text = await (await fetch(`http://127.0.0.1:${this.#admin}/metrics`)).text();
+    const line = text
+      .split("\n")
+      .find((each) => each.startsWith("evenkeel_resolver_pending{") && each.includes(`service="${name}"`));
+    return Number(line?.split(" ").at(-1) ?? 0);
+  }
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
+}

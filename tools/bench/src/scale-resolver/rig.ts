@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Clients, Reply } from "./clients.ts";
+import type { Holder, PodAddress } from "./holder.ts";
+import type { Pods } from "./pods.ts";
+import { Remote } from "./remote.ts";
+import { until } from "./until.ts";
+
+const POD_PORT = 8080;
+/** Milliseconds in which a held burst comes to rest before it is released. */
+const REST = 300;
+/** Milliseconds after which an answer that has not come is lost. */
+const PATIENCE = 60_000;
+
+/** Clients and pods, which all contenders share. */
+export class Rig implements AsyncDisposable {
+  readonly clients: Remote<Clients>;
+  readonly pods: Remote<Pods>;
+  #bursts = 0;
+  #pods = 0;
+
+  private constructor(clients: Remote<Clients>, pods: Remote<Pods>) {
+    this.clients = clients;
+    this.pods = pods;
+  }
+
+  static async start(): Promise<Rig> {
+    return new Rig(await Remote.start<Clients>("clients.ts"), await Remote.start<Pods>("pods.ts"));
+  }
+
+  /** An address that no pod had before, as a new pod has one: nobody has a connection to it yet. */
+  newPod(): PodAddress {
+    const index = this.#pods++;
+    return { address: `127.9.${Math.floor(index / 250)}.${(index % 250) + 1}`, port: POD_PORT };
+  }
+
+  newBurst(): string {
+    return `b${this.#bursts++}`;
+  }
+
+  finish(name: string): Promise<readonly Reply[]> {
+    return this.clients.ask("finish", { name, patience: PATIENCE });
+  }
+
+  /** Lets so many GET wait, and comes to rest. */
+  async hold(holder: Holder, count: number): Promise<string> {
+    const name = this.newBurst();
+    await this.clients.ask("burst", { name, port: holder.port, count, mixed: false });
+    await until(`${count} requests are held`, async () => (await holder.pending()) === count);
+    await sleep(REST);
+    return name;
+  }
+
+  /** Holds so many GET, makes a pod ready, and takes the milliseconds from there to the first byte of each answer. */
+  async handOff(holder: Holder, count: number): Promise<readonly number[]> {
+    const pod = this.newPod();
+    await this.pods.ask("listen", pod);
+    const name = await this.hold(holder, count);
+    const ready = await holder.release(pod);
+    const replies = await this.finish(name);
+    const right = replies.filter((reply) => reply.right);
+    if (right.length !== count) throw new Error(`${count - right.length} of ${count} were not answered`);
+    await holder.rest();
+    await this.pods.ask("close", pod);
+    return right.map(({ first }) => first - ready);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.clients[Symbol.asyncDispose]();
+    await this.pods[Symbol.asyncDispose]();
+  }
+}
