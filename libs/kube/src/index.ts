@@ -24,6 +24,7 @@ export {
 } from "./events.ts";
 export { evict, type EvictOptions } from "./evict.ts";
 export { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizers.ts";
+export { ForeignLease, type ForeignLeaseOptions } from "./foreign-lease.ts";
 export { kubeMetrics } from "./kube-metrics.ts";
 export { joinStores } from "./joined-store.ts";
 export { leaseLeadership, type LeaseOptions } from "./lease.ts";
