@@ -9,6 +9,8 @@ export interface Binding {
   readonly service: string;
   readonly target: TargetRef;
   readonly minReplicas: number;
+  /** What else scales the workload; null: nothing is known of. */
+  readonly autoscaler: AutoscalerRef | null;
   readonly hold: HoldPolicy;
   readonly probes: readonly ProbeRule[];
   readonly dial: "pod" | "service";
@@ -17,6 +19,11 @@ export interface Binding {
 export interface TargetRef {
   readonly apiVersion: string;
   readonly kind: string;
+  readonly name: string;
+}
+
+export interface AutoscalerRef {
+  readonly type: "hpa" | "keda";
   readonly name: string;
 }
 

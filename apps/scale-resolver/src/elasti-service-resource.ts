@@ -36,6 +36,9 @@ export const elastiServices: ResourceTypeOf<StoredElastiService> = { group, vers
 /** Set to "true" on an object, it is left alone. */
 export const PAUSED = "evenkeel.io/paused";
 
+/** Set to "true" on an object, its Service is given back to its pods: set on all before the program is uninstalled. */
+export const RELEASE = "evenkeel.io/release";
+
 /** Keeps an object until its workload is awake and its Service as it was. The original's own, so that either can let go. */
 export const FINALIZER = "elasti.truefoundry.com/finalizer";
 

@@ -79,5 +79,9 @@ export const settings = {
     default: "acf50383.truefoundry.io",
     help: "Name of the Lease by which KubeElasti's operator leads; while one is live, nothing is switched or scaled",
   }),
+  warmUp: setting.duration({
+    default: "3s",
+    help: "How long requests to itself may keep this replica from being ready, so that the first burst is as quick as later ones",
+  }),
   workers: setting.integer(1, 1000)({ default: "32", help: "ElastiServices that are worked on at once" }),
 };

@@ -1,14 +1,15 @@
+import type { ServerResponse } from "node:http";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connectKube, deployments, type KubeClient } from "@evenkeel/kube";
-import { createLogger, type Logger } from "@evenkeel/runtime";
-import { type ApiServer, FaultPlan, startApiServer } from "@evenkeel/sim";
+import { clusterRoles, connectKube, deployments, type KubeClient } from "@evenkeel/kube";
+import { type Clock, createLogger, type Logger, systemClock } from "@evenkeel/runtime";
+import { type ApiServer, FaultPlan, type Faults, startApiServer } from "@evenkeel/sim";
 
 const ADMIN = { name: "admin", groups: ["system:masters"], token: "admin-token" };
 
-/** Rights as the chart grants them, and no more. */
-export const SCALE_RIGHTS = `
+/** What the user `resolver` may do. */
+const RIGHTS = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: { name: resolver }
@@ -46,8 +47,10 @@ export class ScaleCluster {
   readonly faults = new FaultPlan();
   /** Such as `PATCH /apis/apps/v1/namespaces/shop/deployments/checkout/scale`. */
   readonly calls: string[] = [];
-  /** Runs before a call of the resolver is answered, which waits for it. */
-  before: (call: string) => Promise<void> | void = () => undefined;
+  /** How many of them have their whole answer. */
+  answered = 0;
+  /** Runs before a call of the resolver is answered, which waits for it. It may answer in the server's place, and says so. */
+  before: (call: string, response: ServerResponse) => ReturnType<Faults> = () => "pass";
   /** Lines that were logged. */
   readonly lines: { readonly level: string; readonly msg: string; readonly error?: { readonly code?: string } }[] = [];
   readonly log: Logger = createLogger({
@@ -59,13 +62,13 @@ export class ScaleCluster {
   admin!: KubeClient;
   kube!: KubeClient;
 
-  /** `rights`: what the user `resolver` may do. */
-  async start(rights = SCALE_RIGHTS): Promise<void> {
-    await this.#serve(0);
+  /** `clock`: of the resolver's client. */
+  async start(clock: Clock = systemClock): Promise<void> {
+    await this.#serve();
     this.server.load("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}");
-    if (rights !== "") this.server.load(rights);
+    this.server.load(RIGHTS);
     this.admin = this.#connect(ADMIN.token);
-    this.kube = this.#connect("resolver-token");
+    this.kube = this.#connect("resolver-token", clock);
   }
 
   get server(): ApiServer {
@@ -77,6 +80,18 @@ export class ScaleCluster {
     await Promise.all(this.#clients.map((client) => client.stop()));
     await this.#server?.stop();
     rmSync(this.#folder, { recursive: true });
+  }
+
+  /** Takes from the user `resolver` all that it may do. */
+  async revoke(): Promise<void> {
+    await this.admin.resource(clusterRoles).delete({ name: "resolver" });
+  }
+
+  /** The API server is gone until the returned function is called; what it stores stays. */
+  async gone(): Promise<() => Promise<void>> {
+    const port = Number(new URL(this.server.url).port);
+    await this.server.stop();
+    return () => this.server.listen(port);
   }
 
   /** Resolves when the resolver has made `count` calls in all. */
@@ -115,22 +130,22 @@ export class ScaleCluster {
     await this.admin.resource(deployments).patch({ namespace: "shop", name }, patch);
   }
 
-  async #serve(port: number): Promise<void> {
+  async #serve(): Promise<void> {
     this.#server = await startApiServer({
-      port,
       users: [ADMIN, { name: "resolver", token: "resolver-token" }],
       faults: async (request, response) => {
         if (request.headers.authorization?.includes("resolver-token") !== true) return "pass";
         const call = `${request.method ?? ""} ${request.url ?? ""}`;
         this.calls.push(call);
+        response.on("finish", () => (this.answered += 1));
         for (const heard of this.#listeners) heard();
-        await this.before(call);
+        if ((await this.before(call, response)) === "handled") return "handled";
         return this.faults.faults(request, response);
       },
     });
   }
 
-  #connect(token: string): KubeClient {
+  #connect(token: string, clock: Clock = systemClock): KubeClient {
     const kubeconfig = join(this.#folder, token);
     const cluster = { name: "c", cluster: { server: this.server.url } };
     const context = { name: "x", context: { cluster: "c", user: "u" } };
@@ -138,7 +153,7 @@ export class ScaleCluster {
     writeFileSync(kubeconfig, JSON.stringify({ ...config, "current-context": "x" }));
     const limits = { kubeDeadline: 10_000, kubeConnections: 4, kubeQps: 0, kubeBurst: 1 };
     const settings = { kubeconfig, kubeContext: undefined, ...limits };
-    const client = connectKube({ settings, env: {}, userAgent: "test" });
+    const client = connectKube({ settings, env: {}, userAgent: "test", clock });
     this.#clients.push(client);
     return client;
   }

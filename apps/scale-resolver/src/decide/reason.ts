@@ -33,5 +33,6 @@ export const REASONS = [
   // anywhere
   "Paused",
   "OriginalRuns",
+  "Unsupported",
 ] as const;
 export type Reason = (typeof REASONS)[number];

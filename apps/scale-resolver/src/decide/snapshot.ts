@@ -38,7 +38,7 @@ export interface Policy {
 }
 
 export interface Blockage {
-  readonly reason: "Paused" | "OriginalRuns";
+  readonly reason: "Paused" | "OriginalRuns" | "Unsupported";
   /** A sentence's end: `the annotation evenkeel.io/paused is set`. */
   readonly message: string;
 }

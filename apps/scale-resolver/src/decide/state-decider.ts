@@ -1,7 +1,7 @@
 import type { Decider, Verdict } from "@evenkeel/runtime";
 import { obstacles } from "./obstacles.ts";
 import { REASONS, type Reason } from "./reason.ts";
-import type { ServiceSnapshot } from "./snapshot.ts";
+import type { Pods, ServiceSnapshot } from "./snapshot.ts";
 import type { State } from "./state.ts";
 
 /**
@@ -54,6 +54,9 @@ function answer(snapshot: ServiceSnapshot): Answer {
   return RULES[stage.state](snapshot);
 }
 
+/** Milliseconds. */
+const TOLD_TO_LEAVE = 30_000;
+
 const RULES: Readonly<Record<State, (snapshot: ServiceSnapshot) => Answer>> = {
   Serve: fromServe,
   Guard: fromGuard,
@@ -64,13 +67,18 @@ const RULES: Readonly<Record<State, (snapshot: ServiceSnapshot) => Answer>> = {
 /** Pods that go, or are gone, cannot wait for a trigger: whoever takes them away has decided. */
 function fromServe(snapshot: ServiceSnapshot): Answer {
   const { pods, path, drainPrepared } = snapshot;
-  if (pods && path.resolvers > 0) {
-    if (pods.ready === 0 && pods.leaving > 0) {
-      return to("Guard", "join", "LastPodLeaving", `The last ${count(pods.leaving, "pod")} of the service is leaving`);
-    }
-    if (pods.ready === 0) return to("Guard", "join", "NothingServes", "No pod of the service is ready");
-    if (drainPrepared)
+  if (pods && (pods.ready === 0 || drainPrepared)) {
+    if (path.resolvers === 0) return stay(snapshot, "NoResolver", "No resolver is ready to take requests");
+    if (pods.ready > 0) {
       return to("Guard", "join", "DrainPrepared", "The last pod of the service is about to be taken away");
+    }
+    if (pods.leaving === 0) return to("Guard", "join", "NothingServes", "No pod of the service is ready");
+    return to(
+      "Guard",
+      "join",
+      "LastPodLeaving",
+      `Of the service there is nothing but ${count(pods.leaving, "pod")} on the way out`,
+    );
   }
   const [obstacle] = obstacles(snapshot);
   if (obstacle) return stay(snapshot, obstacle.reason, obstacle.message);
@@ -102,19 +110,23 @@ function fromGuard(snapshot: ServiceSnapshot): Answer {
 
 /** Quiet is necessary and never sufficient: whatever made the service idle before must still say so. */
 function towardsSleep(snapshot: ServiceSnapshot): Answer {
-  const { activity, stage, path, policy } = snapshot;
+  const { activity, stage, path, policy, replicas, dryRun } = snapshot;
   const leave = (reason: Reason, because: string) => to("Serve", "leave", reason, because);
+  if (dryRun) return leave("DryRun", "A dry run is asked for, so the service is kept in Serve");
+  if (activity && stage.requests === null)
+    return leave("ActivityUnknown", "How many requests had come before is not known");
   if (activity && activity.requests !== stage.requests)
     return leave("RequestSeen", "A request came while the resolver listened");
   const [obstacle] = obstacles(snapshot);
   if (obstacle) return leave(obstacle.reason, obstacle.message);
   if (activity && activity.pending + activity.inFlight > 0) {
-    return leave(
-      "InFlight",
-      `${count(activity.pending + activity.inFlight, "request")} is under way through the resolver`,
-    );
+    const under = count(activity.pending + activity.inFlight, "request");
+    return leave("InFlight", `The resolver has ${under} under way`);
   }
-  if (path.provenAt === null) {
+  if (replicas === null) return stay(snapshot, "ReplicasUnknown", "The workload's scale cannot be read");
+  if (replicas === 0)
+    return stay(snapshot, "LastPodLeaving", "The workload is at 0 replicas and its pods are to leave");
+  if (!path.joined || path.provenAt === null) {
     return stay(snapshot, "PathUnproven", "No probe through the Service has reached the resolver yet");
   }
   const quiet = Date.parse(snapshot.at) - Math.max(path.provenAt, stage.since);
@@ -128,22 +140,27 @@ function towardsServe(snapshot: ServiceSnapshot): Answer {
   const { activity, drainPrepared, stage, policy } = snapshot;
   if (drainPrepared) return stay(snapshot, "DrainPrepared", "The last pod of the service is about to be taken away");
   if (activity && activity.pending > 0) {
-    return stay(snapshot, "RequestHeld", `${count(activity.pending, "request")} still waits for its turn`);
+    return stay(snapshot, "RequestHeld", `The resolver still holds ${count(activity.pending, "request")}`);
   }
   if (Date.parse(snapshot.at) - stage.since < policy.settle) {
     return stay(snapshot, "Settling", "Pods are ready, and are given a moment to stay so");
   }
-  return to("Serve", "leave", "PodsReady", "Pods are ready and nobody waits");
+  return to("Serve", "leave", "PodsReady", activity ? "Pods are ready and nobody waits" : "Pods are ready");
 }
 
 function fromZero(snapshot: ServiceSnapshot): Answer {
   const { pods, replicas, activity, triggers } = snapshot;
-  if (pods && pods.ready + pods.leaving > 0) return to("Guard", "move", "PodsReady", "Pods of the service serve");
+  if (pods && pods.ready + pods.leaving > 0) {
+    if (replicas === 0 && isLeaving(pods, snapshot)) {
+      return stay(snapshot, "LastPodLeaving", "The workload is at 0 replicas and its last pods leave");
+    }
+    return to("Guard", "move", "PodsReady", "Pods of the service serve");
+  }
   if (replicas !== null && replicas > 0) {
     return to("Wake", "move", "ScaledUp", `Somebody scaled the workload to ${count(replicas, "replica")}`);
   }
   if (activity && activity.pending > 0) {
-    return to("Wake", "wake", "RequestHeld", `${count(activity.pending, "request")} waits`);
+    return to("Wake", "wake", "RequestHeld", `The resolver holds ${count(activity.pending, "request")}`);
   }
   if (replicas === null) return stay(snapshot, "ReplicasUnknown", "The workload's scale cannot be read");
   const busy = triggers.find(({ verdict }) => verdict === "busy");
@@ -153,18 +170,20 @@ function fromZero(snapshot: ServiceSnapshot): Answer {
 
 function fromWake(snapshot: ServiceSnapshot): Answer {
   const { pods, replicas, activity } = snapshot;
-  if (pods && pods.ready + pods.leaving > 0) return to("Guard", "move", "PodsReady", "A pod is ready");
+  if (pods && pods.ready + pods.leaving > 0) return to("Guard", "move", "PodsReady", "Pods of the service serve");
   if (replicas === null) return stay(snapshot, "ReplicasUnknown", "The workload's scale cannot be read");
   if (replicas > 0) return stay(snapshot, "PodsStarting", `No pod of ${count(replicas, "replica")} is ready yet`);
-  if (activity && activity.pending > 0) {
-    return to(
-      "Wake",
-      "wake",
-      "RequestHeld",
-      `The workload is at 0 replicas and ${count(activity.pending, "request")} waits`,
-    );
+  if (!activity) return stay(snapshot, "ActivityUnknown", "The workload is at 0 replicas, and who waits is not known");
+  if (activity.pending > 0) {
+    const held = count(activity.pending, "request");
+    return to("Wake", "wake", "RequestHeld", `The workload is at 0 replicas and the resolver holds ${held}`);
   }
   return to("Zero", "move", "ScaledToZero", "The workload is at 0 replicas and nobody waits");
+}
+
+/** Pods of a workload at 0 replicas are soon told to leave. Those that stay ready for longer are not its own. */
+function isLeaving(pods: Pods, { at, stage }: ServiceSnapshot): boolean {
+  return pods.ready === 0 || Date.parse(at) - stage.since < TOLD_TO_LEAVE;
 }
 
 function to(after: State, action: Action, reason: Reason, because: string): Answer {

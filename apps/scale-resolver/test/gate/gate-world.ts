@@ -76,7 +76,7 @@ export class GateWorld implements AsyncDisposable {
   accessLog(): Record<string, unknown>[] {
     return this.lines
       .map((line) => JSON.parse(line) as { request?: Record<string, unknown> })
-      .flatMap(({ request }) => request ?? []);
+      .flatMap(({ request }) => (request ? [request] : []));
   }
 
   /** The value of a series, as it is exposed. */

@@ -1,0 +1,92 @@
+import { hasFinalizer, type ReconcileContext, removeFinalizer, type Resource, type Result } from "@evenkeel/kube";
+import { type Clock, CodedError } from "@evenkeel/runtime";
+import type { Binding } from "../binding.ts";
+import { FINALIZER, type StoredElastiService } from "../elasti-service-resource.ts";
+import type { Pods } from "../decide/snapshot.ts";
+import type { Autoscalers } from "./autoscalers.ts";
+import type { Leftovers } from "./leftovers.ts";
+import type { PathSlices } from "./path-slices.ts";
+import type { Scales } from "./scales.ts";
+
+export interface LetGoOptions {
+  readonly elastiServices: Resource<StoredElastiService>;
+  readonly path: PathSlices;
+  readonly scales: Scales;
+  readonly autoscalers: Autoscalers;
+  readonly leftovers: Leftovers;
+  /** The pods behind a Service; null while they are unknown. */
+  readonly pods: (namespace: string, service: string) => Pods | null;
+  /** Why the original must be taken for running; undefined if it does not run. */
+  readonly original: (signal: AbortSignal) => Promise<string | undefined>;
+  readonly clock: Clock;
+  readonly dryRun: boolean;
+}
+
+/** How long an object that goes is kept for a pod that does not get ready, in milliseconds. */
+const PATIENCE = 120_000;
+const SOON = 500;
+
+/**
+ * Gives a Service back to its pods when its ElastiService goes: a workload that sleeps is woken first, and requests are held until a pod
+ * is ready. Only then does the resolver leave the path and the object go.
+ */
+export class LetGo {
+  readonly #options: LetGoOptions;
+  /** Since when an object is being let go. */
+  readonly #since = new Map<string, number>();
+
+  constructor(options: LetGoOptions) {
+    this.#options = options;
+  }
+
+  async take(
+    object: StoredElastiService,
+    binding: Binding | undefined,
+    context: ReconcileContext,
+  ): Promise<Result | undefined> {
+    const { elastiServices, path, leftovers, original, dryRun } = this.#options;
+    const { signal, log } = context;
+    const { uid = "" } = object.metadata;
+    if (!hasFinalizer(object, FINALIZER)) {
+      this.#since.delete(uid);
+      return undefined;
+    }
+    if (binding && !dryRun) {
+      const running = await original(signal);
+      if (running !== undefined) {
+        log.warn(`the original lets go of the object, since it still runs: ${running}`);
+        return { requeueAfter: SOON * 20 };
+      }
+      if (!(await this.#isAwake(object, binding, context))) return { requeueAfter: SOON };
+      await path.leave(binding.namespace, binding.service, { signal });
+      for (const line of await leftovers.clean(binding.namespace, binding.service, signal)) log.info(line);
+    }
+    await removeFinalizer(elastiServices, object, FINALIZER, { signal });
+    this.#since.delete(uid);
+    return undefined;
+  }
+
+  /** Whether pods are ready, or nothing can be done about it. */
+  async #isAwake(
+    { metadata: { uid = "" } }: StoredElastiService,
+    { namespace, service, target, minReplicas, autoscaler }: Binding,
+    { signal, log }: ReconcileContext,
+  ): Promise<boolean> {
+    const { scales, autoscalers, pods, clock } = this.#options;
+    if ((pods(namespace, service)?.ready ?? 0) > 0) return true;
+    const since = this.#since.get(uid) ?? clock.monotonic();
+    this.#since.set(uid, since);
+    try {
+      const woken = await scales.wake(namespace, target, minReplicas, { signal });
+      if (woken === "woken") log.info(`${target.kind} ${target.name} is woken, since its ElastiService goes`);
+      if (autoscaler) await autoscalers.resume(namespace, autoscaler, { signal });
+    } catch (error) {
+      if (!(error instanceof CodedError) || error.recovery === "retryable") throw error;
+      log.warn({ error }, "the workload cannot be woken; its ElastiService goes all the same");
+      return true;
+    }
+    if (clock.monotonic() - since < PATIENCE) return false;
+    log.warn(`no pod of ${service} has become ready; its ElastiService goes all the same`);
+    return true;
+  }
+}

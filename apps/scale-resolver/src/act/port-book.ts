@@ -1,0 +1,41 @@
+import { keyOf, type ReadStore, type Service } from "@evenkeel/kube";
+import type { PortRecord, StoredElastiService } from "../elasti-service-resource.ts";
+import { allocate, type PortRange } from "./ports.ts";
+
+/** Gives each port of each Service a port of the resolver, and never the same to two. */
+export class PortBook {
+  readonly #store: Pick<ReadStore<StoredElastiService>, "values">;
+  readonly #range: PortRange;
+  /** What was given and may not be on record yet, by object and port. */
+  readonly #given = new Map<string, number>();
+
+  constructor(store: Pick<ReadStore<StoredElastiService>, "values">, range: PortRange) {
+    this.#store = store;
+    this.#range = range;
+  }
+
+  /** The ports of an object's Service, each with the same number as before where it had one. */
+  give(object: StoredElastiService, service: Service): readonly PortRecord[] {
+    const key = keyOf(object);
+    const names = (service.spec?.ports ?? [])
+      .filter(({ protocol = "TCP" }) => protocol === "TCP")
+      .map(({ name = "" }) => name);
+    const wanted = names.map((name) => `${key}/${name}`);
+    const ports = allocate(this.#range, this.#taken(), wanted);
+    for (const [of, port] of ports) this.#given.set(of, port);
+    return names.map((name) => ({ name, port: ports.get(`${key}/${name}`) ?? 0 }));
+  }
+
+  forget(key: string): void {
+    for (const of of this.#given.keys()) if (of.startsWith(`${key}/`)) this.#given.delete(of);
+  }
+
+  #taken(): ReadonlyMap<string, number> {
+    const age = ({ metadata }: StoredElastiService) => metadata.creationTimestamp ?? "";
+    const oldestFirst = [...this.#store.values()].sort((a, b) => (age(a) < age(b) ? -1 : 1));
+    const recorded = oldestFirst.flatMap((object) =>
+      (object.status?.ports ?? []).map(({ name, port }) => [`${keyOf(object)}/${name}`, port] as const),
+    );
+    return new Map([...recorded, ...this.#given]);
+  }
+}

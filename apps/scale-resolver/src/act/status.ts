@@ -1,0 +1,135 @@
+import { type Condition, type Judgement, setConditions } from "@evenkeel/kube";
+import type { Reason } from "../decide/reason.ts";
+import type { ServiceSnapshot } from "../decide/snapshot.ts";
+import type { Stage } from "../decide/state.ts";
+import type { ElastiServiceStatus, PortRecord } from "../elasti-service-resource.ts";
+
+/** Reasons for which a service cannot be put to sleep, or woken, until somebody or something else changes. */
+const FAULTS: ReadonlySet<string> = new Set<Reason>([
+  "TriggerUnknown",
+  "NoResolver",
+  "ActivityUnknown",
+  "EndpointsUnknown",
+  "ReplicasUnknown",
+  "OriginalRuns",
+  "Unsupported",
+]);
+
+/** Whether somebody should look at it. */
+export function isBadNews({ reason }: { readonly reason: string }): boolean {
+  return FAULTS.has(reason);
+}
+
+export interface TurnOutcome {
+  readonly snapshot: ServiceSnapshot;
+  readonly decision: { readonly reason: Reason; readonly message: string };
+  readonly stage: Stage;
+  readonly ports: readonly PortRecord[];
+  /** What the workload is set to now. */
+  readonly replicas: number | null;
+  /** What went wrong when the decision was carried out. */
+  readonly failure: string | undefined;
+  readonly lastWokenAt: number | null;
+  /** How long the last wake took; null where this process saw none. */
+  readonly lastWakeMs: number | null;
+}
+
+/** The status after a turn: the very same object if nothing in it changed, so that nothing need be written. */
+export function statusAfter(
+  before: ElastiServiceStatus | undefined,
+  turn: TurnOutcome,
+  now: number,
+): ElastiServiceStatus {
+  const { snapshot, stage, ports, replicas, lastWokenAt, lastWakeMs } = turn;
+  const conditions = setConditions(before?.conditions ?? [], judgements(turn), now);
+  return updated(
+    before,
+    {
+      observedGeneration: snapshot.elastiService.generation,
+      state: stage.state,
+      since: time(stage.since),
+      ...(replicas === null ? {} : { replicas }),
+      ports: samePorts(before?.ports, ports) ? (before?.ports ?? ports) : ports,
+      ...(lastWokenAt === null ? {} : { lastScaledUpTime: time(lastWokenAt) }),
+      ...(lastWakeMs === null ? {} : { lastWakeMilliseconds: lastWakeMs }),
+      mode: stage.state === "Serve" ? "serve" : "proxy",
+      conditions,
+    },
+    now,
+  );
+}
+
+/** The status of an ElastiService that is not worked on: its spec is wrong, or another has its Service. */
+export function statusOfIdle(
+  before: ElastiServiceStatus | undefined,
+  about: { readonly reason: string; readonly message: string; readonly generation: number; readonly selected?: number },
+  now: number,
+): ElastiServiceStatus {
+  const { reason, message, generation, selected } = about;
+  const status = selected === undefined ? "False" : "True";
+  const judged: Judgement = {
+    type: "Ready",
+    status,
+    reason,
+    message: message.slice(0, 2000),
+    observedGeneration: generation,
+  };
+  const conditions = setConditions(before?.conditions ?? [], [judged], now);
+  const rest = selected === undefined ? {} : { selected };
+  return updated(before, { observedGeneration: generation, ...rest, conditions }, now);
+}
+
+function judgements({ snapshot, decision, stage, failure }: TurnOutcome): readonly Judgement[] {
+  const judge = (type: string, holds: boolean | undefined, reason: string, message: string): Judgement => ({
+    type,
+    status: holds === undefined ? "Unknown" : holds ? "True" : "False",
+    reason,
+    message: message.slice(0, 2000),
+    observedGeneration: snapshot.elastiService.generation,
+  });
+  const { reason, message } = decision;
+  const silent = snapshot.triggers.find(({ verdict }) => verdict === "unknown");
+  return [
+    failure === undefined
+      ? judge("Ready", reason === "Paused" ? undefined : !isBadNews(decision), reason, message)
+      : judge("Ready", false, "Failed", failure),
+    judge("Asleep", stage.state === "Zero", stage.state, SENTENCES[stage.state]),
+    ...(snapshot.triggers.length === 0
+      ? []
+      : [
+          silent
+            ? judge("TriggersAvailable", false, "TriggerUnknown", `${silent.trigger}: ${silent.message}`)
+            : judge("TriggersAvailable", true, "Read", "Every trigger has answered"),
+        ]),
+  ];
+}
+
+const SENTENCES: Readonly<Record<Stage["state"], string>> = {
+  Serve: "Requests go straight to the pods",
+  Guard: "Requests pass the resolver",
+  Zero: "There are no pods; the next request wakes the workload",
+  Wake: "Requests wait for a pod",
+};
+
+/** `lastReconciledTime` says when the status was last written, and does not count as a change. */
+function updated(
+  before: ElastiServiceStatus | undefined,
+  changes: ElastiServiceStatus & { readonly conditions: readonly Condition[] },
+  now: number,
+): ElastiServiceStatus {
+  const same =
+    before && Object.entries(changes).every(([field, value]) => before[field as keyof typeof before] === value);
+  return same ? before : { ...before, ...changes, lastReconciledTime: time(now) };
+}
+
+function samePorts(before: readonly PortRecord[] | undefined, ports: readonly PortRecord[]): boolean {
+  return (
+    before?.length === ports.length &&
+    ports.every(({ name, port }, at) => before[at]?.name === name && before[at]?.port === port)
+  );
+}
+
+/** To the second, as the API server writes times. */
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, "Z");
+}

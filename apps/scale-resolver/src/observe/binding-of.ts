@@ -1,0 +1,75 @@
+import { durationMilliseconds, type ElastiService } from "@evenkeel/api";
+import type { Binding, HoldPolicy, ProbeRule, TargetRef } from "../binding.ts";
+
+const DEFAULT_TIMEOUT = 600_000;
+const DEFAULT_MAX_PENDING = 10_000;
+const DEFAULT_MAX_PENDING_BYTES = 256 * 2 ** 20;
+const DEFAULT_RETRY_AFTER = 5;
+
+type Spec = ElastiService["spec"];
+
+/** An ElastiService that stands for one Service, with every default filled in; undefined for one that selects Services. */
+export function bindingOf({ metadata, spec }: ElastiService): Binding | undefined {
+  const { service, scaleTargetRef } = spec;
+  if (selects(spec) || service === undefined || scaleTargetRef === undefined) return undefined;
+  return {
+    namespace: metadata.namespace ?? "",
+    name: metadata.name,
+    uid: metadata.uid ?? "",
+    generation: metadata.generation ?? 0,
+    service,
+    target: targetOf(scaleTargetRef),
+    minReplicas: spec.minTargetReplicas ?? 1,
+    autoscaler: spec.autoscaler ?? null,
+    hold: holdOf(spec.hold),
+    probes: (spec.probeResponse ?? []).map(probeOf),
+    dial: spec.dial ?? "pod",
+  };
+}
+
+/** Whether an ElastiService is a template for those of the Services that it selects. */
+export function selects({ selector, service }: Spec): boolean {
+  return selector !== undefined || service === "*";
+}
+
+/** Older names of kinds, as the original takes them. */
+const KINDS: Readonly<Record<string, string>> = { deployments: "Deployment", rollouts: "Rollout" };
+
+function targetOf({ apiVersion, kind, name }: NonNullable<Spec["scaleTargetRef"]>): TargetRef {
+  return { apiVersion, kind: KINDS[kind] ?? kind, name };
+}
+
+function holdOf(hold: Spec["hold"] = {}): HoldPolicy {
+  const { placeholder, overflow } = hold;
+  return {
+    timeout: durationMilliseconds(hold.timeout ?? "") ?? DEFAULT_TIMEOUT,
+    maxPending: hold.maxPending ?? DEFAULT_MAX_PENDING,
+    maxPendingBytes: hold.maxPendingBytes ?? DEFAULT_MAX_PENDING_BYTES,
+    concurrencyPerPod: hold.concurrencyPerPod ?? null,
+    retryAfterSeconds: hold.retryAfterSeconds ?? DEFAULT_RETRY_AFTER,
+    placeholder:
+      overflow === "Placeholder" && placeholder
+        ? {
+            status: placeholder.status ?? 503,
+            body: placeholder.body,
+            contentType: placeholder.contentType ?? "text/plain; charset=utf-8",
+          }
+        : null,
+  };
+}
+
+function probeOf({
+  path,
+  headers = [],
+  queryParams = [],
+  method,
+  response,
+}: NonNullable<Spec["probeResponse"]>[number]): ProbeRule {
+  return {
+    ...(path === undefined ? {} : { path: { type: path.type ?? "PathPrefix", value: path.value ?? "/" } }),
+    headers: headers.map(({ name, type = "Exact", value }) => ({ name, type, value })),
+    queryParams: queryParams.map(({ name, type = "Exact", value }) => ({ name, type, value })),
+    ...(method === undefined ? {} : { method }),
+    response,
+  };
+}

@@ -1,0 +1,168 @@
+import type { ElastiService } from "@evenkeel/api";
+import type { EndpointSlice, ReadStore, Service } from "@evenkeel/kube";
+import type { Clock } from "@evenkeel/runtime";
+import { type Binding, serviceKey, type TargetRef } from "../binding.ts";
+import type { Activity, Blockage, Pods, ServiceSnapshot, TriggerReading } from "../decide/snapshot.ts";
+import type { Stage } from "../decide/state.ts";
+import { PAUSED, type StoredElastiService } from "../elasti-service-resource.ts";
+import { isWithin } from "./enabled-period.ts";
+import type { ServiceEndpoint } from "./endpoints.ts";
+import { podsOf, serviceEndpoints } from "./service-endpoints.ts";
+import { type Memory, stageFound } from "./stages.ts";
+
+export interface ObserverOptions {
+  readonly services: Pick<ReadStore<Service>, "get">;
+  readonly slices: Pick<ReadStore<EndpointSlice, "service">, "by" | "hasSynced">;
+  /** What the workload is set to. */
+  readonly replicas: (namespace: string, target: TargetRef, signal: AbortSignal) => Promise<number>;
+  readonly triggers: (elastiService: ElastiService, signal: AbortSignal) => Promise<readonly TriggerReading[]>;
+  /** Of all replicas of the resolver together; null while one of them is not heard of. */
+  readonly activity: (key: string) => Promise<Activity | null>;
+  /** Why the original must be taken for running; undefined if it does not run. */
+  readonly original: (signal: AbortSignal) => Promise<string | undefined>;
+  /** How many resolvers are ready to take requests. */
+  readonly resolvers: () => number;
+  readonly drainPrepared: (namespace: string, service: string) => boolean;
+  /** Proves that the resolver is in a Service's path. */
+  readonly prove: (service: Service, pods: Pods, signal: AbortSignal) => Promise<boolean>;
+  readonly clock: Clock;
+  readonly settle: number;
+}
+
+export interface Observed {
+  readonly snapshot: ServiceSnapshot;
+  readonly service: Service | undefined;
+  readonly endpoints: readonly ServiceEndpoint[];
+}
+
+export interface Subject {
+  readonly object: StoredElastiService;
+  readonly elastiService: ElastiService;
+  readonly binding: Binding;
+  readonly memory: Memory | undefined;
+  /** Whether the resolver's own EndpointSlices are there. */
+  readonly joined: boolean;
+}
+
+const DEFAULT_QUIET_SECONDS = 15;
+const DEFAULT_COOLDOWN_SECONDS = 900;
+
+/** Looks at one service and writes down all that its next state depends on. What is not needed is not asked for. */
+export class Observer {
+  readonly #options: ObserverOptions;
+
+  constructor(options: ObserverOptions) {
+    this.#options = options;
+  }
+
+  async observe(subject: Subject, signal: AbortSignal): Promise<Observed> {
+    const { services, slices, clock, settle, resolvers, drainPrepared } = this.#options;
+    const { object, elastiService, binding, memory, joined } = subject;
+    const { namespace, name, generation, service: serviceName } = binding;
+    const { spec } = elastiService;
+    const key = serviceKey(namespace, serviceName);
+    const service = services.get(key);
+    const endpoints = serviceEndpoints([...slices.by("service", key)]);
+    const pods = slices.hasSynced && service ? podsOf(endpoints) : null;
+    const serving = pods ? pods.ready + pods.leaving : null;
+
+    // The scale is read where it decides something: when nothing serves, and before it is set to zero.
+    const asksScale = serving === 0 || memory?.stage.state === "Zero" || isFallingAsleep(memory?.stage);
+    const replicas = asksScale ? await this.#replicas(binding, signal) : null;
+    const stage = memory?.stage ?? stageFound({ joined, pods, replicas, now: clock.now() });
+    const original = await this.#options.original(signal);
+    // A pod that leaves is not kept waiting by a metric server.
+    const asksTriggers = stage.state === "Zero" || (pods !== null && pods.ready > 0 && stage.state !== "Wake");
+    const triggers = asksTriggers ? await this.#options.triggers(elastiService, signal) : [];
+    const provenAt = await this.#provenAt(subject, stage, service, pods, signal);
+    const activity = await this.#options.activity(key);
+    const now = clock.now();
+
+    const snapshot: ServiceSnapshot = {
+      at: new Date(now).toISOString(),
+      elastiService: { namespace, name, generation },
+      service: serviceName,
+      policy: {
+        minReplicas: binding.minReplicas,
+        cooldown: (spec.cooldownPeriod || DEFAULT_COOLDOWN_SECONDS) * 1000,
+        quiet: (spec.quietPeriod ?? DEFAULT_QUIET_SECONDS) * 1000,
+        settle,
+      },
+      dryRun: spec.dryRun ?? false,
+      blocked: blockageOf(object, service, original),
+      stage,
+      replicas,
+      pods,
+      path: { joined, resolvers: resolvers(), provenAt },
+      activity,
+      triggers,
+      withinPeriod: isWithinPeriod(spec.enabledPeriod, now),
+      drainPrepared: drainPrepared(namespace, serviceName),
+      lastWokenAt: memory?.lastWokenAt ?? instant(object.status?.lastScaledUpTime),
+    };
+    return { snapshot, service, endpoints };
+  }
+
+  async #replicas({ namespace, target }: Binding, signal: AbortSignal): Promise<number | null> {
+    try {
+      return await this.#options.replicas(namespace, target, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      // Unknown is never zero: the decision says that the scale cannot be read, and the next turn tries again.
+      void error;
+      return null;
+    }
+  }
+
+  async #provenAt(
+    { memory, joined, binding }: Subject,
+    stage: Stage,
+    service: Service | undefined,
+    pods: Pods | null,
+    signal: AbortSignal,
+  ): Promise<number | null> {
+    const { clock, prove, drainPrepared } = this.#options;
+    if (memory?.provenAt != null) return memory.provenAt;
+    const matters = stage.purpose === "sleep" || drainPrepared(binding.namespace, binding.service);
+    if (stage.state !== "Guard" || !joined || !service || !pods || !matters) return null;
+    return (await prove(service, pods, signal)) ? clock.now() : null;
+  }
+}
+
+function isFallingAsleep(stage: Stage | undefined): boolean {
+  return stage?.state === "Guard" && stage.purpose === "sleep";
+}
+
+function isWithinPeriod(period: ElastiService["spec"]["enabledPeriod"], now: number): boolean {
+  if (!period) return true;
+  const answer = isWithin(period, now);
+  return "within" in answer && answer.within;
+}
+
+function blockageOf(
+  { metadata }: StoredElastiService,
+  service: Service | undefined,
+  original: string | undefined,
+): Blockage | null {
+  if (original !== undefined) return { reason: "OriginalRuns", message: original };
+  if (metadata.annotations?.[PAUSED] === "true") {
+    return { reason: "Paused", message: `the annotation ${PAUSED} is set` };
+  }
+  const fault = service && whyUnsupported(service);
+  return fault === undefined ? null : { reason: "Unsupported", message: fault };
+}
+
+/** Why the resolver cannot stand in the path of a Service. */
+function whyUnsupported({ spec = {} }: Service): string | undefined {
+  if (spec.type === "ExternalName") return "a Service of type ExternalName has no endpoints of its own";
+  if (spec.clusterIP === "None") {
+    return "the Service is headless: its clients ask pods at ports that the resolver cannot stand in for";
+  }
+  const ports = (spec.ports ?? []).filter(({ protocol = "TCP" }) => protocol === "TCP");
+  return ports.length === 0 ? "the Service has no TCP port" : undefined;
+}
+
+function instant(text: string | undefined): number | null {
+  const time = Date.parse(text ?? "");
+  return Number.isNaN(time) ? null : time;
+}

@@ -1,0 +1,65 @@
+import { keyOf, type EndpointSlice, type KeySource, type ReadStore, type Service } from "@evenkeel/kube";
+import { PAUSED, RELEASE, type StoredElastiService } from "../elasti-service-resource.ts";
+import type { Bindings } from "./bindings.ts";
+import { SERVICE_NAME } from "./slice-labels.ts";
+
+type Watched<T extends StoredElastiService | Service | EndpointSlice> = Pick<ReadStore<T>, "whenSynced" | "subscribe">;
+
+/** ElastiServices that came, went, or were asked for something else. A status is none of these, or each turn would lead to another. */
+export function specChanges(store: Watched<StoredElastiService>): KeySource {
+  return {
+    whenSynced: (signal) => store.whenSynced(signal),
+    subscribe: (enqueue) =>
+      store.subscribe((change) => {
+        if (change.type === "updated" && !asksOtherwise(change.old, change.object)) return;
+        enqueue(change.key, change.relisted ? "low" : "normal");
+      }),
+  };
+}
+
+function asksOtherwise({ metadata: old }: StoredElastiService, { metadata: now }: StoredElastiService): boolean {
+  return (
+    old.generation !== now.generation ||
+    old.deletionTimestamp !== now.deletionTimestamp ||
+    [PAUSED, RELEASE].some((name) => old.annotations?.[name] !== now.annotations?.[name])
+  );
+}
+
+/** The ElastiServices of Services whose pods or ports changed. */
+export function serviceChanges(
+  bindings: Bindings,
+  services: Watched<Service>,
+  slices: Watched<EndpointSlice>,
+): readonly KeySource[] {
+  const of = <T extends Service | EndpointSlice>(store: Watched<T>, serviceOf: (object: T) => string): KeySource => ({
+    whenSynced: (signal) => store.whenSynced(signal),
+    subscribe: (enqueue) =>
+      store.subscribe((change) => {
+        const owner = bindings.ownerOf(serviceOf(change.type === "deleted" ? change.old : change.object));
+        if (owner) enqueue(keyOf(owner), change.relisted ? "low" : "normal");
+      }),
+  });
+  return [
+    of(services, keyOf),
+    of(slices, ({ metadata }) => `${metadata.namespace ?? ""}/${metadata.labels?.[SERVICE_NAME] ?? ""}`),
+  ];
+}
+
+/** Keys that something in this process asks to look at. */
+export class Nudges implements KeySource {
+  readonly #listeners = new Set<(key: string) => void>();
+
+  nudge(key: string): void {
+    for (const listener of this.#listeners) listener(key);
+  }
+
+  whenSynced(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  subscribe(enqueue: (key: string, priority: "normal") => void): () => void {
+    const listener = (key: string) => enqueue(key, "normal");
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

@@ -1,0 +1,62 @@
+import type { Path, Pods, ServiceSnapshot } from "../decide/snapshot.ts";
+import type { Stage, State } from "../decide/state.ts";
+
+/** What the leader remembers of one service. It is lost with the term, and found again from what the cluster shows. */
+export interface Memory {
+  readonly stage: Stage;
+  /** When a probe through the Service first came back, since the resolver joined the path. */
+  readonly provenAt: number | null;
+  /** When it was last woken, if that was in this term. */
+  readonly lastWokenAt: number | null;
+}
+
+/** What is seen of a service of which nothing is remembered. */
+export interface Sight {
+  readonly joined: Path["joined"];
+  readonly pods: Pods | null;
+  readonly replicas: number | null;
+  readonly now: number;
+}
+
+/** Where a service stands that nobody remembers. A resolver in the path stays there until it is known that pods are ready. */
+export function stageFound({ joined, pods, replicas, now }: Sight): Stage {
+  const found = (state: State): Stage => ({ state, since: now, purpose: "safety", requests: null });
+  if (!joined) return found("Serve");
+  if (!pods || pods.ready + pods.leaving > 0) return found("Guard");
+  return found(replicas === 0 ? "Zero" : "Wake");
+}
+
+/** Where it stands once a decision has been carried out. */
+export function stageAfter(
+  { stage, activity, at }: ServiceSnapshot,
+  { after, reason }: { readonly after: State; readonly reason: string },
+): Stage {
+  if (after === stage.state) return stage;
+  return {
+    state: after,
+    since: Date.parse(at),
+    purpose: reason === "Idle" ? "sleep" : "safety",
+    requests: activity?.requests ?? null,
+  };
+}
+
+/** The services' memories, by key of their ElastiService. */
+export class Memories {
+  readonly #memories = new Map<string, Memory>();
+
+  get(key: string): Memory | undefined {
+    return this.#memories.get(key);
+  }
+
+  set(key: string, memory: Memory): void {
+    this.#memories.set(key, memory);
+  }
+
+  delete(key: string): void {
+    this.#memories.delete(key);
+  }
+
+  clear(): void {
+    this.#memories.clear();
+  }
+}

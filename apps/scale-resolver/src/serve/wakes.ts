@@ -1,0 +1,99 @@
+import type { Metrics } from "@evenkeel/metrics";
+import type { Clock } from "@evenkeel/runtime";
+import type { metrics } from "../metrics.ts";
+import type { WakeRecord } from "./service-history.ts";
+
+export interface WakesOptions {
+  readonly clock: Clock;
+  readonly metrics: Pick<Metrics<typeof metrics>, "wakeSeconds" | "wakes">;
+  /** How many requests wait for a Service. */
+  readonly pending: (key: string) => number;
+  /** Hears of each wake, and of more about it. */
+  readonly tell: (key: string, wake: WakeRecord) => void;
+}
+
+interface Running {
+  readonly began: number;
+  scaled: number | undefined;
+  ready: number | undefined;
+  record: WakeRecord;
+}
+
+/** Takes the time of wakes, phase by phase, on the replica that holds the requests. Keys are those of Services. */
+export class Wakes {
+  readonly #options: WakesOptions;
+  readonly #running = new Map<string, Running>();
+  readonly #last = new Map<string, WakeRecord>();
+
+  constructor(options: WakesOptions) {
+    this.#options = options;
+  }
+
+  /** From the first held request of the last wake to the first ready pod; null where there was none. */
+  lastMilliseconds(key: string): number | null {
+    const { scaleMs = null, startMs = null } = this.#last.get(key) ?? {};
+    return startMs === null ? null : Math.round((scaleMs ?? 0) + startMs);
+  }
+
+  /** A request is held. */
+  begin(key: string): void {
+    if (this.#running.has(key)) return;
+    const { clock } = this.#options;
+    const record = { startedAt: clock.now(), scaleMs: null, startMs: null, connectMs: null, held: 1 };
+    this.#running.set(key, { began: clock.monotonic(), scaled: undefined, ready: undefined, record });
+    this.#options.tell(key, record);
+  }
+
+  /** The scale call was answered; `woken` says that it was this one which scaled the workload up. */
+  scaled(key: string, woken: boolean): void {
+    const running = this.#running.get(key);
+    if (!running || running.scaled !== undefined) return;
+    if (woken) this.#options.metrics.wakes.inc(labelsOf(key));
+    running.scaled = this.#options.clock.monotonic();
+    this.#took(key, running, "scale", running.scaled - running.began);
+  }
+
+  /** A pod is ready. */
+  ready(key: string): void {
+    const running = this.#running.get(key);
+    if (!running || running.ready !== undefined) return;
+    running.ready = this.#options.clock.monotonic();
+    this.#took(key, running, "start", running.ready - (running.scaled ?? running.began));
+  }
+
+  /** A held request was answered: the wake is over. The gate measures this part. */
+  answered(key: string): void {
+    const running = this.#running.get(key);
+    if (running?.ready === undefined) return;
+    this.#running.delete(key);
+    this.#note(key, running, { connectMs: this.#options.clock.monotonic() - running.ready });
+  }
+
+  /** Nobody waits any more. */
+  abandon(key: string): void {
+    if (this.#running.get(key)?.ready === undefined) this.#running.delete(key);
+  }
+
+  forget(key: string): void {
+    this.#running.delete(key);
+    this.#last.delete(key);
+  }
+
+  #took(key: string, running: Running, phase: "scale" | "start", milliseconds: number): void {
+    this.#options.metrics.wakeSeconds.observe({ ...labelsOf(key), phase }, milliseconds / 1000);
+    this.#note(key, running, phase === "scale" ? { scaleMs: milliseconds } : { startMs: milliseconds });
+  }
+
+  #note(key: string, running: Running, more: Partial<WakeRecord>): void {
+    const { pending, tell } = this.#options;
+    const held = Math.max(running.record.held, pending(key));
+    running.record = { ...running.record, ...more, held };
+    this.#last.set(key, running.record);
+    tell(key, running.record);
+  }
+}
+
+function labelsOf(key: string): { readonly namespace: string; readonly service: string } {
+  const [namespace = "", service = ""] = key.split("/");
+  return { namespace, service };
+}

@@ -1,0 +1,249 @@
+import type { ElastiService } from "@evenkeel/api";
+import {
+  addFinalizer,
+  hasFinalizer,
+  kubeErrors,
+  nameKey,
+  type ReadStore,
+  type Reconcile,
+  type ReconcileContext,
+  type Resource,
+  type Result,
+  type Service,
+} from "@evenkeel/kube";
+import type { MetricRegistry, Metrics } from "@evenkeel/metrics";
+import type { Clock, DecisionOf, Decisions } from "@evenkeel/runtime";
+import type { Selections } from "./act/children.ts";
+import type { CarryOut } from "./act/carry-out.ts";
+import type { LetGo } from "./act/let-go.ts";
+import type { PathSlices } from "./act/path-slices.ts";
+import type { StatusWriter } from "./act/status-writer.ts";
+import { statusAfter, statusOfIdle } from "./act/status.ts";
+import type { PortBook } from "./act/port-book.ts";
+import { type Binding, serviceKey } from "./binding.ts";
+import type { stateDecider } from "./decide/state-decider.ts";
+import type { ServiceSnapshot } from "./decide/snapshot.ts";
+import { type State, STATES } from "./decide/state.ts";
+import { FINALIZER, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
+import type { metrics } from "./metrics.ts";
+import type { Bindings } from "./observe/bindings.ts";
+import type { Observer } from "./observe/observer.ts";
+import { type Memories, stageAfter } from "./observe/stages.ts";
+import type { Board } from "./serve/board.ts";
+import type { Wakes } from "./serve/wakes.ts";
+
+export interface TurnsOptions {
+  readonly elastiServices: Resource<StoredElastiService>;
+  readonly store: Pick<ReadStore<StoredElastiService>, "get">;
+  readonly services: Pick<ReadStore<Service>, "get">;
+  readonly bindings: Bindings;
+  readonly observer: Observer;
+  readonly memories: Memories;
+  readonly ports: PortBook;
+  readonly path: PathSlices;
+  readonly carryOut: CarryOut;
+  readonly letGo: LetGo;
+  readonly selections: Selections;
+  readonly statuses: StatusWriter;
+  readonly decisions: Pick<Decisions<typeof stateDecider>, "decide" | "forget">;
+  readonly board: Board;
+  readonly wakes: Pick<Wakes, "lastMilliseconds">;
+  readonly metrics: Metrics<typeof metrics>;
+  readonly registry: Pick<MetricRegistry, "forget">;
+  readonly clock: Clock;
+  /** Milliseconds between two looks at a service to which nothing happens. */
+  readonly interval: number;
+}
+
+type StateDecision = DecisionOf<typeof stateDecider>;
+
+/** One turn of the loop for one ElastiService: observe, decide, carry out, tell. */
+export class Turns {
+  readonly #options: TurnsOptions;
+  /** By key, the sentence that went with the last news: repeats say the same, so that they are no change of the status. */
+  readonly #told = new Map<string, { readonly id: string; readonly message: string }>();
+  /** By key, the Service that was looked after. */
+  readonly #served = new Map<string, Pick<Binding, "namespace" | "name" | "service">>();
+
+  constructor(options: TurnsOptions) {
+    this.#options = options;
+  }
+
+  readonly take: Reconcile = async (name, context) => {
+    const { store, bindings, letGo } = this.#options;
+    const key = nameKey(name);
+    const object = store.get(key);
+    if (!object) {
+      this.#forget(key);
+      return undefined;
+    }
+    const understood = bindings.understand(object);
+    if (isLeaving(object)) {
+      const binding = understood.kind === "service" ? understood.binding : undefined;
+      return letGo.take(object, binding, context);
+    }
+    if (understood.kind === "invalid") {
+      const message = understood.errors.join("; ");
+      context.log.warn({ errors: understood.errors }, "the spec cannot be understood; nothing is done");
+      return this.#idle(object, { reason: "InvalidSpec", message }, context);
+    }
+    if (understood.kind === "selection") return this.#select(object, understood.object, context);
+    return this.#turn(object, understood.object, understood.binding, context);
+  };
+
+  async #turn(
+    object: StoredElastiService,
+    elastiService: ElastiService,
+    binding: Binding,
+    context: ReconcileContext,
+  ): Promise<Result | undefined> {
+    const { bindings, observer, memories, decisions, path, carryOut, clock, interval } = this.#options;
+    const { signal } = context;
+    const key = nameKey(binding);
+    const owner = bindings.ownerOf(serviceKey(binding.namespace, binding.service));
+    if (owner && owner.metadata.uid !== object.metadata.uid) {
+      const message = `The Service ${binding.service} is looked after by the ElastiService ${owner.metadata.name ?? ""}, which is older`;
+      return this.#idle(object, { reason: "Conflict", message }, context);
+    }
+    const service = this.#options.services.get(serviceKey(binding.namespace, binding.service));
+    if (!service) {
+      const message = `There is no Service ${binding.service} in ${binding.namespace}`;
+      return this.#idle(object, { reason: "ServiceNotFound", message }, context);
+    }
+    if (!(await this.#keepFinalizer(object, signal))) return undefined;
+    this.#served.set(key, binding);
+    const ports = await this.#givePorts(object, service, signal);
+
+    const memory = memories.get(key);
+    const joined = path.isJoined(binding.namespace, binding.service);
+    const { snapshot } = await observer.observe({ object, elastiService, binding, memory, joined }, signal);
+    const decision = this.#worded(decisions.decide(snapshot));
+    const outcome = await carryOut.run({ object, service, binding, ports, snapshot, decision }, context);
+    const now = clock.now();
+    const stage = outcome.done ? stageAfter(snapshot, decision) : snapshot.stage;
+    const woke = stage.state === "Wake" && snapshot.stage.state !== "Wake";
+    const lastWokenAt = woke ? now : snapshot.lastWokenAt;
+    const provenAt = stage.state === "Serve" ? null : snapshot.path.provenAt;
+    memories.set(key, { stage, provenAt, lastWokenAt });
+
+    this.#measure(binding, snapshot.stage.state, stage.state);
+    const lastWakeMs = this.#options.wakes.lastMilliseconds(serviceKey(binding.namespace, binding.service));
+    this.#options.board.show(key, { snapshot, decision, stage, lastWakeMs });
+    const replicas = outcome.done ? replicasAfter(snapshot, decision) : snapshot.replicas;
+    const turn = { snapshot, decision, stage, ports, replicas, failure: outcome.failure, lastWokenAt, lastWakeMs };
+    await this.#options.statuses.write(object, statusAfter(object.status, turn, now), signal);
+    if (outcome.error) throw outcome.error;
+    return { requeueAfter: untilNextLook(stage.state, snapshot, decision, interval) };
+  }
+
+  async #givePorts(object: StoredElastiService, service: Service, signal: AbortSignal) {
+    const { ports, statuses, clock } = this.#options;
+    const given = ports.give(object, service);
+    const recorded = object.status?.ports ?? [];
+    const isKnown = given.every(({ name, port }) => recorded.some((one) => one.name === name && one.port === port));
+    // Replicas listen on what is recorded: before the path leads there they must know.
+    if (!isKnown) {
+      const lastReconciledTime = new Date(clock.now()).toISOString();
+      await statuses.write(object, { ...object.status, ports: given, lastReconciledTime }, signal);
+    }
+    return given;
+  }
+
+  async #keepFinalizer(object: StoredElastiService, signal: AbortSignal): Promise<boolean> {
+    if (hasFinalizer(object, FINALIZER)) return true;
+    try {
+      const { metadata } = await addFinalizer(this.#options.elastiServices, object, FINALIZER, { signal });
+      return metadata.deletionTimestamp === undefined;
+    } catch (error) {
+      if (error instanceof kubeErrors.NotFound) return false;
+      throw error;
+    }
+  }
+
+  async #select(object: StoredElastiService, elastiService: ElastiService, context: ReconcileContext): Promise<Result> {
+    const { selections, interval } = this.#options;
+    const { selected, left } = await selections.sync(elastiService, context.signal);
+    const others = left.map(({ service, why }) => `${service} is left out: ${why}`);
+    const message = [`${selected} Services are selected`, ...others].join("; ");
+    await this.#idle(object, { reason: "Selected", message, selected }, context);
+    return { requeueAfter: interval };
+  }
+
+  async #idle(
+    object: StoredElastiService,
+    about: { readonly reason: string; readonly message: string; readonly selected?: number },
+    { signal }: ReconcileContext,
+  ): Promise<Result> {
+    const { statuses, clock, interval } = this.#options;
+    const generation = object.metadata.generation ?? 0;
+    await statuses.write(object, statusOfIdle(object.status, { ...about, generation }, clock.now()), signal);
+    return { requeueAfter: interval };
+  }
+
+  #worded(decision: StateDecision): StateDecision {
+    const key = nameKey({ namespace: decision.object.namespace, name: decision.object.name });
+    const told = this.#told.get(key);
+    if (told?.id === decision.id) return { ...decision, message: told.message };
+    this.#told.set(key, { id: decision.id, message: decision.message });
+    return decision;
+  }
+
+  #measure({ namespace, name, service }: Binding, before: State, after: State): void {
+    const { metrics } = this.#options;
+    for (const state of STATES) metrics.state.set({ namespace, service, state }, state === after ? 1 : 0);
+    metrics.mode.set({ namespace, crd_name: name }, after === "Serve" ? 0 : 1);
+    if ((before === "Serve") !== (after === "Serve")) {
+      metrics.trafficSwitches.inc({ namespace, source: service, enabled: after === "Serve" ? "false" : "true" });
+    }
+  }
+
+  /** What is kept of an object that is gone. */
+  #forget(key: string): void {
+    const { memories, ports, board, decisions, registry } = this.#options;
+    const served = this.#served.get(key);
+    this.#served.delete(key);
+    this.#told.delete(key);
+    memories.delete(key);
+    ports.forget(key);
+    board.remove(key);
+    if (!served) return;
+    const { namespace, name, service } = served;
+    decisions.forget({ kind: "ElastiService", namespace, name });
+    registry.forget({ namespace, service });
+    registry.forget({ namespace, source: service });
+    registry.forget({ namespace, crd_name: name });
+  }
+}
+
+/** What the workload is set to once a decision has been carried out. */
+function replicasAfter({ replicas, policy }: ServiceSnapshot, { action }: StateDecision): number | null {
+  if (action === "sleep") return 0;
+  return action === "wake" ? policy.minReplicas : replicas;
+}
+
+/** Whether an object goes, or the whole program is about to. */
+function isLeaving({ metadata }: StoredElastiService): boolean {
+  return metadata.deletionTimestamp !== undefined || metadata.annotations?.[RELEASE] === "true";
+}
+
+/** How soon a service is looked at again though nothing happened that the loop would hear of, in milliseconds. */
+const SOON = 250;
+const ASLEEP = 60_000;
+const WAKING = 5_000;
+
+function untilNextLook(
+  state: State,
+  { stage, policy, path, at }: ServiceSnapshot,
+  { reason }: Pick<StateDecision, "reason">,
+  interval: number,
+): number {
+  const now = Date.parse(at);
+  if (state === "Zero") return ASLEEP;
+  if (state === "Wake") return WAKING;
+  if (state !== "Guard") return interval;
+  if (reason === "Quieting" && path.provenAt !== null) {
+    return Math.max(SOON, Math.min(interval, Math.max(path.provenAt, stage.since) + policy.quiet - now));
+  }
+  if (reason === "Settling") return Math.max(SOON, stage.since + policy.settle - now);
+  return stage.state === "Guard" ? Math.min(interval, 1000) : SOON;
+}

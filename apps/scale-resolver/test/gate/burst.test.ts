@@ -1,0 +1,179 @@
+import { connect } from "node:net";
+import { describe, expect, test } from "@jest/globals";
+import { type Answer, ask, digestOf } from "./ask.ts";
+import { GateWorld, HOST, KEY, until } from "./gate-world.ts";
+import { PodServer } from "./pod-server.ts";
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+function bodyOf(index: number): Buffer | undefined {
+  return index % 2 === 0 ? undefined : Buffer.alloc(1 + ((index * 37) % 5000), `${index};`);
+}
+
+/** Sends a burst of GET and POST and waits until all are held. */
+async function burst(world: GateWorld, port: number, count: number): Promise<Promise<Answer>[]> {
+  const answers = Array.from({ length: count }, (_, index) => {
+    const body = bodyOf(index);
+    return ask(port, { id: String(index), path: `/${index}`, ...(body ? { body } : {}) });
+  });
+  for (const answer of answers) answer.catch(() => undefined);
+  await until(() => world.gate.activity(KEY).pending === count);
+  return answers;
+}
+
+async function expectAllOnce(answers: readonly Promise<Answer>[], pods: readonly PodServer[]): Promise<void> {
+  const all = await Promise.all(answers);
+  expect(all.filter(({ status }) => status !== 200)).toEqual([]);
+  const wrong = all.filter(({ body }, index) => body !== `${index} ${digestOf(bodyOf(index) ?? "")}`);
+  expect(wrong).toEqual([]);
+  const ids = pods.flatMap(({ arrivals }) => arrivals.map(({ id }) => id));
+  expect(ids).toHaveLength(answers.length);
+  expect(new Set(ids).size).toBe(answers.length);
+}
+
+describe("a cold burst", () => {
+  test("of 2,000 GET and POST loses nothing, sends nothing twice and spoils no body, though the ready pod refuses connections for 300 ms", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.make();
+    const port = await world.put();
+    const answers = await burst(world, port, 2000);
+    expect(world.gate.activity(KEY)).toMatchObject({ pending: 2000, inFlight: 0, requests: 2000 });
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    await pause(300);
+    expect(world.gate.activity(KEY).pending).toBe(2000);
+    await pod.listen();
+    await expectAllOnce(answers, [pod]);
+    expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, inFlight: 0, requests: 2000 });
+    expect(world.firstAnswers).toHaveLength(1);
+    await until(() => world.accessLog().length === 2000);
+    expect(world.accessLog().every(({ outcome }) => outcome === "released")).toBe(true);
+  }, 60_000);
+
+  test("goes to the pods that take it while another refuses, and to that one too when it does", async () => {
+    await using world = await GateWorld.start();
+    await using good = await PodServer.start({ answerAfter: 20 });
+    await using late = await PodServer.make({ answerAfter: 20 });
+    const port = await world.put(KEY, { hold: { concurrencyPerPod: 10 } });
+    const answers = await burst(world, port, 500);
+    world.gate.endpoints(KEY, [late.endpoint(), good.endpoint()]);
+    await until(() => good.arrivals.length > 50);
+    await late.listen();
+    await expectAllOnce(answers, [good, late]);
+    expect(late.arrivals.length).toBeGreaterThan(0);
+    expect(good.most).toBeLessThanOrEqual(10);
+    expect(late.most).toBeLessThanOrEqual(10);
+  });
+
+  test("is not lost when its pod vanishes and another one comes", async () => {
+    await using world = await GateWorld.start();
+    await using gone = await PodServer.make();
+    await using pod = await PodServer.start();
+    const port = await world.put();
+    const answers = await burst(world, port, 200);
+    const wakes = world.wakes.length;
+    world.gate.endpoints(KEY, [gone.endpoint()]);
+    await pause(50);
+    world.gate.endpoints(KEY, []);
+    expect(world.wakes).toHaveLength(wakes + 1);
+    await pause(50);
+    expect(world.gate.activity(KEY)).toMatchObject({ pending: 200, inFlight: 0 });
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    await expectAllOnce(answers, [pod]);
+  });
+
+  test("is handed out in the order of its arrival, also after a refusal", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.make();
+    const port = await world.put(KEY, { hold: { concurrencyPerPod: 1 } });
+    const answers: Promise<Answer>[] = [];
+    for (let index = 0; index < 60; index++) {
+      answers.push(ask(port, { id: String(index) }));
+      await until(() => world.gate.activity(KEY).pending === index + 1);
+      await pause(2);
+    }
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    await pause(60);
+    await pod.listen();
+    await Promise.all(answers);
+    expect(pod.arrivals.map(({ id }) => Number(id))).toEqual(Array.from({ length: 60 }, (_, index) => index));
+  });
+});
+
+describe("without a cap of its own a pod", () => {
+  test("gets 100 requests at once, and more after a moment if others still wait: long streams keep nobody waiting", async () => {
+    await using world = await GateWorld.start();
+    const sent: string[] = [];
+    await using pod = await PodServer.start({
+      // A stream that never ends; the others are answered.
+      answer: (request, response) => {
+        sent.push(request.url ?? "");
+        if (request.url === "/stream") response.write("begun");
+        else response.end("done");
+      },
+    });
+    const port = await world.put();
+    const sockets = Array.from({ length: 100 }, () => {
+      const socket = connect(port, HOST, () => socket.write("GET /stream HTTP/1.1\r\nhost: a\r\n\r\n"));
+      return socket;
+    });
+    await until(() => world.gate.activity(KEY).pending === 100);
+    const quick = Array.from({ length: 20 }, () => ask(port, { path: "/quick" }));
+    await until(() => world.gate.activity(KEY).pending === 120);
+    const began = performance.now();
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    await until(() => sent.length >= 100);
+    expect(sent.slice(0, 100)).not.toContain("/quick");
+    const answers = await Promise.all(quick);
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(240);
+    // Nobody waits, so the next is passed on at once, though a hundred streams are open.
+    const next = await ask(port, { path: "/quick" });
+    expect(next.status).toBe(200);
+    expect(next.headers).not.toHaveProperty("x-evenkeel-cold-start");
+    for (const socket of sockets) socket.destroy();
+    await until(() => world.gate.activity(KEY).inFlight === 0);
+  });
+});
+
+describe("a request that may have had an effect", () => {
+  test("is sent once: a pod that breaks off after the first bytes of a body costs the client a 502", async () => {
+    await using world = await GateWorld.start();
+    let seen = 0;
+    await using pod = await PodServer.start({
+      answer: (request) => {
+        seen += 1;
+        request.once("data", () => request.socket.destroy());
+      },
+    });
+    const port = await world.put();
+    const answer = ask(port, { body: Buffer.alloc(100_000, "x") });
+    await until(() => world.gate.activity(KEY).pending === 1);
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    const { status, headers } = await answer;
+    expect({ status, code: headers["evenkeel-error"], seen }).toEqual({
+      status: 502,
+      code: "EK_FORWARD_BROKEN",
+      seen: 1,
+    });
+    await until(() => world.gate.activity(KEY).inFlight === 0);
+  });
+
+  test("without a body is sent again only if its method allows it, and not for ever", async () => {
+    await using world = await GateWorld.start();
+    const seen: string[] = [];
+    await using pod = await PodServer.start({
+      answer: (request) => {
+        seen.push(request.method ?? "");
+        request.socket.destroy();
+      },
+    });
+    const port = await world.put();
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    expect((await ask(port, { method: "POST", body: "" })).status).toBe(502);
+    expect(seen).toEqual(["POST"]);
+    expect((await ask(port)).status).toBe(502);
+    expect(seen).toEqual(["POST", "GET", "GET", "GET"]);
+    await until(() => world.gate.activity(KEY).inFlight === 0);
+    expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, requests: 2 });
+  });
+});

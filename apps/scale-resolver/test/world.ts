@@ -1,0 +1,342 @@
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, request, type Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ServiceProcess } from "@evenkeel/e2e";
+import { connectKube, deployments, type KubeClient, pods, services } from "@evenkeel/kube";
+import {
+  type ApiServer,
+  controlPlane,
+  type DataPlane,
+  dataPlane,
+  FaultPlan,
+  podPrograms,
+  type Prometheus,
+  type RunningPod,
+  simNode,
+  startApiServer,
+  startPrometheus,
+  workloads,
+} from "@evenkeel/sim";
+import { elastiServices, type StoredElastiService } from "../src/elasti-service-resource.ts";
+
+const root = join(import.meta.dirname, "../../..");
+/** What the image holds; `nx run scale-resolver:integration` makes it first. */
+const main = join(import.meta.dirname, "../dist/main.mjs");
+
+const USER = { name: "admin", groups: ["system:masters"], token: "secret" };
+
+/** The query of the triggers of these tests. */
+export const QUERY = "sum(requests)";
+const UPTIME = 'min_over_time((max(up{container="prometheus"}) or vector(0))[1s:])';
+const PORT = 8080;
+
+export interface WorldOptions {
+  /** From a pod's creation until it is ready. */
+  readonly startDelay?: number;
+  readonly terminationDelay?: number;
+  /** After which a node sees a change of EndpointSlices. */
+  readonly nodeLag?: (node: string) => number;
+  /** How long after it is ready a pod refuses connections. */
+  readonly refuse?: number;
+  /** The third part of addresses, so that worlds beside each other do not meet. */
+  readonly number?: number;
+}
+
+/** What a pod has been asked. */
+export interface Seen {
+  readonly pod: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+/**
+ * A cluster, a metric server and pods that answer in this process, for the real service beside it. Every address is one of loopback: a
+ * pod listens at its own, and a Service is reached as kube-proxy would let it be.
+ */
+export class World implements AsyncDisposable {
+  readonly folder: string;
+  readonly api: ApiServer;
+  readonly faults: FaultPlan;
+  readonly prometheus: Prometheus;
+  readonly kube: KubeClient;
+  readonly plane: DataPlane;
+  readonly seen: Seen[];
+  readonly #processes: ServiceProcess[] = [];
+  readonly #number: number;
+  /** What the triggers read; null is no sample at all. */
+  metric: number | null = 5;
+
+  private constructor(
+    parts: Pick<World, "folder" | "api" | "faults" | "prometheus" | "plane" | "seen">,
+    number: number,
+  ) {
+    this.folder = parts.folder;
+    this.api = parts.api;
+    this.faults = parts.faults;
+    this.prometheus = parts.prometheus;
+    this.plane = parts.plane;
+    this.seen = parts.seen;
+    this.#number = number;
+    const settings = {
+      kubeconfig: this.kubeconfig,
+      kubeContext: undefined,
+      kubeDeadline: 5000,
+      kubeConnections: 4,
+      kubeQps: 0,
+      kubeBurst: 100,
+    };
+    this.kube = connectKube({ settings, env: {}, userAgent: "tests" });
+    this.prometheus.answer(QUERY, () => ({
+      kind: "vector",
+      samples: this.metric === null ? [] : [{ metric: {}, value: this.metric }],
+    }));
+    this.prometheus.answer(UPTIME, () => ({ kind: "vector", samples: [{ metric: {}, value: 1 }] }));
+  }
+
+  static async start(options: WorldOptions = {}): Promise<World> {
+    const { startDelay = 300, terminationDelay = 500, nodeLag = () => 0, refuse = 0, number = 1 } = options;
+    const folder = await mkdtemp(join(tmpdir(), "scale-resolver-"));
+    const seen: Seen[] = [];
+    const faults = new FaultPlan();
+    const plane = dataPlane({ nodeLag, locate: ({ address, port }) => ({ host: address, port }) });
+    const kubelet = { startDelay, terminationDelay, podCidr: `127.${50 + number}.0.0/16` };
+    const api = await startApiServer({
+      users: [USER],
+      faults: faults.faults,
+      behaviours: [
+        ...controlPlane,
+        ...workloads(kubelet),
+        podPrograms((pod) => new EchoPod(pod, seen, refuse)),
+        plane.behaviour,
+      ],
+    });
+    api.load(await readFile(join(root, "charts/crds/elasti.truefoundry.com_elastiservices.yaml"), "utf8"));
+    api.load(JSON.stringify(simNode("node-a", { cpu: "64", memory: "64Gi", pods: 500 })));
+    const prometheus = await startPrometheus();
+    await writeFile(join(folder, "kubeconfig"), kubeconfigFor(api.url));
+    return new World({ folder, api, faults, prometheus, plane, seen }, number);
+  }
+
+  get kubeconfig(): string {
+    return join(this.folder, "kubeconfig");
+  }
+
+  /** Ports for Services that no other world has. */
+  get portRange(): string {
+    return `${20_000 + this.#number * 100}-${20_099 + this.#number * 100}`;
+  }
+
+  /** The flags that a service in this world needs; those that are given win. */
+  flags(given: readonly string[] = []): readonly string[] {
+    const isGiven = (name: string) => given.some((flag) => flag.startsWith(`--${name}`));
+    const defaults = {
+      kubeconfig: this.kubeconfig,
+      state: "sqlite::memory:",
+      insecure: "true",
+      "grpc-port": "0",
+      port: "0",
+      "port-range": this.portRange,
+      "trigger-interval": "300ms",
+      settle: "200ms",
+      "warm-up": "0s",
+      "lease-duration": "3s",
+      "lease-renew-deadline": "2s",
+      "lease-retry-period": "300ms",
+    };
+    const rest = Object.entries(defaults).flatMap(([name, value]) => (isGiven(name) ? [] : [`--${name}=${value}`]));
+    return [...given, ...rest];
+  }
+
+  /** Starts the service as a process of its own. */
+  serve(flags: readonly string[] = []): ServiceProcess {
+    const service = ServiceProcess.start(main, this.flags(flags), { env: process.env });
+    this.#processes.push(service);
+    return service;
+  }
+
+  /** A Deployment and its Service. */
+  async workload(name: string, replicas = 1): Promise<void> {
+    const labels = { app: name };
+    await this.kube.resource(deployments).create({
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { namespace: "default", name },
+      spec: {
+        replicas,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "echo" }] } },
+      },
+    });
+    await this.kube.resource(services).create({
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { namespace: "default", name, labels },
+      spec: {
+        clusterIP: this.clusterAddress(name),
+        ipFamilies: ["IPv4"],
+        selector: labels,
+        ports: [{ name: "http", port: PORT, targetPort: PORT }],
+      },
+    });
+    const at = { host: this.clusterAddress(name), port: PORT };
+    await this.plane.reach({ node: "cluster", namespace: "default", service: name, port: PORT, at });
+  }
+
+  clusterAddress(name: string): string {
+    const part = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_000, 7);
+    return `127.${150 + this.#number}.${Math.floor(part / 256)}.${(part % 254) + 1}`;
+  }
+
+  /** An ElastiService of the workload and Service `name`, which can fall asleep after a second. */
+  async elasti(name: string, change: Readonly<Record<string, unknown>> = {}): Promise<StoredElastiService> {
+    const metadata = { query: QUERY, serverAddress: this.prometheus.url, threshold: "0.5" };
+    const object = { apiVersion: "elasti.truefoundry.com/v1alpha1", kind: "ElastiService" };
+    const spec = {
+      service: name,
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+      minTargetReplicas: 1,
+      cooldownPeriod: 1,
+      quietPeriod: 1,
+      triggers: [{ type: "prometheus", metadata }],
+      ...change,
+    };
+    return this.kube.resource(elastiServices).create({ ...object, metadata: { namespace: "default", name }, spec });
+  }
+
+  get(name: string): Promise<StoredElastiService> {
+    return this.kube.resource(elastiServices).get({ namespace: "default", name });
+  }
+
+  async replicas(name: string): Promise<number> {
+    const { spec } = await this.kube.resource(deployments).scale.get({ namespace: "default", name });
+    return spec.replicas ?? 0;
+  }
+
+  async scale(name: string, replicas: number): Promise<void> {
+    const body = { spec: { replicas } };
+    await this.kube.resource(deployments).scale.patch({ namespace: "default", name }, { type: "merge", body });
+  }
+
+  /** Resolves when a workload has no pods any more. */
+  async isEmpty(name: string): Promise<void> {
+    await eventually(async () => {
+      const { items } = await this.kube.resource(pods).list({ namespace: "default", labelSelector: `app=${name}` });
+      if (items.length > 0) throw new Error(`${name} still has ${items.length} pods`);
+    });
+  }
+
+  async inState(name: string, state: string, limit?: number): Promise<StoredElastiService> {
+    return eventually(async () => {
+      const object = await this.get(name);
+      if (object.status?.state !== state) throw new Error(`${name} is ${JSON.stringify(object.status)}`);
+      return object;
+    }, limit);
+  }
+
+  /** What a client gets from a Service, by a connection of its own; on a node of its own if it is told which. */
+  async ask(name: string, options: AskOptions = {}): Promise<Answer> {
+    const { node, ...rest } = options;
+    const place =
+      node === undefined
+        ? { host: this.clusterAddress(name), port: PORT }
+        : await this.plane.reach({ node, namespace: "default", service: name, port: PORT });
+    return ask(place, rest);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#processes.map((service) => service[Symbol.asyncDispose]()));
+    await this.kube.stop();
+    await Promise.all([this.api.stop(), this.prometheus.stop()]);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+export interface AskOptions {
+  readonly node?: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+export async function ask(
+  place: { readonly host: string; readonly port: number },
+  options: AskOptions = {},
+): Promise<Answer> {
+  const { method = "GET", path = "/", body = "", headers = {} } = options;
+  const asked = request({ ...place, method, path, headers, agent: false });
+  asked.end(body);
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body: await textOf(answer) };
+}
+
+async function textOf(stream: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** A pod that answers with its name and what it was asked. */
+class EchoPod {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor({ name, address }: RunningPod, seen: Seen[], refuse: number) {
+    this.#server = createServer((asked, answer) => {
+      void textOf(asked).then(
+        (body) => {
+          // The resolver's own question, whether it is in the path, may come to a pod.
+          if (asked.url !== "*") seen.push({ pod: name, method: asked.method ?? "", path: asked.url ?? "", body });
+          answer.end(`${name} ${asked.method ?? ""} ${asked.url ?? ""} ${body}`);
+        },
+        () => undefined,
+      );
+    });
+    this.#server.on("connection", (socket) => {
+      this.#sockets.add(socket.on("close", () => this.#sockets.delete(socket)));
+    });
+    this.#server.on("error", () => undefined);
+    this.#timer = setTimeout(() => this.#server.listen(PORT, address), refuse);
+  }
+
+  kill(): void {
+    clearTimeout(this.#timer);
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+/** Resolves when `check` does not throw any more. Fails with what it threw last after `limit` milliseconds. */
+export async function eventually<T>(check: () => T | Promise<T>, limit = 15_000): Promise<T> {
+  const end = performance.now() + limit;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+function kubeconfigFor(server: string): string {
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "sim", cluster: { server } }],
+    users: [{ name: "admin", user: { token: USER.token } }],
+    contexts: [{ name: "sim", context: { cluster: "sim", user: "admin" } }],
+    "current-context": "sim",
+  });
+}
