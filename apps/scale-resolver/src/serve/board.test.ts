@@ -1,44 +1,11 @@
-import { Store } from "@evenkeel/kube";
-import { createLogger } from "@evenkeel/runtime";
-import { FakeClock } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
 import type { Activity } from "../decide/snapshot.ts";
-import { stateDecider } from "../decide/state-decider.ts";
-import type { Stage } from "../decide/state.ts";
-import type { StoredElastiService } from "../elasti-service-resource.ts";
-import { type Changes, NOON, quietService, secondsAgo } from "../testing/quiet-service.ts";
-import { Board, type ShownTurn } from "./board.ts";
-
-const log = createLogger({ service: "test", level: "fatal", secrets: [], destination: { write: () => undefined } });
-
-function stored(name: string, changes: Partial<StoredElastiService> = {}): StoredElastiService {
-  return {
-    apiVersion: "elasti.truefoundry.com/v1alpha1",
-    kind: "ElastiService",
-    metadata: { namespace: "shop", name },
-    spec: { service: name, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name } },
-    ...changes,
-  };
-}
-
-function turn(changes: Changes = {}, rest: Partial<ShownTurn> = {}): ShownTurn {
-  const snapshot = quietService(changes);
-  const decision = { ...stateDecider.decide(snapshot), at: NOON, dryRun: false };
-  const stage: Stage = { ...snapshot.stage, state: decision.after };
-  return { snapshot, decision, stage, lastWakeMs: null, ...rest };
-}
-
-function setUp(activity?: (key: string) => Activity | null) {
-  const store = new Store<StoredElastiService>({ log });
-  const clock = new FakeClock(NOON);
-  const board = new Board({ store, clock, ...(activity && { activity }) });
-  const told: string[] = [];
-  board.subscribe((key) => told.push(key));
-  return { store, clock, board, told };
-}
+import { NOON, secondsAgo } from "../testing/quiet-service.ts";
+import { boardOf, stored, turn } from "../testing/shown-service.ts";
+import type { Board } from "./board.ts";
 
 test("a service is shown as its status has it until this process has taken a turn", () => {
-  const { store, board } = setUp();
+  const { store, board } = boardOf();
   store.put(
     stored("cart", {
       status: {
@@ -67,13 +34,13 @@ test("a service is shown as its status has it until this process has taken a tur
 });
 
 test("what nobody knows yet is null and not zero", () => {
-  const { store, board } = setUp();
+  const { store, board } = boardOf();
   store.put(stored("checkout"));
   expect(board.get("shop/checkout")).toMatchObject({ state: null, since: null, replicas: null, lastWakeMs: null });
 });
 
 test("the last turn says more than the status, under the Service's name", () => {
-  const { store, board, told } = setUp();
+  const { store, board, told } = boardOf();
   store.put(stored("night-rest", { spec: { service: "checkout" } }));
   told.length = 0;
   board.show("shop/night-rest", turn({ activity: { pending: 3 }, pods: { starting: 1 } }, { lastWakeMs: 2050 }));
@@ -92,7 +59,7 @@ test("the last turn says more than the status, under the Service's name", () => 
 });
 
 test("states become a time line with the reason of each change", () => {
-  const { store, board } = setUp();
+  const { store, board } = boardOf();
   store.put(stored("checkout"));
   board.show("shop/checkout", turn());
   board.show("shop/checkout", turn({ stage: { state: "Guard", purpose: "sleep", since: secondsAgo(40) } }));
@@ -104,7 +71,7 @@ test("states become a time line with the reason of each change", () => {
 });
 
 test("wakes are kept under the Service's name", () => {
-  const { store, board, told } = setUp();
+  const { store, board, told } = boardOf();
   store.put(stored("night-rest", { spec: { service: "checkout" } }));
   told.length = 0;
   const wake = { startedAt: secondsAgo(70), scaleMs: 8, startMs: null, connectMs: null, held: 3 };
@@ -115,7 +82,7 @@ test("wakes are kept under the Service's name", () => {
 });
 
 test("templates, and objects that name nothing, are not among the services", () => {
-  const { store, board } = setUp();
+  const { store, board } = boardOf();
   store.put(stored("checkout"));
   store.put(stored("every", { spec: { service: "*" } }));
   store.put(stored("some", { spec: { selector: { matchLabels: { a: "b" } } } }));
@@ -125,7 +92,7 @@ test("templates, and objects that name nothing, are not among the services", () 
 });
 
 test("lists by namespace and name, in order", () => {
-  const { store, board } = setUp();
+  const { store, board } = boardOf();
   for (const name of ["search", "cart"]) store.put(stored(name));
   store.put({ ...stored("cart"), metadata: { namespace: "media", name: "cart" } });
   const keys = (filter?: Parameters<Board["list"]>[0]) =>
@@ -137,7 +104,7 @@ test("lists by namespace and name, in order", () => {
 });
 
 test("an object that is deleted, or names another Service, leaves nothing behind", () => {
-  const { store, board, told } = setUp();
+  const { store, board, told } = boardOf();
   store.put(stored("checkout"));
   board.show("shop/checkout", turn());
   told.length = 0;
@@ -152,7 +119,7 @@ test("an object that is deleted, or names another Service, leaves nothing behind
 });
 
 test("of two ElastiServices of a Service, the one that is looked after is shown", () => {
-  const { store, board } = setUp();
+  const { store, board } = boardOf();
   store.put(stored("later", { spec: { service: "checkout" } }));
   store.put(stored("checkout"));
   board.show("shop/checkout", turn());
@@ -164,7 +131,7 @@ test("of two ElastiServices of a Service, the one that is looked after is shown"
 test("what waits is looked at every second, and told of when it differs", async () => {
   let pending = 0;
   const activity = (): Activity => ({ pending, inFlight: 0, requests: 40, lastRequestAt: null });
-  const { store, board, clock, told } = setUp(activity);
+  const { store, board, clock, told } = boardOf({ activity });
   store.put(stored("checkout"));
   board.show("shop/checkout", turn());
   board.start();
@@ -180,7 +147,7 @@ test("what waits is looked at every second, and told of when it differs", async 
 });
 
 test("a process that leads no more shows the status again", () => {
-  const { store, board } = setUp();
+  const { store, board } = boardOf();
   store.put(stored("checkout", { status: { state: "Serve" } }));
   board.show("shop/checkout", turn());
   board.clear();

@@ -11,7 +11,7 @@ import { ServiceHistory, type WakeRecord } from "./service-history.ts";
 export interface ShownTurn {
   /** What was seen; its `stage` is the one before. */
   readonly snapshot: ServiceSnapshot;
-  readonly decision: Pick<DecisionOf<typeof stateDecider>, "at" | "reason" | "message" | "dryRun">;
+  readonly decision: Pick<DecisionOf<typeof stateDecider>, "at" | "action" | "reason" | "message" | "dryRun">;
   /** The one after, as it was carried out. */
   readonly stage: Stage;
   /** From the first held request of the last wake to the first ready pod; null before the first. */

@@ -1,0 +1,149 @@
+import { drainV1, type Permission, rpcErrors, type Served } from "@evenkeel/rpc";
+import type { Clock } from "@evenkeel/runtime";
+import { serviceKey } from "../binding.ts";
+import type { ServiceEndpoint } from "../observe/endpoints.ts";
+import type { Board, ShownTurn } from "./board.ts";
+import type { Preparations } from "./preparations.ts";
+import { durationMessage, millisecondsOf, timeMessage } from "./times.ts";
+
+export interface DrainServiceOptions {
+  readonly preparations: Preparations;
+  readonly board: Board;
+  /** The pods behind a Service, by its key; null while they are unknown. */
+  readonly endpoints: (key: string) => readonly ServiceEndpoint[] | null;
+  readonly clock: Clock;
+}
+
+type Implementation = drainV1.DrainHookServiceImplementation;
+type Answer = drainV1.DeepPartial<drainV1.PrepareResponse>;
+type Pod = Pick<drainV1.Pod, "namespace" | "name" | "uid">;
+
+const { PREPARATION_READY, PREPARATION_WORKING, PREPARATION_NOT_CONCERNED } = drainV1.Preparation;
+const RETRY_AFTER = 500;
+const SHORTEST_HOLD = 1000;
+const LONGEST_HOLD = 3_600_000;
+const LONGEST_TEXT = 253;
+
+/** Who has a pod prepared must be allowed to evict it. */
+const mayEvict = ({ pod }: { pod?: drainV1.Pod | undefined }): Permission => ({
+  verb: "create",
+  object: {
+    group: "",
+    resource: "pods",
+    subresource: "eviction",
+    namespace: pod?.namespace ?? "",
+    name: pod?.name ?? "",
+  },
+});
+
+/** `evenkeel.drain.v1.DrainHook`: before the last pod of a Service goes, the resolver is in its path to hold what comes. */
+export function drainService(options: DrainServiceOptions): Served<drainV1.DrainHookDefinition> {
+  return {
+    definition: drainV1.DrainHookDefinition,
+    implementation: new DrainService(options),
+    access: { prepare: mayEvict, release: mayEvict },
+  };
+}
+
+class DrainService implements Implementation {
+  readonly #options: DrainServiceOptions;
+
+  constructor(options: DrainServiceOptions) {
+    this.#options = options;
+  }
+
+  prepare: Implementation["prepare"] = (request) => {
+    const pod = podOf("Prepare", request);
+    const eviction = evictionOf("Prepare", request);
+    const hold = holdOf(request);
+    return Promise.resolve(this.#prepare(pod, eviction, hold));
+  };
+
+  release: Implementation["release"] = (request) => {
+    const { uid } = podOf("Release", request);
+    this.#options.preparations.release(uid, evictionOf("Release", request));
+    return Promise.resolve({});
+  };
+
+  #prepare(pod: Pod, eviction: string, hold: number): Answer {
+    const { board, endpoints, preparations, clock } = this.#options;
+    const answer = (preparation: drainV1.Preparation, message: string): Answer => ({
+      preparation,
+      message,
+      ...(preparation !== PREPARATION_NOT_CONCERNED && { expiresAt: timeMessage(clock.now() + hold) }),
+      ...(preparation === PREPARATION_WORKING && { retryAfter: durationMessage(RETRY_AFTER) }),
+    });
+
+    const keys = board.list({ namespace: pod.namespace }).map(({ service }) => serviceKey(pod.namespace, service));
+    const behind = keys.map((key) => ({ key, endpoints: endpoints(key) }));
+    const unknown = behind.find((one) => one.endpoints === null);
+    if (unknown) return answer(PREPARATION_WORKING, `The pods behind Service ${unknown.key} are not known yet`);
+    const concerned = behind.filter((one) => one.endpoints?.some(({ uid }) => uid === pod.uid));
+    if (concerned.length === 0 && !preparations.find(pod.uid, eviction)) {
+      return answer(PREPARATION_NOT_CONCERNED, "The pod is behind no Service that the resolver looks after");
+    }
+
+    const minded = concerned.filter(({ key }) => !isLeftAlone(board.turn(key)));
+    const before = preparations.find(pod.uid, eviction)?.services ?? [];
+    const last = minded
+      .filter(({ key, endpoints }) => this.#isLast(pod, endpoints ?? [], before.includes(key)))
+      .map(({ key }) => key);
+    preparations.keep({ uid: pod.uid, eviction, services: last }, hold);
+    const missing = last.flatMap((key) => whyNotYet(key, board.turn(key)) ?? []);
+    if (missing.length > 0) return answer(PREPARATION_WORKING, missing.join("; "));
+    if (last.length > 0) return answer(PREPARATION_READY, `Requests to ${last.join(" and ")} are held from now on`);
+    return answer(PREPARATION_READY, "The services that it is behind have other pods, or are left alone");
+  }
+
+  /**
+   * Pods that somebody is about to take away do not count: two of two, asked for at once, would both be one of two. What was the last
+   * one stays so while it leaves.
+   */
+  #isLast({ uid }: Pod, endpoints: readonly ServiceEndpoint[], wasLast: boolean): boolean {
+    const { preparations } = this.#options;
+    const isOne = wasLast || endpoints.some((endpoint) => endpoint.uid === uid && endpoint.ready);
+    return isOne && !endpoints.some((one) => one.ready && one.uid !== uid && !preparations.isLeaving(one.uid));
+  }
+}
+
+/** A service that the resolver must not touch goes without its help. */
+function isLeftAlone(turn: ShownTurn | undefined): boolean {
+  return turn !== undefined && (turn.snapshot.blocked !== null || turn.decision.dryRun);
+}
+
+/** Why requests to a Service would not be held yet if its last pod went now. */
+function whyNotYet(key: string, turn: ShownTurn | undefined): string | undefined {
+  if (!turn) return `Service ${key} was not looked at yet`;
+  const { stage, snapshot } = turn;
+  if (stage.state === "Zero" || stage.state === "Wake") return undefined;
+  if (stage.state === "Serve") return `The resolver is not in the path of Service ${key} yet`;
+  // A turn sees the path before it acts, so what joined in the last one is proven in the next at the earliest.
+  if (snapshot.path.joined && snapshot.path.provenAt !== null) return undefined;
+  return `No request through Service ${key} has reached the resolver yet`;
+}
+
+function podOf(method: string, { pod }: { readonly pod?: drainV1.Pod | undefined }): Pod {
+  const given = { namespace: pod?.namespace ?? "", name: pod?.name ?? "", uid: pod?.uid ?? "" };
+  for (const [field, text] of Object.entries(given)) bounded(method, `pod.${field}`, text);
+  return given;
+}
+
+function evictionOf(method: string, { eviction }: { readonly eviction: string }): string {
+  return bounded(method, "eviction", eviction);
+}
+
+function bounded(method: string, field: string, text: string): string {
+  if (text === "") throw new rpcErrors.BadRequest({ method, fault: `${field} is needed` });
+  if (text.length > LONGEST_TEXT) {
+    throw new rpcErrors.BadRequest({ method, fault: `${field} is longer than ${LONGEST_TEXT} characters` });
+  }
+  return text;
+}
+
+function holdOf({ hold }: Pick<drainV1.PrepareRequest, "hold">): number {
+  const milliseconds = hold ? millisecondsOf(hold) : 0;
+  if (milliseconds < SHORTEST_HOLD || milliseconds > LONGEST_HOLD) {
+    throw new rpcErrors.BadRequest({ method: "Prepare", fault: "hold is not between 1 s and 1 h" });
+  }
+  return milliseconds;
+}

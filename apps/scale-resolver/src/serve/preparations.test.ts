@@ -1,0 +1,61 @@
+import { FakeClock } from "@evenkeel/runtime/testing";
+import { expect, test } from "@jest/globals";
+import { Preparations } from "./preparations.ts";
+
+function setUp(most?: number) {
+  const clock = new FakeClock();
+  const told: string[] = [];
+  const changed = (key: string) => told.push(key);
+  return { clock, told, preparations: new Preparations({ clock, changed, ...(most !== undefined && { most }) }) };
+}
+
+const drain = (uid: string, ...services: string[]) => ({ uid, eviction: "drain-1", services });
+
+test("a preparation holds until it is released", () => {
+  const { preparations, told, clock } = setUp();
+  preparations.keep(drain("a", "shop/checkout"), 5000);
+  expect(preparations.isPrepared("shop", "checkout")).toBe(true);
+  expect(preparations.isPrepared("shop", "search")).toBe(false);
+  expect(preparations.isLeaving("a")).toBe(true);
+  preparations.release("a", "another");
+  expect(preparations.isPrepared("shop", "checkout")).toBe(true);
+  preparations.release("a", "drain-1");
+  expect(preparations.isPrepared("shop", "checkout")).toBe(false);
+  expect(told).toEqual(["shop/checkout", "shop/checkout"]);
+  expect(clock.pending).toBe(0);
+});
+
+test("a preparation that nobody releases ends by itself, from the last time that it was asked for", async () => {
+  const { preparations, told, clock } = setUp();
+  preparations.keep(drain("a", "shop/checkout"), 5000);
+  await clock.advance(4000);
+  preparations.keep(drain("a", "shop/checkout"), 5000);
+  await clock.advance(4000);
+  expect(preparations.isPrepared("shop", "checkout")).toBe(true);
+  await clock.advance(1000);
+  expect(preparations.isPrepared("shop", "checkout")).toBe(false);
+  expect(told).toEqual(["shop/checkout", "shop/checkout"]);
+});
+
+test("a pod that is the last one no more frees its Service and stays known as leaving", () => {
+  const { preparations, told } = setUp();
+  preparations.keep(drain("a", "shop/checkout"), 5000);
+  preparations.keep(drain("a"), 5000);
+  expect(preparations.isPrepared("shop", "checkout")).toBe(false);
+  expect(preparations.isLeaving("a")).toBe(true);
+  expect(told).toEqual(["shop/checkout", "shop/checkout"]);
+});
+
+test("there are no more than the limit, and one that is known goes on", async () => {
+  const { preparations, clock } = setUp(2);
+  preparations.keep(drain("a"), 1000);
+  preparations.keep(drain("b"), 9000);
+  expect(() => preparations.keep(drain("c"), 1000)).toThrow("2 preparations are open already");
+  preparations.keep(drain("b"), 9000);
+  await clock.advance(1000);
+  preparations.keep(drain("c"), 1000);
+  expect(preparations.size).toBe(2);
+  preparations.stop();
+  expect(preparations.size).toBe(0);
+  expect(clock.pending).toBe(0);
+});

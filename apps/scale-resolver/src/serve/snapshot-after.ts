@@ -1,0 +1,27 @@
+import type { Path, ServiceSnapshot } from "../decide/snapshot.ts";
+import type { Action } from "../decide/state-decider.ts";
+import type { ShownTurn } from "./board.ts";
+
+/** The world as a turn left it: what a preview starts from, which is not what the turn itself started from. */
+export function snapshotAfter({ snapshot, decision, stage }: ShownTurn, now: number): ServiceSnapshot {
+  const isDone = stage !== snapshot.stage || decision.action === "stay";
+  const action = isDone ? decision.action : "stay";
+  return {
+    ...snapshot,
+    at: new Date(now).toISOString(),
+    stage,
+    replicas: replicasAfter(action, snapshot),
+    path: pathAfter(action, snapshot.path),
+    lastWokenAt: action === "wake" ? stage.since : snapshot.lastWokenAt,
+  };
+}
+
+function replicasAfter(action: Action, { replicas, policy }: ServiceSnapshot): number | null {
+  if (action === "sleep") return 0;
+  return action === "wake" ? Math.max(replicas ?? 0, policy.minReplicas) : replicas;
+}
+
+function pathAfter(action: Action, path: Path): Path {
+  if (action === "join") return { ...path, joined: true, provenAt: null };
+  return action === "leave" ? { ...path, joined: false, provenAt: null } : path;
+}

@@ -1,0 +1,50 @@
+import { MetricRegistry } from "@evenkeel/metrics";
+import { type Authorizer, connectPeer, type Peer, peerMetrics, RpcServer, type Served } from "@evenkeel/rpc";
+import { createLogger, systemClock } from "@evenkeel/runtime";
+
+/** Says nothing. */
+export const silence = createLogger({
+  service: "test",
+  level: "fatal",
+  secrets: [],
+  destination: { write: () => undefined },
+});
+
+type Definition = Served["definition"];
+
+export interface Loopback extends AsyncDisposable {
+  readonly peer: Peer;
+  /** What callers had to be allowed to: `captain update elastiservices shop/checkout`. */
+  readonly asked: readonly string[];
+}
+
+/** A gRPC server on a free port and a caller with the token `token`; only `captain` is allowed anything. */
+export async function loopback<D extends Definition>(served: Served<D>, token = "captain"): Promise<Loopback> {
+  const asked: string[] = [];
+  const authorizer: Authorizer = {
+    authorize: (user, verb, { resource, subresource, namespace, name }) => {
+      const what = [resource, subresource].filter(Boolean).join("/");
+      asked.push(`${user} ${verb} ${what} ${namespace ?? ""}/${name ?? ""}`);
+      return Promise.resolve({ allowed: user === "captain", user });
+    },
+  };
+  const common = { transport: "insecure", clock: systemClock, log: silence } as const;
+  const registry = new MetricRegistry();
+  const limits = { message: 65_536, calls: 10, streams: 10 };
+  const server = new RpcServer({ ...common, host: "127.0.0.1", port: 0, limits, authorizer, registry });
+  server.add(served);
+  await server.start({ signal: new AbortController().signal, fail: () => undefined });
+  const peer = connectPeer({
+    ...common,
+    name: "sample",
+    address: `127.0.0.1:${server.port}`,
+    token: () => Promise.resolve(token),
+    metrics: registry.register(peerMetrics),
+  });
+  peer.start();
+  const stop = async () => {
+    peer.stop();
+    await server.stop(AbortSignal.timeout(0));
+  };
+  return { peer, asked, [Symbol.asyncDispose]: stop };
+}

@@ -1,0 +1,38 @@
+import { Store } from "@evenkeel/kube";
+import { FakeClock } from "@evenkeel/runtime/testing";
+import type { Stage } from "../decide/state.ts";
+import { stateDecider } from "../decide/state-decider.ts";
+import type { StoredElastiService } from "../elasti-service-resource.ts";
+import { Board, type BoardOptions, type ShownTurn } from "../serve/board.ts";
+import { silence } from "./loopback-rpc.ts";
+import { type Changes, NOON, quietService } from "./quiet-service.ts";
+
+/** An ElastiService of the namespace `shop` that looks after the Service of its own name. */
+export function stored(name: string, changes: Partial<StoredElastiService> = {}): StoredElastiService {
+  return {
+    apiVersion: "elasti.truefoundry.com/v1alpha1",
+    kind: "ElastiService",
+    metadata: { namespace: "shop", name },
+    spec: { service: name, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name } },
+    ...changes,
+  };
+}
+
+/** A turn of the quiet service, carried out at noon. */
+export function turn(changes: Changes = {}, rest: Partial<ShownTurn> = {}): ShownTurn {
+  const snapshot = quietService(changes);
+  const decision = { ...stateDecider.decide(snapshot), at: NOON, dryRun: snapshot.dryRun };
+  const { state, ...before } = snapshot.stage;
+  const moved: Stage = { ...before, state: decision.after, since: Date.parse(NOON) };
+  return { snapshot, decision, stage: decision.after === state ? snapshot.stage : moved, lastWakeMs: null, ...rest };
+}
+
+/** A board before ElastiServices that a test stores, at noon; `told` are the Services that it told of. */
+export function boardOf(options: Partial<BoardOptions> = {}) {
+  const store = new Store<StoredElastiService>({ log: silence });
+  const clock = new FakeClock(NOON);
+  const board = new Board({ store, clock, ...options });
+  const told: string[] = [];
+  board.subscribe((key) => told.push(key));
+  return { store, clock, board, told };
+}
