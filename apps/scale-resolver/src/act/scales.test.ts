@@ -76,7 +76,10 @@ describe("the replicas of a workload", () => {
 
   test("are woken although they came and went while the refusal was looked into", async () => {
     await cluster.deployment("checkout", 1);
-    cluster.before = (call) => (call.startsWith("GET") ? cluster.setReplicas("checkout", 0) : undefined);
+    cluster.before = async (call): Promise<"pass"> => {
+      if (call.startsWith("GET")) await cluster.setReplicas("checkout", 0);
+      return "pass";
+    };
     expect(await scales.wake("shop", checkout, 2)).toBe("woken");
     expect(await cluster.replicas("checkout")).toBe(2);
   });
