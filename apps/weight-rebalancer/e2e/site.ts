@@ -1,16 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { apply, get, kubectl, ServiceProcess, type useCluster } from "@evenkeel/e2e";
+import { apply, chartAccount, get, kubectl, ServiceProcess, type useCluster } from "@evenkeel/e2e";
 import { type Prometheus, type RecordSet, type Route53, startPrometheus, startRoute53 } from "@evenkeel/sim";
 import type { StoredRebalance } from "../src/rebalance-resource.ts";
 import { type Proxy, proxyTo } from "../test/proxy-to.ts";
-import { SERVICE_USER, serviceAccess } from "./service-access.ts";
 
 /** A control plane of `useCluster`. */
 export type Cluster = ReturnType<ReturnType<typeof useCluster>>;
 
 const MAIN = join(import.meta.dirname, "../dist/main.mjs");
 const ROOT = join(import.meta.dirname, "../../..");
+
+/** The service's chart, and all that it makes. */
+export const CHART = "weight-rebalancer";
 
 /** The zone of the original's README, whose id is a row of X there. */
 export const ZONE = "XXXXXXXXXX";
@@ -27,18 +29,12 @@ export class Site implements AsyncDisposable {
   readonly prometheus: Prometheus;
   readonly #cluster: Cluster;
   readonly #proxy: Proxy;
-  readonly #kubeconfig: string;
+  readonly #kubeconfigs = new Map<string, Promise<string>>();
   /** What the metric of every Rebalance is. */
   metric = 3000;
 
-  private constructor(
-    cluster: Cluster,
-    kubeconfig: string,
-    parts: { route53: Route53; prometheus: Prometheus },
-    proxy: Proxy,
-  ) {
+  private constructor(cluster: Cluster, parts: { route53: Route53; prometheus: Prometheus }, proxy: Proxy) {
     this.#cluster = cluster;
-    this.#kubeconfig = kubeconfig;
     this.#proxy = proxy;
     this.route53 = parts.route53;
     this.prometheus = parts.prometheus;
@@ -53,10 +49,8 @@ export class Site implements AsyncDisposable {
       await kubectl(cluster, ["apply", "-f", "-"], { input: await readFile(join(ROOT, file), "utf8") });
     const definitions = ["rebalances.rebalancer.ch1aki.github.io", "httproutes.gateway.networking.k8s.io"];
     await kubectl(cluster, ["wait", "--for=condition=Established", "crd", ...definitions, "--timeout=30s"]);
-    await apply(cluster, ...serviceAccess);
     const parts = { route53: await startRoute53({ propagation: 200 }), prometheus: await startPrometheus() };
-    const kubeconfig = await cluster.kubeconfigFor({ user: SERVICE_USER });
-    return new Site(cluster, kubeconfig, parts, await proxyTo(parts.prometheus.url));
+    return new Site(cluster, parts, await proxyTo(parts.prometheus.url));
   }
 
   /** A zone of two weighted records: `onpremises` with weight 8, and `aws` with weight 3. */
@@ -77,11 +71,11 @@ export class Site implements AsyncDisposable {
     return this.route53.journal.filter((entry) => entry.zone === zone).length;
   }
 
-  /** Starts the service as a process with its own rights and no more; its Lease is in `namespace`. */
-  serve(namespace: string, ...flags: readonly string[]): ServiceProcess {
+  /** Starts the service as a process with the token of its chart's account in `namespace`, and with no other rights. */
+  async serve(namespace: string, ...flags: readonly string[]): Promise<ServiceProcess> {
     const given = (name: string) => flags.some((flag) => flag.startsWith(`--${name}`));
     const all = [
-      `--kubeconfig=${this.#kubeconfig}`,
+      `--kubeconfig=${await this.#kubeconfig(namespace, flags)}`,
       `--lease-namespace=${namespace}`,
       "--insecure",
       "--grpc-port=0",
@@ -101,6 +95,18 @@ export class Site implements AsyncDisposable {
       AWS_SECRET_ACCESS_KEY: "secret",
     };
     return ServiceProcess.start(MAIN, all, { env });
+  }
+
+  /** The chart grants rights in the namespaces that the service is told to watch; without such, in all. */
+  #kubeconfig(namespace: string, flags: readonly string[]): Promise<string> {
+    const known = this.#kubeconfigs.get(namespace);
+    if (known !== undefined) return known;
+    const [, watched] =
+      flags.map((flag) => /^--watch-namespaces=(.*)$/.exec(flag)).find((match) => match !== null) ?? [];
+    const values = watched === undefined ? [] : [`settings.watchNamespaces={${watched}}`];
+    const made = chartAccount(this.#cluster, { chart: CHART, namespace, values }).then((account) => account.kubeconfig);
+    this.#kubeconfigs.set(namespace, made);
+    return made;
   }
 
   /** A Rebalance of the record `aws` of a zone of its own, that is looked at each second. */

@@ -1,12 +1,31 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { readmeExample } from "@evenkeel/api/manifests";
-import { apply, eventually, get, kubectl, type ServiceProcess, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
+import {
+  apply,
+  eventually,
+  get,
+  kubectl,
+  type ServiceProcess,
+  TEST_TIMEOUT_MS,
+  tokenOf,
+  usedRights,
+  useCluster,
+} from "@evenkeel/e2e";
 import { describeRedis, RedisServer } from "@evenkeel/state-contract";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { ORIGINAL_LEASE, OriginalLeader } from "./original.ts";
-import { namespaceOf, Site, ZONE } from "./site.ts";
+import { CHART, namespaceOf, Site, ZONE } from "./site.ts";
 
-const cluster = useCluster({ name: "weight-rebalancer", nodes: 0 });
+/** Rights that an ordinary run need not use, and why they are granted. */
+const SELDOM_USED = new Map([
+  ["list rebalances", "objects are listed where the API server is too old to stream them with the watch"],
+  [
+    "get rebalances",
+    "a finalizer is changed on the object as it is now when somebody else changed it at the same time",
+  ],
+]);
+
+const cluster = useCluster({ name: "weight-rebalancer", nodes: 0, audit: true });
 let site: Site;
 
 beforeAll(async () => {
@@ -32,7 +51,7 @@ const until = (what: string, check: () => unknown) =>
 function useService(namespace: string, ...flags: readonly string[]): () => ServiceProcess {
   let service: ServiceProcess | undefined;
   beforeAll(async () => {
-    service = site.serve(namespace, ...flags);
+    service = await site.serve(namespace, ...flags);
     await service.phase("ready");
   }, TEST_TIMEOUT_MS);
   afterAll(async () => {
@@ -68,7 +87,7 @@ const weightsOf = async (service: ServiceProcess, namespace = "") => {
 };
 
 describe("without flags, in all namespaces,", () => {
-  useService("default");
+  const service = useService("default");
   const IN = ["-n", "readme"] as const;
 
   test(
@@ -196,6 +215,32 @@ describe("without flags, in all namespaces,", () => {
     },
     TEST_TIMEOUT_MS,
   );
+
+  test(
+    "who may change a Rebalance may pause it and let it go on, and who may not is refused",
+    async () => {
+      const { zone } = await site.given("berth", "checkout");
+      await until("the record", () => expect(site.weight(zone)).toBe(16));
+      await kubectl(cluster(), ["create", "serviceaccount", "operator", "-n", "berth"]);
+      const token = await tokenOf(cluster(), "berth", "operator");
+      const ask = async (method: "Pause" | "Resume") => {
+        const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+        const body = JSON.stringify({ rebalance: { namespace: "berth", name: "checkout" } });
+        const url = await service().url("admin", `/api/v1/Weights/${method}`);
+        return (await fetch(url, { method: "POST", headers, body })).status;
+      };
+      expect(await ask("Pause")).toBe(403);
+      const role = ["--verb=patch", "--resource=rebalances.rebalancer.ch1aki.github.io"];
+      await kubectl(cluster(), ["create", "role", "pause", "-n", "berth", ...role]);
+      const subject = ["--role=pause", "--serviceaccount=berth:operator"];
+      await kubectl(cluster(), ["create", "rolebinding", "pause", "-n", "berth", ...subject]);
+      await until("the operator's right", async () => expect(await ask("Pause")).toBe(200));
+      await untilCondition("berth", "checkout", "Paused", { status: "True" });
+      expect(await ask("Resume")).toBe(200);
+      await untilCondition("berth", "checkout", "Paused", { status: "False" });
+    },
+    TEST_TIMEOUT_MS,
+  );
 });
 
 describe("admission refuses, and names the field,", () => {
@@ -232,8 +277,10 @@ describe("admission refuses, and names the field,", () => {
 });
 
 describe("with --watch-namespaces and --allow-cross-namespace-secrets", () => {
-  beforeAll(() => apply(cluster(), namespaceOf("east"), namespaceOf("west")));
-  const service = useService("east", "--watch-namespaces=east,west,borrower", "--allow-cross-namespace-secrets");
+  const WATCHED = ["east", "west", "borrower", "vault"];
+  beforeAll(() => apply(cluster(), ...WATCHED.map(namespaceOf)));
+  // Secrets are read with the rights that the chart grants in these namespaces, so that of the Secret is one of them.
+  const service = useService("east", `--watch-namespaces=${WATCHED.join(",")}`, "--allow-cross-namespace-secrets");
 
   test(
     "a Secret of another namespace is used",
@@ -268,7 +315,7 @@ test(
   async () => {
     const { zone } = await site.given("heir", "checkout");
     await apply(cluster(), namespaceOf("original"));
-    await using service = site.serve("heir", "--watch-namespaces=heir");
+    await using service = await site.serve("heir", "--watch-namespaces=heir");
     {
       await using original = await OriginalLeader.start(cluster(), "original");
       // The service looks every ten seconds: it may have found no Lease just before there was one.
@@ -301,9 +348,9 @@ describeRedis("two replicas that share Redis", () => {
       try {
         const { zone } = await site.given("pair", "checkout");
         const flags = ["--watch-namespaces=pair", `--state=${redis.address}`];
-        await using first = site.serve("pair", ...flags);
+        await using first = await site.serve("pair", ...flags);
         await until("the record", () => expect(site.weight(zone)).toBe(16));
-        await using second = site.serve("pair", ...flags);
+        await using second = await site.serve("pair", ...flags);
         await second.phase("ready");
         await until("what the standby shows", async () =>
           expect(await weightsOf(second, "pair")).toMatchObject([
@@ -325,4 +372,11 @@ describeRedis("two replicas that share Redis", () => {
     },
     TEST_TIMEOUT_MS,
   );
+});
+
+test("by the audit log of all this, the chart's account was refused nothing, and has no right that it does not use", async () => {
+  const { refused, allowedElsewhere, unused } = await usedRights(cluster(), CHART);
+  expect({ refused, allowedElsewhere }).toEqual({ refused: [], allowedElsewhere: [] });
+  const seldom = [...SELDOM_USED.keys()].map((right) => `${right}.rebalancer.ch1aki.github.io`);
+  expect(unused.filter((right) => !seldom.includes(right))).toEqual([]);
 });

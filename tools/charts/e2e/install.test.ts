@@ -2,23 +2,33 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { kinds, REBALANCE } from "@evenkeel/api";
 import { originalShape } from "@evenkeel/crds/original-shape";
-import { apply, eventually, get, kubectl, list, START_TIMEOUT_MS, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
+import {
+  apply,
+  eventually,
+  get,
+  kubectl,
+  list,
+  rightsOf,
+  type Role,
+  ServicePod,
+  START_TIMEOUT_MS,
+  TEST_TIMEOUT_MS,
+  tokenOf,
+  usedRights,
+  useCluster,
+} from "@evenkeel/e2e";
 import { connectKube, type KubeClient } from "@evenkeel/kube";
 import { type Prometheus, type Route53, startPrometheus, startRoute53 } from "@evenkeel/sim";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { tokenOf } from "./account.ts";
 import { awsSecret, httpRoute, otherProjectsKinds, recordRebalance, routeRebalance, type World } from "./manifests.ts";
 import { type HookPod, PodRunner } from "./pod-runner.ts";
 import { Release } from "./release.ts";
-import { ServicePod } from "./service-pod.ts";
-import { requestsOf, rightsOf, type Rule } from "./used-rights.ts";
 
 // The tests of this file are the life of one release, in order: each goes on from where the one before left off.
 
 const root = join(import.meta.dirname, "../../..");
 const NAMESPACE = "evenkeel-system";
 const SERVICE = "weight-rebalancer";
-const ACCOUNT = `system:serviceaccount:${NAMESPACE}:${SERVICE}`;
 const CRD = `${REBALANCE.plural}.${REBALANCE.group}`;
 const QUERY = "sum(requests)";
 const IN_PLACE = ["evenkeel", "-n", NAMESPACE];
@@ -285,7 +295,7 @@ test(
     expect(await certificate()).toEqual(before);
     await service?.gone();
     expect((await service?.process.exit)?.code).toBe(0);
-    const roles = await list<{ rules: Rule[] }>(cluster(), "clusterroles", "-l", `app.kubernetes.io/name=${SERVICE}`);
+    const roles = await list<Role>(cluster(), "clusterroles", "-l", `app.kubernetes.io/name=${SERVICE}`);
     expect([...rightsOf(roles.flatMap(({ rules }) => rules))].sort()).toEqual([
       "create subjectaccessreviews.authorization.k8s.io",
       "create tokenreviews.authentication.k8s.io",
@@ -302,19 +312,11 @@ test(
 );
 
 test("by the audit log no right was missing, and none is granted that is not used", async () => {
-  const requests = requestsOf(cluster().auditLog ?? "", ACCOUNT);
-  expect(requests.filter(({ code }) => code === 401 || code === 403)).toEqual([]);
-  const label = ["-l", `app.kubernetes.io/name=${SERVICE}`];
-  const roles = [
-    ...(await list<{ rules: Rule[] }>(cluster(), "clusterroles", ...label)),
-    ...(await list<{ rules: Rule[] }>(cluster(), "roles", "-A", ...label)),
-  ];
-  const granted = rightsOf(roles.flatMap(({ rules }) => rules));
-  const byTheChart = requests.filter(({ because }) => because.includes(`"${SERVICE}/${NAMESPACE}"`));
-  const used = new Set(byTheChart.map(({ right }) => right));
-  expect([...granted].filter((right) => !used.has(right)).sort()).toEqual([...SELDOM_USED.keys()].sort());
-  // Nothing comes from elsewhere than the chart, such as from a role for everyone.
-  expect(requests.filter((request) => !byTheChart.includes(request)).map(({ right }) => right)).toEqual([]);
+  expect(await usedRights(cluster(), SERVICE)).toEqual({
+    refused: [],
+    allowedElsewhere: [],
+    unused: [...SELDOM_USED.keys()].sort(),
+  });
 });
 
 test(

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildBinaries, type Cluster, foldersFrom } from "@evenkeel/control-plane";
-import { charts as sources, copyCharts, helmOutput, type HelmResult, runHelm } from "../src/index.ts";
+import type { Cluster } from "@evenkeel/control-plane";
+import { helmEnvironment, helmOutput, type HelmResult, pinnedHelm, runHelm } from "@evenkeel/e2e";
+import { charts as sources, copyCharts } from "../src/index.ts";
 
 /** Helm against a cluster, with charts that are ready to install and nothing of the user's own settings. */
 export class Release implements Disposable {
@@ -15,16 +16,13 @@ export class Release implements Disposable {
     this.#helm = helm;
     this.folder = folder;
     this.charts = join(folder, "charts");
-    const own = (name: string) => join(folder, "helm", name);
-    const homes = { HELM_CACHE_HOME: own("cache"), HELM_CONFIG_HOME: own("config"), HELM_DATA_HOME: own("data") };
-    this.#env = { ...process.env, ...homes, KUBECONFIG: cluster.kubeconfig };
+    this.#env = helmEnvironment(join(folder, "helm"), cluster.kubeconfig);
   }
 
   static async prepare(cluster: Cluster): Promise<Release> {
-    const progress = (line: string) => process.stderr.write(`  ${line}\n`);
-    const toolset = await buildBinaries({ binaries: ["helm"], folders: foldersFrom(process.env), progress });
-    const release = new Release(toolset.path("helm"), mkdtempSync(join(tmpdir(), "charts-e2e-")), cluster);
-    await copyCharts(toolset.path("helm"), sources, release.charts);
+    const helm = await pinnedHelm();
+    const release = new Release(helm, mkdtempSync(join(tmpdir(), "charts-e2e-")), cluster);
+    await copyCharts(helm, sources, release.charts);
     return release;
   }
 

@@ -1,4 +1,4 @@
-import { buildBinaries, foldersFrom } from "@evenkeel/control-plane";
+import { pinnedHelm } from "@evenkeel/e2e/helm";
 import { driftedFiles, writeFiles } from "./generated.ts";
 import { buildDependencies } from "./helm.ts";
 import { charts, root } from "./places.ts";
@@ -15,10 +15,7 @@ if (verb === "generate" && option === undefined) {
   process.exitCode = drifted.length === 0 ? 0 : 1;
 } else if (verb === "build" && rest.length === 0) {
   // The Helm that is named, or the pinned one.
-  const progress = (line: string) => console.error(line);
-  const pinned = async () =>
-    (await buildBinaries({ binaries: ["helm"], folders: foldersFrom(process.env), progress })).path("helm");
-  await buildDependencies(option ?? (await pinned()), charts);
+  await buildDependencies(option ?? (await pinnedHelm((line) => console.error(line))), charts);
   console.log("every chart holds those that it depends on");
 } else {
   console.error(`usage: ${command} generate [--check] | build [helm]`);

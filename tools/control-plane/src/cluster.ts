@@ -21,6 +21,14 @@ export interface ComponentStatus {
   readonly residentBytes: number | undefined;
 }
 
+export interface TokenUser {
+  /** What the kubeconfig calls the user; the API server knows it by the token. */
+  readonly user: string;
+  readonly token: string;
+  /** That of objects for which none is named. */
+  readonly namespace: string;
+}
+
 export interface ClusterParts {
   readonly name: string;
   readonly server: string;
@@ -102,8 +110,17 @@ export class Cluster implements AsyncDisposable {
     const file = folder.file(`${id}.kubeconfig.yaml`);
     if (!existsSync(file)) {
       const client = await authority.issueClient(id, subject);
-      writeKubeconfig(file, { cluster: name, server, caFile: this.caFile, user: subject.user, client });
+      writeKubeconfig(file, { cluster: name, server, caFile: this.caFile, user: subject.user, identity: client });
     }
+    return file;
+  }
+
+  /** Makes a kubeconfig that holds a token and nothing else: the user may do what the token's owner may. It goes with the cluster. */
+  kubeconfigWith({ user, token, namespace }: TokenUser): string {
+    const { name, server, folder } = this.#parts;
+    const hash = createHash("sha256").update(token).digest("hex");
+    const file = folder.file(`token-${hash.slice(0, 16)}.kubeconfig.yaml`);
+    writeKubeconfig(file, { cluster: name, server, caFile: this.caFile, user, identity: { token }, namespace });
     return file;
   }
 

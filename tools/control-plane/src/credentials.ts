@@ -41,7 +41,7 @@ export async function issueCredentials(options: CredentialsOptions): Promise<Cre
 
   const kubeconfig = async (name: string, file: string, subject: Subject): Promise<CertificateFiles> => {
     const client = await authority.issueClient(name, subject);
-    writeKubeconfig(file, { cluster, server, caFile, user: subject.user, client });
+    writeKubeconfig(file, { cluster, server, caFile, user: subject.user, identity: client });
     return client;
   };
   const kubeconfigs = {

@@ -1,6 +1,6 @@
 export { buildBinaries, type BuildOptions } from "./build.ts";
 export type { CertificateFiles, Subject } from "./certificates.ts";
-export { Cluster, type ComponentStatus } from "./cluster.ts";
+export { Cluster, type ComponentStatus, type TokenUser } from "./cluster.ts";
 export type { ClusterOptions } from "./cluster-options.ts";
 export { ControlPlaneError, type ControlPlaneErrorCode } from "./errors.ts";
 export { type Folders, foldersFrom, runsFolder } from "./folders.ts";

@@ -8,27 +8,26 @@ export interface KubeconfigContent {
   readonly server: string;
   readonly caFile: string;
   readonly user: string;
-  readonly client: CertificateFiles;
+  /** By what the user is known. */
+  readonly identity: CertificateFiles | { readonly token: string };
+  /** That of objects for which none is named; `default` unless set. */
+  readonly namespace?: string;
 }
 
 /** Writes a kubeconfig that needs no other file, readable by its user alone. */
 export function writeKubeconfig(file: string, content: KubeconfigContent): void {
   const base64 = (path: string): string => readFileSync(path).toString("base64");
-  const { cluster, server, user } = content;
+  const { cluster, server, user, identity, namespace } = content;
+  const known =
+    "token" in identity
+      ? { token: identity.token }
+      : { "client-certificate-data": base64(identity.certificate), "client-key-data": base64(identity.key) };
   const config = {
     apiVersion: "v1",
     kind: "Config",
     clusters: [{ name: cluster, cluster: { server, "certificate-authority-data": base64(content.caFile) } }],
-    users: [
-      {
-        name: user,
-        user: {
-          "client-certificate-data": base64(content.client.certificate),
-          "client-key-data": base64(content.client.key),
-        },
-      },
-    ],
-    contexts: [{ name: cluster, context: { cluster, user } }],
+    users: [{ name: user, user: known }],
+    contexts: [{ name: cluster, context: { cluster, user, ...(namespace !== undefined && { namespace }) } }],
     "current-context": cluster,
   };
   writeFileSync(file, stringify(config, { lineWidth: 0 }), { mode: 0o600 });

@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cluster } from "@evenkeel/control-plane";
-import { eventually, get, list, kubectl, ServiceProcess } from "@evenkeel/e2e";
 import { accountKubeconfig } from "./account.ts";
+import { eventually, get, kubectl, list } from "./kubectl-steps.ts";
+import { ServiceProcess } from "./service-process.ts";
 
 interface Workload {
   readonly spec: {
@@ -87,7 +88,7 @@ export class ServicePod implements AsyncDisposable {
         const place = places.get(path.slice(0, -1));
         return place === undefined ? path : `${place}/`;
       });
-    const kubeconfig = await accountKubeconfig(cluster, namespace, spec.serviceAccountName, folder);
+    const kubeconfig = await accountKubeconfig(cluster, namespace, spec.serviceAccountName);
     const variables = container.env.map((one) => [one.name, here(one.value ?? namespace)] as const);
     const given = [...container.args.slice(1).map(here), ...flags, `--kubeconfig=${kubeconfig}`];
     const started = ServiceProcess.start(main, given, { env: { ...Object.fromEntries(variables), ...env } });

@@ -1,0 +1,76 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Cluster } from "@evenkeel/control-plane";
+import { accountKubeconfig } from "./account.ts";
+import { helmEnvironment, helmOutput, pinnedHelm } from "./helm.ts";
+import { eventually, list } from "./kubectl-steps.ts";
+import type { Role } from "./used-rights.ts";
+
+const CHARTS = join(import.meta.dirname, "../../../charts");
+
+export interface ChartInstall {
+  /** A service's chart; the account, and all that is made, has its name. */
+  readonly chart: string;
+  /** Made if it is missing. Namespaces that values name must be there. */
+  readonly namespace: string;
+  /** As after `--set`: `settings.watchNamespaces={east,west}`. */
+  readonly values?: readonly string[];
+}
+
+export interface ChartAccount {
+  /** Path of a kubeconfig with the account's token: whoever uses it may do what the chart grants, and no more. */
+  readonly kubeconfig: string;
+  /** As the API server knows it. */
+  readonly user: string;
+}
+
+/**
+ * Installs a service's chart with Helm, or upgrades it to other values, and gives the ServiceAccount under which a process of the service
+ * has exactly the rights of its pod. Resolves when the API server knows those rights.
+ */
+export async function chartAccount(cluster: Cluster, install: ChartInstall): Promise<ChartAccount> {
+  const { chart, namespace } = install;
+  await installChart(cluster, install);
+  const user = `system:serviceaccount:${namespace}:${chart}`;
+  await untilGranted(cluster, chart, namespace, user);
+  return { user, kubeconfig: await accountKubeconfig(cluster, namespace, chart) };
+}
+
+async function installChart(cluster: Cluster, { chart, namespace, values = [] }: ChartInstall): Promise<void> {
+  const helm = await pinnedHelm();
+  const folder = mkdtempSync(join(tmpdir(), `chart-${chart}-`));
+  try {
+    for (const name of ["lib", chart]) cpSync(join(CHARTS, name), join(folder, name), { recursive: true });
+    const env = helmEnvironment(join(folder, "helm"), cluster.kubeconfig);
+    await helmOutput(helm, ["dependency", "update", "--skip-refresh", join(folder, chart)], env);
+    const set = values.flatMap((value) => ["--set", value]);
+    const place = ["-n", namespace, "--create-namespace"];
+    await helmOutput(helm, ["upgrade", "--install", chart, join(folder, chart), ...place, ...set], env);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The API server follows Roles and bindings a moment after they are written. */
+async function untilGranted(cluster: Cluster, chart: string, namespace: string, user: string): Promise<void> {
+  const label = ["-l", `app.kubernetes.io/name=${chart}`];
+  const everywhere = await list<Role>(cluster, "clusterroles", ...label);
+  const roles = [
+    ...everywhere.filter(({ metadata }) => metadata.name.startsWith(`${namespace}:`)),
+    ...(await list<Role>(cluster, "roles", "-n", namespace, ...label)),
+  ];
+  for (const { metadata, rules } of roles) {
+    const rule = rules.at(-1);
+    if (rule === undefined) continue;
+    const [group = "", resource = ""] = [rule.apiGroups[0], rule.resources[0]];
+    const [name] = rule.resourceNames ?? [];
+    const what = `${resource}${group === "" ? "" : `.${group}`}${name === undefined ? "" : `/${name}`}`;
+    const question = ["auth", "can-i", rule.verbs[0] ?? "", what, `--as=${user}`];
+    const where = metadata.namespace === undefined ? ["-A"] : ["-n", metadata.namespace];
+    await eventually(`${user} to have the rights of ${metadata.name}`, async () => {
+      const { stdout, stderr } = await cluster.kubectl([...question, ...where]);
+      return stdout.trim() === "yes" ? undefined : stdout + stderr;
+    });
+  }
+}

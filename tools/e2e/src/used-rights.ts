@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import type { Cluster } from "@evenkeel/control-plane";
+import { list } from "./kubectl-steps.ts";
+
+/** A rule of a Role or ClusterRole. */
+export interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+export interface Role {
+  readonly rules: readonly Rule[];
+}
+
+interface AuditEvent {
+  readonly stage: string;
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly objectRef?: {
+    readonly apiGroup?: string;
+    readonly resource?: string;
+    readonly subresource?: string;
+  };
+  readonly responseStatus?: { readonly code?: number };
+  readonly requestURI: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** What an account asked of the API server. */
+export interface Request {
+  /** As `get secrets` or `patch rebalances/status.rebalancer.ch1aki.github.io`. */
+  readonly right: string;
+  readonly address: string;
+  /** HTTP status of the answer. */
+  readonly code: number;
+  /** Which binding allowed it, in the authorizer's words. */
+  readonly because: string;
+}
+
+/** What a service's accounts did in a cluster beside what its chart grants them there. */
+export interface UsedRights {
+  /** Requests that were refused for want of a right, or of an identity. */
+  readonly refused: readonly Request[];
+  /** Requests that were allowed by something else than the chart, such as by a role for everyone. */
+  readonly allowedElsewhere: readonly Request[];
+  /** Granted and never used, in the words of `Request.right`. */
+  readonly unused: readonly string[];
+}
+
+/**
+ * Compares the audit log of a cluster with the rights that a service's chart grants: those of all its releases there are one account
+ * for this, whatever their namespaces.
+ */
+export async function usedRights(cluster: Cluster, service: string): Promise<UsedRights> {
+  const label = ["-l", `app.kubernetes.io/name=${service}`];
+  const roles = [
+    ...(await list<Role>(cluster, "clusterroles", ...label)),
+    ...(await list<Role>(cluster, "roles", "-A", ...label)),
+  ];
+  const granted = rightsOf(roles.flatMap(({ rules }) => rules));
+  const requests = requestsOf(cluster.auditLog ?? "", service);
+  if (granted.size === 0 || requests.length === 0) throw new Error(`${service} has no rights here, or used none`);
+  const refused = requests.filter(({ code }) => code === 401 || code === 403);
+  const byTheChart = requests.filter(({ because }) => because.includes(`to ServiceAccount "${service}/`));
+  const used = new Set(byTheChart.map(({ right }) => right));
+  return {
+    refused,
+    allowedElsewhere: requests.filter((request) => !byTheChart.includes(request) && !refused.includes(request)),
+    unused: [...granted].filter((right) => !used.has(right)).sort(),
+  };
+}
+
+/** Requests about objects by accounts of a name. */
+function requestsOf(auditLog: string, account: string): readonly Request[] {
+  const events = readFileSync(auditLog, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as AuditEvent);
+  const isAccount = (name: string) => name.startsWith("system:serviceaccount:") && name.endsWith(`:${account}`);
+  return events
+    .filter(({ stage, user: { username } }) => isAccount(username) && /^Response(Complete|Started)$/.test(stage))
+    .flatMap(({ verb, objectRef, responseStatus, requestURI, annotations = {} }) => {
+      if (objectRef?.resource === undefined) return [];
+      const { apiGroup = "", resource, subresource } = objectRef;
+      const because = annotations["authorization.k8s.io/reason"] ?? "";
+      const right = rightOf(verb, apiGroup, subresource === undefined ? resource : `${resource}/${subresource}`);
+      return [{ right, address: requestURI, code: responseStatus?.code ?? 0, because }];
+    });
+}
+
+/** Everything that rules grant, in the words of `Request.right`. */
+export function rightsOf(rules: readonly Rule[]): ReadonlySet<string> {
+  return new Set(
+    rules.flatMap(({ apiGroups, resources, verbs }) =>
+      apiGroups.flatMap((group) =>
+        resources.flatMap((resource) => verbs.map((verb) => rightOf(verb, group, resource))),
+      ),
+    ),
+  );
+}
+
+function rightOf(verb: string, group: string, resource: string): string {
+  return `${verb} ${resource}${group === "" ? "" : `.${group}`}`;
+}
