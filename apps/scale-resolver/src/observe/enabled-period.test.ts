@@ -142,6 +142,8 @@ describe("in a time zone an enabled period", () => {
     ["30 1 * * *", "10m", "2026-11-01T05:35Z", "America/New_York", true],
     ["30 1 * * *", "10m", "2026-11-01T06:05Z", "America/New_York", false],
     ["30 1 * * *", "10m", "2026-11-01T06:35Z", "America/New_York", true],
+    ["0 1 * * *", "10m", "2026-11-01T06:05Z", "America/New_York", true],
+    ["0 2 * * *", "10m", "2026-11-01T06:05Z", "America/New_York", false],
     ["30 2 * * *", "10m", "2026-11-01T06:35Z", "America/New_York", false],
     ["30 2 * * *", "10m", "2026-11-01T07:35Z", "America/New_York", true],
     // Lord Howe, 4 October 2026: half an hour forward, from 02:00 to 02:30 at 15:30Z of the day before.
@@ -152,6 +154,10 @@ describe("in a time zone an enabled period", () => {
     ["0 0 28 3 *", "1h", "2026-03-28T22:30Z", "Asia/Beirut", false],
     ["30 23 24 10 *", "10m", "2026-10-24T20:35Z", "Asia/Beirut", true],
     ["30 23 24 10 *", "10m", "2026-10-24T21:35Z", "Asia/Beirut", true],
+    // St. John's, 7 November 2010: back from 00:01 to 23:01 of the day before at 02:31Z.
+    ["0 0 7 11 *", "20m", "2010-11-07T02:45Z", "America/St_Johns", true],
+    ["0,10 0,23 * * *", "10m", "2010-11-07T02:45Z", "America/St_Johns", true],
+    ["0 0 7 11 *", "20m", "2010-11-07T03:45Z", "America/St_Johns", true],
     // Samoa had no 30 December 2011.
     ["0 12 30 12 *", "1h", "2011-12-30T10:30Z", "Pacific/Apia", true],
     ["0 12 30 12 *", "1h", "2011-12-30T11:00Z", "Pacific/Apia", false],
@@ -229,10 +235,10 @@ function oracle(schedule: Fields, minutes: number, now: number, wall: (instant: 
   return false;
 }
 
-const ZONES = ["UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Beirut", "America/Havana", "Asia/Kathmandu", "Africa/Casablanca", "America/Nuuk"]; // prettier-ignore
+const ZONES = ["UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Beirut", "America/Havana", "Asia/Kathmandu", "Africa/Casablanca", "America/Nuuk", "America/St_Johns"]; // prettier-ignore
 
 /** Days around which clocks change somewhere of the above, and some others. */
-const DAYS = ["2026-03-07", "2026-03-08", "2026-03-28", "2026-03-29", "2026-04-05", "2026-10-03", "2026-10-24", "2026-10-25", "2026-11-01", "2026-02-28", "2024-02-29", "2026-12-31", "2026-06-15"]; // prettier-ignore
+const DAYS = ["2026-03-07", "2026-03-08", "2026-03-28", "2026-03-29", "2026-04-05", "2026-10-03", "2026-10-24", "2026-10-25", "2026-11-01", "2010-11-07", "2026-02-28", "2024-02-29", "2026-12-31", "2026-06-15"]; // prettier-ignore
 
 describe("the answer, for any schedule and zone,", () => {
   const agree = (maxMinutes: number, runs: number) => () =>
