@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import * as errors from "../errors.ts";
 import type { Resource } from "../resource.ts";
 import { customResourceDefinitions } from "../resource-types.ts";
-import { nameOf, refused, WatchReader, type World } from "./world.ts";
+import { eventually, nameOf, refused, WatchReader, type World } from "./world.ts";
 import { createWidgetType, type Widget, widgetDefinition, widgets } from "./widgets.ts";
 
 /** Custom resources: schemas, defaults, pruning, rules, columns. */
@@ -123,6 +123,27 @@ export function customContract(world: World): void {
       expect(scale).toMatchObject({ spec: { replicas: 2 }, status: { replicas: 1, selector: "app=widget" } });
       await resource.scale.replace({ ...scale, spec: { replicas: 7 } });
       expect((await resource.get(nameOf(created))).spec.size).toBe(7);
+    });
+
+    test("at zero has no replicas in its scale, and is set from there by a json patch", async () => {
+      const { spec, metadata } = widgetDefinition("sleepers", "Sleeper");
+      const size = { type: "object", properties: { size: { type: "integer" } } };
+      const openAPIV3Schema = { type: "object", properties: { spec: size } };
+      const versions = spec.versions.map((version) => ({ ...version, schema: { openAPIV3Schema } }));
+      await world.admin.resource(customResourceDefinitions).create({ metadata, spec: { ...spec, versions } });
+      const sleepers = world.admin.resource<Widget>({ ...widgets, kind: "Sleeper", plural: "sleepers" });
+      const created = await eventually(() =>
+        sleepers.create({ metadata: { namespace, name: "zero" }, spec: { size: 0 } }),
+      );
+      const scale = await sleepers.scale.get(nameOf(created));
+      expect([scale.spec, scale.status?.replicas]).toEqual([{}, 0]);
+      const operations = [
+        { op: "test", path: "/spec", value: {} },
+        { op: "add", path: "/spec/replicas", value: 2 },
+      ] as const;
+      const woken = await sleepers.scale.patch(nameOf(created), { type: "json", operations });
+      expect([woken.spec, (await sleepers.get(nameOf(created))).spec]).toEqual([{ replicas: 2 }, { size: 2 }]);
+      await refused(sleepers.scale.patch(nameOf(created), { type: "json", operations }), errors.Invalid);
     });
 
     test("is applied with lists merged by their keys and sets joined", async () => {
