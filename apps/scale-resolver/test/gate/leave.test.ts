@@ -43,7 +43,7 @@ test.each([
     const port = await world.put();
     const body = Buffer.alloc(length, "x");
     const sockets = await Promise.all(Array.from({ length: CLIENTS }, () => open(port, head, body)));
-    await until(() => world.gate.activity(KEY).pending === CLIENTS);
+    await until(() => world.gate.activity(KEY).pending === CLIENTS, 60_000);
     const turns = countTurns();
     for (const [index, socket] of sockets.entries()) {
       if (index % 2 === 0) socket.destroy();
@@ -64,5 +64,5 @@ test.each([
       async () => (await world.sample(`evenkeel_resolver_pending{namespace="shop",service="checkout"}`)) === 0,
     );
   },
-  60_000,
+  120_000,
 );

@@ -1,8 +1,9 @@
-import { type Destination, type Exchange, Forwarder, type Listener, type Router, type Warmth } from "@evenkeel/forward";
+import type { Destination, Exchange, Forwarder, Listener, Router, Warmth } from "@evenkeel/forward";
 import type { Activity } from "../../decide/snapshot.ts";
 import type { ServiceEndpoint } from "../../observe/endpoints.ts";
 import { descriptorLimit, Descriptors } from "./descriptors.ts";
 import { PatternRefused, UnknownService } from "./errors.ts";
+import { GateDoor } from "./gate-door.ts";
 import { GatedService, servingOf } from "./gated-service.ts";
 import type { GateOptions } from "./gate-options.ts";
 import type { GateRoute } from "./gate-route.ts";
@@ -26,7 +27,7 @@ const NOTHING: Activity = { pending: 0, inFlight: 0, requests: 0, lastRequestAt:
  * them while none does. Which Services and pods there are it is told; it asks nobody.
  */
 export class Gate {
-  readonly door: Forwarder;
+  readonly #door: GateDoor;
   readonly #options: GateOptions;
   readonly #services = new Map<string, GatedService>();
   /** What serves whom, also of Services that are not here yet. */
@@ -55,7 +56,7 @@ export class Gate {
         options.firstAnswer?.(service.key, milliseconds);
       },
     });
-    this.door = new Forwarder({
+    const forwarder = {
       name: "requests",
       host,
       port,
@@ -66,11 +67,17 @@ export class Gate {
       clock,
       log,
       registry,
-    });
+    };
+    this.#door = new GateDoor(forwarder, () => this.#stop());
+  }
+
+  /** What takes the requests. Its main port is for those whose Service is told from their headers. */
+  get door(): Forwarder {
+    return this.#door;
   }
 
   warm(): Promise<Warmth> {
-    return this.door.warm();
+    return this.#door.warm();
   }
 
   /** Takes the requests of a Service from now on, or takes them otherwise. Resolves when its ports are open, or cannot be. */
@@ -136,8 +143,13 @@ export class Gate {
     return this.#services.get(key)?.activity() ?? NOTHING;
   }
 
+  #stop(): void {
+    for (const { ways } of this.#services.values()) for (const way of ways.values()) way.close();
+    this.#ledger.flush();
+  }
+
   #sockets(): number {
-    const { clientSockets, upstreamSockets } = this.door.counts();
+    const { clientSockets, upstreamSockets } = this.#door.counts();
     return clientSockets + upstreamSockets;
   }
 
@@ -194,7 +206,7 @@ export class Gate {
   async #listen(way: Way): Promise<void> {
     const { service, port, listener } = way;
     const { host, log } = this.#options;
-    if (service.removed || listener?.port === port.listen) return;
+    if (service.removed || this.#door.draining || listener?.port === port.listen) return;
     way.listener = undefined;
     if (listener) void this.#unlisten(listener);
     if (port.listen === null) return;
@@ -205,7 +217,9 @@ export class Gate {
       return this.#room.admit(way, exchange, true);
     });
     try {
-      way.listener = await this.door.listen({ name: `${service.key}:${port.port}`, host, port: port.listen }, router);
+      const opened = await this.#door.listen({ name: `${service.key}:${port.port}`, host, port: port.listen }, router);
+      if (this.#door.draining) await this.#unlisten(opened);
+      else way.listener = opened;
     } catch (error) {
       log.warn({ error, service: service.key, port: port.listen }, "a port of a Service is not listened on");
     }
@@ -230,7 +244,7 @@ export class Gate {
     const { clock, log } = this.#options;
     const bound = new AbortController();
     const cancel = clock.schedule(CLOSE_WITHIN, () => bound.abort());
-    const cut = await this.door.unlisten(listener, bound.signal);
+    const cut = await this.#door.unlisten(listener, bound.signal);
     cancel();
     if (cut > 0) log.warn({ listener: listener.name, cut }, "requests were cut when their port closed");
   }

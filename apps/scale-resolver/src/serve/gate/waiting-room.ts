@@ -62,7 +62,7 @@ export class WaitingRoom implements RequestOwner {
       const answer = service.probes.answer(exchange);
       if (answer) return answer;
     }
-    const { clock, ledger, changed } = this.#options;
+    const { clock, ledger } = this.#options;
     const now = clock.monotonic();
     const request = new GateRequest(this, way, exchange, Math.floor(now), byPort);
     const back = service.dialled !== null && exchange.header(DIALLED) === service.key;
@@ -75,10 +75,7 @@ export class WaitingRoom implements RequestOwner {
     ledger.touch(service);
     const idle = service.pending + service.inFlight === 0;
     const destination = this.#enter(request);
-    if (idle && now - service.toldAt >= TELL_AGAIN) {
-      service.toldAt = now;
-      changed(service.key);
-    }
+    if (idle && now - service.toldAt >= TELL_AGAIN) this.#tell(service);
     return destination;
   }
 
@@ -138,11 +135,15 @@ export class WaitingRoom implements RequestOwner {
   }
 
   #wait(request: GateRequest): void {
-    const { wake, changed } = this.#options;
     const { service } = request.way;
     request.exchange.gone.addEventListener("abort", request);
-    if (!service.serves) wake(service.key);
-    if (service.pending === 1) changed(service.key);
+    if (!service.serves) this.#options.wake(service.key);
+    if (service.pending === 1) this.#tell(service);
+  }
+
+  #tell(service: GatedService): void {
+    service.toldAt = this.#options.clock.monotonic();
+    this.#options.changed(service.key);
   }
 
   #settle(request: GateRequest, settlement: Settlement<Pod>): void {
@@ -159,7 +160,7 @@ export class WaitingRoom implements RequestOwner {
     else this.#refuse(request, this.#why(settlement.outcome));
     if (!place) return;
     way.eased();
-    if (service.pending === 0) this.#options.changed(service.key);
+    if (service.pending === 0) this.#tell(service);
   }
 
   #release(request: GateRequest, slot: NonNullable<GateRequest["slot"]>): void {

@@ -1,0 +1,290 @@
+import { once } from "node:events";
+import { Agent } from "node:http";
+import { connect as connectHttp2 } from "node:http2";
+import { createServer } from "node:net";
+import { describe, expect, test } from "@jest/globals";
+import { PATH_PROBE_HEADER } from "../../src/serve/gate/path-probe-answer.ts";
+import { ask } from "./ask.ts";
+import { GateWorld, HOST, KEY, routeOf, until } from "./gate-world.ts";
+import { freePort, PodServer } from "./pod-server.ts";
+
+describe("the port for all Services", () => {
+  test.each([
+    ["Host with the cluster's domain", { host: "checkout.shop.svc.cluster.local:80" }],
+    ["Host without it", { host: "checkout.shop" }],
+    ["Host in capitals, with a port that the Service does not have", { host: "Checkout.Shop.svc:8012" }],
+    [
+      "X-Envoy-Decorator-Operation before Host",
+      { host: "other.shop", "x-envoy-decorator-operation": "checkout.shop.svc.cluster.local:80/*" },
+    ],
+    [
+      "Host where the header before it names nothing that is known",
+      { host: "checkout.shop", "x-envoy-decorator-operation": "nobody.shop.svc.cluster.local:80/*" },
+    ],
+  ])("finds a Service by %s", async (_name, headers) => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    await using other = await PodServer.start();
+    await world.gate.put(routeOf(KEY, null));
+    await world.gate.put(routeOf("shop/other", null));
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    world.gate.endpoints("shop/other", [other.endpoint()]);
+    const { status } = await ask(world.mainPort, { headers });
+    expect({ status, here: pod.begun, elsewhere: other.begun }).toEqual({ status: 200, here: 1, elsewhere: 0 });
+    expect(pod.arrivals[0]?.headers.host).toBe(headers.host);
+    await until(
+      async () => (await world.sample(`elasti_resolver_host_extraction_count{extractionType="header"}`)) === 1,
+    );
+  });
+
+  test("takes the port of the Service from the header", async () => {
+    await using world = await GateWorld.start();
+    await using first = await PodServer.start();
+    await using second = await PodServer.start();
+    const ports = [
+      { name: "http", port: 80, listen: null },
+      { name: "admin", port: 9000, listen: null },
+    ];
+    await world.put(KEY, { ports });
+    const endpoint = { ...first.endpoint(), address: second.address, ports: { admin: second.port } };
+    world.gate.endpoints(KEY, [first.endpoint(), endpoint]);
+    await ask(world.mainPort, { headers: { host: "checkout.shop:9000" } });
+    await ask(world.mainPort, { headers: { host: "checkout.shop" } });
+    expect([first.begun, second.begun]).toEqual([1, 1]);
+  });
+
+  test.each([
+    ["names none that is known", "nobody.shop.svc.cluster.local"],
+    ["is no name of a Service", "localhost"],
+    ["is an address", "10.0.0.1:8012"],
+  ])("answers 404, and says what to send, when Host %s", async (_name, host) => {
+    await using world = await GateWorld.start();
+    await world.gate.put(routeOf(KEY, null));
+    const { status, headers, body } = await ask(world.mainPort, { headers: { host } });
+    expect({ status, code: headers["evenkeel-error"] }).toEqual({ status: 404, code: "EK_RESOLVER_UNKNOWN_SERVICE" });
+    expect(body).toContain("X-Envoy-Decorator-Operation, Host");
+    expect(world.wakes).toEqual([]);
+    await until(async () => (await world.sample(`elasti_resolver_host_extraction_count{extractionType="none"}`)) === 1);
+  });
+
+  test("wakes and holds as a Service's own port does, and never sends clients away", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    await world.gate.put(routeOf(KEY, null));
+    const agent = new Agent({ keepAlive: true });
+    const answer = ask(world.mainPort, { agent, headers: { host: "checkout.shop" } });
+    await until(() => world.gate.activity(KEY).pending === 1);
+    expect(world.wakes).toEqual([KEY]);
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    expect((await answer).headers["x-evenkeel-cold-start"]).toBe("true");
+    expect((await ask(world.mainPort, { agent, headers: { host: "checkout.shop" } })).headers.connection).toBe(
+      "keep-alive",
+    );
+    agent.destroy();
+  });
+});
+
+describe("the port of a Service", () => {
+  test("leads to it whatever Host says", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    const port = await world.put();
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    expect((await ask(port, { headers: { host: "www.example.com" } })).status).toBe(200);
+    expect(pod.arrivals[0]?.headers.host).toBe("www.example.com");
+  });
+
+  test("knows the endpoints that were told before the Service was put", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    const port = await world.put();
+    expect((await ask(port)).status).toBe(200);
+    expect(world.wakes).toEqual([]);
+  });
+
+  test("that is taken is said in the log and in a metric, costs nobody else anything, and is tried again at the next put", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    const taken = createServer().listen(0, HOST);
+    await once(taken, "listening");
+    const { port } = taken.address() as { port: number };
+    await world.gate.put(routeOf(KEY, port));
+    expect(world.lines.join("")).toContain("EK_FORWARD_CANNOT_LISTEN");
+    const unbound = `evenkeel_resolver_unbound_ports{namespace="shop",service="checkout"}`;
+    expect(await world.sample(unbound)).toBe(1);
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    expect((await ask(world.mainPort, { headers: { host: "checkout.shop" } })).status).toBe(200);
+    taken.close();
+    await once(taken, "close");
+    await world.gate.put(routeOf(KEY, port));
+    expect(await world.sample(unbound)).toBe(0);
+    expect((await ask(port)).status).toBe(200);
+  });
+
+  test("moves when it is given another number, without disturbing who waits", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    const port = await world.put();
+    const held = ask(port, { id: "held" });
+    await until(() => world.gate.activity(KEY).pending === 1);
+    const next = await freePort();
+    await world.gate.put(routeOf(KEY, next));
+    await world.gate.put(routeOf(KEY, next));
+    await expect(ask(port)).rejects.toThrow("ECONNREFUSED");
+    const more = ask(next, { id: "more" });
+    await until(() => world.gate.activity(KEY).pending === 2);
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    expect([(await held).status, (await more).status]).toEqual([200, 200]);
+  });
+
+  test("answers a path probe at once, sleeping or not, and neither holds, forwards nor counts it", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    const port = await world.put();
+    const probe = () => ask(port, { method: "OPTIONS", path: "*", headers: { [PATH_PROBE_HEADER]: "token-1.2_3" } });
+    const asleep = await probe();
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    const awake = await probe();
+    for (const { status, headers } of [asleep, awake]) {
+      expect({ status, token: headers[PATH_PROBE_HEADER] }).toEqual({ status: 204, token: "token-1.2_3" });
+    }
+    expect(world.gate.activity(KEY)).toEqual({ pending: 0, inFlight: 0, requests: 0, lastRequestAt: null });
+    expect([world.wakes, world.changes, pod.begun]).toEqual([[], [], 0]);
+  });
+
+  test("forwards OPTIONS * of anybody else", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    const port = await world.put();
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    expect((await ask(port, { method: "OPTIONS", path: "*" })).status).toBe(200);
+    expect(pod.arrivals).toMatchObject([{ method: "OPTIONS", path: "*" }]);
+  });
+});
+
+describe("probe rules", () => {
+  const probes = [
+    {
+      path: { type: "PathPrefix", value: "/health" },
+      headers: [],
+      queryParams: [],
+      response: { status: 200, body: "asleep" },
+    },
+    {
+      path: { type: "RegularExpression", value: "(a+)+" },
+      headers: [],
+      queryParams: [],
+      response: { status: 200, body: "never" },
+    },
+  ] as const;
+
+  test("are answered here while nothing serves, without a wake and without being activity, and by pods otherwise", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    const port = await world.put(KEY, { probes });
+    const asleep = await ask(port, { path: "/health/live?x=1" });
+    expect([asleep.status, asleep.body]).toEqual([200, "asleep"]);
+    expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, requests: 0 });
+    expect([world.wakes, world.changes]).toEqual([[], []]);
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    await ask(port, { path: "/health" });
+    expect(pod.arrivals).toMatchObject([{ path: "/health" }]);
+    expect(world.gate.activity(KEY)).toMatchObject({ requests: 1 });
+  });
+
+  test("whose expression is refused match nothing, and the log says so", async () => {
+    await using world = await GateWorld.start();
+    const port = await world.put(KEY, { probes, hold: { timeout: 1 } });
+    expect((await ask(port, { path: "/aaa" })).status).toBe(503);
+    expect(world.lines.join("")).toContain("EK_RESOLVER_PATTERN_REFUSED");
+  });
+});
+
+describe("clients of a Service whose pods are ready", () => {
+  test("are served for ever, and told to connect anew while the resolver leaves the path", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    const port = await world.put();
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    const agent = new Agent({ keepAlive: true });
+    expect((await ask(port, { agent })).headers.connection).toBe("close");
+    world.gate.setLeaving(KEY, false);
+    expect((await ask(port, { agent })).headers.connection).toBe("keep-alive");
+    expect((await ask(port, { agent })).headers.connection).toBe("keep-alive");
+    world.gate.setLeaving(KEY, true);
+    expect((await ask(port, { agent })).headers.connection).toBe("close");
+    agent.destroy();
+    expect(pod.arrivals).toHaveLength(4);
+  });
+
+  test("of HTTP/2 get GOAWAY with their answer", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    const port = await world.put();
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    const session = connectHttp2(`http://${HOST}:${port}`);
+    const goaway = once(session, "goaway");
+    const stream = session.request({ ":path": "/" });
+    const [head] = (await once(stream, "response")) as [Record<string, unknown>];
+    await goaway;
+    // The pod speaks HTTP/1.1 alone, and the client's protocol is mirrored.
+    expect(head[":status"]).toBe(503);
+    stream.resume();
+    await once(session, "close");
+  });
+
+  test("that leave are passed on to while no other is ready, without sending anybody away", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    const port = await world.put();
+    world.gate.endpoints(KEY, [pod.endpoint({ ready: false, serving: true, terminating: true })]);
+    const agent = new Agent({ keepAlive: true });
+    const { status, headers } = await ask(port, { agent });
+    expect([status, headers.connection]).toEqual([200, "keep-alive"]);
+    await using next = await PodServer.start();
+    world.gate.endpoints(KEY, [pod.endpoint({ ready: false, terminating: true }), next.endpoint()]);
+    await ask(port, { agent });
+    world.gate.endpoints(KEY, [next.endpoint({ ready: false, serving: false })]);
+    const held = ask(port, { agent });
+    await until(() => world.gate.activity(KEY).pending === 1);
+    world.gate.endpoints(KEY, [next.endpoint()]);
+    await held;
+    expect([pod.begun, next.begun]).toEqual([1, 2]);
+    expect(world.wakes).toEqual([KEY]);
+    agent.destroy();
+  });
+});
+
+describe("dial: service", () => {
+  test("sends requests to the Service's own address once a pod is ready", async () => {
+    await using world = await GateWorld.start();
+    await using cluster = await PodServer.start();
+    const ports = [{ name: "http", port: cluster.port, listen: await freePort() }];
+    await world.put(KEY, { dial: "service", clusterAddress: cluster.address, ports });
+    const port = ports[0]?.listen ?? 0;
+    const held = ask(port);
+    await until(() => world.gate.activity(KEY).pending === 1);
+    await using pod = await PodServer.start();
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    expect((await held).status).toBe(200);
+    expect([cluster.begun, pod.begun]).toEqual([1, 0]);
+  });
+
+  test("breaks the circle when the Service's address leads back here: the pod itself gets the request, which counts once", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    const listen = await freePort();
+    // The Service's own address is the gate's.
+    await world.put(KEY, {
+      dial: "service",
+      clusterAddress: HOST,
+      ports: [{ name: "http", port: listen, listen }],
+    });
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    expect((await ask(listen, { id: "round" })).status).toBe(200);
+    expect(pod.arrivals).toMatchObject([{ id: "round" }]);
+    await until(() => world.gate.activity(KEY).inFlight === 0);
+    expect(world.gate.activity(KEY)).toMatchObject({ requests: 1 });
+  });
+});
