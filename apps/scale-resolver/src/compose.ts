@@ -47,16 +47,19 @@ import { serviceKey } from "./binding.ts";
 import { scaleResolver } from "./definition.ts";
 import { elastiServices, referenceOf, type StoredElastiService } from "./elasti-service-resource.ts";
 import { Feeder, slicedService } from "./feeder.ts";
-import { Bindings, namedService } from "./observe/bindings.ts";
+import { Activities } from "./observe/activities.ts";
+import { Bindings, isScaledBy, namedService } from "./observe/bindings.ts";
 import { Observer } from "./observe/observer.ts";
 import { OriginalOperator } from "./observe/original-operator.ts";
 import { countReplicas, resolverEndpoints } from "./observe/resolver-endpoints.ts";
 import { podsOf, serviceEndpoints } from "./observe/service-endpoints.ts";
+import { MANAGED_BY, MANAGER } from "./observe/slice-labels.ts";
 import { Nudges, serviceChanges, specChanges } from "./observe/sources.ts";
 import { Memories } from "./observe/stages.ts";
 import { Triggers } from "./observe/triggers/triggers.ts";
 import { Board } from "./serve/board.ts";
 import { drainService } from "./serve/drain-service.ts";
+import { externalScalerService } from "./serve/external-scaler.ts";
 import { Gate } from "./serve/gate/gate.ts";
 import { Preparations } from "./serve/preparations.ts";
 import { resolverService } from "./serve/resolver-service.ts";
@@ -190,12 +193,29 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     registry,
     metrics,
     wake: wakeForRequest,
-    changed: look,
+    changed: (key) => {
+      look(key);
+      activities.tell(key);
+    },
     firstAnswer: (key) => wakes.answered(key),
   });
   // The first burst of a cold process is slow: the path is run through before anybody is told that this replica is ready.
   service.use({ name: "warm-up", start: async () => void (await gate.door.warm({ within: settings.warmUp })) });
   service.open(gate.door);
+  const activities: Activities = service.use(
+    new Activities({
+      state,
+      instance,
+      keys: () => [...store.values()].flatMap(namedService),
+      local: (key) => gate.activity(key),
+      object: (key) => ownerOf(key)?.metadata.uid,
+      inPath: (key) => [...slices.by("service", key)].some(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER),
+      resolvers: () => countReplicas(resolvers()),
+      changed: look,
+      clock,
+      log,
+    }),
+  );
   const feeder = new Feeder({
     objects: store,
     services: serviceStore,
@@ -221,8 +241,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   decisions.addSink(eventSink({ recorder, refer, isWarning: isBadNews }));
   const stream = service.use(new DecisionStream({ state, clock, log, registry, whileAway: decisions.ring }));
   decisions.addSink(stream);
-  const activity = (key: string) => gate.activity(key);
-  const board = service.use(new Board({ store, clock, activity }));
+  const board = service.use(new Board({ store, clock, activity: (key) => gate.activity(key) }));
   const preparations = new Preparations({ clock, changed: look });
 
   // The loop, on the leader alone.
@@ -246,7 +265,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     replicas: (namespace, target, signal) => scales.read(namespace, target, { signal }),
     triggers: ({ metadata, spec }, signal) =>
       triggers.read(metadata.namespace ?? "", spec.triggers ?? [], spec.cooldownPeriod || 900, signal),
-    activity: (key) => Promise.resolve(activity(key)),
+    activity: (key) => activities.read(key),
     original,
     resolvers: () => countReplicas(resolvers()),
     drainPrepared: (namespace, of) => preparations.isPrepared(namespace, of),
@@ -269,7 +288,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       autoscalers,
       leftovers,
       resolvers,
-      activity: (key) => Promise.resolve(activity(key)),
+      activity: (key) => activities.read(key),
     }),
     letGo: new LetGo({
       elastiServices: resource,
@@ -317,6 +336,23 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   rpc.add(resolverService({ board, elastiServices: resource, wake: wakeOnDemand, clock }));
   rpc.add(
     drainService({ preparations, board, clock, endpoints: (key) => serviceEndpoints(slices.by("service", key)) }),
+  );
+  rpc.add(
+    externalScalerService({
+      find: (namespace, scaledObject, of) => {
+        const named = of === undefined ? undefined : serviceKey(namespace, of);
+        if (named !== undefined) return bindingFor(named) && named;
+        const found = [...store.values()].find((object) => isScaledBy(object, namespace, scaledObject));
+        return found && namedService(found)[0];
+      },
+      look: async (key) => {
+        const pods = podsOf(serviceEndpoints(slices.by("service", key)));
+        const { ready, starting } = pods;
+        return { state: board.get(key)?.state ?? null, ready, starting, activity: await activities.read(key) };
+      },
+      subscribe: (listener) => board.subscribe(listener),
+      clock,
+    }),
   );
   rpc.serveJson(admin.routes);
   dashboard(service, main);

@@ -42,6 +42,12 @@ export function namedService({ metadata, spec }: StoredElastiService): readonly 
   return typeof service === "string" ? [serviceKey(metadata.namespace ?? "", service)] : [];
 }
 
+/** Whether an object names a ScaledObject as its autoscaler. */
+export function isScaledBy({ metadata, spec }: StoredElastiService, namespace: string, scaledObject: string): boolean {
+  const { autoscaler } = (spec ?? {}) as { readonly autoscaler?: { readonly type?: unknown; readonly name?: unknown } };
+  return metadata.namespace === namespace && autoscaler?.type === "keda" && autoscaler.name === scaledObject;
+}
+
 function understand(object: StoredElastiService): Understood {
   const parsed = parseElastiService(object);
   if (!parsed.ok) return { kind: "invalid", errors: parsed.errors };

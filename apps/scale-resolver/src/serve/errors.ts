@@ -6,3 +6,11 @@ export const NotLookedAt = defineError({
   message: "this replica has not looked at Service {service}: another one leads, or its first turn is still to come",
   remedy: "Try again. If it lasts, the condition Ready of the ElastiService says what is in the way.",
 });
+
+export const NoSuchScaledService = defineError({
+  code: "EK_RESOLVER_NO_SUCH_SCALED_SERVICE",
+  recovery: "terminal",
+  message: "no ElastiService speaks of the ScaledObject {scaledObject}",
+  remedy:
+    "Name the ScaledObject in spec.autoscaler of an ElastiService of the same namespace, or the Service in the trigger's metadata as `service`.",
+});

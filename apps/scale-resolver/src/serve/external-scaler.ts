@@ -1,0 +1,177 @@
+import { externalScaler, type Served } from "@evenkeel/rpc";
+import { type Clock, sleep } from "@evenkeel/runtime";
+import type { State } from "../decide/state.ts";
+import { NoSuchScaledService } from "./errors.ts";
+
+/** What KEDA is told of a Service. */
+export interface ScaledSight {
+  readonly state: State | null;
+  /** Pods that are ready; those that start count as replicas too. */
+  readonly ready: number;
+  readonly starting: number;
+  /** Requests that wait or are under way, and how many a second came; null while it is not known of every resolver. */
+  readonly activity: { readonly pending: number; readonly inFlight: number; readonly requestRate: number } | null;
+}
+
+export interface ExternalScalerOptions {
+  /** The Service that a ScaledObject is about, by its key; nothing if no ElastiService speaks of it. */
+  readonly find: (namespace: string, scaledObject: string, service: string | undefined) => string | undefined;
+  readonly look: (key: string) => Promise<ScaledSight>;
+  /** Calls `listener` with the key of each Service that something happened to, until the returned function is called. */
+  readonly subscribe: (listener: (key: string) => void) => () => void;
+  readonly clock: Clock;
+}
+
+type Implementation = externalScaler.ExternalScalerServiceImplementation;
+type Reference = externalScaler.ScaledObjectRef;
+
+export const CONCURRENCY = "evenkeel-concurrency";
+export const REQUEST_RATE = "evenkeel-request-rate";
+const DEFAULT_CONCURRENCY = 100;
+/** KEDA drops what comes before it knows the metrics of an object: until there are replicas it is told again. */
+const REPEAT = 2_000;
+/** Each `true` makes KEDA write a status, so that it is not said more often than needed. */
+const HEARTBEAT = 30_000;
+
+/**
+ * KEDA's external scaler, as `external` and as `external-push`. It is active in every state but Zero: a resolver that is out of the path
+ * sees no requests, and that is no sign of their absence. For the same reason it then asks for as many pods as there are.
+ */
+export function externalScalerService(options: ExternalScalerOptions): Served<externalScaler.ExternalScalerDefinition> {
+  return {
+    definition: externalScaler.ExternalScalerDefinition,
+    implementation: new ExternalScaler(options),
+    // KEDA sends no token.
+    access: {
+      isActive: "anyone",
+      streamIsActive: "anyone",
+      getMetricSpec: "anyone",
+      getMetrics: "anyone",
+      streamMetricSpec: "anyone",
+    },
+  };
+}
+
+class ExternalScaler implements Implementation {
+  readonly #options: ExternalScalerOptions;
+
+  constructor(options: ExternalScalerOptions) {
+    this.#options = options;
+  }
+
+  isActive: Implementation["isActive"] = async (reference) => ({
+    result: isActive(await this.#options.look(this.#keyOf(reference))),
+  });
+
+  streamIsActive: Implementation["streamIsActive"] = (reference, { signal }) =>
+    this.#edges(this.#keyOf(reference), signal);
+
+  getMetricSpec: Implementation["getMetricSpec"] = (reference) => {
+    this.#keyOf(reference);
+    return Promise.resolve({ metricSpecs: specsOf(reference) });
+  };
+
+  getMetrics: Implementation["getMetrics"] = async ({ scaledObjectRef, metricName }) => {
+    const reference = scaledObjectRef ?? { name: "", namespace: "", scalerMetadata: {} };
+    const sight = await this.#options.look(this.#keyOf(reference));
+    const targets = targetsOf(reference).filter(({ name }) => name === metricName);
+    return { metricValues: targets.map(({ name, target }) => valueMessage(name, valueOf(name, target, sight))) };
+  };
+
+  streamMetricSpec: Implementation["streamMetricSpec"] = (reference, { signal }) => {
+    this.#keyOf(reference);
+    return specStream(specsOf(reference), this.#options.clock, signal);
+  };
+
+  #keyOf({ namespace, name, scalerMetadata }: Reference): string {
+    const service = scalerMetadata["service"];
+    const key = this.#options.find(namespace, name, service);
+    if (key === undefined) throw new NoSuchScaledService({ scaledObject: `${namespace}/${name}` });
+    return key;
+  }
+
+  /** The present state, then `true` whenever it becomes so, again until there are replicas, and seldom while it stays so. */
+  async *#edges(key: string, signal: AbortSignal): AsyncGenerator<{ readonly result: boolean }> {
+    const { look, subscribe, clock } = this.#options;
+    let news = Promise.withResolvers<undefined>();
+    const unsubscribe = subscribe((changed) => {
+      if (changed === key) news.resolve(undefined);
+    });
+    let told: boolean | undefined;
+    let toldAt = -Infinity;
+    try {
+      while (!signal.aborted) {
+        news = Promise.withResolvers();
+        const sight = await look(key);
+        const active = isActive(sight);
+        const every = sight.ready + sight.starting === 0 ? REPEAT : HEARTBEAT;
+        const isDue = active !== told || (active && clock.monotonic() - toldAt >= every);
+        if (isDue) {
+          told = active;
+          toldAt = clock.monotonic();
+          yield { result: active };
+        }
+        const wait = active ? Math.max(0, every - (clock.monotonic() - toldAt)) : HEARTBEAT;
+        await Promise.race([news.promise, sleep(clock, wait, signal)]);
+      }
+    } catch (error) {
+      // A stream that ends well is opened again at once; one that fails, after a while.
+      if (!signal.aborted) throw error;
+    } finally {
+      unsubscribe();
+    }
+  }
+}
+
+function isActive({ state, activity, ready }: ScaledSight): boolean {
+  if (activity && activity.pending + activity.inFlight > 0) return true;
+  // A state that is not known yet is no reason to scale a workload to zero.
+  return state !== "Zero" || ready > 0;
+}
+
+interface Target {
+  readonly name: string;
+  readonly target: number;
+}
+
+function targetsOf({ scalerMetadata }: Reference): readonly Target[] {
+  const concurrency = positive(scalerMetadata["targetConcurrency"]);
+  const rate = positive(scalerMetadata["targetRequestRate"]);
+  return [
+    ...(concurrency !== undefined || rate === undefined
+      ? [{ name: CONCURRENCY, target: concurrency ?? DEFAULT_CONCURRENCY }]
+      : []),
+    ...(rate === undefined ? [] : [{ name: REQUEST_RATE, target: rate }]),
+  ];
+}
+
+function specsOf(reference: Reference): externalScaler.MetricSpec[] {
+  return targetsOf(reference).map(({ name, target }) => ({
+    metricName: name,
+    // Older KEDAs read whole numbers alone.
+    targetSize: BigInt(Math.max(1, Math.round(target))),
+    targetSizeFloat: target,
+  }));
+}
+
+function valueOf(name: string, target: number, { state, ready, activity }: ScaledSight): number {
+  const seen =
+    activity === null ? 0 : name === CONCURRENCY ? activity.pending + activity.inFlight : activity.requestRate;
+  const isOutOfPath = state === "Serve" || state === null || activity === null;
+  return isOutOfPath ? Math.max(seen, target * ready) : seen;
+}
+
+function valueMessage(metricName: string, value: number): externalScaler.MetricValue {
+  return { metricName, metricValue: BigInt(Math.round(value)), metricValueFloat: value };
+}
+
+async function* specStream(metricSpecs: externalScaler.MetricSpec[], clock: Clock, signal: AbortSignal) {
+  yield { metricSpecs };
+  // They never change while a ScaledObject stays as it is.
+  while (!signal.aborted) await sleep(clock, HEARTBEAT, signal).catch(() => undefined);
+}
+
+function positive(text: string | undefined): number | undefined {
+  const value = Number(text);
+  return text !== undefined && Number.isFinite(value) && value > 0 ? value : undefined;
+}
