@@ -15,8 +15,8 @@ export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
 
   if (triggers.length === 0) add("NoTrigger", "No trigger says when the service is idle, so it is only woken");
   for (const { trigger, verdict, message } of triggers) {
-    if (verdict === "busy") add("Busy", `${trigger} says that there is traffic: ${message}`);
-    if (verdict === "unknown") add("TriggerUnknown", `${trigger} says nothing: ${message}`);
+    if (verdict === "busy") add("Busy", `The trigger ${trigger} says that there is traffic: ${message}`);
+    if (verdict === "unknown") add("TriggerUnknown", `The trigger ${trigger} says nothing: ${message}`);
   }
   const rested = lastWokenAt === null ? Infinity : Date.parse(snapshot.at) - lastWokenAt;
   if (rested < policy.cooldown) {

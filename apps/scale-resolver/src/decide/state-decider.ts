@@ -91,7 +91,7 @@ function fromServe(snapshot: ServiceSnapshot): Answer {
 }
 
 function fromGuard(snapshot: ServiceSnapshot): Answer {
-  const { pods, replicas, stage } = snapshot;
+  const { pods, replicas, stage, drainPrepared } = snapshot;
   if (!pods) return stay(snapshot, "EndpointsUnknown", "The pods of the service are not known");
   if (pods.ready + pods.leaving === 0) {
     if (replicas === null)
@@ -105,6 +105,7 @@ function fromGuard(snapshot: ServiceSnapshot): Answer {
     );
   }
   if (pods.ready === 0) return stay(snapshot, "LastPodLeaving", "Requests still go to pods that are leaving");
+  if (drainPrepared) return stay(snapshot, "DrainPrepared", "The last pod of the service is about to be taken away");
   return stage.purpose === "sleep" ? towardsSleep(snapshot) : towardsServe(snapshot);
 }
 
@@ -137,8 +138,7 @@ function towardsSleep(snapshot: ServiceSnapshot): Answer {
 }
 
 function towardsServe(snapshot: ServiceSnapshot): Answer {
-  const { activity, drainPrepared, stage, policy } = snapshot;
-  if (drainPrepared) return stay(snapshot, "DrainPrepared", "The last pod of the service is about to be taken away");
+  const { activity, stage, policy } = snapshot;
   if (activity && activity.pending > 0) {
     return stay(snapshot, "RequestHeld", `The resolver still holds ${count(activity.pending, "request")}`);
   }

@@ -1,0 +1,236 @@
+import { describe, expect, test } from "@jest/globals";
+import { BUSY, type Changes, IDLE, quietService, secondsAgo, SILENT } from "../testing/quiet-service.ts";
+import { type Arrow, ARROWS } from "./arrows.ts";
+import { REASONS } from "./reason.ts";
+import { type State, STATES } from "./state.ts";
+import { ACTIONS, stateDecider } from "./state-decider.ts";
+
+type World = readonly [sentence: string, world: Changes];
+
+const blocked = (reason: "Paused" | "OriginalRuns" | "Unsupported") => ({
+  blocked: { reason, message: "of a reason" },
+});
+const gone = { ready: 0, leaving: 0, starting: 0 };
+/** In Guard on the way to sleep; nothing is in the way, so that it does sleep. */
+const falling = (changes: Changes = {}): Changes => ({
+  ...changes,
+  stage: { state: "Guard", purpose: "sleep", ...changes.stage },
+});
+/** In Guard for another reason, with pods. */
+const guarded = (changes: Changes = {}): Changes => ({ ...changes, stage: { state: "Guard", ...changes.stage } });
+const asleep = (changes: Changes = {}): Changes => ({
+  replicas: 0,
+  pods: gone,
+  ...changes,
+  stage: { state: "Zero", ...changes.stage },
+});
+const waking = (changes: Changes = {}): Changes => ({
+  replicas: 1,
+  pods: { ...gone, starting: 1 },
+  ...changes,
+  stage: { state: "Wake", ...changes.stage },
+});
+
+/** For each arrow, `from action reason`, the worlds in which it is taken. */
+const WORLDS: Readonly<Record<string, readonly World[]>> = {
+  "any stay Paused": [["pause", blocked("Paused")]],
+  "any stay OriginalRuns": [["original", blocked("OriginalRuns")]],
+  "any stay Unsupported": [["headless", blocked("Unsupported")]],
+
+  "Serve stay NoResolver": [
+    ["a service with pods stays, though it is idle", { path: { resolvers: 0 } }],
+    ["pods go, and nobody could take their requests", { path: { resolvers: 0 }, pods: { ready: 0, leaving: 1 } }],
+    ["pods are gone, and nobody could take their requests", { path: { resolvers: 0 }, pods: gone, triggers: [] }],
+    ["a drain waits for a resolver", { path: { resolvers: 0 }, drainPrepared: true }],
+  ],
+  "Serve join DrainPrepared": [
+    ["the last pod is to be drained", { drainPrepared: true, pods: { ready: 1 } }],
+    ["a drain is no question of traffic", { drainPrepared: true, triggers: [BUSY] }],
+    ["a service that only wakes is guarded too", { drainPrepared: true, triggers: [] }],
+  ],
+  "Serve join NothingServes": [
+    ["somebody scaled to zero", { pods: gone, replicas: 0 }],
+    ["the pods start", { pods: { ...gone, starting: 2 }, triggers: [SILENT] }],
+    ["pods that fail are none", { pods: { ...gone, starting: 2 }, triggers: [BUSY], lastWokenAt: secondsAgo(3) }],
+  ],
+  "Serve join LastPodLeaving": [
+    ["the last pod got its signal", { pods: { ready: 0, leaving: 1 }, triggers: [] }],
+    ["what a trigger says does not matter then", { pods: { ready: 0, leaving: 2 }, triggers: [BUSY] }],
+    ["neither does that nobody knows who asks", { pods: { ready: 0, leaving: 2 }, activity: null }],
+  ],
+  "Serve stay NoTrigger": [["nothing says that it is idle", { triggers: [] }]],
+  "Serve stay Busy": [
+    ["there is traffic", { triggers: [BUSY] }],
+    ["one of two sees traffic", { triggers: [IDLE, BUSY] }],
+  ],
+  "Serve stay TriggerUnknown": [
+    ["the metric server is away", { triggers: [SILENT] }],
+    ["one of two says nothing", { triggers: [IDLE, SILENT] }],
+  ],
+  "Serve stay Cooldown": [
+    ["it was just woken", { lastWokenAt: secondsAgo(10) }],
+    ["the moment before the end", { lastWokenAt: secondsAgo(899.999) }],
+    ["a wake in the future, of another clock", { lastWokenAt: secondsAgo(-60) }],
+  ],
+  "Serve stay OutsidePeriod": [["it is not the time", { withinPeriod: false }]],
+  "Serve stay EndpointsUnknown": [["no pods are known", { pods: null }]],
+  "Serve stay ActivityUnknown": [["a resolver is silent", { activity: null }]],
+  "Serve join Idle": [
+    ["nothing keeps it awake", {}],
+    ["both triggers say so", { triggers: [IDLE, IDLE] }],
+    ["the cooldown has just ended", { lastWokenAt: secondsAgo(900) }],
+    ["its scale is not read before that is of use", { replicas: null }],
+  ],
+
+  "Guard stay EndpointsUnknown": [
+    ["on the way to sleep", falling({ pods: null })],
+    ["and otherwise", guarded({ pods: null })],
+  ],
+  "Guard stay ReplicasUnknown": [
+    ["nothing serves, and nobody knows whether it should", guarded({ pods: gone, replicas: null })],
+    ["nothing can be set to zero that is not known", falling({ replicas: null })],
+  ],
+  "Guard move ScaledToZero": [
+    ["the last pod has gone", guarded({ pods: gone, replicas: 0 })],
+    ["it went on the way to sleep", falling({ pods: gone, replicas: 0 })],
+    ["pods that neither serve nor leave are none", guarded({ pods: { ...gone, starting: 1 }, replicas: 0 })],
+  ],
+  "Guard move PodsStarting": [
+    ["the last pod has gone and another comes", guarded({ pods: { ...gone, starting: 1 }, replicas: 1 })],
+    ["none is there yet", guarded({ pods: gone, replicas: 2 })],
+  ],
+  "Guard stay LastPodLeaving": [
+    ["requests pass to what still serves", guarded({ pods: { ready: 0, leaving: 1 } })],
+    ["whatever is known of the scale", guarded({ pods: { ready: 0, leaving: 1 }, replicas: null })],
+    ["on the way to sleep as well", falling({ pods: { ready: 0, leaving: 1 } })],
+    ["somebody was faster to scale it to zero", falling({ replicas: 0 })],
+  ],
+  "Guard stay DrainPrepared": [
+    ["until the drain is over", guarded({ drainPrepared: true })],
+    ["a request does not matter then", guarded({ drainPrepared: true, activity: { pending: 1 } })],
+    ["a service on its way to sleep is kept for the drain", falling({ drainPrepared: true })],
+    ["though a request came", falling({ drainPrepared: true, activity: { requests: 41 } })],
+  ],
+  "Guard leave DryRun": [["somebody only wants to see", falling({ dryRun: true })]],
+  "Guard leave ActivityUnknown": [
+    ["a resolver fell silent", falling({ activity: null })],
+    ["what had come before is not known", falling({ stage: { requests: null } })],
+  ],
+  "Guard leave RequestSeen": [
+    ["a request came", falling({ activity: { requests: 41 } })],
+    ["it is still there", falling({ activity: { requests: 41, inFlight: 1 } })],
+    ["a resolver began to count anew", falling({ activity: { requests: 0 } })],
+  ],
+  "Guard leave NoTrigger": [["the trigger was taken away", falling({ triggers: [] })]],
+  "Guard leave Busy": [["pinned connections have traffic", falling({ triggers: [BUSY] })]],
+  "Guard leave TriggerUnknown": [["the metric server went away", falling({ triggers: [SILENT] })]],
+  "Guard leave Cooldown": [["the cooldown was made longer", falling({ lastWokenAt: secondsAgo(800) })]],
+  "Guard leave OutsidePeriod": [["the time is over", falling({ withinPeriod: false })]],
+  "Guard leave NoResolver": [["the resolvers went away", falling({ path: { resolvers: 0 } })]],
+  "Guard leave InFlight": [
+    ["an answer is still on its way", falling({ activity: { inFlight: 1 } })],
+    ["a request waits", falling({ activity: { pending: 2 } })],
+  ],
+  "Guard stay PathUnproven": [
+    ["no probe came back", falling({ path: { provenAt: null } })],
+    ["somebody removed the resolver's endpoints", falling({ path: { joined: false } })],
+  ],
+  "Guard stay Quieting": [
+    ["it was proven of late", falling({ path: { provenAt: secondsAgo(14.999) } })],
+    ["it began of late", falling({ stage: { since: secondsAgo(3) } })],
+    ["the clock was set back", falling({ stage: { since: secondsAgo(-3) } })],
+  ],
+  "Guard sleep Quiet": [
+    ["nothing came", falling()],
+    ["for as long as is asked", falling({ path: { provenAt: secondsAgo(15) } })],
+  ],
+  "Guard stay RequestHeld": [["who waits comes first", guarded({ activity: { pending: 3 } })]],
+  "Guard stay Settling": [["pods may go again", guarded({ stage: { since: secondsAgo(1) } })]],
+  "Guard leave PodsReady": [
+    ["pods are there to stay", guarded()],
+    ["as far as it is known", guarded({ activity: null })],
+    ["answers on their way do not keep it", guarded({ activity: { inFlight: 5 } })],
+    ["an idle service is not put to sleep from here", guarded({ stage: { purpose: "safety" } })],
+    ["what triggers say does not matter", guarded({ triggers: [SILENT] })],
+  ],
+
+  "Zero stay LastPodLeaving": [
+    ["its pods were not told yet", asleep({ pods: { ready: 2 }, stage: { since: secondsAgo(1) } })],
+    ["they take their time", asleep({ pods: { ready: 0, leaving: 1 } })],
+  ],
+  "Zero move PodsReady": [
+    ["somebody else woke it", asleep({ pods: { ready: 1 }, replicas: 1 })],
+    ["whether its scale is known or not", asleep({ pods: { ready: 1 }, replicas: null })],
+    ["the pods are another workload's", asleep({ pods: { ready: 1 }, stage: { since: secondsAgo(31) } })],
+  ],
+  "Zero move ScaledUp": [
+    ["somebody scaled it up", asleep({ replicas: 3 })],
+    ["and its pods are not known", asleep({ replicas: 1, pods: null })],
+  ],
+  "Zero wake RequestHeld": [
+    ["somebody asks", asleep({ activity: { pending: 1 } })],
+    ["the scale is not known, but that somebody waits is", asleep({ activity: { pending: 1 }, replicas: null })],
+    ["at any time", asleep({ activity: { pending: 1 }, withinPeriod: false, lastWokenAt: secondsAgo(1) })],
+    ["in a dry run too", asleep({ activity: { pending: 1 }, dryRun: true })],
+  ],
+  "Zero stay ReplicasUnknown": [["nobody knows", asleep({ replicas: null })]],
+  "Zero wake Busy": [["a trigger sees what the resolver does not", asleep({ triggers: [IDLE, BUSY] })]],
+  "Zero stay Asleep": [
+    ["nobody asks", asleep()],
+    ["a trigger that says nothing wakes nothing", asleep({ triggers: [SILENT] })],
+    ["a silent resolver wakes nothing", asleep({ activity: null })],
+  ],
+
+  "Wake move PodsReady": [
+    ["it is there", waking({ pods: { ready: 1 } })],
+    ["one that leaves serves as well", waking({ pods: { ready: 0, leaving: 1 } })],
+  ],
+  "Wake stay ReplicasUnknown": [["nobody knows", waking({ replicas: null })]],
+  "Wake stay PodsStarting": [
+    ["it takes its time", waking()],
+    ["while nobody waits any more, too", waking({ activity: { pending: 0 } })],
+    ["while the pods are not known", waking({ pods: null })],
+  ],
+  "Wake stay ActivityUnknown": [["somebody may wait", waking({ replicas: 0, activity: null })]],
+  "Wake wake RequestHeld": [["somebody scaled it down", waking({ replicas: 0, activity: { pending: 1 } })]],
+  "Wake move ScaledToZero": [["nobody asks any more", waking({ replicas: 0 })]],
+};
+
+const nameOf = ({ from, action, reason }: Arrow) => `${from} ${action} ${reason}`;
+const named = new Map(ARROWS.map((arrow) => [nameOf(arrow), arrow]));
+
+test("no two arrows are the same, and each has its worlds", () => {
+  expect(named.size).toBe(ARROWS.length);
+  expect(Object.keys(WORLDS)).toEqual(ARROWS.map(nameOf));
+});
+
+test("every reason, action and state is somewhere on an arrow", () => {
+  expect(new Set(ARROWS.map(({ reason }) => reason))).toEqual(new Set(REASONS));
+  expect(new Set(ARROWS.map(({ action }) => action))).toEqual(new Set(ACTIONS));
+  expect(new Set(ARROWS.flatMap(({ from, to }) => [from, to]))).toEqual(new Set([...STATES, "any", "same"]));
+});
+
+test("the world of the arrows serves, and is asked for what it is not", () => {
+  expect(stateDecider.decide(quietService())).toEqual({
+    object: { kind: "ElastiService", namespace: "shop", name: "checkout" },
+    action: "join",
+    reason: "Idle",
+    before: "Serve",
+    after: "Guard",
+    message: "The service is idle: 0 is below 0.5; the resolver joins the path",
+    dryRun: false,
+  });
+});
+
+describe.each(ARROWS.map((arrow) => [nameOf(arrow), arrow] as const))("%s", (name, { from, to, action, reason }) => {
+  test.each(WORLDS[name] ?? [])("%s", (_sentence, world) => {
+    for (const state of from === "any" ? STATES : [from]) {
+      const changes: Changes = from === "any" ? { ...world, stage: { state } } : world;
+      const verdict = stateDecider.decide(quietService(changes));
+      const after: State = to === "same" ? state : to;
+      expect(verdict).toMatchObject({ action, reason, before: state, after });
+      expect(verdict.message).toMatch(/^[A-Z].+; .+[^.]$/s);
+      expect(verdict.message).not.toMatch(/NaN|undefined|null|Infinity|\[object|\?/);
+    }
+  });
+});
