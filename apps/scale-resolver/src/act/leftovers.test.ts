@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type EndpointSlice, endpointSlices, keyOf, type KubeObject, type Service, services } from "@evenkeel/kube";
+import { type EndpointSlice, endpointSlices, keyOf, type KubeObject, services } from "@evenkeel/kube";
 import { Cluster } from "../../test/cluster.ts";
 import { Leftovers } from "./leftovers.ts";
 

@@ -23,3 +23,12 @@ export const SliceContended = defineError({
   message: "EndpointSlice {slice} was written by somebody else each of the {tries} times that it was to be written",
   remedy: "Look at its managedFields for who writes it: another resolver may look after the same Service.",
 });
+
+// Services that are selected.
+
+export const BadSelector = defineError({
+  code: "EK_RESOLVER_BAD_SELECTOR",
+  recovery: "terminal",
+  message: "spec.selector cannot be understood, and what it has selected stays: {faults}",
+  remedy: "Write the selector as that of a Deployment; its operators are In, NotIn, Exists and DoesNotExist.",
+});

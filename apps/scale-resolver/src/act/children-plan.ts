@@ -1,0 +1,204 @@
+import { type ElastiService, parseElastiService } from "@evenkeel/api";
+import { controllerOf, ownerReference, type Service } from "@evenkeel/kube";
+import { boundedName, LONGEST_LABEL, LONGEST_NAME } from "../bounded-name.ts";
+import type { TargetRef } from "../binding.ts";
+import { elastiServices, type StoredElastiService } from "../elasti-service-resource.ts";
+import { bindingOf } from "../observe/binding-of.ts";
+import { chooses } from "../observe/label-match.ts";
+import { isOriginalPrivateService } from "../observe/original-names.ts";
+import { nameOf, type Workload, workloadOf } from "../observe/workload-of.ts";
+
+/** On a child, the parent's name. */
+export const SELECTED_BY = "evenkeel.io/selected-by";
+
+/** What the children of an ElastiService that selects Services depend on. All of it is of its namespace. */
+export interface SelectionInput {
+  readonly parent: ElastiService;
+  readonly services: readonly Service[];
+  readonly workloads: readonly Workload[];
+  readonly objects: readonly StoredElastiService[];
+  /** The Service before the replicas of this program, which must not put itself to sleep. */
+  readonly own: string | undefined;
+}
+
+export interface SelectionPlan {
+  readonly create: readonly StoredElastiService[];
+  readonly change: readonly { readonly present: StoredElastiService; readonly wanted: StoredElastiService }[];
+  readonly remove: readonly StoredElastiService[];
+  /** How many Services have, or will have, a child. */
+  readonly selected: number;
+  readonly left: readonly LeftOut[];
+}
+
+/** A Service that fits and cannot be looked after. `why` is a sentence's end. */
+export interface LeftOut {
+  readonly service: string;
+  readonly why: string;
+}
+
+interface Found {
+  readonly service: string;
+  readonly target: TargetRef;
+}
+
+/**
+ * What is to be done so that each selected Service has an ElastiService of its own. A Service is left out where it cannot be told which workload is behind it and behind
+ * it alone: to scale the wrong one, or one that others need, is worse than to scale none. Children that are no longer wanted are removed.
+ */
+export function planChildren(input: SelectionInput): SelectionPlan {
+  const { objects, parent } = input;
+  const { found, left } = findWorkloads(input);
+  const apart = withoutShared(found, othersTargets(input));
+  const byName = new Map(objects.map((object) => [object.metadata.name, object]));
+  const wanted = new Map<string, StoredElastiService>();
+  const taken: LeftOut[] = [];
+  for (const one of apart.found) {
+    const child = childOf(parent, one);
+    const { name = "" } = child.metadata;
+    const present = byName.get(name);
+    if (present === undefined || isChildOf(present, parent)) wanted.set(name, child);
+    else taken.push({ service: one.service, why: `there is another ElastiService ${name}` });
+  }
+  const present = objects.filter((object) => isChildOf(object, parent) && !isGoing(object));
+  return {
+    create: [...wanted].filter(([name]) => !byName.has(name)).map(([, child]) => child),
+    change: present.flatMap((child) => {
+      const next = wanted.get(child.metadata.name ?? "");
+      return next === undefined || isAlike(child, next) ? [] : [{ present: child, wanted: next }];
+    }),
+    remove: present.filter(({ metadata }) => !wanted.has(metadata.name ?? "")),
+    selected: wanted.size,
+    left: [...left, ...apart.left, ...taken].sort((a, b) => (a.service < b.service ? -1 : 1)),
+  };
+}
+
+/** By uid: a namesake is not the parent. */
+function isChildOf(object: StoredElastiService, { metadata: { uid } }: { metadata: { uid?: string } }): boolean {
+  return uid !== undefined && controllerOf(object)?.uid === uid;
+}
+
+function findWorkloads(input: SelectionInput): { readonly found: readonly Found[]; readonly left: readonly LeftOut[] } {
+  const { parent, services, workloads, own } = input;
+  const named = namedByOthers(input);
+  const self = services.find(({ metadata }) => metadata.name === own);
+  const itself = self && workloadOf(self.spec?.selector, workloads);
+  const found: Found[] = [];
+  const left: LeftOut[] = [];
+  for (const { metadata, spec = {} } of services) {
+    const { name: service = "", labels = {}, deletionTimestamp } = metadata;
+    const isMeant = chooses(parent.spec.selector ?? {}, labels) && !isOriginalPrivateService(service);
+    if (!isMeant || deletionTimestamp !== undefined || spec.type === "ExternalName") continue;
+    if (service === own || named.has(service)) continue;
+    const behind = workloadOf(spec.selector, workloads);
+    if (spec.clusterIP === "None")
+      left.push({ service, why: "it is headless: its clients ask pods by their addresses" });
+    else if ("why" in behind) left.push({ service, why: behind.why });
+    else if (!itself || "why" in itself || keyOf(itself.target) !== keyOf(behind.target))
+      found.push({ service, target: behind.target });
+  }
+  return { found, left };
+}
+
+/**
+ * Services that another ElastiService looks after. One that somebody wrote goes before any selection; of two selections that choose the same Service
+ * the older one has it.
+ */
+function namedByOthers({ parent, objects }: SelectionInput): ReadonlySet<string> {
+  const byUid = new Map(objects.map((object) => [object.metadata.uid, object]));
+  const named = objects.flatMap((object) => {
+    const { service } = (object.spec ?? {}) as { readonly service?: unknown };
+    if (typeof service !== "string" || service === "*" || isChildOf(object, parent)) return [];
+    const maker = byUid.get(controllerOf(object)?.uid);
+    return maker === undefined || isOlder(maker, parent) ? [service] : [];
+  });
+  return new Set(named);
+}
+
+/** By workload, the ElastiService of somebody that scales it. */
+function othersTargets({ parent, objects }: SelectionInput): ReadonlyMap<string, string> {
+  const targets = objects.flatMap((object) => {
+    if (controllerOf(object)?.kind === elastiServices.kind || object.metadata.uid === parent.metadata.uid) return [];
+    const parsed = parseElastiService(object);
+    const binding = parsed.ok ? bindingOf(parsed.value) : undefined;
+    return binding ? [[keyOf(binding.target), object.metadata.name ?? ""] as const] : [];
+  });
+  return new Map(targets);
+}
+
+/** One workload behind two Services would be put to sleep for the one while the other is busy. */
+function withoutShared(
+  all: readonly Found[],
+  others: ReadonlyMap<string, string>,
+): { readonly found: readonly Found[]; readonly left: readonly LeftOut[] } {
+  const byTarget = Map.groupBy(all, ({ target }) => keyOf(target));
+  const found: Found[] = [];
+  const left: LeftOut[] = [];
+  for (const [key, group] of byTarget) {
+    const other = others.get(key);
+    for (const one of group) {
+      const { service, target } = one;
+      const second = group.find((beside) => beside !== one)?.service;
+      if (other !== undefined) left.push({ service, why: `the ElastiService ${other} scales its ${nameOf(target)}` });
+      else if (second !== undefined)
+        left.push({ service, why: `its ${nameOf(target)} is behind the Service ${second} as well` });
+      else found.push(one);
+    }
+  }
+  return { found, left };
+}
+
+/** Fields of the parent that its children do not get. Its autoscaler is that of one workload, and cannot be that of each. */
+const NOT_INHERITED: ReadonlySet<string> = new Set(["selector", "service", "scaleTargetRef", "autoscaler"]);
+
+/** The parent's spec for one Service. */
+function childOf(parent: ElastiService, { service, target }: Found): StoredElastiService {
+  const inherited = Object.entries(parent.spec).filter(([field]) => !NOT_INHERITED.has(field));
+  const { namespace = "", name: parentName } = parent.metadata;
+  const metadata = {
+    ...{ namespace, name: boundedName(`${parentName}-${service}`, LONGEST_NAME) },
+    labels: { [SELECTED_BY]: boundedName(parentName, LONGEST_LABEL) },
+  };
+  const { apiVersion, kind } = parent;
+  const ownerOptions = { controller: true, blockOwnerDeletion: false };
+  const owner = ownerReference({ apiVersion, kind, metadata: ownerOf(parent) }, { metadata }, ownerOptions);
+  return {
+    ...{ apiVersion, kind, metadata: { ...metadata, ownerReferences: [owner] } },
+    spec: { ...Object.fromEntries(inherited), service, scaleTargetRef: target },
+  };
+}
+
+function ownerOf({ metadata: { namespace = "", name, uid = "" } }: ElastiService) {
+  return { namespace, name, uid };
+}
+
+/** What the API server fills in does not count. */
+function isAlike(present: StoredElastiService, wanted: StoredElastiService): boolean {
+  const label = (object: StoredElastiService) => object.metadata.labels?.[SELECTED_BY];
+  return label(present) === label(wanted) && specText(present) === specText(wanted);
+}
+
+function specText(object: StoredElastiService): string | undefined {
+  const parsed = parseElastiService(object);
+  return parsed.ok ? JSON.stringify(sorted(parsed.value.spec)) : undefined;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, part]) => [key, sorted(part)]));
+}
+
+function isGoing({ metadata }: StoredElastiService): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+function isOlder(one: StoredElastiService, other: ElastiService): boolean {
+  const rank = (created: string | null | undefined, name: string | undefined) => `${created ?? ""} ${name ?? ""}`;
+  const { metadata } = one;
+  return rank(metadata.creationTimestamp, metadata.name) < rank(other.metadata.creationTimestamp, other.metadata.name);
+}
+
+function keyOf({ kind, name }: TargetRef): string {
+  return `${kind} ${name}`;
+}
