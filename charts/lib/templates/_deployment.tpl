@@ -53,11 +53,20 @@ spec:
             {{- with include "evenkeel-lib.settings" . | trim }}
             {{- . | nindent 12 }}
             {{- end }}
+            {{- with (.traffic).arguments }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
           env:
             - name: POD_NAMESPACE
               valueFrom:
                 fieldRef:
                   fieldPath: metadata.namespace
+            {{- if .traffic }}
+            - name: POD_IPS
+              valueFrom:
+                fieldRef:
+                  fieldPath: status.podIPs
+            {{- end }}
             {{- include "evenkeel-lib.stateVariable" . | nindent 12 }}
             {{- with $values.env }}
             {{- toYaml . | nindent 12 }}
@@ -69,6 +78,9 @@ spec:
             - { name: admin, containerPort: 8080 }
             - { name: health, containerPort: 8081 }
             - { name: grpc, containerPort: 9090 }
+            {{- with .traffic }}
+            - { name: requests, containerPort: {{ .port }} }
+            {{- end }}
           startupProbe:
             httpGet: { path: /livez, port: health }
             periodSeconds: 1

@@ -11,9 +11,14 @@ spec:
   ports:
     - { name: admin, port: 8080, targetPort: admin }
     - { name: grpc, port: 9090, targetPort: grpc }
+    {{- with .traffic }}
+    - { name: requests, port: {{ .port }}, targetPort: requests }
+    {{- end }}
 {{- end }}
 
-{{/* Only the three ports are open, to `networkPolicy.from` or to everyone; what the service calls is not limited. */}}
+{{/*
+Admin and gRPC are open to `networkPolicy.from` or to everyone, the health port and those for traffic to everyone, and no others; what the service calls is not limited.
+*/}}
 {{- define "evenkeel-lib.networkPolicy" -}}
 {{- if .Values.networkPolicy.enabled -}}
 apiVersion: networking.k8s.io/v1
@@ -32,5 +37,10 @@ spec:
       {{- end }}
     - ports:
         - { port: health }
+    {{- with .traffic }}
+    - ports:
+        - { port: requests }
+        - { port: {{ .range.first }}, endPort: {{ .range.last }} }
+    {{- end }}
 {{- end }}
 {{- end }}

@@ -1,4 +1,39 @@
 {{- define "scale-resolver.rules.objects" -}}
+# Created and deleted are those that one with a selector asks for.
+- apiGroups: [elasti.truefoundry.com]
+  resources: [elastiservices]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [elasti.truefoundry.com]
+  resources: [elastiservices/status]
+  verbs: [patch]
+- apiGroups: [""]
+  resources: [services]
+  verbs: [list, watch{{ if .Values.takeOver.enabled }}, delete{{ end }}]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [get, list, watch, create, update, delete]
+- apiGroups: [apps]
+  resources: [deployments/scale, statefulsets/scale]
+  verbs: [get, patch]
+- apiGroups: [argoproj.io]
+  resources: [rollouts/scale]
+  verbs: [get, patch]
+{{- range .Values.scaleTargets }}
+- apiGroups: [{{ .apiGroup | quote }}]
+  resources: [{{ .resource }}/scale]
+  verbs: [get, patch]
+{{- end }}
+# Which workload is behind a Service that is selected?
+- apiGroups: [apps]
+  resources: [deployments, statefulsets]
+  verbs: [list]
+- apiGroups: [argoproj.io]
+  resources: [rollouts]
+  verbs: [list]
+# KEDA is paused while a workload sleeps.
+- apiGroups: [keda.sh]
+  resources: [scaledobjects]
+  verbs: [patch]
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
@@ -17,7 +52,12 @@
 {{- end }}
 
 {{- define "scale-resolver.rules.cluster" -}}
-# Who asks for what the dashboard does, and may they?
+# Is KubeElasti's operator at work, wherever it was installed?
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  resourceNames: [{{ .Values.settings.originalLease }}]
+  verbs: [list]
+# Who asks for a wake, a pause or a drain, and may they?
 - apiGroups: [authentication.k8s.io]
   resources: [tokenreviews]
   verbs: [create]
@@ -26,6 +66,9 @@
   verbs: [create]
 {{- end }}
 
-{{/* It puts none on anything. */}}
 {{- define "scale-resolver.finalizers" -}}
+- group: elasti.truefoundry.com
+  version: v1alpha1
+  resource: elastiservices
+  finalizer: elasti.truefoundry.com/finalizer
 {{- end }}

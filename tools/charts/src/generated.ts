@@ -22,7 +22,9 @@ export async function generatedFiles(root: string): Promise<ReadonlyMap<string, 
     { ...chartOf("evenkeel"), schema: json("charts/evenkeel/values.schema.json"), defaults: valuesOf("evenkeel") },
   ];
   for (const service of services) {
-    const schema = serviceSchema(shared, json(`charts/${service}/settings.schema.json`));
+    const own = `charts/${service}/own.schema.json`;
+    const more = existsSync(join(root, own)) ? json(own) : {};
+    const schema = serviceSchema(shared, json(`charts/${service}/settings.schema.json`), more);
     const formatted = await format(JSON.stringify(schema), { parser: "json", printWidth: 120 });
     files.set(`charts/${service}/values.schema.json`, formatted);
     files.set(`charts/${service}/files/board.json`, text(`infra/grafana/${service}.json`));

@@ -9,7 +9,7 @@ export interface ValuesSchema {
   readonly items?: ValuesSchema;
 }
 
-/** The values of a service's chart: what every service has, and the settings of this one. */
-export function serviceSchema(shared: ValuesSchema, settings: ValuesSchema): ValuesSchema {
-  return { ...shared, properties: { ...shared.properties, settings } };
+/** The values of a service's chart: what every service has, the settings of this one, and what else it alone has. */
+export function serviceSchema(shared: ValuesSchema, settings: ValuesSchema, own: ValuesSchema = {}): ValuesSchema {
+  return { ...shared, properties: { ...shared.properties, settings, ...own.properties } };
 }
