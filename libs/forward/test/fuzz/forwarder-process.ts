@@ -34,13 +34,13 @@ export class ForwarderProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Resolves when every exchange has ended. */
+  /** Resolves when nothing is left of the clients that were here. */
   async settled(): Promise<void> {
     for (let patience = 200; ; patience--) {
       this.#child.send("open?");
-      const open = await answer<number>(this.#child);
-      if (open === 0) return;
-      if (patience === 0) throw new Error(`${open} exchanges did not end`);
+      const open = await answer<Readonly<Record<string, number>>>(this.#child);
+      if (Object.values(open).every((count) => count === 0)) return;
+      if (patience === 0) throw new Error(`still open: ${JSON.stringify(open)}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

@@ -58,8 +58,10 @@ await forwarder.start();
 const second = await forwarder.listen({ name: "go", host: "127.0.0.1", port: 0 });
 
 process.on("message", (question) => {
-  if (question === "open?") process.send?.(open + forwarder.counts().exchanges);
-  else {
+  if (question === "open?") {
+    const { exchanges, clientSockets, timers } = forwarder.counts();
+    process.send?.({ unsettled: open, exchanges, clientSockets, timers });
+  } else {
     process.send?.({ ...forwarded, defects: defects.splice(0) });
     forwarded = { node: [], go: [] };
   }
