@@ -17,7 +17,9 @@ writeFileSync(draft, harbourKubeconfig(harbour.url), { mode: 0o644 });
 const settings = { kubeContext: undefined, kubeDeadline: 5000, kubeConnections: 4, kubeQps: 0, kubeBurst: 100 };
 const kube = connectKube({ settings: { ...settings, kubeconfig: draft }, env: {}, userAgent: "world" });
 const stories = await loadStories();
-const scenes = await Promise.all(stories.map((story) => story.open({ kube, tell: (line) => console.log(line) })));
+const scenes = await Promise.all(
+  stories.map((story) => story.open({ kube, harbour, tell: (line) => console.log(line) })),
+);
 async function whyNotServed(): Promise<string | undefined> {
   const { items } = await kube.resource(customResourceDefinitions).list();
   const served = items.filter(({ status }) =>

@@ -30,6 +30,10 @@ test("the bundle is one file that can be run by its name, with nothing beside it
   expect(run("status").stderr).toContain("EK_KUBE_NO_CLUSTER");
 });
 
+test("the bundle is smaller than 10 MB", () => {
+  expect(statSync(bundle).size).toBeLessThan(10 * 1024 * 1024);
+});
+
 test("the bundle asks a service", async () => {
   await using ballast = await Ballast.start();
   const answer = execFileSync(program, ["status", `--address=${await ballast.address()}`], { env, encoding: "utf8" });

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Cluster } from "@evenkeel/control-plane";
 import { accountKubeconfig } from "./account.ts";
 import { helmEnvironment, helmOutput, pinnedHelm } from "./helm.ts";
-import { eventually, list } from "./kubectl-steps.ts";
-import type { Role } from "./used-rights.ts";
+import { eventually, get, list } from "./kubectl-steps.ts";
+import type { Role, Rule } from "./used-rights.ts";
 
 const CHARTS = join(import.meta.dirname, "../../../charts");
 
@@ -52,25 +52,34 @@ async function installChart(cluster: Cluster, { chart, namespace, values = [] }:
   }
 }
 
+interface Binding {
+  readonly roleRef: { readonly kind: string; readonly name: string };
+  readonly subjects?: readonly { readonly name: string; readonly namespace?: string }[];
+}
+
 /** The API server follows Roles and bindings a moment after they are written. */
 async function untilGranted(cluster: Cluster, chart: string, namespace: string, user: string): Promise<void> {
-  const label = ["-l", `app.kubernetes.io/name=${chart}`];
-  const everywhere = await list<Role>(cluster, "clusterroles", ...label);
-  const roles = [
-    ...everywhere.filter(({ metadata }) => metadata.name.startsWith(`${namespace}:`)),
-    ...(await list<Role>(cluster, "roles", "-n", namespace, ...label)),
-  ];
-  for (const { metadata, rules } of roles) {
-    const rule = rules.at(-1);
-    if (rule === undefined) continue;
-    const [group = "", resource = ""] = [rule.apiGroups[0], rule.resources[0]];
-    const [name] = rule.resourceNames ?? [];
-    const what = `${resource}${group === "" ? "" : `.${group}`}${name === undefined ? "" : `/${name}`}`;
-    const question = ["auth", "can-i", rule.verbs[0] ?? "", what, `--as=${user}`];
-    const where = metadata.namespace === undefined ? ["-A"] : ["-n", metadata.namespace];
+  const kinds = "rolebindings,clusterrolebindings";
+  const bindings = await list<Binding>(cluster, kinds, "-A", "-l", `app.kubernetes.io/name=${chart}`);
+  const isOwn = ({ subjects = [] }: Binding) =>
+    subjects.some((subject) => subject.name === chart && subject.namespace === namespace);
+  for (const { metadata, roleRef } of bindings.filter(isOwn)) {
+    const within = metadata.namespace === undefined ? [] : ["-n", metadata.namespace];
+    const { rules } = await get<Role>(cluster, roleRef.kind, roleRef.name, ...within);
+    const question = questionAbout(rules.at(-1));
+    const everywhere = metadata.namespace === undefined ? ["-A"] : within;
     await eventually(`${user} to have the rights of ${metadata.name}`, async () => {
-      const { stdout, stderr } = await cluster.kubectl([...question, ...where]);
+      const { stdout, stderr } = await cluster.kubectl(["auth", "can-i", ...question, `--as=${user}`, ...everywhere]);
       return stdout.trim() === "yes" ? undefined : stdout + stderr;
     });
   }
+}
+
+/** One thing that a rule grants, as `kubectl auth can-i` takes it. */
+function questionAbout(rule: Rule | undefined): readonly string[] {
+  const { verbs: [verb = ""] = [], apiGroups: [group = ""] = [], resources: [resource = ""] = [] } = rule ?? {};
+  const [plural = "", subresource] = resource.split("/");
+  const [name] = rule?.resourceNames ?? [];
+  const type = `${plural}${group === "" ? "" : `.${group}`}${name === undefined ? "" : `/${name}`}`;
+  return [verb, type, ...(subresource === undefined ? [] : [`--subresource=${subresource}`])];
 }

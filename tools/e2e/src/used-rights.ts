@@ -25,6 +25,7 @@ interface AuditEvent {
   };
   readonly responseStatus?: { readonly code?: number };
   readonly requestURI: string;
+  readonly requestReceivedTimestamp: string;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
@@ -33,6 +34,8 @@ export interface Request {
   /** As `get secrets` or `patch rebalances/status.rebalancer.ch1aki.github.io`. */
   readonly right: string;
   readonly address: string;
+  /** When it came, as ISO 8601. */
+  readonly at: string;
   /** HTTP status of the answer. */
   readonly code: number;
   /** Which binding allowed it, in the authorizer's words. */
@@ -81,12 +84,12 @@ function requestsOf(auditLog: string, account: string): readonly Request[] {
   const isAccount = (name: string) => name.startsWith("system:serviceaccount:") && name.endsWith(`:${account}`);
   return events
     .filter(({ stage, user: { username } }) => isAccount(username) && /^Response(Complete|Started)$/.test(stage))
-    .flatMap(({ verb, objectRef, responseStatus, requestURI, annotations = {} }) => {
+    .flatMap(({ verb, objectRef, responseStatus, requestURI, requestReceivedTimestamp: at, annotations = {} }) => {
       if (objectRef?.resource === undefined) return [];
       const { apiGroup = "", resource, subresource } = objectRef;
       const because = annotations["authorization.k8s.io/reason"] ?? "";
       const right = rightOf(verb, apiGroup, subresource === undefined ? resource : `${resource}/${subresource}`);
-      return [{ right, address: requestURI, code: responseStatus?.code ?? 0, because }];
+      return [{ right, address: requestURI, at, code: responseStatus?.code ?? 0, because }];
     });
 }
 

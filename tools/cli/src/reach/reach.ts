@@ -1,4 +1,4 @@
-import { connectKube, type KubeClient, services } from "@evenkeel/kube";
+import { connectKube, type KubeClient, kubeErrors, services } from "@evenkeel/kube";
 import { CodedError, type SettingsOf } from "@evenkeel/runtime";
 import { BadAnswer, NotInstalled, WrongUsage } from "../errors.ts";
 import type { Registration } from "../services/registration.ts";
@@ -43,6 +43,8 @@ interface Way {
   readonly client: ServiceClient;
   readonly registration: Registration | undefined;
   readonly servicePlace?: ServicePlace;
+  /** That the cluster's Services were listed, and there was none for it. */
+  readonly unlisted?: boolean;
 }
 
 /** What the charts label every Service of the project with. */
@@ -87,20 +89,21 @@ export class Reach implements AsyncDisposable {
     await kube.namespace();
     const found = await this.#installed(kube);
     return wanted.flatMap((registration) => {
-      const namespaces = found.get(registration.name) ?? [registration.place.namespace];
+      const namespaces = found?.get(registration.name) ?? [registration.place.namespace];
+      const unlisted = found?.has(registration.name) === false;
       return namespaces.map((namespace) => {
         const servicePlace = { ...registration.place, namespace };
         const connection = new ProxiedConnection({ kube, place: servicePlace, deadline });
-        return { client: client(connection), registration, servicePlace };
+        return { client: client(connection), registration, servicePlace, unlisted };
       });
     });
   }
 
   /**
    * The namespaces of the Services that the charts made, by name: a release may be in any. Where the user may not look, or the API
-   * server is away, services are sought where their charts put them by default.
+   * server is away, there is no answer, and services are sought where their charts put them by default.
    */
-  async #installed(kube: KubeClient): Promise<ReadonlyMap<string, readonly string[]>> {
+  async #installed(kube: KubeClient): Promise<ReadonlyMap<string, readonly string[]> | undefined> {
     const { serviceNamespace, deadline } = this.#settings;
     const { registrations, signal } = this.#session;
     if (serviceNamespace !== undefined) {
@@ -114,13 +117,14 @@ export class Reach implements AsyncDisposable {
         const { name: known } = registrations.find(({ place }) => place.service === name) ?? {};
         if (known !== undefined) found.set(known, [...(found.get(known) ?? []), namespace]);
       }
+      return found;
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
+      return undefined;
     }
-    return found;
   }
 
-  async #ask({ client, registration, servicePlace }: Way): Promise<ReachedService | MissedService> {
+  async #ask({ client, registration, servicePlace, unlisted = false }: Way): Promise<ReachedService | MissedService> {
     const found = servicePlace === undefined ? {} : { servicePlace };
     try {
       const status = await client.status();
@@ -130,7 +134,10 @@ export class Reach implements AsyncDisposable {
       }
       const known = registration ?? this.#session.registrations.find((one) => one.name === name);
       return { name, client, status, registration: known, ...found };
-    } catch (error) {
+    } catch (reason) {
+      // Whoever may reach some services only is refused the others before anyone looks whether they are there.
+      const absent = unlisted && reason instanceof kubeErrors.Forbidden;
+      const error = absent ? new NotInstalled({ place: client.place }) : reason;
       // Whoever names a service wants it to be there.
       const installed = !(error instanceof NotInstalled) || this.#settings.service !== undefined;
       return {

@@ -21,6 +21,12 @@ export const weightRebalancerRegistration: Registration = {
     { group: "events.k8s.io", resource: "events", verbs: ["create", "patch"], where: "watched" },
     { group: "coordination.k8s.io", resource: "leases", verbs: ["create"], where: "own" },
     { group: "coordination.k8s.io", resource: "leases", verbs: ["get", "update"], name, where: "own" },
+    {
+      ...{ group: "coordination.k8s.io", resource: "leases", verbs: ["list"], where: "cluster" },
+      name: "e7eaa5de.ch1aki.github.io",
+    },
+    { group: "authentication.k8s.io", resource: "tokenreviews", verbs: ["create"], where: "cluster" },
+    { group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: ["create"], where: "cluster" },
   ],
   value: "the weight",
   objects: async (client, namespace) =>
