@@ -15,7 +15,7 @@ import type { PodAddress } from "./holder.ts";
 import { now } from "./now.ts";
 import { Remote } from "./remote.ts";
 import { until } from "./until.ts";
-import type { WorldProcess } from "./world.ts";
+import type { ScaleCall, WorldProcess } from "./world.ts";
 
 interface ElastiService extends KubeObject {
   readonly spec: unknown;
@@ -29,11 +29,6 @@ const elastiServices: ResourceTypeOf<ElastiService> = {
   plural: "elastiservices",
   namespaced: true,
 };
-
-export interface ScaleCall {
-  readonly at: number;
-  readonly path: string;
-}
 
 /** The cluster: an API server in a process of its own, in which the bench plays what else there is of a control plane. */
 export class Cluster implements AsyncDisposable {
@@ -118,7 +113,7 @@ export class Cluster implements AsyncDisposable {
     });
   }
 
-  /** Calls that scaled something since the last question, the bench's own not among them. */
+  /** The resolver's calls of /scale since the last question: the bench itself writes to the workload. */
   scaleCalls(): Promise<readonly ScaleCall[]> {
     return this.#world.ask("scaleCalls", undefined);
   }

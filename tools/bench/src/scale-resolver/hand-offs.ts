@@ -1,6 +1,6 @@
 import type { Holder } from "./holder.ts";
 import { percentile } from "./percentile.ts";
-import type { Rig } from "./rig.ts";
+import type { HandOff, Rig } from "./rig.ts";
 
 /** Requests of one burst that warms. */
 const WARM_BURST = 1000;
@@ -11,11 +11,14 @@ export interface Contender {
   readonly start: () => Promise<Holder>;
 }
 
-/** Milliseconds from the word that a pod is ready to first bytes, a value for each round. */
+/** A value for each round. */
 export interface HandOffs {
   readonly name: string;
+  /** Milliseconds from the word that a pod is ready to first bytes. */
   readonly p50: number[];
   readonly p99: number[];
+  /** Seconds of CPU for all of them. */
+  readonly cpu: number[];
 }
 
 interface Rounds {
@@ -83,13 +86,14 @@ function turns(count: number, round: number): readonly number[] {
 }
 
 function newTimes({ name }: Contender): HandOffs {
-  return { name, p50: [], p99: [] };
+  return { name, p50: [], p99: [], cpu: [] };
 }
 
-function note(times: HandOffs | undefined, values: readonly number[], what: string, progress: Progress): void {
+function note(times: HandOffs | undefined, { times: values, cpu }: HandOff, what: string, progress: Progress): void {
   if (!times) return;
   const [p50, p99] = [percentile(values, 0.5), percentile(values, 0.99)];
   times.p50.push(p50);
   times.p99.push(p99);
-  progress(`${what}: ${times.name} p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`);
+  times.cpu.push(cpu);
+  progress(`${what}: ${times.name} p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, CPU ${cpu.toFixed(2)} s`);
 }

@@ -21,7 +21,8 @@ export interface Isolation {
 /** p99 of some hand-offs of a service, one after the other. */
 export async function wakes(rig: Rig, neighbour: Holder, count: number): Promise<readonly number[]> {
   const found: number[] = [];
-  for (let wake = 0; wake < count; wake++) found.push(percentile(await rig.handOff(neighbour, NEIGHBOUR), 0.99));
+  for (let wake = 0; wake < count; wake++)
+    found.push(percentile((await rig.handOff(neighbour, NEIGHBOUR)).times, 0.99));
   return found;
 }
 

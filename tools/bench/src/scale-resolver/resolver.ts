@@ -26,7 +26,7 @@ export class Resolver implements AsyncDisposable {
   private constructor(cluster: Cluster, nodeFlags: readonly string[]) {
     this.#cluster = cluster;
     this.#folder = mkdtempSync(join(tmpdir(), "bench-resolver-"));
-    const log = openSync(this.#log, "w");
+    const log = openSync(this.logPath, "w");
     const flags = [
       `--kubeconfig=${cluster.kubeconfig}`,
       "--leader-elect=false",
@@ -69,6 +69,8 @@ export class Resolver implements AsyncDisposable {
         await this.#cluster.stands(name, "Guard", "Serve");
         await this.#cluster.empty(name);
         await this.#cluster.stands(name, "Zero");
+        // Metrics come a moment later, and those of this burst would be taken for the next one's.
+        await until(`nobody waits for ${name}`, async () => (await this.#pending(name)) === 0);
       },
       [Symbol.asyncDispose]: () => this[Symbol.asyncDispose](),
     };
@@ -82,12 +84,12 @@ export class Resolver implements AsyncDisposable {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  get #log(): string {
+  get logPath(): string {
     return join(this.#folder, "log");
   }
 
   #readPorts(): boolean {
-    const text = readFileSync(this.#log, "utf8");
+    const text = readFileSync(this.logPath, "utf8");
     if (this.#child.exitCode !== null) throw new Error(`the resolver ended:\n${text}`);
     for (const line of text.split("\n")) {
       if (!line.includes('"phase":"ready"')) continue;

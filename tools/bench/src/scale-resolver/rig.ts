@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { cpuSeconds } from "../forward/process-usage.ts";
 import type { Clients, Reply } from "./clients.ts";
 import type { Holder, PodAddress } from "./holder.ts";
 import type { Pods } from "./pods.ts";
@@ -10,6 +11,13 @@ const POD_PORT = 8080;
 const REST = 300;
 /** Milliseconds after which an answer that has not come is lost. */
 const PATIENCE = 60_000;
+
+export interface HandOff {
+  /** Milliseconds from the moment at which a pod was said to be ready to the first byte of each answer. */
+  readonly times: readonly number[];
+  /** Seconds of CPU that the holder needed from there to the last answer. */
+  readonly cpu: number;
+}
 
 /** Clients and pods, which all contenders share. */
 export class Rig implements AsyncDisposable {
@@ -50,18 +58,20 @@ export class Rig implements AsyncDisposable {
     return name;
   }
 
-  /** Holds so many GET, makes a pod ready, and takes the milliseconds from there to the first byte of each answer. */
-  async handOff(holder: Holder, count: number): Promise<readonly number[]> {
+  /** Holds so many GET and makes a pod ready. */
+  async handOff(holder: Holder, count: number): Promise<HandOff> {
     const pod = this.newPod();
     await this.pods.ask("listen", pod);
     const name = await this.hold(holder, count);
+    const before = cpuSeconds(holder.pid);
     const ready = await holder.release(pod);
     const replies = await this.finish(name);
+    const cpu = cpuSeconds(holder.pid) - before;
     const right = replies.filter((reply) => reply.right);
     if (right.length !== count) throw new Error(`${count - right.length} of ${count} were not answered`);
     await holder.rest();
     await this.pods.ask("close", pod);
-    return right.map(({ first }) => first - ready);
+    return { times: right.map(({ first }) => first - ready), cpu };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

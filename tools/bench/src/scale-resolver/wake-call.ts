@@ -8,8 +8,9 @@ const BURST = 20;
 export interface WakeCall {
   /** Milliseconds from the first request of a burst to the call that scales its workload. */
   readonly took: number;
-  /** Calls that the burst made. */
+  /** Calls that the burst made, and those of them that changed something: the others found it done. */
   readonly calls: number;
+  readonly changes: number;
 }
 
 /** A burst on a service at zero: when the API server hears of it. */
@@ -25,5 +26,9 @@ export async function wakeCall(rig: Rig, cluster: Cluster, holder: Holder): Prom
   const calls = await cluster.scaleCalls();
   await holder.rest();
   await rig.pods.ask("close", pod);
-  return { took: (calls[0]?.at ?? NaN) - sent, calls: calls.length };
+  return {
+    took: (calls[0]?.at ?? NaN) - sent,
+    calls: calls.length,
+    changes: calls.filter(({ status }) => status === 200).length,
+  };
 }

@@ -7,17 +7,22 @@ import { answer } from "./remote.ts";
 
 const definition = "../../../../charts/crds/elasti.truefoundry.com_elastiservices.yaml";
 
-interface ScaleCall {
+/** Somebody's wish to scale a workload. */
+export interface ScaleCall {
   readonly at: number;
-  readonly path: string;
+  /** Of the answer. */
+  status: number;
 }
 
 let calls: ScaleCall[] = [];
 const api = await startApiServer({
   users: [{ name: "bench", groups: ["system:masters"], token: "bench" }],
-  faults: ({ method, url = "" }) => {
-    // By the service: the bench itself leaves its name.
-    if (method === "PATCH" && url.endsWith("/scale")) calls.push({ at: now(), path: url });
+  faults: ({ method, url = "" }, response) => {
+    if (method === "PATCH" && url.endsWith("/scale")) {
+      const call = { at: now(), status: 0 };
+      calls.push(call);
+      response.on("finish", () => (call.status = response.statusCode));
+    }
     return "pass";
   },
 });
