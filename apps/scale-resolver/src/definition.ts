@@ -3,6 +3,7 @@ import { leaseContradictions } from "@evenkeel/kube";
 import { rpcContradictions } from "@evenkeel/rpc";
 import type { ServiceDefinition } from "@evenkeel/runtime";
 import packageJson from "../package.json" with { type: "json" };
+import { portRangeContradictions } from "./act/ports.ts";
 import { stateDecider } from "./decide/state-decider.ts";
 import { metrics } from "./metrics.ts";
 import { settings } from "./settings.ts";
@@ -18,5 +19,11 @@ export const scaleResolver = {
     ...leaseContradictions(settings),
     ...rpcContradictions(settings),
     ...dashboardContradictions(settings),
+    ...portRangeContradictions(settings.portRange, {
+      "--port": settings.port,
+      "--admin-port": settings.adminPort,
+      "--health-port": settings.healthPort,
+      "--grpc-port": settings.grpcPort,
+    }),
   ],
 } satisfies ServiceDefinition<typeof settings, typeof metrics, typeof stateDecider>;

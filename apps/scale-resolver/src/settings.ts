@@ -38,6 +38,11 @@ export const settings = {
     default: "20000-20999",
     help: "Ports that are given to Services, one for each of their ports; the same on all replicas",
   }),
+  podName: setting.text({
+    optional: true,
+    env: ["POD_NAME"],
+    help: "Name of this replica, as no other is named; the host's unless set",
+  }),
   podIp: setting.list({
     default: "127.0.0.1",
     env: ["POD_IPS", "POD_IP"],

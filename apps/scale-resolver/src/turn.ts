@@ -4,7 +4,6 @@ import {
   hasFinalizer,
   kubeErrors,
   nameKey,
-  type ReadStore,
   type Reconcile,
   type ReconcileContext,
   type Resource,
@@ -12,10 +11,11 @@ import {
   type Service,
 } from "@evenkeel/kube";
 import type { MetricRegistry, Metrics } from "@evenkeel/metrics";
-import type { Clock, DecisionOf, Decisions } from "@evenkeel/runtime";
+import { type Clock, type DecisionOf, type Decisions, explain } from "@evenkeel/runtime";
 import type { Selections } from "./act/children.ts";
 import type { CarryOut } from "./act/carry-out.ts";
 import type { LetGo } from "./act/let-go.ts";
+import { BadSelector } from "./act/path-errors.ts";
 import type { PathSlices } from "./act/path-slices.ts";
 import type { StatusWriter } from "./act/status-writer.ts";
 import { statusAfter, statusOfIdle } from "./act/status.ts";
@@ -26,7 +26,7 @@ import type { ServiceSnapshot } from "./decide/snapshot.ts";
 import { type State, STATES } from "./decide/state.ts";
 import { FINALIZER, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
 import type { metrics } from "./metrics.ts";
-import type { Bindings } from "./observe/bindings.ts";
+import type { ClusterView } from "./observe/cluster-view.ts";
 import type { Observer } from "./observe/observer.ts";
 import { type Memories, stageAfter } from "./observe/stages.ts";
 import type { Board } from "./serve/board.ts";
@@ -34,9 +34,7 @@ import type { Wakes } from "./serve/wakes.ts";
 
 export interface TurnsOptions {
   readonly elastiServices: Resource<StoredElastiService>;
-  readonly store: Pick<ReadStore<StoredElastiService>, "get">;
-  readonly services: Pick<ReadStore<Service>, "get">;
-  readonly bindings: Bindings;
+  readonly view: Pick<ClusterView, "objects" | "services" | "bindings">;
   readonly observer: Observer;
   readonly memories: Memories;
   readonly ports: PortBook;
@@ -51,11 +49,16 @@ export interface TurnsOptions {
   readonly metrics: Metrics<typeof metrics>;
   readonly registry: Pick<MetricRegistry, "forget">;
   readonly clock: Clock;
+  /** `--dry-run`: nothing is written for anyone. */
+  readonly dryRun: boolean;
   /** Milliseconds between two looks at a service to which nothing happens. */
   readonly interval: number;
 }
 
 type StateDecision = DecisionOf<typeof stateDecider>;
+
+/** Services that a status names of those that a selector leaves out. */
+const SHOWN_OUT = 10;
 
 /** One turn of the loop for one ElastiService: observe, decide, carry out, tell. */
 export class Turns {
@@ -70,14 +73,14 @@ export class Turns {
   }
 
   readonly take: Reconcile = async (name, context) => {
-    const { store, bindings, letGo } = this.#options;
+    const { view, letGo } = this.#options;
     const key = nameKey(name);
-    const object = store.get(key);
+    const object = view.objects.get(key);
     if (!object) {
       this.#forget(key);
       return undefined;
     }
-    const understood = bindings.understand(object);
+    const understood = view.bindings.understand(object);
     if (isLeaving(object)) {
       const binding = understood.kind === "service" ? understood.binding : undefined;
       return letGo.take(object, binding, context);
@@ -97,15 +100,15 @@ export class Turns {
     binding: Binding,
     context: ReconcileContext,
   ): Promise<Result | undefined> {
-    const { bindings, observer, memories, decisions, path, carryOut, clock, interval } = this.#options;
+    const { view, observer, memories, decisions, path, carryOut, clock, interval } = this.#options;
     const { signal } = context;
     const key = nameKey(binding);
-    const owner = bindings.ownerOf(serviceKey(binding.namespace, binding.service));
+    const owner = view.bindings.ownerOf(serviceKey(binding.namespace, binding.service));
     if (owner && owner.metadata.uid !== object.metadata.uid) {
       const message = `The Service ${binding.service} is looked after by the ElastiService ${owner.metadata.name ?? ""}, which is older`;
       return this.#idle(object, { reason: "Conflict", message }, context);
     }
-    const service = this.#options.services.get(serviceKey(binding.namespace, binding.service));
+    const service = view.services.get(serviceKey(binding.namespace, binding.service));
     if (!service) {
       const message = `There is no Service ${binding.service} in ${binding.namespace}`;
       return this.#idle(object, { reason: "ServiceNotFound", message }, context);
@@ -116,7 +119,7 @@ export class Turns {
 
     const memory = memories.get(key);
     const joined = path.isJoined(binding.namespace, binding.service);
-    const { snapshot } = await observer.observe({ object, elastiService, binding, memory, joined }, signal);
+    const snapshot = await observer.observe({ object, elastiService, binding, memory, joined }, signal);
     const decision = this.#worded(decisions.decide(snapshot));
     const outcome = await carryOut.run({ object, service, binding, ports, snapshot, decision }, context);
     const now = clock.now();
@@ -161,12 +164,17 @@ export class Turns {
   }
 
   async #select(object: StoredElastiService, elastiService: ElastiService, context: ReconcileContext): Promise<Result> {
-    const { selections, interval } = this.#options;
-    const { selected, left } = await selections.sync(elastiService, context.signal);
-    const others = left.map(({ service, why }) => `${service} is left out: ${why}`);
-    const message = [`${selected} Services are selected`, ...others].join("; ");
-    await this.#idle(object, { reason: "Selected", message, selected }, context);
-    return { requeueAfter: interval };
+    const { selections, dryRun } = this.#options;
+    if (dryRun) return this.#idle(object, { reason: "DryRun", message: "A dry run selects no Services" }, context);
+    try {
+      const { selected, left } = await selections.sync(elastiService, context.signal);
+      const others = left.slice(0, SHOWN_OUT).map(({ service, why }) => `${service} is left out: ${why}`);
+      const message = [`${selected} Services are selected, ${left.length} are not`, ...others].join("; ");
+      return await this.#idle(object, { reason: "Selected", message, selected }, context);
+    } catch (error) {
+      if (!(error instanceof BadSelector)) throw error;
+      return this.#idle(object, { reason: "InvalidSpec", message: explain(error) }, context);
+    }
   }
 
   async #idle(

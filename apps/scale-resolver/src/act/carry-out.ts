@@ -1,5 +1,5 @@
 import type { ReconcileContext, Service } from "@evenkeel/kube";
-import { type DecisionOf, explain } from "@evenkeel/runtime";
+import { type DecisionOf, explain, toError } from "@evenkeel/runtime";
 import { type Binding, serviceKey } from "../binding.ts";
 import type { Activity, ServiceSnapshot } from "../decide/snapshot.ts";
 import type { stateDecider } from "../decide/state-decider.ts";
@@ -33,7 +33,7 @@ export interface Outcome {
   readonly done: boolean;
   /** What went wrong, for a person; the work is taken up again after a while. */
   readonly failure?: string;
-  readonly error?: unknown;
+  readonly error?: Error;
 }
 
 /** Does what was decided. Everything here may be done twice. */
@@ -53,7 +53,7 @@ export class CarryOut {
       return { done };
     } catch (error) {
       context.signal.throwIfAborted();
-      return { done: false, failure: explain(error), error };
+      return { done: false, failure: explain(error), error: toError(error) };
     }
   }
 
@@ -107,7 +107,8 @@ export class CarryOut {
     const known = resolvers();
     if (inPath && known.length > 0) await path.join({ object, service, ports, resolvers: known }, { signal });
     // What the original left behind leads nowhere; it goes as soon as there is another way.
-    if (!inPath && (snapshot.pods?.ready ?? 0) === 0) return;
+    const hasWay = path.isJoined(binding.namespace, binding.service) || (snapshot.pods?.ready ?? 0) > 0;
+    if (!hasWay) return;
     for (const line of await leftovers.clean(binding.namespace, binding.service, signal)) log.info(line);
   }
 }

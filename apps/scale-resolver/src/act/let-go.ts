@@ -1,6 +1,6 @@
 import { hasFinalizer, type ReconcileContext, removeFinalizer, type Resource, type Result } from "@evenkeel/kube";
 import { type Clock, CodedError } from "@evenkeel/runtime";
-import type { Binding } from "../binding.ts";
+import { type Binding, serviceKey } from "../binding.ts";
 import { FINALIZER, type StoredElastiService } from "../elasti-service-resource.ts";
 import type { Pods } from "../decide/snapshot.ts";
 import type { Autoscalers } from "./autoscalers.ts";
@@ -14,8 +14,8 @@ export interface LetGoOptions {
   readonly scales: Scales;
   readonly autoscalers: Autoscalers;
   readonly leftovers: Leftovers;
-  /** The pods behind a Service; null while they are unknown. */
-  readonly pods: (namespace: string, service: string) => Pods | null;
+  /** The pods behind a Service, by its key; null while they are unknown. */
+  readonly pods: (key: string) => Pods | null;
   /** Why the original must be taken for running; undefined if it does not run. */
   readonly original: (signal: AbortSignal) => Promise<string | undefined>;
   readonly clock: Clock;
@@ -73,7 +73,7 @@ export class LetGo {
     { signal, log }: ReconcileContext,
   ): Promise<boolean> {
     const { scales, autoscalers, pods, clock } = this.#options;
-    if ((pods(namespace, service)?.ready ?? 0) > 0) return true;
+    if ((pods(serviceKey(namespace, service))?.ready ?? 0) > 0) return true;
     const since = this.#since.get(uid) ?? clock.monotonic();
     this.#since.set(uid, since);
     try {

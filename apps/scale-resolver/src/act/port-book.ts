@@ -1,15 +1,21 @@
 import { keyOf, type ReadStore, type Service } from "@evenkeel/kube";
+import type { Clock } from "@evenkeel/runtime";
 import type { PortRecord, StoredElastiService } from "../elasti-service-resource.ts";
 import { allocate, type PortRange } from "./ports.ts";
+
+/** How long a port that was given back rests, in milliseconds. */
+const QUARANTINE = 60_000;
 
 /** Gives each port of each Service a port of the resolver, and never the same to two. */
 export class PortBook {
   readonly #store: Pick<ReadStore<StoredElastiService>, "values">;
   readonly #range: PortRange;
+  readonly #clock: Clock;
   /** What was given and may not be on record yet, by object and port. */
   readonly #given = new Map<string, number>();
 
-  constructor(store: Pick<ReadStore<StoredElastiService>, "values">, range: PortRange) {
+  constructor(store: Pick<ReadStore<StoredElastiService>, "values">, range: PortRange, clock: Clock) {
+    this.#clock = clock;
     this.#store = store;
     this.#range = range;
   }
@@ -26,8 +32,11 @@ export class PortBook {
     return names.map((name) => ({ name, port: ports.get(`${key}/${name}`) ?? 0 }));
   }
 
+  /** An object is gone. Its ports are given to nobody until every node has forgotten where they led. */
   forget(key: string): void {
-    for (const of of this.#given.keys()) if (of.startsWith(`${key}/`)) this.#given.delete(of);
+    for (const of of this.#given.keys()) {
+      if (of.startsWith(`${key}/`)) this.#clock.schedule(QUARANTINE, () => this.#given.delete(of));
+    }
   }
 
   #taken(): ReadonlyMap<string, number> {

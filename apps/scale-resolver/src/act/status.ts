@@ -123,10 +123,8 @@ function updated(
 }
 
 function samePorts(before: readonly PortRecord[] | undefined, ports: readonly PortRecord[]): boolean {
-  return (
-    before?.length === ports.length &&
-    ports.every(({ name, port }, at) => before[at]?.name === name && before[at]?.port === port)
-  );
+  const isKnown = ({ name, port }: PortRecord) => before?.some((one) => one.name === name && one.port === port);
+  return before?.length === ports.length && ports.every(isKnown);
 }
 
 /** To the second, as the API server writes times. */

@@ -15,10 +15,6 @@ export interface ActivitiesOptions {
   readonly keys: () => Iterable<string>;
   /** What this replica has of one. */
   readonly local: (key: string) => Activity;
-  /** The uid under which the replicas share what they know of a Service; nothing if nobody looks after it. */
-  readonly object: (key: string) => string | undefined;
-  /** Whether requests of a Service come to the resolvers. */
-  readonly inPath: (key: string) => boolean;
   /** How many resolvers take requests. */
   readonly resolvers: () => number;
   /** Another replica has news of a Service. */
@@ -30,26 +26,29 @@ export interface ActivitiesOptions {
 /** How often a replica says what it has, and how long that is believed, in milliseconds. */
 const INTERVAL = 1000;
 const TTL = 3500;
-/** Services whose counts are reported at once. */
-const PARALLEL = 50;
+/** How long an answer of the others is good enough for looks that no act depends on, in milliseconds. */
+const FRESH = 250;
 /** Reports over which the rate of requests is taken. */
 const WINDOW = 60;
+/** Where the replicas of the service meet. */
+const OBJECT = "resolvers";
 const TOPIC = "activity";
-/** The object under which replicas tell each other that there is news. */
-const ALL = "activity";
 
 /**
- * What all replicas have of a Service together. Each reports its own every second while requests come to it; one that dies is forgotten
- * after a few. While one that takes requests is not heard of, or the shared state is away, nothing is known: and what is not known puts
- * nobody to sleep.
+ * What all replicas have of each Service together. Each reports its own every second, and at once when something begins or ends; one
+ * that dies is forgotten after a few. While one that takes requests is not heard of, or the shared state is away, nothing is known: and
+ * what is not known puts nobody to sleep.
  */
 export class Activities implements Component {
   readonly name = "activities";
   readonly #options: ActivitiesOptions;
-  /** The Services that were reported last, so that the last report of each is that it has nothing. */
-  #reported = new Set<string>();
   /** By Service, the count of requests at the last reports, the oldest first. */
   readonly #counts = new Map<string, number[]>();
+  #others: { readonly at: number; readonly reports: Promise<ReadonlyMap<string, Counts>> } | undefined;
+  #reporting: Promise<void> | undefined;
+  /** Reports that were asked for, and those that are in what was sent. */
+  #asked = 0;
+  #sent = 0;
   #cancel: () => void = () => undefined;
   #unsubscribe: () => void = () => undefined;
   #stopped = false;
@@ -61,93 +60,123 @@ export class Activities implements Component {
 
   start(): void {
     const { state, instance, changed } = this.#options;
-    this.#unsubscribe = state.edges.subscribe(ALL, TOPIC, (notice) => {
+    this.#unsubscribe = state.edges.subscribe(OBJECT, TOPIC, (notice) => {
       if (notice.kind !== "edge") return;
       const [from, key = ""] = notice.text.split(" ");
       if (from !== instance) changed(key);
     });
-    this.#schedule();
+    this.#beat();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel();
     this.#unsubscribe();
-    const { state, instance, object } = this.#options;
-    const objects = [...this.#reported].flatMap((key) => object(key) ?? []);
-    await Promise.allSettled(objects.map((uid) => state.counters.withdraw(uid, instance)));
+    const { state, instance } = this.#options;
+    if (this.#isAlone) return;
+    await this.#reporting;
+    await state.counters.withdraw(OBJECT, instance).catch(() => undefined);
   }
 
   /** Something began or ended here: the others hear of it at once, if there are any. */
   tell(key: string): void {
-    const { state, instance, resolvers } = this.#options;
-    if (resolvers() < 2) return;
-    void this.#report(key)
-      .then(() => state.edges.publish(ALL, TOPIC, `${instance} ${key}`))
+    if (this.#isAlone || this.#stopped) return;
+    const { state, instance } = this.#options;
+    void this.#report()
+      .then(() => state.edges.publish(OBJECT, TOPIC, `${instance} ${key}`))
       .catch((error: unknown) => this.#fail(error));
   }
 
-  /** Null while it is not known. */
-  async read(key: string): Promise<SharedActivity | null> {
-    const { state, object, resolvers, instance } = this.#options;
+  /** Null while it is not known. `now` asks the others anew, for what is done upon the answer. */
+  async read(key: string, now = false): Promise<SharedActivity | null> {
     const own = this.#own(key);
-    if (resolvers() < 2) return own;
-    const uid = object(key);
-    if (uid === undefined || !state.available) return null;
+    if (this.#isAlone) return own;
+    const { state, resolvers, instance } = this.#options;
+    if (!state.available) return null;
     try {
-      const reports = await state.counters.read(uid);
+      const reports = await this.#reports(now);
       const others = [...reports].filter(([replica]) => replica !== instance).map(([, counts]) => counts);
-      return others.length + 1 < resolvers() ? null : others.reduce(add, own);
+      if (others.length + 1 < resolvers()) return null;
+      return others.reduce((sum, counts) => added(sum, key, counts), own);
     } catch (error) {
       this.#fail(error);
       return null;
     }
   }
 
-  #schedule(): void {
-    this.#cancel = this.#options.clock.schedule(INTERVAL, () => {
-      void this.#reportAll().finally(() => this.#stopped || this.#schedule());
+  get #isAlone(): boolean {
+    return this.#options.resolvers() < 2;
+  }
+
+  #reports(now: boolean): Promise<ReadonlyMap<string, Counts>> {
+    const { clock, state } = this.#options;
+    const at = clock.monotonic();
+    if (now || !this.#others || at - this.#others.at > FRESH) {
+      const reports = state.counters.read(OBJECT);
+      this.#others = { at, reports };
+      reports.catch(() => (this.#others = undefined));
+    }
+    return this.#others.reports;
+  }
+
+  #beat(): void {
+    this.#sample();
+    const reported = this.#isAlone ? Promise.resolve() : this.#report().catch((error: unknown) => this.#fail(error));
+    void reported.then(() => {
+      if (!this.#stopped) this.#cancel = this.#options.clock.schedule(INTERVAL, () => this.#beat());
     });
   }
 
-  async #reportAll(): Promise<void> {
-    const { keys, inPath, resolvers, state, local } = this.#options;
-    const known = [...keys()];
-    const live = new Set(known.filter((key) => inPath(key) || isBusy(local(key))));
-    const due = known.filter((key) => live.has(key) || this.#reported.has(key));
-    this.#reported = live;
-    this.#sample(due);
-    if (resolvers() < 2 || !state.available) return;
-    try {
-      for (let at = 0; at < due.length; at += PARALLEL) {
-        await Promise.all(due.slice(at, at + PARALLEL).map((key) => this.#report(key)));
-      }
+  /** One report at a time; what happens meanwhile is in the next. */
+  #report(): Promise<void> {
+    this.#asked += 1;
+    this.#reporting ??= this.#send().finally(() => (this.#reporting = undefined));
+    return this.#reporting;
+  }
+
+  async #send(): Promise<void> {
+    const { state, instance } = this.#options;
+    while (this.#sent < this.#asked) {
+      this.#sent = this.#asked;
+      await state.counters.report(OBJECT, instance, this.#all(), TTL);
       this.#warned = false;
-    } catch (error) {
-      this.#fail(error);
     }
   }
 
-  async #report(key: string): Promise<void> {
-    const { state, instance, object } = this.#options;
-    const uid = object(key);
-    if (uid === undefined) return;
-    const { lastRequestAt, ...counts } = this.#own(key);
-    await state.counters.report(uid, instance, { ...counts, lastRequestAt: lastRequestAt ?? 0 }, TTL);
+  /** Services that never had a request are left out: whoever misses them takes them for nothing. */
+  #all(): Counts {
+    const counts: Record<string, number> = { alive: 1 };
+    for (const key of this.#options.keys()) {
+      const { pending, inFlight, requests, lastRequestAt, requestRate } = this.#own(key);
+      if (requests === 0) continue;
+      Object.assign(counts, {
+        [`pending:${key}`]: pending,
+        [`inFlight:${key}`]: inFlight,
+        [`requests:${key}`]: requests,
+        [`lastRequestAt:${key}`]: lastRequestAt ?? 0,
+        [`requestRate:${key}`]: requestRate,
+      });
+    }
+    return counts;
   }
 
   #own(key: string): SharedActivity {
     const activity = this.#options.local(key);
-    const [oldest = activity.requests, ...later] = this.#counts.get(key) ?? [];
-    const seconds = Math.max(1, later.length + 1) * (INTERVAL / 1000);
+    const counts = this.#counts.get(key) ?? [];
+    const [oldest = activity.requests] = counts;
+    const seconds = (Math.max(1, counts.length) * INTERVAL) / 1000;
     return { ...activity, requestRate: Math.max(0, activity.requests - oldest) / seconds };
   }
 
-  #sample(keys: readonly string[]): void {
-    for (const key of this.#counts.keys()) if (!keys.includes(key)) this.#counts.delete(key);
-    for (const key of keys) {
+  #sample(): void {
+    const { keys, local } = this.#options;
+    const known = new Set(keys());
+    for (const key of this.#counts.keys()) if (!known.has(key)) this.#counts.delete(key);
+    for (const key of known) {
+      const { requests } = local(key);
       const counts = this.#counts.get(key) ?? [];
-      counts.push(this.#options.local(key).requests);
+      if (requests === 0 && counts.length === 0) continue;
+      counts.push(requests);
       if (counts.length > WINDOW) counts.shift();
       this.#counts.set(key, counts);
     }
@@ -160,18 +189,14 @@ export class Activities implements Component {
   }
 }
 
-function isBusy({ pending, inFlight }: Activity): boolean {
-  return pending + inFlight > 0;
-}
-
-function add(sum: SharedActivity, counts: Counts): SharedActivity {
-  const { pending = 0, inFlight = 0, requests = 0, lastRequestAt = 0, requestRate = 0 } = counts;
-  const last = Math.max(sum.lastRequestAt ?? 0, lastRequestAt);
+function added(sum: SharedActivity, key: string, counts: Counts): SharedActivity {
+  const of = (name: string) => counts[`${name}:${key}`] ?? 0;
+  const last = Math.max(sum.lastRequestAt ?? 0, of("lastRequestAt"));
   return {
-    pending: sum.pending + pending,
-    inFlight: sum.inFlight + inFlight,
-    requests: sum.requests + requests,
-    requestRate: sum.requestRate + requestRate,
+    pending: sum.pending + of("pending"),
+    inFlight: sum.inFlight + of("inFlight"),
+    requests: sum.requests + of("requests"),
+    requestRate: sum.requestRate + of("requestRate"),
     lastRequestAt: last === 0 ? null : last,
   };
 }

@@ -1,18 +1,16 @@
 import type { ElastiService } from "@evenkeel/api";
-import type { EndpointSlice, ReadStore, Service } from "@evenkeel/kube";
+import type { Service } from "@evenkeel/kube";
 import type { Clock } from "@evenkeel/runtime";
 import { type Binding, serviceKey, type TargetRef } from "../binding.ts";
 import type { Activity, Blockage, Pods, ServiceSnapshot, TriggerReading } from "../decide/snapshot.ts";
 import type { Stage } from "../decide/state.ts";
 import { PAUSED, type StoredElastiService } from "../elasti-service-resource.ts";
+import type { ClusterView } from "./cluster-view.ts";
 import { isWithin } from "./enabled-period.ts";
-import type { ServiceEndpoint } from "./endpoints.ts";
-import { podsOf, serviceEndpoints } from "./service-endpoints.ts";
 import { type Memory, stageFound } from "./stages.ts";
 
 export interface ObserverOptions {
-  readonly services: Pick<ReadStore<Service>, "get">;
-  readonly slices: Pick<ReadStore<EndpointSlice, "service">, "by" | "hasSynced">;
+  readonly view: Pick<ClusterView, "services" | "pods">;
   /** What the workload is set to. */
   readonly replicas: (namespace: string, target: TargetRef, signal: AbortSignal) => Promise<number>;
   readonly triggers: (elastiService: ElastiService, signal: AbortSignal) => Promise<readonly TriggerReading[]>;
@@ -27,12 +25,6 @@ export interface ObserverOptions {
   readonly prove: (service: Service, pods: Pods, signal: AbortSignal) => Promise<boolean>;
   readonly clock: Clock;
   readonly settle: number;
-}
-
-export interface Observed {
-  readonly snapshot: ServiceSnapshot;
-  readonly service: Service | undefined;
-  readonly endpoints: readonly ServiceEndpoint[];
 }
 
 export interface Subject {
@@ -55,15 +47,14 @@ export class Observer {
     this.#options = options;
   }
 
-  async observe(subject: Subject, signal: AbortSignal): Promise<Observed> {
-    const { services, slices, clock, settle, resolvers, drainPrepared } = this.#options;
+  async observe(subject: Subject, signal: AbortSignal): Promise<ServiceSnapshot> {
+    const { view, clock, settle, resolvers, drainPrepared } = this.#options;
     const { object, elastiService, binding, memory, joined } = subject;
     const { namespace, name, generation, service: serviceName } = binding;
     const { spec } = elastiService;
     const key = serviceKey(namespace, serviceName);
-    const service = services.get(key);
-    const endpoints = serviceEndpoints([...slices.by("service", key)]);
-    const pods = slices.hasSynced && service ? podsOf(endpoints) : null;
+    const service = view.services.get(key);
+    const pods = service ? view.pods(key) : null;
     const serving = pods ? pods.ready + pods.leaving : null;
 
     // The scale is read where it decides something: when nothing serves, and before it is set to zero.
@@ -78,7 +69,7 @@ export class Observer {
     const activity = await this.#options.activity(key);
     const now = clock.now();
 
-    const snapshot: ServiceSnapshot = {
+    return {
       at: new Date(now).toISOString(),
       elastiService: { namespace, name, generation },
       service: serviceName,
@@ -100,16 +91,14 @@ export class Observer {
       drainPrepared: drainPrepared(namespace, serviceName),
       lastWokenAt: memory?.lastWokenAt ?? instant(object.status?.lastScaledUpTime),
     };
-    return { snapshot, service, endpoints };
   }
 
   async #replicas({ namespace, target }: Binding, signal: AbortSignal): Promise<number | null> {
     try {
       return await this.#options.replicas(namespace, target, signal);
-    } catch (error) {
+    } catch {
       signal.throwIfAborted();
       // Unknown is never zero: the decision says that the scale cannot be read, and the next turn tries again.
-      void error;
       return null;
     }
   }

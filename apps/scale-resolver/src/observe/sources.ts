@@ -45,6 +45,22 @@ export function serviceChanges(
   ];
 }
 
+/** Every ElastiService in whose path the resolver may be, when its replicas change. */
+export function resolverChanges(
+  objects: Pick<ReadStore<StoredElastiService>, "values">,
+  ownSlices: Watched<EndpointSlice>,
+): KeySource {
+  return {
+    whenSynced: (signal) => ownSlices.whenSynced(signal),
+    subscribe: (enqueue) =>
+      ownSlices.subscribe(() => {
+        for (const object of objects.values()) {
+          if ((object.status?.state ?? "Serve") !== "Serve") enqueue(keyOf(object), "normal");
+        }
+      }),
+  };
+}
+
 /** Keys that something in this process asks to look at. */
 export class Nudges implements KeySource {
   readonly #listeners = new Set<(key: string) => void>();

@@ -1,6 +1,11 @@
 import { externalScaler, type Served } from "@evenkeel/rpc";
 import { type Clock, sleep } from "@evenkeel/runtime";
+import { serviceKey } from "../binding.ts";
 import type { State } from "../decide/state.ts";
+import type { Activities } from "../observe/activities.ts";
+import { isScaledBy, namedService } from "../observe/bindings.ts";
+import type { ClusterView } from "../observe/cluster-view.ts";
+import type { Board } from "./board.ts";
 import { NoSuchScaledService } from "./errors.ts";
 
 /** What KEDA is told of a Service. */
@@ -20,6 +25,29 @@ export interface ExternalScalerOptions {
   /** Calls `listener` with the key of each Service that something happened to, until the returned function is called. */
   readonly subscribe: (listener: (key: string) => void) => () => void;
   readonly clock: Clock;
+}
+
+/** What a replica knows of the Services that ScaledObjects are about. */
+export function scaledSights(
+  view: ClusterView,
+  board: Pick<Board, "get" | "subscribe">,
+  activities: Pick<Activities, "read">,
+): Omit<ExternalScalerOptions, "clock"> {
+  return {
+    find: (namespace, scaledObject, service) => {
+      if (service !== undefined) {
+        const key = serviceKey(namespace, service);
+        return view.binding(key) && key;
+      }
+      const found = [...view.objects.values()].find((object) => isScaledBy(object, namespace, scaledObject));
+      return found && namedService(found)[0];
+    },
+    look: async (key) => {
+      const { ready = 0, starting = 0 } = view.pods(key) ?? {};
+      return { state: board.get(key)?.state ?? null, ready, starting, activity: await activities.read(key) };
+    },
+    subscribe: (listener) => board.subscribe(listener),
+  };
 }
 
 type Implementation = externalScaler.ExternalScalerServiceImplementation;

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 /** Kept for connections to pods, watches and listeners: an eighth, at least and at most so many. */
 const FEWEST = 128;
 const MOST = 4_096;
+const MOST_CONNECTIONS = 50_000;
 
 /** How many files and sockets the process may have open; Infinity where that cannot be read. */
 export function descriptorLimit(read: () => string = () => readFileSync("/proc/self/limits", "utf8")): number {
@@ -16,11 +17,15 @@ export function descriptorLimit(read: () => string = () => readFileSync("/proc/s
 
 /** Foresees that no file descriptor is left, when held requests could be neither forwarded nor answered. */
 export class Descriptors {
+  /** How many connections of clients a port may have: the others are for pods, and for telling clients that there is no room. */
+  readonly connections: number;
   readonly #most: number;
   readonly #open: () => number;
 
   constructor(limit: number, open: () => number) {
-    this.#most = limit - Math.max(FEWEST, Math.min(MOST, Math.floor(limit / 8)));
+    const reserve = Math.max(FEWEST, Math.min(MOST, Math.floor(limit / 8)));
+    this.#most = limit - reserve;
+    this.connections = Math.max(1, Math.min(MOST_CONNECTIONS, Math.floor(limit - reserve / 2)));
     this.#open = open;
   }
 

@@ -11,7 +11,7 @@ export class GateDoor extends Forwarder {
   }
 
   /** No port is opened any more. Requests that wait go on waiting, and are forwarded if something serves before the deadline. */
-  get draining(): boolean {
+  isDraining(): boolean {
     return this.#draining;
   }
 

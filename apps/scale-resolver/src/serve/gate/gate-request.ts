@@ -34,6 +34,8 @@ export class GateRequest implements Forward, Entry {
   readonly since: number | undefined;
   held: boolean;
   waited = 0;
+  /** Tries so far that made a connection and got no answer. */
+  breaks: number;
   /** Another request goes on in its place. */
   succeeded = false;
   origin: Origin = NOWHERE;
@@ -54,6 +56,7 @@ export class GateRequest implements Forward, Entry {
     this.byPort = byPort;
     this.since = before?.began;
     this.held = before?.held ?? false;
+    this.breaks = before?.breaks ?? 0;
   }
 
   get bytes(): number {

@@ -43,11 +43,12 @@ export class Gate {
     this.#options = { ...options, log };
     this.#hostHeaders = options.hostHeaders.map((name) => name.toLowerCase());
     this.#ledger = new Ledger({ clock, log, metrics });
-    const limit = options.descriptorLimit ?? descriptorLimit();
+    const descriptors = new Descriptors(options.descriptorLimit ?? descriptorLimit(), () => this.#sockets());
     this.#room = new WaitingRoom({
       clock,
+      log,
       overall,
-      descriptors: new Descriptors(limit, () => this.#sockets()),
+      descriptors,
       ledger: this.#ledger,
       wake,
       changed,
@@ -62,7 +63,7 @@ export class Gate {
       port,
       flag: "port",
       router: this.#router((exchange) => this.#byHeader(exchange)),
-      limits: { upstreamConnections: UPSTREAM_CONNECTIONS },
+      limits: { upstreamConnections: UPSTREAM_CONNECTIONS, connections: descriptors.connections },
       deadlines: DEADLINES,
       clock,
       log,
@@ -206,7 +207,7 @@ export class Gate {
   async #listen(way: Way): Promise<void> {
     const { service, port, listener } = way;
     const { host, log } = this.#options;
-    if (service.removed || this.#door.draining || listener?.port === port.listen) return;
+    if (service.removed || this.#door.isDraining() || listener?.port === port.listen) return;
     way.listener = undefined;
     if (listener) void this.#unlisten(listener);
     if (port.listen === null) return;
@@ -218,7 +219,7 @@ export class Gate {
     });
     try {
       const opened = await this.#door.listen({ name: `${service.key}:${port.port}`, host, port: port.listen }, router);
-      if (this.#door.draining) await this.#unlisten(opened);
+      if (this.#door.isDraining()) await this.#unlisten(opened);
       else way.listener = opened;
     } catch (error) {
       log.warn({ error, service: service.key, port: port.listen }, "a port of a Service is not listened on");

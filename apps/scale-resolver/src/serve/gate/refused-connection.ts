@@ -3,12 +3,10 @@ import type { Failure } from "@evenkeel/forward";
 /** What connecting to an address fails with that takes no connections now, and may in a moment. */
 const CODES = new Set([
   "ECONNREFUSED",
-  "ECONNRESET",
   "EHOSTUNREACH",
   "ENETUNREACH",
   "EHOSTDOWN",
   "ETIMEDOUT",
-  "EPIPE",
   "UND_ERR_CONNECT_TIMEOUT",
   "EMFILE",
   "ENFILE",
@@ -17,7 +15,7 @@ const CODES = new Set([
 
 /**
  * Whether no connection was made, so that it is worth while to wait for one. A pod that takes the connection and then does not speak
- * HTTP/2 fails before the request is sent too, and does so every time.
+ * HTTP/2, or closes it, fails before the request is sent too; it may do so every time.
  */
 export function isRefusal({ kind, error }: Pick<Failure, "kind" | "error">): boolean {
   if (kind !== "connect") return false;

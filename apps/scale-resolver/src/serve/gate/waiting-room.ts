@@ -8,7 +8,7 @@ import {
   type Room,
   type Settlement,
 } from "@evenkeel/forward";
-import type { Clock } from "@evenkeel/runtime";
+import type { Clock, Logger } from "@evenkeel/runtime";
 import type { Descriptors } from "./descriptors.ts";
 import { GateRequest, type RequestOwner } from "./gate-request.ts";
 import type { GatedService } from "./gated-service.ts";
@@ -18,7 +18,7 @@ import { refusalOf, type Rejection } from "./refusals.ts";
 import { isRefusal } from "./refused-connection.ts";
 import type { Way } from "./way.ts";
 
-/** Tries of a request that reached its pod and may be repeated all the same. */
+/** Tries of a request that reach a pod and get no answer, where it may be repeated. */
 const TRIES = 3;
 /** Milliseconds between two calls of `changed` for requests that come one after the other. */
 const TELL_AGAIN = 100;
@@ -29,6 +29,7 @@ export const DIALLED = "evenkeel-dialled";
 
 export interface WaitingRoomOptions {
   readonly clock: Clock;
+  readonly log: Logger;
   readonly overall: Room;
   readonly descriptors: Descriptors;
   readonly ledger: Ledger;
@@ -80,11 +81,12 @@ export class WaitingRoom implements RequestOwner {
   }
 
   /** A try failed and may be repeated: the request waits again where it stood, or goes to another pod. */
-  again(exchange: Exchange, { forward, tries, ...failure }: Failure): Destination | Promise<Destination> | undefined {
+  again(exchange: Exchange, failure: Failure): Destination | Promise<Destination> | undefined {
+    const { forward } = failure;
     if (!(forward instanceof GateRequest) || !forward.pod || forward.way.service.removed) return undefined;
     const { way, pod, began, byPort } = forward;
     if (isRefusal(failure)) way.refused(pod);
-    else if (tries >= TRIES) return undefined;
+    else if ((forward.breaks += 1) >= TRIES) return undefined;
     forward.succeeded = true;
     return this.#enter(new GateRequest(this, way, exchange, began, byPort, forward));
   }
@@ -137,13 +139,22 @@ export class WaitingRoom implements RequestOwner {
   #wait(request: GateRequest): void {
     const { service } = request.way;
     request.exchange.gone.addEventListener("abort", request);
-    if (!service.serves) this.#options.wake(service.key);
+    if (!service.serves) this.#call(this.#options.wake, service);
     if (service.pending === 1) this.#tell(service);
   }
 
   #tell(service: GatedService): void {
     service.toldAt = this.#options.clock.monotonic();
-    this.#options.changed(service.key);
+    this.#call(this.#options.changed, service);
+  }
+
+  /** A listener's mistake must not cost a request its place, or a place its request. */
+  #call(listener: (key: string) => void, { key }: GatedService): void {
+    try {
+      listener(key);
+    } catch (error) {
+      this.#options.log.error({ error, service: key }, "a listener of the gate failed");
+    }
   }
 
   #settle(request: GateRequest, settlement: Settlement<Pod>): void {

@@ -1,20 +1,20 @@
-import type { EndpointSlice, ReadStore, Service } from "@evenkeel/kube";
+import type { Service } from "@evenkeel/kube";
 import type { Component, Logger } from "@evenkeel/runtime";
-import { type Binding, serviceKey } from "./binding.ts";
-import type { PortRecord, StoredElastiService } from "./elasti-service-resource.ts";
-import { namedService, type Bindings } from "./observe/bindings.ts";
-import { serviceEndpoints } from "./observe/service-endpoints.ts";
-import type { Gate } from "./serve/gate/gate.ts";
-import type { GateRoute } from "./serve/gate/gate-route.ts";
+import { type Binding, serviceKey, type TargetRef } from "../binding.ts";
+import type { PortRecord } from "../elasti-service-resource.ts";
+import { namedService } from "../observe/bindings.ts";
+import type { ClusterView } from "../observe/cluster-view.ts";
+import { SERVICE_NAME } from "../observe/slice-labels.ts";
+import type { Gate } from "./gate/gate.ts";
+import type { GateRoute } from "./gate/gate-route.ts";
 
 export interface FeederOptions {
-  readonly objects: ReadStore<StoredElastiService, "service">;
-  readonly services: ReadStore<Service>;
-  readonly slices: ReadStore<EndpointSlice, "service">;
-  readonly bindings: Bindings;
+  readonly view: ClusterView;
   readonly gate: Pick<Gate, "put" | "remove" | "endpoints">;
   /** Hears of each Service that has a ready pod. */
   readonly ready: (key: string) => void;
+  /** Finds out what is needed to wake a workload, before it has to be quick. */
+  readonly prepare: (target: TargetRef) => Promise<void>;
   readonly log: Logger;
 }
 
@@ -31,7 +31,7 @@ export class Feeder implements Component {
   }
 
   start(): void {
-    const { objects, services, slices } = this.#options;
+    const { objects, services, slices } = this.#options.view;
     this.#ends.push(
       objects.subscribe((change) => {
         const touched = [
@@ -42,8 +42,9 @@ export class Feeder implements Component {
       }),
       services.subscribe(({ key }) => this.#feed(key)),
       slices.subscribe((change) => {
-        const touched = change.type === "deleted" ? [change.old] : [change.object];
-        for (const key of touched.flatMap(slicedService)) if (this.#known.has(key)) this.#tellEndpoints(key);
+        const { metadata } = change.type === "deleted" ? change.old : change.object;
+        const key = serviceKey(metadata.namespace ?? "", metadata.labels?.[SERVICE_NAME] ?? "");
+        if (this.#known.has(key)) this.#tellEndpoints(key);
       }),
     );
   }
@@ -54,16 +55,17 @@ export class Feeder implements Component {
   }
 
   #feed(key: string): void {
-    const { bindings, services, gate } = this.#options;
-    const owner = bindings.ownerOf(key);
-    const service = services.get(key);
-    const understood = owner && bindings.understand(owner);
-    if (understood?.kind !== "service" || !service) {
+    const { view, gate, prepare } = this.#options;
+    const binding = view.binding(key);
+    const service = view.services.get(key);
+    if (!binding || !service) {
       if (this.#known.has(key)) this.#after(key, () => gate.remove(key), true);
       return;
     }
-    const route = routeOf(understood.binding, service, owner?.status?.ports ?? []);
-    this.#after(key, () => gate.put(route), false);
+    // One that cannot be found now is looked for again when it is to be woken.
+    void prepare(binding.target).catch(() => undefined);
+    const ports = view.bindings.ownerOf(key)?.status?.ports ?? [];
+    this.#after(key, () => gate.put(routeOf(binding, service, ports)), false);
     this.#tellEndpoints(key);
   }
 
@@ -78,17 +80,11 @@ export class Feeder implements Component {
   }
 
   #tellEndpoints(key: string): void {
-    const { gate, slices, ready } = this.#options;
-    const endpoints = serviceEndpoints(slices.by("service", key));
+    const { gate, view, ready } = this.#options;
+    const endpoints = view.endpoints(key) ?? [];
     if (endpoints.some((endpoint) => endpoint.ready)) ready(key);
     gate.endpoints(key, endpoints);
   }
-}
-
-/** The index `service` of a store of EndpointSlices. */
-export function slicedService({ metadata }: EndpointSlice): readonly string[] {
-  const service = metadata.labels?.["kubernetes.io/service-name"];
-  return service === undefined ? [] : [serviceKey(metadata.namespace ?? "", service)];
 }
 
 /** How the gate is to treat the requests of a Service. */

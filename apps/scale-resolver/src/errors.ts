@@ -1,0 +1,4 @@
+export * from "./act/errors.ts";
+export * from "./act/path-errors.ts";
+export * from "./serve/errors.ts";
+export * from "./serve/gate/errors.ts";

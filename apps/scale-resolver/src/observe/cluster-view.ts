@@ -1,0 +1,128 @@
+import {
+  type EndpointSlice,
+  endpointSlices,
+  joinStores,
+  keepOnly,
+  keyOf,
+  type KubeClient,
+  type KubeObject,
+  type ReadStore,
+  Reflector,
+  type reflectorMetrics,
+  type ResourceTypeOf,
+  type Selection,
+  type Service,
+  services,
+  Store,
+  type StoreOptions,
+} from "@evenkeel/kube";
+import type { Metrics } from "@evenkeel/metrics";
+import type { Clock, Component, Logger } from "@evenkeel/runtime";
+import type { Binding } from "../binding.ts";
+import type { Pods } from "../decide/snapshot.ts";
+import { elastiServices, type StoredElastiService } from "../elasti-service-resource.ts";
+import { Bindings, namedService } from "./bindings.ts";
+import type { ServiceEndpoint } from "./endpoints.ts";
+import { type ResolverEndpoint, resolverEndpoints } from "./resolver-endpoints.ts";
+import { podsOf, serviceEndpoints } from "./service-endpoints.ts";
+import { SERVICE_NAME } from "./slice-labels.ts";
+
+export interface ClusterViewOptions {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly metrics: Metrics<typeof reflectorMetrics>;
+  /** Where ElastiServices are looked after; undefined: everywhere. */
+  readonly namespaces: readonly string[] | undefined;
+  /** The Service before the replicas of this program, whose ready endpoints take requests; undefined: this replica alone does. */
+  readonly own: { readonly namespace: string; readonly name: string } | undefined;
+  /** Addresses of this replica. */
+  readonly podIps: readonly string[];
+  /** Takes in what keeps the view up to date. */
+  readonly use: (component: Component) => void;
+}
+
+/** The cluster as it was last heard of, on every replica. Keys are `namespace/name`. */
+export class ClusterView {
+  readonly objects: ReadStore<StoredElastiService, "service">;
+  readonly services: ReadStore<Service>;
+  readonly slices: ReadStore<EndpointSlice, "service">;
+  /** Those of the Service before the replicas of this program. */
+  readonly ownSlices: ReadStore<EndpointSlice> | undefined;
+  readonly bindings: Bindings;
+  readonly #options: ClusterViewOptions;
+
+  constructor(options: ClusterViewOptions) {
+    this.#options = options;
+    const everywhere = (options.namespaces ?? [undefined]).map((namespace) => ({ namespace }));
+    this.objects = this.#reflect<StoredElastiService, "service">(elastiServices, everywhere, {
+      indexes: { service: namedService },
+    });
+    this.services = this.#reflect<Service>(services, everywhere, {
+      transform: keepOnly(
+        "metadata.labels",
+        ...["type", "clusterIP", "sessionAffinity", "ipFamilies", "ports", "selector"].map((field) => `spec.${field}`),
+      ),
+    });
+    const transform = keepOnly<EndpointSlice>(
+      ...["metadata.labels", "metadata.ownerReferences", "addressType", "endpoints", "ports"],
+    );
+    this.slices = this.#reflect<EndpointSlice, "service">(endpointSlices, everywhere, {
+      transform,
+      indexes: { service: slicedService },
+    });
+    const { own } = options;
+    const selection = own && { namespace: own.namespace, labelSelector: `${SERVICE_NAME}=${own.name}` };
+    this.ownSlices = selection && this.#reflect<EndpointSlice>(endpointSlices, [selection], { transform });
+    this.bindings = new Bindings(this.objects);
+  }
+
+  /** The replicas of this program that take requests. */
+  readonly resolvers = (): readonly ResolverEndpoint[] =>
+    resolverEndpoints(this.ownSlices ? this.ownSlices.values() : null, this.#options.podIps);
+
+  readonly endpoints = (key: string): readonly ServiceEndpoint[] | null =>
+    this.slices.hasSynced ? serviceEndpoints(this.slices.by("service", key)) : null;
+
+  readonly pods = (key: string): Pods | null => {
+    const endpoints = this.endpoints(key);
+    return endpoints && podsOf(endpoints);
+  };
+
+  /** How a Service is looked after; undefined if it is not. */
+  readonly binding = (service: string): Binding | undefined => {
+    const owner = this.bindings.ownerOf(service);
+    const understood = owner && this.bindings.understand(owner);
+    return understood?.kind === "service" ? understood.binding : undefined;
+  };
+
+  /** The key of the ElastiService that looks after a Service. */
+  readonly ownerKey = (service: string): string | undefined => {
+    const owner = this.bindings.ownerOf(service);
+    return owner && keyOf(owner);
+  };
+
+  #reflect<T extends KubeObject, Index extends string = never>(
+    type: ResourceTypeOf<T>,
+    selections: readonly Selection[],
+    about: Omit<StoreOptions<T, Index>, "log">,
+  ): ReadStore<T, Index> {
+    const { kube, clock, random, log, metrics, use } = this.#options;
+    const stores = selections.map((selection) => {
+      const store = new Store<T, Index>({ log, ...about });
+      const { namespace, labelSelector } = selection;
+      const where = namespace === undefined ? "" : ` in ${namespace}`;
+      const name = `${type.plural}${where}${labelSelector === undefined ? "" : ` with ${labelSelector}`}`;
+      use(new Reflector({ name, resource: kube.resource(type), store, selection, clock, random, log, metrics }));
+      return store;
+    });
+    return joinStores<T, Index>(stores);
+  }
+}
+
+/** The index `service` of a store of EndpointSlices. */
+function slicedService({ metadata }: EndpointSlice): readonly string[] {
+  const service = metadata.labels?.[SERVICE_NAME];
+  return service === undefined ? [] : [`${metadata.namespace ?? ""}/${service}`];
+}
