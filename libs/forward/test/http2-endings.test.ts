@@ -306,6 +306,33 @@ function windowOf(client: Wire): number {
   return Math.min(connection, stream);
 }
 
+test.each([
+  ["closes", ({ socket }: Wire) => socket.destroy()],
+  ["resets", ({ socket }: Wire) => socket.resetAndDestroy()],
+])("a client of HTTP/2 that reads nothing of a large answer and %s its connection has left", async (_way, leave) => {
+  await using s = await scene();
+  const client = await Wire.to(s.stage.port);
+  // Windows so wide that the connection itself is what holds the answer up.
+  const wide = frame(SETTINGS, 0, 0, Buffer.from([0, 4, 0x7f, 0xff, 0xff, 0xff]));
+  const wider = frame(WINDOW_UPDATE, 0, 0, numbers(0x7fff0000));
+  say(client, PREFACE, wide, wider, headersFrame(1, END_STREAM, asks("GET")));
+  const up = await s.upstream.next();
+  await up.until("\r\n\r\n");
+  client.socket.pause();
+  const size = 64 * 1024 * 1024;
+  up.send(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
+  up.socket.write(Buffer.alloc(size));
+  for (let rest = -1; rest !== up.socket.writableLength;) {
+    rest = up.socket.writableLength;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(up.socket.writableLength).toBeGreaterThan(0);
+  leave(client);
+  await up.end();
+  await s.stage.settled(nothing);
+  expect(s.outcomes).toEqual([{ status: 200, end: "left" }]);
+});
+
 test("a client of HTTP/2 that says goodbye gets the answers that it waits for, and then its connection ends", async () => {
   await using s = await scene();
   const client = await Wire.to(s.stage.port);
