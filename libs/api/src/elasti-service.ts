@@ -118,6 +118,17 @@ const spec = withRules(
       .object({
         type: z.enum(["hpa", "keda"]).describe("Kind of autoscaler."),
         name: z.string().describe("Its name."),
+        create: z
+          .boolean()
+          .describe(
+            "For keda: make the ScaledObject, with this resolver as its scaler, and keep it up to date. Absent: false.",
+          )
+          .exactOptional(),
+        maxReplicas: int32().min(1).describe("For `create`: replicas at most. Absent: 100.").exactOptional(),
+        targetConcurrency: int32()
+          .min(1)
+          .describe("For `create`: requests at once that a pod is given. Absent: 100.")
+          .exactOptional(),
       })
       .describe("The autoscaler of the workload, paused while it is at zero.")
       .exactOptional(),
@@ -148,6 +159,17 @@ const spec = withRules(
         "Where held requests go: straight to a pod, or through the Service, for a mesh that insists on it. Absent: pod.",
       )
       .exactOptional(),
+    switch: z
+      .object({
+        type: z
+          .enum(["endpointSlice", "virtualService", "httpRoute"])
+          .describe(
+            "How requests are led to the resolver: by endpoints of the Service, or by a route of a mesh or gateway.",
+          ),
+        name: boundedText(253).min(1).describe("For virtualService and httpRoute: the route's name.").exactOptional(),
+      })
+      .describe("How the resolver gets into the path of requests. Absent: endpointSlice.")
+      .exactOptional(),
     dryRun: z
       .boolean()
       .describe("Say what would be done, and leave the Service out of the resolver's path.")
@@ -171,6 +193,12 @@ const spec = withRules(
     holds: ({ selector, service, scaleTargetRef: target }) =>
       selector === undefined || (service === undefined && target === undefined),
     message: "selector stands in place of service and scaleTargetRef; expected one or the other",
+  },
+  {
+    cel: "!has(self.switch) || self.switch.type == 'endpointSlice' || has(self.switch.name)",
+    holds: ({ switch: { type, name } = { type: "endpointSlice" } }) => type === "endpointSlice" || name !== undefined,
+    message: "expected the name of the route to switch",
+    field: "switch",
   },
   {
     cel: "!has(self.hold) || !has(self.hold.overflow) || self.hold.overflow != 'Placeholder' || has(self.hold.placeholder)",

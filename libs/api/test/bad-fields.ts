@@ -170,6 +170,7 @@ export const BAD_FIELDS: readonly BadField[] = [
   ["ElastiService", "spec.probeResponse[0].response.body", undefined, "an answer without body"],
   ["ElastiService", "spec.hold", { overflow: "Placeholder" }, "a placeholder that is missing"],
   ["ElastiService", "spec.quietPeriod", 0, "no quiet at all"],
+  ["ElastiService", "spec.switch", { type: "httpRoute" }, "a route without name"],
   ["ElastiService", "spec.dial", "node", "another way"],
   ["ElastiService", "status.lastScaledUpTime", "04:10", "a time of day for an instant"],
 ];

@@ -23,7 +23,10 @@ export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
     const left = Math.ceil((policy.cooldown - rested) / 1000);
     add("Cooldown", `It was woken less than ${policy.cooldown / 1000} s ago; ${left} s are left`);
   }
-  if (!withinPeriod) add("OutsidePeriod", "The time is outside of enabledPeriod");
+  if (!withinPeriod) {
+    const fault = snapshot.periodFault;
+    add("OutsidePeriod", fault === undefined ? "The time is outside of enabledPeriod" : `enabledPeriod: ${fault}`);
+  }
   if (!pods) add("EndpointsUnknown", "The pods of the service are not known");
   if (path.resolvers === 0) add("NoResolver", "No resolver is ready to take requests");
   if (!activity) add("ActivityUnknown", "Not every resolver says how many requests it has");

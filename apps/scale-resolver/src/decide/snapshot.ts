@@ -22,6 +22,8 @@ export interface ServiceSnapshot extends Snapshot {
   readonly triggers: readonly TriggerReading[];
   /** Whether the clock is inside of `enabledPeriod`. */
   readonly withinPeriod: boolean;
+  /** Why it cannot be told, which counts as outside. */
+  readonly periodFault?: string;
   /** Somebody prepares to take the last pod away, and asked for requests to be held. */
   readonly drainPrepared: boolean;
   readonly lastWokenAt: number | null;

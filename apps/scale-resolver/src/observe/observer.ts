@@ -87,7 +87,7 @@ export class Observer {
       path: { joined, resolvers: resolvers(), provenAt },
       activity,
       triggers,
-      withinPeriod: isWithinPeriod(spec.enabledPeriod, now),
+      ...periodOf(spec.enabledPeriod, now),
       drainPrepared: drainPrepared(namespace, serviceName),
       lastWokenAt: memory?.lastWokenAt ?? instant(object.status?.lastScaledUpTime),
     };
@@ -122,10 +122,13 @@ function isFallingAsleep(stage: Stage | undefined): boolean {
   return stage?.state === "Guard" && stage.purpose === "sleep";
 }
 
-function isWithinPeriod(period: ElastiService["spec"]["enabledPeriod"], now: number): boolean {
-  if (!period) return true;
+function periodOf(
+  period: ElastiService["spec"]["enabledPeriod"],
+  now: number,
+): Pick<ServiceSnapshot, "withinPeriod" | "periodFault"> {
+  if (!period) return { withinPeriod: true };
   const answer = isWithin(period, now);
-  return "within" in answer && answer.within;
+  return "error" in answer ? { withinPeriod: false, periodFault: answer.error } : { withinPeriod: answer.within };
 }
 
 function blockageOf(
