@@ -1,0 +1,52 @@
+import { Card, Chart, type ChartSeries, Empty, Legend, numberText } from "@evenkeel/dashboard/browser";
+import { useMemo } from "preact/hooks";
+import { count, keyOf, pendingOf, type QueuePoint, type Service } from "./service.ts";
+
+/** Who waited for a pod, and who was on the way to one, over time. */
+export function QueueChart({ shown, points }: { readonly shown: Service; readonly points: readonly QueuePoint[] }) {
+  const times = useMemo(() => points.map(({ at }) => Date.parse(at) / 1000), [points]);
+  const series = useMemo(() => seriesOf(points), [points]);
+  const key = keyOf(shown.service);
+  return (
+    <Card
+      title="Queue"
+      aside={
+        <Legend
+          entries={[
+            { label: "Waiting", ink: "accent" },
+            { label: "Under way through the resolver", ink: "quiet", shape: "dashed" },
+          ]}
+        />
+      }
+    >
+      {points.length < 2 ? (
+        <Empty title="Nothing was counted yet">The lines begin with the second look of the leader.</Empty>
+      ) : (
+        <Chart
+          label={`Requests of ${key} that waited over time, now ${numberText(pendingOf(shown))}`}
+          {...{ times, series }}
+          height={176}
+        />
+      )}
+    </Card>
+  );
+}
+
+function seriesOf(points: readonly QueuePoint[]): readonly ChartSeries[] {
+  return [
+    {
+      label: "Waiting",
+      ink: "accent",
+      shape: "step",
+      filled: true,
+      values: points.map(({ pending }) => count(pending)),
+    },
+    {
+      label: "Under way",
+      ink: "quiet",
+      shape: "step",
+      dashed: true,
+      values: points.map(({ inFlight }) => count(inFlight)),
+    },
+  ];
+}

@@ -1,0 +1,155 @@
+import type { Tone } from "@evenkeel/dashboard/browser";
+
+/** `resolver.v1.Service` in JSON. */
+export interface ServiceName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export type StateWord = "Serve" | "Guard" | "Zero" | "Wake" | "Unknown";
+
+/** `resolver.v1.ServiceActivity` in JSON: 64-bit numbers are texts, and what is unknown is absent. */
+export interface Service {
+  readonly service: ServiceName;
+  readonly state: string;
+  readonly since?: string;
+  readonly replicas?: number;
+  readonly pending: string;
+  readonly inFlight: string;
+  readonly activityUnknown: boolean;
+  readonly lastRequestAt?: string;
+  readonly lastWake?: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly decidedAt?: string;
+  readonly elastiService: string;
+  readonly target: string;
+  readonly pods?: { readonly ready: number; readonly leaving: number; readonly starting: number };
+  readonly dryRun: boolean;
+  readonly paused: boolean;
+  readonly conditions: readonly Condition[];
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly since?: string;
+}
+
+/** `resolver.v1.HistoryResponse` in JSON. */
+export interface History {
+  readonly changes: readonly StateChange[];
+  readonly wakes: readonly WakePhases[];
+  readonly queue: readonly QueuePoint[];
+}
+
+export interface StateChange {
+  readonly at: string;
+  readonly state: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface WakePhases {
+  readonly startedAt: string;
+  readonly scale?: string;
+  readonly start?: string;
+  readonly connect?: string;
+  readonly held: string;
+}
+
+export interface QueuePoint {
+  readonly at: string;
+  readonly pending?: string;
+  readonly inFlight?: string;
+  readonly replicas?: number;
+}
+
+/** `resolver.v1.PreviewResponse` in JSON. */
+export interface Preview {
+  readonly state: string;
+  readonly next: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly obstacles: readonly Obstacle[];
+  readonly waits: readonly Obstacle[];
+}
+
+export interface Obstacle {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export type WatchEvent = { readonly service: Service } | { readonly removed: ServiceName };
+
+const WORDS: Readonly<Record<string, StateWord>> = {
+  STATE_SERVE: "Serve",
+  STATE_GUARD: "Guard",
+  STATE_ZERO: "Zero",
+  STATE_WAKE: "Wake",
+};
+
+/** `Zero` for `STATE_ZERO`. */
+export function stateWord(state: string): StateWord {
+  return WORDS[state] ?? "Unknown";
+}
+
+const TONES: Readonly<Record<StateWord, Tone>> = {
+  Serve: "ok",
+  Guard: "accent",
+  Zero: "quiet",
+  Wake: "warn",
+  Unknown: "quiet",
+};
+
+export function toneOf(state: string): Tone {
+  return TONES[stateWord(state)];
+}
+
+/** What a state means, for who does not know it yet. */
+export const MEANINGS: Readonly<Record<StateWord, string>> = {
+  Serve: "Requests go straight to the pods",
+  Guard: "Requests pass the resolver, which counts them",
+  Zero: "Nothing runs; the next request wakes it",
+  Wake: "Requests are held until a pod is ready",
+  Unknown: "Nobody has looked at it yet",
+};
+
+/** A 64-bit number as a number; null is unknown. */
+export function count(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text);
+}
+
+/** How many wait; null while not every resolver says so. */
+export function pendingOf({ pending, activityUnknown }: Service): number | null {
+  return activityUnknown ? null : count(pending);
+}
+
+/** Milliseconds of a duration such as `2.105s`; null is unknown. */
+export function milliseconds(duration: string | undefined): number | null {
+  if (duration === undefined) return null;
+  const seconds = Number(duration.replace(/s$/, ""));
+  return Number.isFinite(seconds) ? seconds * 1000 : null;
+}
+
+/** `42 ms`, `2.1 s`, `75 s`: as exact as is of use. */
+export function lengthText(length: number | null): string {
+  if (length === null) return "–";
+  if (length < 1000) return `${Math.round(length)} ms`;
+  return `${(length / 1000).toLocaleString("en", { maximumFractionDigits: length < 10_000 ? 1 : 0 })} s`;
+}
+
+/** `namespace/name`. */
+export function keyOf({ namespace, name }: ServiceName): string {
+  return `${namespace}/${name}`;
+}
+
+/** The services after an event, by namespace and name. */
+export function withEvent(services: ReadonlyMap<string, Service>, event: WatchEvent): ReadonlyMap<string, Service> {
+  const next = new Map(services);
+  if ("removed" in event) next.delete(keyOf(event.removed));
+  else next.set(keyOf(event.service.service), event.service);
+  return new Map([...next].toSorted(([one], [other]) => one.localeCompare(other)));
+}

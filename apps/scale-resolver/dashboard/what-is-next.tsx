@@ -1,0 +1,68 @@
+import { type Api, Badge, Card, Fault, Loading, useLoaded } from "@evenkeel/dashboard/browser";
+import { useEffect } from "preact/hooks";
+import { keyOf, type Obstacle, type Preview, type Service, stateWord, toneOf } from "./service.ts";
+
+/** How often it is asked for when nothing changes, in milliseconds: waiting times run down by themselves. */
+const INTERVAL = 5000;
+
+/** What would be decided now, and what keeps the service from going to sleep. */
+export function WhatIsNext({ api, shown }: { readonly api: Api; readonly shown: Service }) {
+  const { service, state, reason, decidedAt } = shown;
+  const asked = useLoaded(
+    keyOf(service),
+    (signal) => api.ask<Preview>("Resolver/Preview", { service }, signal),
+    INTERVAL,
+  );
+  const { reload } = asked;
+  useEffect(reload, [state, reason, decidedAt]);
+  return (
+    <Card title="What is next">
+      {asked.data ? (
+        <Told preview={asked.data} />
+      ) : asked.phase === "failed" ? (
+        <Fault what="The preview" fault={asked.fault} retry={reload} />
+      ) : (
+        <Loading what="the preview" />
+      )}
+    </Card>
+  );
+}
+
+function Told({ preview: { state, next, reason, message, obstacles, waits } }: { readonly preview: Preview }) {
+  return (
+    <div class="next" aria-live="polite">
+      <p class="next-state">
+        <Badge tone={toneOf(state)}>{stateWord(state)}</Badge>
+        {state === next ? (
+          <span class="quiet">stays</span>
+        ) : (
+          <>
+            <span class="quiet">→</span> <Badge tone={toneOf(next)}>{stateWord(next)}</Badge>
+          </>
+        )}
+      </p>
+      {obstacles.length > 0 && <Reasons title="Keeps it awake" reasons={obstacles} />}
+      {waits.length > 0 && <Reasons title="Takes time" reasons={waits} />}
+      {obstacles.length + waits.length === 0 && (
+        <p>
+          <Badge tone="accent">{reason}</Badge> {message}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Reasons({ title, reasons }: { readonly title: string; readonly reasons: readonly Obstacle[] }) {
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul class="obstacles">
+        {reasons.map(({ reason, message }) => (
+          <li key={`${reason} ${message}`}>
+            <Badge tone="quiet">{reason}</Badge> <span>{message}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
