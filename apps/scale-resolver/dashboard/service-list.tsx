@@ -32,7 +32,7 @@ export function ServiceList({ services, chosen }: { readonly services: readonly 
 function Entry({ shown, current }: { readonly shown: Service; readonly current: boolean }) {
   const { service, state, since, replicas, pods, paused } = shown;
   const pending = pendingOf(shown);
-  const running = replicas ?? pods?.ready;
+  const running = pods?.ready ?? replicas;
   return (
     <li>
       <a href={routeLink("", { service: keyOf(service) })} aria-current={current ? "true" : undefined}>

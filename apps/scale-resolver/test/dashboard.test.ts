@@ -63,7 +63,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(entries.map((text) => text.replaceAll(/\s+/g, " ").trim())).toEqual([
       "media/images Serve 0 waiting · 3 pods 2 h ago",
       "media/video Zero 0 waiting · 0 pods 9 h ago",
-      expect.stringMatching(/^shop\/checkout Wake 38 waiting · 1 pod \d+ s ago$/),
+      expect.stringMatching(/^shop\/checkout Wake 38 waiting · 0 pods \d+ s ago$/),
       "shop/fraud-check Unknown – waiting · – pods",
       expect.stringMatching(/^shop\/recommendations Guard 0 waiting · 2 pods \d+ s ago$/),
       "shop/search Serve 0 waiting · 1 pod · paused 8 min ago",

@@ -170,6 +170,7 @@ function queueOf(end: Date): resolverV1.DeepPartial<resolverV1.QueuePoint>[] {
   add(2000, 0, 0, 2);
   for (const { from, to, most } of bursts) {
     if (from === 640) {
+      add(1201, 0, 0, 0);
       add(1200, null, null, 0);
       add(1080, null, null, 0);
       add(1079, 0, 0, 0);
