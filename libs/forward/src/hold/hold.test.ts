@@ -70,6 +70,66 @@ describe("a key without an upstream", () => {
   });
 });
 
+describe("a room that depends on the key", () => {
+  test("is asked for when a request has to wait, and only then", () => {
+    const asked: string[] = [];
+    const perKey = (key: string) => {
+      asked.push(key);
+      return { count: key === "a" ? 1 : 2, bytes: 1000 };
+    };
+    const { hold, told, enter } = newHold({ perKey });
+    for (const held of ["a1", "a2", "b1", "b2", "b3"]) enter(held.slice(0, 1), held);
+    expect(told).toEqual(["a2 overflowCount", "b3 overflowCount"]);
+    hold.offer("c", "pod", 1);
+    enter("c", "c1");
+    expect(asked).toEqual(["a", "a", "b", "b", "b"]);
+  });
+});
+
+describe("one that had its turn in vain", () => {
+  test("stands again where it stood, room or not, with what is left of its wait", async () => {
+    const { clock, hold, told, slots, enter } = newHold({ perKey: { count: 3, bytes: 1000 } });
+    const began = clock.monotonic();
+    enter("a", "1");
+    await clock.advance(100);
+    for (const held of ["2", "3"]) enter("a", held);
+    hold.offer("a", "refusing", 1);
+    hold.withdraw("a", "refusing");
+    enter("a", "4");
+    enter("a", "1 again", { since: began, wait: 1000 });
+    slots.get("1")?.done();
+    expect(hold.waiting("a").count).toBe(4);
+    expect(told).toEqual(["1 released"]);
+    await clock.advance(890);
+    expect(hold.longestWait("a")).toBe(990);
+    hold.offer("a", "pod", 1);
+    expect(told.slice(1)).toEqual(["1 again released"]);
+    for (const held of ["1 again", "2", "3", "4"]) slots.get(held)?.done();
+    expect(told.slice(2)).toEqual(["2 released", "3 released", "4 released"]);
+  });
+
+  test("stands behind those who have waited longer, and before those who have not", async () => {
+    const { clock, hold, told, enter } = newHold();
+    for (const held of ["1", "2", "4", "5"]) {
+      enter("a", held);
+      await clock.advance(10);
+    }
+    enter("a", "3", { since: 15 });
+    enter("a", "6", { since: 1000 });
+    enter("a", "0", { since: -5 });
+    hold.offer("a", "pod", 10);
+    expect(told).toEqual(["0", "1", "2", "3", "4", "5", "6"].map((held) => `${held} released`));
+  });
+
+  test("gets no more time than it had", async () => {
+    const { clock, told, enter } = newHold();
+    await clock.advance(1000);
+    enter("a", "late", { since: 0, wait: 500 });
+    await clock.advance(3 * TICK);
+    expect(told).toEqual(["late deadline"]);
+  });
+});
+
 describe("a release", () => {
   test("hands out in the order of arrival, never more at once than the cap, the next as a slot comes back", () => {
     const { hold, told, slots, enter } = newHold();

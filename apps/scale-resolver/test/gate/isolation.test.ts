@@ -1,0 +1,53 @@
+import { expect, test } from "@jest/globals";
+import { type Answer, ask } from "./ask.ts";
+import { GateWorld, until } from "./gate-world.ts";
+import { PodServer } from "./pod-server.ts";
+
+const A = "shop/crowded";
+const B = "shop/calm";
+
+test("one Service that overflows does not keep another from waking, and 50 bursts leave nothing behind", async () => {
+  await using world = await GateWorld.start();
+  await using podA = await PodServer.start();
+  await using podB = await PodServer.start();
+  const portA = await world.put(A, { hold: { maxPending: 20 } });
+  const portB = await world.put(B);
+  for (let burst = 0; burst < 50; burst++) {
+    const held = Array.from({ length: 20 }, (_, index) => ask(portA, { id: `held ${burst} ${index}` }));
+    await until(() => world.gate.activity(A).pending === 20);
+    const calm = ask(portB, { id: `calm ${burst}` });
+    await until(() => world.gate.activity(B).pending === 1);
+    const surplus = await Promise.all(Array.from({ length: 10 }, () => ask(portA)));
+    expect(surplus.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 503));
+    expect(surplus.every(({ headers }) => headers["retry-after"] === "3")).toBe(true);
+    world.gate.endpoints(B, [podB.endpoint()]);
+    expect((await calm).status).toBe(200);
+    expect(world.gate.activity(A).pending).toBe(20);
+    world.gate.endpoints(A, [podA.endpoint()]);
+    for (const { status } of await Promise.all(held)) expect(status).toBe(200);
+    world.gate.endpoints(A, []);
+    world.gate.endpoints(B, []);
+    await until(() => world.gate.activity(A).inFlight + world.gate.activity(B).inFlight === 0);
+  }
+  expect(world.gate.activity(A)).toMatchObject({ pending: 0, inFlight: 0, requests: 1500 });
+  expect(world.gate.activity(B)).toMatchObject({ pending: 0, inFlight: 0, requests: 50 });
+  expect([podA.begun, podB.begun]).toEqual([1000, 50]);
+  await until(() => world.gate.door.counts().clientSockets === 0);
+  expect(world.gate.door.counts()).toMatchObject({ exchanges: 0, clientSockets: 0, timers: 0 });
+}, 120_000);
+
+test("who finds no room has the answer within 50 ms, while 500 others of the Service wait", async () => {
+  await using world = await GateWorld.start();
+  await using pod = await PodServer.start();
+  const port = await world.put(A, { hold: { maxPending: 500 } });
+  const held = Array.from({ length: 500 }, () => ask(port));
+  await until(() => world.gate.activity(A).pending === 500);
+  const surplus: Answer[] = [];
+  for (let index = 0; index < 100; index++) surplus.push(await ask(port));
+  expect(surplus.every(({ status }) => status === 503)).toBe(true);
+  const took = surplus.map((answer) => answer.took).toSorted((a, b) => a - b);
+  // The machine may stand still at times; nine of ten say what the gate takes.
+  expect(took[90]).toBeLessThan(50);
+  world.gate.endpoints(A, [pod.endpoint()]);
+  for (const { status } of await Promise.all(held)) expect(status).toBe(200);
+}, 60_000);
