@@ -5,12 +5,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { buildBinaries, foldersFrom, type Toolset } from "@evenkeel/control-plane";
 import { START_TIMEOUT_MS } from "@evenkeel/e2e";
-import type { ApiServer } from "@evenkeel/sim";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { fleet, harbourKubeconfig, startHarbour } from "../src/index.ts";
+import { fleet, type Harbour, harbourKubeconfig, startHarbour } from "../src/index.ts";
 
 const run = promisify(execFile);
-let harbour: ApiServer;
+let harbour: Harbour;
 let folder: string;
 let toolset: Toolset;
 

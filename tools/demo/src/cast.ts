@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { type Line, ServiceProcess } from "@evenkeel/e2e/service-process";
 import type { KubeClient } from "@evenkeel/kube";
 import type { Actor } from "./front.ts";
+import type { Harbour } from "./harbour.ts";
 import type { Check, Scene, Story } from "./story.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -16,6 +17,7 @@ const PATIENCE = 30_000;
 
 export interface CastOptions {
   readonly kube: KubeClient;
+  readonly harbour: Harbour;
   readonly kubeconfig: string;
   readonly tell: (line: string) => void;
   readonly stories: readonly Story[];
@@ -63,11 +65,11 @@ export class Cast {
   }
 
   async #enter(story: Story): Promise<Actor> {
-    const { kube, kubeconfig, tell } = this.#options;
+    const { kube, harbour, kubeconfig, tell } = this.#options;
     const { service, about } = story;
     const app = join(root, "apps", service);
     if (existsSync(join(app, "dashboard"))) await buildDashboard(service);
-    const scene = await story.open({ kube, tell });
+    const scene = await story.open({ kube, harbour, tell });
     this.#scenes.push(scene);
     const common = [`--kubeconfig=${kubeconfig}`, "--insecure", "--grpc-port=0", "--state=sqlite::memory:"];
     const actor = ServiceProcess.start(join(app, "src/main.ts"), [...common, ...scene.flags], {

@@ -1,6 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ApiServer, controlPlane, simNode, startApiServer, workloads } from "@evenkeel/sim";
+import {
+  controlPlane,
+  type DataPlane,
+  dataPlane,
+  FaultPlan,
+  type PodProgram,
+  podPrograms,
+  type RunningPod,
+  simNode,
+  startApiServer,
+  workloads,
+} from "@evenkeel/sim";
 
 /** kubectl sends no token over plain HTTP, so whoever reaches the demo, on loopback, may do everything in it. */
 const everyone = [
@@ -20,9 +31,37 @@ const everyone = [
 ];
 const crds = join(import.meta.dirname, "../../../charts/crds");
 
+/** The demo's cluster, and what stands for the machines below it. */
+export interface Harbour {
+  readonly url: string;
+  /** Below 80, and as a rule another for each process: addresses and ports made of it keep demos beside each other apart. */
+  readonly number: number;
+  /** Carries connections to Services, as kube-proxy does. */
+  readonly plane: DataPlane;
+  /** What goes wrong at the API server. */
+  readonly faults: FaultPlan;
+  /** What runs in pods that start from now on, by their label `app`; in others nothing does. */
+  readonly programs: Map<string, (pod: RunningPod) => PodProgram>;
+  stop(): Promise<void>;
+}
+
 /** A small cluster that lives in this process: four nodes, a few Deployments behind Services, and the project's own kinds. */
-export async function startHarbour(): Promise<ApiServer> {
-  const server = await startApiServer({ users: [], behaviours: [...controlPlane, ...workloads()] });
+export async function startHarbour(): Promise<Harbour> {
+  const number = process.pid % 80;
+  const faults = new FaultPlan();
+  const programs: Harbour["programs"] = new Map();
+  // Pods have addresses of loopback, where their programs really listen.
+  const plane = dataPlane({ locate: ({ address, port }) => ({ host: address, port }) });
+  const server = await startApiServer({
+    users: [],
+    faults: faults.faults,
+    behaviours: [
+      ...controlPlane,
+      ...workloads({ podCidr: `127.${60 + number}.0.0/16` }),
+      podPrograms((pod) => programs.get(pod.labels["app"] ?? "")?.(pod)),
+      plane.behaviour,
+    ],
+  });
   for (const object of everyone) server.load(JSON.stringify(object));
   for (const file of readdirSync(crds).filter((name) => /_.*[.]yaml$/.test(name))) {
     server.load(readFileSync(join(crds, file), "utf8"));
@@ -31,7 +70,7 @@ export async function startHarbour(): Promise<ApiServer> {
     server.load(JSON.stringify(simNode(name, { cpu: "4", memory: "8Gi", pods: 40 })));
   }
   for (const [name, replicas] of fleet) for (const object of ship(name, replicas)) server.load(JSON.stringify(object));
-  return server;
+  return { url: server.url, number, plane, faults, programs, stop: () => server.stop() };
 }
 
 /** The Deployments and how many pods they begin with. */

@@ -1,3 +1,3 @@
-export { fleet, harbourKubeconfig, startHarbour } from "./harbour.ts";
+export { fleet, type Harbour, harbourKubeconfig, startHarbour } from "./harbour.ts";
 export { loadStories } from "./stories.ts";
 export type { Check, Control, Scene, Stage, Story } from "./story.ts";

@@ -39,7 +39,7 @@ const stopping = Promise.withResolvers<undefined>();
 const stop = () => stopping.resolve(undefined);
 process.on("SIGINT", stop).on("SIGTERM", stop);
 
-const cast = new Cast({ kube, kubeconfig, tell, stories: await loadStories() });
+const cast = new Cast({ kube, harbour, kubeconfig, tell, stories: await loadStories() });
 let failed = false;
 try {
   if (once) {
@@ -55,6 +55,7 @@ The cluster runs in this process. Try it in another terminal:
 
   export KUBECONFIG=${kubeconfig}
   kubectl get rebalances --watch
+  kubectl get elastiservices --watch
   kubectl get events.events.k8s.io
 
 Ctrl-C stops all of it.

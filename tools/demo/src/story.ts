@@ -1,8 +1,11 @@
 import type { KubeClient } from "@evenkeel/kube";
+import type { Harbour } from "./harbour.ts";
 
 /** What a story has to play on. */
 export interface Stage {
   readonly kube: KubeClient;
+  /** All stories share it: what one does to it must not be felt by the others. */
+  readonly harbour: Harbour;
   /** Says what happens, on the terminal and on the page. */
   readonly tell: (line: string) => void;
 }

@@ -29,17 +29,17 @@ async function readUntil(lines: AsyncIterator<string>, fits: (line: string) => b
   throw new Error(`the demo ended before that:\n${text}`);
 }
 
-test("plays the story at speed, and everything comes out", async () => {
+test("plays the stories at speed, and everything comes out", async () => {
   const { demo, lines, closed } = start("--once");
   let text = "";
   for (let next = await lines.next(); !next.done; next = await lines.next()) text += `${next.value}\n`;
   await closed;
   expect(text).not.toContain("FAILED");
-  expect(text.match(/ {2}ok {6}/g)).toHaveLength(9);
+  expect(text.match(/ {2}ok {6}/g)).toHaveLength(17);
   expect(demo.exitCode).toBe(0);
 }, 120_000);
 
-test("shows the service on one page that drives it, and stops all of it on Ctrl-C", async () => {
+test("shows the services on one page that drives them, and stops all of it on Ctrl-C", async () => {
   const { demo, lines, closed } = start("0");
   try {
     const text = await readUntil(lines, (line) => line.includes("Ctrl-C stops"));
@@ -61,6 +61,12 @@ test("shows the service on one page that drives it, and stops all of it on Ctrl-
     expect((await press({ "x-demo": "1" })).status).toBe(200);
     await readUntil(lines, (line) => line.includes("Somebody else set"));
     expect((await weights()).map(({ rebalance }) => rebalance.name)).toEqual(["shop"]);
+
+    // The other story on the page goes on beside it.
+    expect((await fetch(`${url}scale-resolver/dashboard/`)).status).toBe(200);
+    const burst = await fetch(`${url}demo/scale-resolver/burst`, { method: "POST", headers: { "x-demo": "1" } });
+    // It is not if one of the burst's requests is lost.
+    expect(burst.status).toBe(200);
 
     process.kill(-(demo.pid ?? 0), "SIGINT"); // As a terminal does: to the whole process group.
     await closed;
