@@ -35,6 +35,13 @@ describe("the judge of what an upstream saw", () => {
     expect(judge()).toEqual([]);
   });
 
+  test("knows a byte above ASCII at the edge of a value again, and misses it if it is gone", () => {
+    const forwarded = [{ ...meant, headers: ["X-Kept", "\u00a0yes "] }];
+    const seen = (value: string): Seen => ({ ...arrived, headers: [["x-kept", value]] });
+    expect(differences({ upstream: "go", forwarded, seen: [seen("\ufffdyes")] })).toEqual([]);
+    expect(differences({ upstream: "go", forwarded, seen: [seen("yes")] })).toHaveLength(2);
+  });
+
   test.each([
     ["a request without the forwarder's mark", { id: "" }, "a request that was never forwarded: POST /a?b"],
     ["a request with a mark that was not given", { id: "1-1" }, "never forwarded"],

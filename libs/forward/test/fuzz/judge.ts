@@ -81,9 +81,12 @@ function without(list: readonly string[], taken: readonly string[]): string[] {
   return rest;
 }
 
-/** Go gives bytes above ASCII as they are and JSON makes one character of those that are no UTF-8, so they all count as the same. */
+/**
+ * Go gives bytes above ASCII as they are and JSON makes one character of those that are no UTF-8, so they all count as the same. Only
+ * then is it trimmed: the byte 0xa0 is a space for JavaScript, and none for HTTP.
+ */
 function comparable(value: string): string {
-  return value.trim().replaceAll(/[^\t\x20-\x7e]+/g, "?");
+  return value.replaceAll(/[^\t\x20-\x7e]+/g, "?").trim();
 }
 
 function namedByConnection({ headers }: Forwarded): Set<string> {
