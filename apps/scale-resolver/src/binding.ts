@@ -11,9 +11,18 @@ export interface Binding {
   readonly minReplicas: number;
   /** What else scales the workload; null: nothing is known of. */
   readonly autoscaler: AutoscalerRef | null;
+  /** The ScaledObject to make; null: somebody else makes it, or there is none. */
+  readonly scaledObject: MadeScaledObject | null;
   readonly hold: HoldPolicy;
   readonly probes: readonly ProbeRule[];
   readonly dial: "pod" | "service";
+  /** The route that is switched beside the Service's endpoints; null: none is. */
+  readonly route: RouteRef | null;
+}
+
+export interface RouteRef {
+  readonly type: "virtualService" | "httpRoute";
+  readonly name: string;
 }
 
 export interface TargetRef {
@@ -25,6 +34,13 @@ export interface TargetRef {
 export interface AutoscalerRef {
   readonly type: "hpa" | "keda";
   readonly name: string;
+}
+
+/** A ScaledObject that is made here, with this resolver as its scaler. */
+export interface MadeScaledObject {
+  readonly name: string;
+  readonly maxReplicas: number;
+  readonly targetConcurrency: number;
 }
 
 /** How requests wait. Times are milliseconds. */

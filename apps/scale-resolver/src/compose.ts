@@ -29,6 +29,7 @@ import { PathProbe } from "./act/path-probe.ts";
 import { PathSlices } from "./act/path-slices.ts";
 import { PortBook } from "./act/port-book.ts";
 import { parsePortRange } from "./act/ports.ts";
+import { RouteSwitch } from "./act/routes/route-switch.ts";
 import { Scales } from "./act/scales.ts";
 import { StatusWriter } from "./act/status-writer.ts";
 import { isBadNews } from "./act/status.ts";
@@ -55,6 +56,9 @@ type ScaleResolver = Service<
   (typeof scaleResolver)["metrics"],
   (typeof scaleResolver)["decider"]
 >;
+
+/** The port of the resolver's own Service, behind which is `--port`. */
+const RESOLVER_PORT = 8012;
 
 /** What scale-resolver consists of, in the order in which it starts. `main` is the address of the program that runs it. */
 export function composeScaleResolver(service: ScaleResolver, env: Environment, main: string): void {
@@ -137,7 +141,11 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   });
   const probe = new PathProbe({ clock, random });
   const memories = new Memories();
-  const acts = { path, scales, autoscalers, leftovers };
+  const routes = new RouteSwitch({
+    kube,
+    resolver: own === undefined ? undefined : { namespace, name: own, port: RESOLVER_PORT },
+  });
+  const acts = { path, routes, scales, autoscalers, leftovers };
   const turns = new Turns({
     elastiServices: resource,
     view,

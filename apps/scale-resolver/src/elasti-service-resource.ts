@@ -1,5 +1,6 @@
 import { ELASTI_SERVICE } from "@evenkeel/api";
 import type { Condition, KubeObject, ObjectReference, ResourceTypeOf } from "@evenkeel/kube";
+import type { RouteRef } from "./binding.ts";
 import type { State } from "./decide/state.ts";
 
 /** An ElastiService as the API server hands it out: its spec is whatever somebody stored, until it is parsed. */
@@ -14,6 +15,8 @@ export interface ElastiServiceStatus {
   readonly since?: string;
   readonly replicas?: number;
   readonly ports?: readonly PortRecord[];
+  /** The route that leads to the resolver now. */
+  readonly route?: RouteRef;
   readonly selected?: number;
   readonly lastWakeMilliseconds?: number;
   readonly lastReconciledTime?: string;

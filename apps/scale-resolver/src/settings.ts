@@ -54,7 +54,7 @@ export const settings = {
     help: "Service before the replicas of this program, whose ready endpoints join the path; --pod-ip unless set",
   }),
   hostHeaders: setting.list({
-    default: "X-Envoy-Decorator-Operation,Host",
+    default: "X-Evenkeel-Service,X-Envoy-Decorator-Operation,Host",
     env: ["HEADER_FOR_HOST"],
     help: "Headers that name the Service (name.namespace and whatever follows) of a request that comes to --port, in this order",
   }),

@@ -133,10 +133,23 @@ export class Turns {
     const lastWakeMs = this.#options.wakes.lastMilliseconds(serviceKey(binding.namespace, binding.service));
     this.#options.board.show(key, { snapshot, decision, stage, lastWakeMs });
     const replicas = outcome.done ? replicasAfter(snapshot, decision) : snapshot.replicas;
-    const turn = { snapshot, decision, stage, ports, replicas, failure: outcome.failure, lastWokenAt, lastWakeMs };
+    const { route } = binding;
+    const turn = {
+      snapshot,
+      decision,
+      stage,
+      ports,
+      replicas,
+      route,
+      failure: outcome.failure,
+      lastWokenAt,
+      lastWakeMs,
+    };
     await this.#options.statuses.write(object, statusAfter(object.status, turn, now), signal);
     if (outcome.error) throw outcome.error;
-    return { requeueAfter: untilNextLook(stage.state, snapshot, decision, interval) };
+    const next = untilNextLook(stage.state, snapshot, decision, interval);
+    // Nothing tells of a route that somebody puts back.
+    return { requeueAfter: binding.route && stage.state !== "Serve" ? Math.min(next, ROUTE_LOOK) : next };
   }
 
   async #givePorts(object: StoredElastiService, service: Service, signal: AbortSignal) {
@@ -238,6 +251,7 @@ function isLeaving({ metadata }: StoredElastiService): boolean {
 const SOON = 250;
 const ASLEEP = 60_000;
 const WAKING = 5_000;
+const ROUTE_LOOK = 2_000;
 
 function untilNextLook(
   state: State,

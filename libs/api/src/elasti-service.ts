@@ -224,6 +224,13 @@ const status = z
       .max(64)
       .describe("The ports under which the resolver takes requests of this Service.")
       .exactOptional(),
+    route: z
+      .object({
+        type: z.enum(["virtualService", "httpRoute"]).describe("Kind of the route."),
+        name: boundedText(253).describe("Its name."),
+      })
+      .describe("The route that leads to the resolver now.")
+      .exactOptional(),
     selected: int32().describe("Services that `selector` has found.").exactOptional(),
     lastWakeMilliseconds: int32()
       .describe("How long the last wake took, from the first held request to the first ready pod.")

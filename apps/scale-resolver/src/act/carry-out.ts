@@ -8,10 +8,12 @@ import type { ResolverEndpoint } from "../observe/resolver-endpoints.ts";
 import type { Autoscalers } from "./autoscalers.ts";
 import type { Leftovers } from "./leftovers.ts";
 import type { PathSlices } from "./path-slices.ts";
+import type { RouteSwitch } from "./routes/route-switch.ts";
 import type { Scales } from "./scales.ts";
 
 export interface CarryOutOptions {
   readonly path: PathSlices;
+  readonly routes: RouteSwitch;
   readonly scales: Scales;
   readonly autoscalers: Autoscalers;
   readonly leftovers: Leftovers;
@@ -47,21 +49,25 @@ export class CarryOut {
   async run(work: Work, context: ReconcileContext): Promise<Outcome> {
     const { decision, snapshot } = work;
     if (decision.dryRun || snapshot.blocked) return { done: false };
+    let done = false;
     try {
-      const done = await this.#act(work, context);
-      await this.#keepPath(work, done ? decision.after : decision.before, context);
+      done = await this.#act(work, context);
+      await this.#keep(work, done ? decision.after : decision.before, context);
       return { done };
     } catch (error) {
       context.signal.throwIfAborted();
-      return { done: false, failure: explain(error), error: toError(error) };
+      return { done, failure: explain(error), error: toError(error) };
     }
   }
 
   async #act(work: Work, context: ReconcileContext): Promise<boolean> {
     const { binding, decision } = work;
     switch (decision.action) {
+      case "join":
+        await this.#joinPath(work, context);
+        return true;
       case "leave":
-        await this.#options.path.leave(binding.namespace, binding.service, { signal: context.signal });
+        await this.#leave(work, context);
         return true;
       case "sleep":
         return this.#sleep(work, context);
@@ -79,11 +85,13 @@ export class CarryOut {
   }
 
   /** The last look at the requests is right before the call: what comes after it finds the resolver in the path. */
-  async #sleep({ binding, snapshot }: Work, context: ReconcileContext): Promise<boolean> {
+  async #sleep(work: Work, context: ReconcileContext): Promise<boolean> {
+    const { binding, snapshot } = work;
     const { scales, activity, autoscalers } = this.#options;
     const { namespace, service, target, autoscaler } = binding;
     const { replicas, stage } = snapshot;
     if (replicas === null || replicas === 0 || !context.term.held()) return false;
+    await this.#joinRoute(work, context);
     if (autoscaler) await autoscalers.pause(namespace, autoscaler, context);
     const now = await activity(serviceKey(namespace, service));
     const isQuiet = now?.requests === stage.requests && now.pending + now.inFlight === 0;
@@ -92,23 +100,46 @@ export class CarryOut {
     return slept;
   }
 
+  /** The route goes first: while it leads to the resolver, the resolver leads to the pods. */
+  async #leave({ binding, object }: Work, { signal }: ReconcileContext): Promise<void> {
+    const { path, routes } = this.#options;
+    const { namespace, service } = binding;
+    const route = object.status?.route ?? binding.route;
+    if (route) await routes.leave(namespace, service, route, { signal });
+    await path.leave(namespace, service, { signal });
+  }
+
   async #resume({ namespace, autoscaler }: Binding, { signal }: ReconcileContext): Promise<void> {
     if (autoscaler) await this.#options.autoscalers.resume(namespace, autoscaler, { signal });
   }
 
-  /** While the resolver is in the path, its EndpointSlices follow its replicas and the Service's ports. */
-  async #keepPath(
-    { object, service, binding, ports, snapshot }: Work,
-    state: ServiceSnapshot["stage"]["state"],
-    { signal, log }: ReconcileContext,
-  ): Promise<void> {
-    const { path, leftovers, resolvers } = this.#options;
-    const inPath = state !== "Serve";
+  async #joinPath({ object, service, ports }: Work, { signal }: ReconcileContext): Promise<void> {
+    const { path, resolvers } = this.#options;
     const known = resolvers();
-    if (inPath && known.length > 0) await path.join({ object, service, ports, resolvers: known }, { signal });
+    if (known.length > 0) await path.join({ object, service, ports, resolvers: known }, { signal });
+  }
+
+  /** A mesh or a gateway is led to the resolver as well, again and again: somebody may put back what he takes for his. */
+  async #joinRoute({ binding: { namespace, service, route } }: Work, { signal }: ReconcileContext): Promise<void> {
+    if (route) await this.#options.routes.join(namespace, service, route, { signal });
+  }
+
+  /** While the resolver is in the path, it follows its own replicas, the Service's ports and what the object asks for. */
+  async #keep(work: Work, state: ServiceSnapshot["stage"]["state"], context: ReconcileContext): Promise<void> {
+    const { path, routes, leftovers } = this.#options;
+    const { object, binding, snapshot } = work;
+    const { namespace, service, route } = binding;
+    const { signal, log } = context;
+    if (state !== "Serve") {
+      await this.#joinPath(work, context);
+      await this.#joinRoute(work, context);
+    }
+    const before = object.status?.route;
+    const isOther = before && (before.type !== route?.type || before.name !== route.name);
+    if (isOther) await routes.leave(namespace, service, before, { signal });
     // What the original left behind leads nowhere; it goes as soon as there is another way.
-    const hasWay = path.isJoined(binding.namespace, binding.service) || (snapshot.pods?.ready ?? 0) > 0;
+    const hasWay = path.isJoined(namespace, service) || (snapshot.pods?.ready ?? 0) > 0;
     if (!hasWay) return;
-    for (const line of await leftovers.clean(binding.namespace, binding.service, signal)) log.info(line);
+    for (const line of await leftovers.clean(namespace, service, signal)) log.info(line);
   }
 }

@@ -6,11 +6,13 @@ import type { Pods } from "../decide/snapshot.ts";
 import type { Autoscalers } from "./autoscalers.ts";
 import type { Leftovers } from "./leftovers.ts";
 import type { PathSlices } from "./path-slices.ts";
+import type { RouteSwitch } from "./routes/route-switch.ts";
 import type { Scales } from "./scales.ts";
 
 export interface LetGoOptions {
   readonly elastiServices: Resource<StoredElastiService>;
   readonly path: PathSlices;
+  readonly routes: RouteSwitch;
   readonly scales: Scales;
   readonly autoscalers: Autoscalers;
   readonly leftovers: Leftovers;
@@ -44,7 +46,7 @@ export class LetGo {
     binding: Binding | undefined,
     context: ReconcileContext,
   ): Promise<Result | undefined> {
-    const { elastiServices, path, leftovers, original, dryRun } = this.#options;
+    const { elastiServices, path, routes, leftovers, original, dryRun } = this.#options;
     const { signal, log } = context;
     const { uid = "" } = object.metadata;
     if (!hasFinalizer(object, FINALIZER)) {
@@ -58,6 +60,9 @@ export class LetGo {
         return { requeueAfter: SOON * 20 };
       }
       if (!(await this.#isAwake(object, binding, context))) return { requeueAfter: SOON };
+      const { namespace, service } = binding;
+      const route = object.status?.route ?? binding.route;
+      if (route) await routes.leave(namespace, service, route, { signal });
       await path.leave(binding.namespace, binding.service, { signal });
       for (const line of await leftovers.clean(binding.namespace, binding.service, signal)) log.info(line);
     }

@@ -2,6 +2,7 @@ import { type Condition, type Judgement, setConditions } from "@evenkeel/kube";
 import type { Reason } from "../decide/reason.ts";
 import type { ServiceSnapshot } from "../decide/snapshot.ts";
 import type { Stage } from "../decide/state.ts";
+import type { RouteRef } from "../binding.ts";
 import type { ElastiServiceStatus, PortRecord } from "../elasti-service-resource.ts";
 
 /** Reasons for which a service cannot be put to sleep, or woken, until somebody or something else changes. */
@@ -25,6 +26,8 @@ export interface TurnOutcome {
   readonly decision: { readonly reason: Reason; readonly message: string };
   readonly stage: Stage;
   readonly ports: readonly PortRecord[];
+  /** The route that is switched beside the endpoints. */
+  readonly route: RouteRef | null;
   /** What the workload is set to now. */
   readonly replicas: number | null;
   /** What went wrong when the decision was carried out. */
@@ -40,7 +43,7 @@ export function statusAfter(
   turn: TurnOutcome,
   now: number,
 ): ElastiServiceStatus {
-  const { snapshot, stage, ports, replicas, lastWokenAt, lastWakeMs } = turn;
+  const { snapshot, stage, ports, replicas, route, lastWokenAt, lastWakeMs } = turn;
   const conditions = setConditions(before?.conditions ?? [], judgements(turn), now);
   return updated(
     before,
@@ -52,11 +55,20 @@ export function statusAfter(
       ports: samePorts(before?.ports, ports) ? (before?.ports ?? ports) : ports,
       ...(lastWokenAt === null ? {} : { lastScaledUpTime: time(lastWokenAt) }),
       ...(lastWakeMs === null ? {} : { lastWakeMilliseconds: lastWakeMs }),
+      ...routeField(before, stage.state === "Serve" ? null : route),
       mode: stage.state === "Serve" ? "serve" : "proxy",
       conditions,
     },
     now,
   );
+}
+
+/** The same object where it is the same route, since a status is compared field by field. Null takes it out of what is stored. */
+function routeField(before: ElastiServiceStatus | undefined, route: RouteRef | null): { readonly route?: RouteRef } {
+  const known = before?.route;
+  if (known && route && known.type === route.type && known.name === route.name) return { route: known };
+  if (route) return { route };
+  return known ? { route: null as unknown as RouteRef } : {};
 }
 
 /** The status of an ElastiService that is not worked on: its spec is wrong, or another has its Service. */

@@ -1,5 +1,5 @@
 import { durationMilliseconds, type ElastiService } from "@evenkeel/api";
-import type { Binding, HoldPolicy, ProbeRule, TargetRef } from "../binding.ts";
+import type { Binding, HoldPolicy, MadeScaledObject, ProbeRule, RouteRef, TargetRef } from "../binding.ts";
 
 const DEFAULT_TIMEOUT = 600_000;
 const DEFAULT_MAX_PENDING = 10_000;
@@ -20,10 +20,12 @@ export function bindingOf({ metadata, spec }: ElastiService): Binding | undefine
     service,
     target: targetOf(scaleTargetRef),
     minReplicas: spec.minTargetReplicas ?? 1,
-    autoscaler: spec.autoscaler ?? null,
+    autoscaler: spec.autoscaler ? { type: spec.autoscaler.type, name: spec.autoscaler.name } : null,
+    scaledObject: scaledObjectOf(spec.autoscaler),
     hold: holdOf(spec.hold),
     probes: (spec.probeResponse ?? []).map(probeOf),
     dial: spec.dial ?? "pod",
+    route: routeOf(spec.switch),
   };
 }
 
@@ -37,6 +39,17 @@ const KINDS: Readonly<Record<string, string>> = { deployments: "Deployment", rol
 
 function targetOf({ apiVersion, kind, name }: NonNullable<Spec["scaleTargetRef"]>): TargetRef {
   return { apiVersion, kind: KINDS[kind] ?? kind, name };
+}
+
+function scaledObjectOf(autoscaler: Spec["autoscaler"]): MadeScaledObject | null {
+  if (autoscaler?.type !== "keda" || autoscaler.create !== true) return null;
+  const { name, maxReplicas = 100, targetConcurrency = 100 } = autoscaler;
+  return { name, maxReplicas, targetConcurrency };
+}
+
+function routeOf(chosen: Spec["switch"]): RouteRef | null {
+  if (chosen?.name === undefined || chosen.type === "endpointSlice") return null;
+  return { type: chosen.type, name: chosen.name };
 }
 
 function holdOf(hold: Spec["hold"] = {}): HoldPolicy {

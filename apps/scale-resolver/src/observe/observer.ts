@@ -1,6 +1,6 @@
 import type { ElastiService } from "@evenkeel/api";
 import type { Service } from "@evenkeel/kube";
-import type { Clock } from "@evenkeel/runtime";
+import { type Clock, explain } from "@evenkeel/runtime";
 import { type Binding, serviceKey, type TargetRef } from "../binding.ts";
 import type { Activity, Blockage, Pods, ServiceSnapshot, TriggerReading } from "../decide/snapshot.ts";
 import type { Stage } from "../decide/state.ts";
@@ -59,7 +59,7 @@ export class Observer {
 
     // The scale is read where it decides something: when nothing serves, and before it is set to zero.
     const asksScale = serving === 0 || memory?.stage.state === "Zero" || isFallingAsleep(memory?.stage);
-    const replicas = asksScale ? await this.#replicas(binding, signal) : null;
+    const { replicas, ...fault } = asksScale ? await this.#replicas(binding, signal) : { replicas: null };
     const stage = memory?.stage ?? stageFound({ joined, pods, replicas, now: clock.now() });
     const original = await this.#options.original(signal);
     // A pod that leaves is not kept waiting by a metric server.
@@ -83,6 +83,7 @@ export class Observer {
       blocked: blockageOf(object, service, original),
       stage,
       replicas,
+      ...fault,
       pods,
       path: { joined, resolvers: resolvers(), provenAt },
       activity,
@@ -93,13 +94,16 @@ export class Observer {
     };
   }
 
-  async #replicas({ namespace, target }: Binding, signal: AbortSignal): Promise<number | null> {
+  async #replicas(
+    { namespace, target }: Binding,
+    signal: AbortSignal,
+  ): Promise<Pick<ServiceSnapshot, "replicas" | "scaleFault">> {
     try {
-      return await this.#options.replicas(namespace, target, signal);
-    } catch {
+      return { replicas: await this.#options.replicas(namespace, target, signal) };
+    } catch (error) {
       signal.throwIfAborted();
       // Unknown is never zero: the decision says that the scale cannot be read, and the next turn tries again.
-      return null;
+      return { replicas: null, scaleFault: explain(error) };
     }
   }
 

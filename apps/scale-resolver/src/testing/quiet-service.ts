@@ -72,6 +72,7 @@ export const checkout: Binding = {
   target: { apiVersion: "apps/v1", kind: "Deployment", name: "checkout" },
   minReplicas: 1,
   autoscaler: null,
+  scaledObject: null,
   hold: {
     timeout: 600_000,
     maxPending: 10_000,
@@ -82,4 +83,5 @@ export const checkout: Binding = {
   },
   probes: [],
   dial: "pod",
+  route: null,
 };
