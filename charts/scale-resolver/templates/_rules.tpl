@@ -34,6 +34,13 @@
 - apiGroups: [keda.sh]
   resources: [scaledobjects]
   verbs: [patch]
+# Routes that `switch` names.
+- apiGroups: [networking.istio.io]
+  resources: [virtualservices]
+  verbs: [get, patch]
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [httproutes]
+  verbs: [get, patch]
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
@@ -48,7 +55,15 @@
   resources: [leases]
   resourceNames: [scale-resolver]
   verbs: [get, update]
-{{- end }}
+{{ end -}}
+# Which replicas of this service are ready?
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [list, watch]
+# May HTTPRoutes of other namespaces lead here?
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [referencegrants]
+  verbs: [list]
 {{- end }}
 
 {{- define "scale-resolver.rules.cluster" -}}

@@ -32,9 +32,13 @@ export const scaleResolverRegistration: Registration = {
     { group: "apps", resource: "statefulsets", verbs: ["list"], where: "watched" },
     { group: "argoproj.io", resource: "rollouts", verbs: ["list"], where: "watched" },
     { group: "keda.sh", resource: "scaledobjects", verbs: ["patch"], where: "watched" },
+    { group: "networking.istio.io", resource: "virtualservices", verbs: ["get", "patch"], where: "watched" },
+    { group: "gateway.networking.k8s.io", resource: "httproutes", verbs: ["get", "patch"], where: "watched" },
     { group: "events.k8s.io", resource: "events", verbs: ["create", "patch"], where: "watched" },
     { group: "coordination.k8s.io", resource: "leases", verbs: ["create"], where: "own" },
     { group: "coordination.k8s.io", resource: "leases", verbs: ["get", "update"], name, where: "own" },
+    { group: "discovery.k8s.io", resource: "endpointslices", verbs: ["list", "watch"], where: "own" },
+    { group: "gateway.networking.k8s.io", resource: "referencegrants", verbs: ["list"], where: "own" },
     {
       ...{ group: "coordination.k8s.io", resource: "leases", verbs: ["list"], where: "cluster" },
       name: "acf50383.truefoundry.io",
