@@ -16,18 +16,17 @@ export interface Sending {
   readonly random: Random;
 }
 
-/** Sends bytes in up to three parts, and gives what came back until the connection ended or fell silent. */
-export function send({ port, from, bytes, answered, random }: Sending): Promise<string> {
+/** Sends bytes in up to three parts, and reads what comes back until the connection ends or falls silent. */
+export function send({ port, from, bytes, answered, random }: Sending): Promise<void> {
   const cuts = [random.below(bytes.length + 1), random.below(bytes.length + 1)].toSorted((a, b) => a - b);
   const parts = [bytes.subarray(0, cuts[0]), bytes.subarray(cuts[0], cuts[1]), bytes.subarray(cuts[1])];
   return new Promise((resolve) => {
-    let received = "";
     const socket = connect({ port, host: "127.0.0.1", localAddress: from, noDelay: true });
     socket.setTimeout(answered ? PATIENCE : SILENCE, () => socket.destroy());
-    socket.on("data", (data) => (received += data.toString("latin1")));
+    socket.resume();
     socket.on("error", () => undefined);
     socket.on("end", () => socket.end());
-    socket.on("close", () => resolve(received));
+    socket.on("close", () => resolve());
     const next = () => {
       const part = parts.shift();
       if (!part || socket.destroyed) return;

@@ -8,6 +8,8 @@ export interface ForwardedTo {
   readonly go: readonly Forwarded[];
   /** What it logged as an error. */
   readonly defects: readonly string[];
+  /** How many requests it has refused for their shape, from the beginning on. */
+  readonly refused: number;
 }
 
 /** The forwarder in a process of its own, so that a crash is one. */

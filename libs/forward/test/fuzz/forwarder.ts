@@ -40,6 +40,7 @@ function nextId({ listener, remoteAddress }: Exchange): string {
   return remoteAddress.startsWith("127.") ? `${indexOf(remoteAddress)}-${position}` : `${listener}-gone-${position}`;
 }
 
+const registry = new MetricRegistry();
 const forwarder = new Forwarder({
   name: "node",
   host: "127.0.0.1",
@@ -52,18 +53,21 @@ const forwarder = new Forwarder({
     secrets: [],
     destination: { write: (line) => defects.push(line) },
   }),
-  registry: new MetricRegistry(),
+  registry,
 });
 await forwarder.start();
 const second = await forwarder.listen({ name: "go", host: "127.0.0.1", port: 0 });
 
-process.on("message", (question) => {
+async function reply(question: unknown): Promise<void> {
   if (question === "open?") {
     const { exchanges, clientSockets, timers } = forwarder.counts();
     process.send?.({ unsettled: open, exchanges, clientSockets, timers });
   } else {
-    process.send?.({ ...forwarded, defects: defects.splice(0) });
+    const [, refused] = /^evenkeel_forward_malformed_total (\d+)/m.exec(await registry.text()) ?? [];
+    process.send?.({ ...forwarded, defects: defects.splice(0), refused: Number(refused) });
     forwarded = { node: [], go: [] };
   }
-});
+}
+
+process.on("message", (question) => void reply(question));
 process.send?.([forwarder.port, second.port]);
