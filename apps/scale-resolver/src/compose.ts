@@ -30,6 +30,7 @@ import { PathSlices } from "./act/path-slices.ts";
 import { PortBook } from "./act/port-book.ts";
 import { parsePortRange } from "./act/ports.ts";
 import { RouteSwitch } from "./act/routes/route-switch.ts";
+import { ScaledObjects } from "./act/scaled-objects.ts";
 import { Scales } from "./act/scales.ts";
 import { StatusWriter } from "./act/status-writer.ts";
 import { isBadNews } from "./act/status.ts";
@@ -145,6 +146,12 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     kube,
     resolver: own === undefined ? undefined : { namespace, name: own, port: RESOLVER_PORT },
   });
+  const scaledObjects = new ScaledObjects({
+    kube,
+    address: `${own ?? name}.${namespace}:${settings.grpcPort}`,
+    tls: !settings.insecure,
+    authentication: settings.kedaAuthentication,
+  });
   const acts = { path, routes, scales, autoscalers, leftovers };
   const turns = new Turns({
     elastiServices: resource,
@@ -165,7 +172,12 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     memories,
     ports: new PortBook(view.objects, parsePortRange(settings.portRange) ?? { first: 20_000, last: 20_999 }, clock),
     path,
-    carryOut: new CarryOut({ ...acts, resolvers: view.resolvers, activity: (key) => activities.read(key, true) }),
+    carryOut: new CarryOut({
+      ...acts,
+      scaledObjects,
+      resolvers: view.resolvers,
+      activity: (key) => activities.read(key, true),
+    }),
     letGo: new LetGo({ ...acts, elastiServices: resource, pods: view.pods, original, clock, dryRun: settings.dryRun }),
     selections: new Selections({
       kube,

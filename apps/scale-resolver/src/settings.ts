@@ -80,6 +80,10 @@ export const settings = {
     1_000_000,
   )({ default: "15000", help: "Requests that may wait, of all Services together" }),
   maxPendingBytes: setting.bytes({ default: "512Mi", help: "Bytes that may wait, of all Services together" }),
+  kedaAuthentication: setting.text({
+    optional: true,
+    help: "ClusterTriggerAuthentication by which KEDA trusts this program, for ScaledObjects that it makes",
+  }),
   originalLease: setting.text({
     default: "acf50383.truefoundry.io",
     help: "Name of the Lease by which KubeElasti's operator leads; while one is live, nothing is switched or scaled",

@@ -9,6 +9,7 @@ import type { Autoscalers } from "./autoscalers.ts";
 import type { Leftovers } from "./leftovers.ts";
 import type { PathSlices } from "./path-slices.ts";
 import type { RouteSwitch } from "./routes/route-switch.ts";
+import type { ScaledObjects } from "./scaled-objects.ts";
 import type { Scales } from "./scales.ts";
 
 export interface CarryOutOptions {
@@ -17,6 +18,7 @@ export interface CarryOutOptions {
   readonly scales: Scales;
   readonly autoscalers: Autoscalers;
   readonly leftovers: Leftovers;
+  readonly scaledObjects: ScaledObjects;
   readonly resolvers: () => readonly ResolverEndpoint[];
   readonly activity: (key: string) => Promise<Activity | null>;
 }
@@ -126,7 +128,7 @@ export class CarryOut {
 
   /** While the resolver is in the path, it follows its own replicas, the Service's ports and what the object asks for. */
   async #keep(work: Work, state: ServiceSnapshot["stage"]["state"], context: ReconcileContext): Promise<void> {
-    const { path, routes, leftovers } = this.#options;
+    const { path, routes, leftovers, scaledObjects } = this.#options;
     const { object, binding, snapshot } = work;
     const { namespace, service, route } = binding;
     const { signal, log } = context;
@@ -134,6 +136,7 @@ export class CarryOut {
       await this.#joinPath(work, context);
       await this.#joinRoute(work, context);
     }
+    await scaledObjects.keep(object, binding, { signal });
     const before = object.status?.route;
     const isOther = before && (before.type !== route?.type || before.name !== route.name);
     if (isOther) await routes.leave(namespace, service, before, { signal });

@@ -1,0 +1,75 @@
+import { type CallOptions, type KubeClient, type KubeObject, type ResourceTypeOf, withOwner } from "@evenkeel/kube";
+import type { Binding } from "../binding.ts";
+import type { StoredElastiService } from "../elasti-service-resource.ts";
+
+interface ScaledObject extends KubeObject {
+  readonly spec?: unknown;
+}
+
+const scaledObjects: ResourceTypeOf<ScaledObject> = {
+  ...{ group: "keda.sh", version: "v1alpha1", kind: "ScaledObject", plural: "scaledobjects", namespaced: true },
+};
+
+export interface ScaledObjectsOptions {
+  readonly kube: Pick<KubeClient, "resource">;
+  /** Where KEDA reaches the resolver's gRPC, such as `scale-resolver.evenkeel-system:9090`. */
+  readonly address: string;
+  /** Whether it speaks TLS there. */
+  readonly tls: boolean;
+  /** The ClusterTriggerAuthentication by which KEDA trusts it; undefined: none. */
+  readonly authentication: string | undefined;
+}
+
+const MANAGER = "scale-resolver";
+
+/** Makes the ScaledObjects that ElastiServices ask for, by which KEDA asks this resolver. They go with their ElastiService. */
+export class ScaledObjects {
+  readonly #options: ScaledObjectsOptions;
+  /** What was last applied, by object and name: the same is not applied twice. */
+  readonly #applied = new Map<string, string>();
+
+  constructor(options: ScaledObjectsOptions) {
+    this.#options = options;
+  }
+
+  async keep(object: StoredElastiService, binding: Binding, options: CallOptions = {}): Promise<void> {
+    const wanted = this.#wanted(object, binding);
+    if (!wanted) return;
+    const text = JSON.stringify(wanted);
+    const key = `${binding.uid}/${wanted.metadata.name ?? ""}`;
+    if (this.#applied.get(key) === text) return;
+    await this.#options.kube.resource(scaledObjects).apply(wanted, { ...options, fieldManager: MANAGER, force: true });
+    this.#applied.set(key, text);
+  }
+
+  #wanted(
+    object: StoredElastiService,
+    { namespace, service, target, scaledObject }: Binding,
+  ): ScaledObject | undefined {
+    if (!scaledObject) return undefined;
+    const { address, tls, authentication } = this.#options;
+    const { name, maxReplicas, targetConcurrency } = scaledObject;
+    const metadata = {
+      scalerAddress: address,
+      service,
+      targetConcurrency: String(targetConcurrency),
+      ...(tls ? { enableTLS: "true" } : {}),
+    };
+    const trust =
+      authentication === undefined
+        ? {}
+        : { authenticationRef: { name: authentication, kind: "ClusterTriggerAuthentication" } };
+    const wanted: ScaledObject = {
+      apiVersion: "keda.sh/v1alpha1",
+      kind: "ScaledObject",
+      metadata: { namespace, name },
+      spec: {
+        scaleTargetRef: target,
+        minReplicaCount: 0,
+        maxReplicaCount: maxReplicas,
+        triggers: [{ type: "external-push", metadata, ...trust }],
+      },
+    };
+    return withOwner(wanted, object, { controller: false, blockOwnerDeletion: false });
+  }
+}
