@@ -20,6 +20,9 @@ import type { Engine } from "./engine.ts";
 import { BadRequest, CannotListen, HeadTooLarge, HeadTooSlow, NotForwarded } from "./errors.ts";
 import { Sniffer } from "./sniffer.ts";
 
+/** Connections that wait to be accepted: a burst may come in one turn of the event loop. The system takes its own limit if that is less. */
+const BACKLOG = 4_096;
+
 export interface ListenerOptions {
   /** Stands in every exchange that it takes. */
   readonly name: string;
@@ -111,7 +114,7 @@ export class Listener {
     const { host, port, flag } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     this.#http1.once("error", reject);
-    this.#http1.listen({ port, ...(host === undefined ? {} : { host }) }, () => resolve(undefined));
+    this.#http1.listen({ port, backlog: BACKLOG, ...(host === undefined ? {} : { host }) }, () => resolve(undefined));
     try {
       await promise;
     } catch (cause) {

@@ -80,6 +80,22 @@ describe("while others wait, a pod", () => {
     expect(clock.pending).toBe(0);
   });
 
+  test("gets no more while it is brisk: each slot was used four times in 250 ms", async () => {
+    const { clock, slots, way, enter, hold } = newWay();
+    enter(1000);
+    way.update([endpoint("10.0.0.1")]);
+    for (const slot of slots.slice(0, 100)) slot.done();
+    for (const slot of slots.slice(100, 200)) slot.done();
+    for (const slot of slots.slice(200, 300)) slot.done();
+    expect(slots).toHaveLength(400);
+    await clock.advance(250);
+    expect(slots).toHaveLength(400);
+    await clock.advance(250);
+    expect(slots).toHaveLength(500);
+    expect(hold.waiting().count).toBe(500);
+    way.close();
+  });
+
   test("gets as many as its cap where it has one, however long they wait", async () => {
     const { clock, slots, way, enter } = newWay(route({}, 3));
     enter(10);

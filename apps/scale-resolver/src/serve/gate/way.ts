@@ -6,9 +6,13 @@ import type { GateRequest } from "./gate-request.ts";
 import type { GatePort } from "./gate-route.ts";
 import { Pod } from "./pod.ts";
 
-/** Requests that a pod gets at once when many wait, and after how many milliseconds it gets twice as many if others still do. */
+/**
+ * Requests that a pod gets at once when many wait, and after how many milliseconds it gets twice as many if others still do. Where each
+ * slot was used several times meanwhile there is no need: more at once would open more connections and make nothing faster.
+ */
 const SURGE = 100;
 const SURGE_STEP = 250;
+const BRISK = 4;
 /** More than ever come, and yet a number, so that the pod with the fewest requests can be told. */
 const UNLIMITED = 1_000_000_000;
 
@@ -33,6 +37,8 @@ export class Way {
   readonly #pods = new Map<string, Pod>();
   /** What a pod gets at once while others wait; 0 while nobody does. */
   #surge = 0;
+  /** Waits that ended since the last step. */
+  #ended = 0;
   #cancel: (() => void) | undefined;
   #next = 0;
 
@@ -74,7 +80,9 @@ export class Way {
 
   /** Somebody waits no more. With nobody waiting there is no cap. */
   eased(): void {
-    if (this.#surge === 0 || this.waiting > 0) return;
+    if (this.#surge === 0) return;
+    this.#ended += 1;
+    if (this.waiting > 0) return;
     this.#endSurge();
     this.#offer();
   }
@@ -126,13 +134,15 @@ export class Way {
 
   #setSurge(surge: number): void {
     this.#surge = Math.min(UNLIMITED, surge);
+    this.#ended = 0;
     this.#cancel = this.#clock.schedule(SURGE_STEP, () => this.#step());
   }
 
   #step(): void {
-    const taking = [...this.#pods.values()].some(({ reach }) => !reach.lost);
-    if (!taking || this.waiting === 0) this.#endSurge();
-    else this.#setSurge(this.#surge * 2);
+    let taking = 0;
+    for (const { reach, weight } of this.#pods.values()) if (!reach.lost) taking += weight;
+    if (taking === 0 || this.waiting === 0) this.#endSurge();
+    else this.#setSurge(this.#ended >= BRISK * this.#surge * taking ? this.#surge : this.#surge * 2);
     this.#offer();
   }
 
