@@ -154,7 +154,15 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["what triggers say does not matter", guarded({ triggers: [SILENT] })],
   ],
 
+  "Zero wake RequestSeen": [
+    ["its pods were not told yet", asleep({ pods: { ready: 2 }, stage: { since: secondsAgo(1), requests: 39 } })],
+    ["a pod that leaves answered it", asleep({ pods: { ready: 0, leaving: 1 }, stage: { requests: 39 } })],
+  ],
   "Zero stay LastPodLeaving": [
+    [
+      "how many requests came before is not known",
+      asleep({ pods: { leaving: 1, ready: 0 }, stage: { requests: null } }),
+    ],
     ["its pods were not told yet", asleep({ pods: { ready: 2 }, stage: { since: secondsAgo(1) } })],
     ["they take their time", asleep({ pods: { ready: 0, leaving: 1 } })],
   ],
@@ -162,6 +170,9 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["somebody else woke it", asleep({ pods: { ready: 1 }, replicas: 1 })],
     ["whether its scale is known or not", asleep({ pods: { ready: 1 }, replicas: null })],
     ["the pods are another workload's", asleep({ pods: { ready: 1 }, stage: { since: secondsAgo(31) } })],
+  ],
+  "Zero move RequestHeld": [
+    ["its own request was faster than the turn", asleep({ replicas: 1, activity: { pending: 1 } })],
   ],
   "Zero move ScaledUp": [
     ["somebody scaled it up", asleep({ replicas: 3 })],

@@ -73,8 +73,16 @@ export const ARROWS: readonly Arrow[] = [
   stays("Guard", "Settling", "pods are ready, and --settle has not passed"),
   goes("Guard", "Serve", "leave", "PodsReady", "pods are ready, nobody waits, and it is not on its way to sleep"),
 
+  goes(
+    "Zero",
+    "Wake",
+    "wake",
+    "RequestSeen",
+    "the workload is at 0 replicas, and a request came while its last pods leave",
+  ),
   stays("Zero", "LastPodLeaving", "the workload is at 0 replicas, and its last pods leave"),
   goes("Zero", "Guard", "move", "PodsReady", "pods serve again"),
+  goes("Zero", "Wake", "move", "RequestHeld", "a request waits, for which the workload was given replicas already"),
   goes("Zero", "Wake", "move", "ScaledUp", "somebody gave the workload replicas"),
   goes("Zero", "Wake", "wake", "RequestHeld", "a request waits"),
   stays("Zero", "ReplicasUnknown", "the scale cannot be read, and nobody waits"),

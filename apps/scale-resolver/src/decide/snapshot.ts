@@ -14,6 +14,8 @@ export interface ServiceSnapshot extends Snapshot {
   readonly stage: Stage;
   /** What the workload is set to. */
   readonly replicas: number | null;
+  /** Why that could not be read, for a person. */
+  readonly scaleFault?: string;
   readonly pods: Pods | null;
   readonly path: Path;
   /** Of all replicas of the resolver together; null while one of them is not heard of. */

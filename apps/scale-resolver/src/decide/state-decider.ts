@@ -94,8 +94,7 @@ function fromGuard(snapshot: ServiceSnapshot): Answer {
   const { pods, replicas, stage, drainPrepared } = snapshot;
   if (!pods) return stay(snapshot, "EndpointsUnknown", "The pods of the service are not known");
   if (pods.ready + pods.leaving === 0) {
-    if (replicas === null)
-      return stay(snapshot, "ReplicasUnknown", "Nothing serves, and the workload's scale cannot be read");
+    if (replicas === null) return stay(snapshot, "ReplicasUnknown", `Nothing serves, and ${unreadable(snapshot)}`);
     if (replicas === 0) return to("Zero", "move", "ScaledToZero", "Nothing runs and the workload is set to 0 replicas");
     return to(
       "Wake",
@@ -124,7 +123,7 @@ function towardsSleep(snapshot: ServiceSnapshot): Answer {
     const under = count(activity.pending + activity.inFlight, "request");
     return leave("InFlight", `The resolver has ${under} under way`);
   }
-  if (replicas === null) return stay(snapshot, "ReplicasUnknown", "The workload's scale cannot be read");
+  if (replicas === null) return stay(snapshot, "ReplicasUnknown", capital(unreadable(snapshot)));
   if (replicas === 0)
     return stay(snapshot, "LastPodLeaving", "The workload is at 0 replicas and its pods are to leave");
   if (!path.joined || path.provenAt === null) {
@@ -149,20 +148,28 @@ function towardsServe(snapshot: ServiceSnapshot): Answer {
 }
 
 function fromZero(snapshot: ServiceSnapshot): Answer {
-  const { pods, replicas, activity, triggers } = snapshot;
+  const { pods, replicas, activity, triggers, stage } = snapshot;
   if (pods && pods.ready + pods.leaving > 0) {
     if (replicas === 0 && isLeaving(pods, snapshot)) {
+      // Whoever asks them now would find them gone the next time, or half way through.
+      if (activity && stage.requests !== null && activity.requests !== stage.requests) {
+        return to("Wake", "wake", "RequestSeen", "A request came while the last pods leave");
+      }
       return stay(snapshot, "LastPodLeaving", "The workload is at 0 replicas and its last pods leave");
     }
     return to("Guard", "move", "PodsReady", "Pods of the service serve");
   }
   if (replicas !== null && replicas > 0) {
+    // The path of requests has scaled it up before this turn came.
+    if (activity && activity.pending > 0) {
+      return to("Wake", "move", "RequestHeld", `The resolver holds ${count(activity.pending, "request")}`);
+    }
     return to("Wake", "move", "ScaledUp", `Somebody scaled the workload to ${count(replicas, "replica")}`);
   }
   if (activity && activity.pending > 0) {
     return to("Wake", "wake", "RequestHeld", `The resolver holds ${count(activity.pending, "request")}`);
   }
-  if (replicas === null) return stay(snapshot, "ReplicasUnknown", "The workload's scale cannot be read");
+  if (replicas === null) return stay(snapshot, "ReplicasUnknown", capital(unreadable(snapshot)));
   const busy = triggers.find(({ verdict }) => verdict === "busy");
   if (busy) return to("Wake", "wake", "Busy", `There is traffic: ${busy.message}`);
   return stay(snapshot, "Asleep", "The workload is at 0 replicas and nobody asks for it");
@@ -171,7 +178,7 @@ function fromZero(snapshot: ServiceSnapshot): Answer {
 function fromWake(snapshot: ServiceSnapshot): Answer {
   const { pods, replicas, activity } = snapshot;
   if (pods && pods.ready + pods.leaving > 0) return to("Guard", "move", "PodsReady", "Pods of the service serve");
-  if (replicas === null) return stay(snapshot, "ReplicasUnknown", "The workload's scale cannot be read");
+  if (replicas === null) return stay(snapshot, "ReplicasUnknown", capital(unreadable(snapshot)));
   if (replicas > 0) return stay(snapshot, "PodsStarting", `No pod of ${count(replicas, "replica")} is ready yet`);
   if (!activity) return stay(snapshot, "ActivityUnknown", "The workload is at 0 replicas, and who waits is not known");
   if (activity.pending > 0) {
@@ -192,6 +199,14 @@ function to(after: State, action: Action, reason: Reason, because: string): Answ
 
 function stay({ stage }: ServiceSnapshot, reason: Reason, because: string): Answer {
   return { action: "stay", reason, after: stage.state, because };
+}
+
+function unreadable({ scaleFault }: ServiceSnapshot): string {
+  return `the workload's scale cannot be read${scaleFault === undefined ? "" : `: ${scaleFault}`}`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function count(number: number, what: string): string {
