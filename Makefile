@@ -80,13 +80,17 @@ demo: setup ## Run the demo on one page; PORT=8080, or ARGS=--once for its story
 	@node tools/demo/src/main.ts $(ARGS) $(PORT)
 
 .PHONY: bench
-bench: setup bench-packages ## Measure a suite: SUITE=startup|kube|scoring|sim|weights|rebalances|forward
+bench: setup bench-packages ## Measure a suite: SUITE=startup|kube|scoring|sim|weights|rebalances|forward|scale-resolver
 	@node tools/bench/src/main.ts $(or $(SUITE),startup)
 
 .PHONY: soak
 soak: setup ## Run weight-rebalancer for ten minutes in a world that does not rest; ARGS=--minutes=1 to try it
 	@nx run weight-rebalancer:bundle --output-style static
 	@node tools/soak/src/main.ts $(ARGS)
+
+.PHONY: soak-forward
+soak-forward: setup ## Run the forwarder's long tests: 100,000 odd requests, a thousand breaks of each kind
+	@nx run forward:soak --output-style static
 
 .PHONY: new
 new: setup ## Make a project: KIND=app|lib|tool NAME=name [LAYER=adapter|platform|pure]
