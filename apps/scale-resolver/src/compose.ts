@@ -124,7 +124,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   const stream = service.use(new DecisionStream({ state, clock, log, registry, whileAway: decisions.ring }));
   decisions.addSink(stream);
   const board: Board = service.use(new Board({ store: view.objects, clock, activity: (key) => gate.activity(key) }));
-  const preparations = new Preparations({ clock, changed });
+  const preparations = service.use(new Preparations({ clock, changed }));
 
   // The loop, on the leader alone.
   if (settings.leaderElect) {
