@@ -6,6 +6,7 @@ import { ClientExchange } from "./client-exchange.ts";
 import { joinSockets } from "./join-sockets.ts";
 import type { RequestShape } from "./request-shape.ts";
 import { Linger } from "./linger.ts";
+import { mayHaveBody } from "./may-have-body.ts";
 import { plainAddress } from "./plain-address.ts";
 import { nextTurn } from "./turns.ts";
 import type { UpgradeStart } from "./upgrade-start.ts";
@@ -167,7 +168,7 @@ export class Http1Exchange extends ClientExchange implements Flushable {
   }
 
   protected override writeWhole(status: number, headers: string[], body: string): void {
-    headers.push("content-length", String(Buffer.byteLength(body)));
+    if (mayHaveBody(status)) headers.push("content-length", String(Buffer.byteLength(body)));
     if (body !== "" && !headers.includes("content-type")) headers.push("content-type", "text/plain; charset=utf-8");
     if (this.expectsContinue && !this.continueSent) this.closeAfter();
     this.#response.writeHead(status, headers);

@@ -1,3 +1,4 @@
+import { mayHaveBody } from "./may-have-body.ts";
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Duplex, Readable } from "node:stream";
 import type { Engine } from "../engine.ts";
@@ -125,7 +126,7 @@ export class Http2Exchange extends ClientExchange {
     } else {
       const answer: OutgoingHttpHeaders = headerObject(headers);
       answer[":status"] = status;
-      answer["content-length"] = Buffer.byteLength(body);
+      if (mayHaveBody(status)) answer["content-length"] = Buffer.byteLength(body);
       if (body !== "") answer["content-type"] ??= "text/plain; charset=utf-8";
       stream.respond(answer);
       if (!stream.writableEnded) stream.end(body);
