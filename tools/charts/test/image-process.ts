@@ -9,6 +9,8 @@ export const isRoot = process.getuid?.() === 0;
 export interface Running extends AsyncDisposable {
   /** Milliseconds from the start of the process to the first line that fits. */
   readonly after: number;
+  /** Milliseconds of these in which it could have gone on, and other processes had the processor. */
+  readonly waited: number;
   readonly line: string;
   /** Bytes in memory, now. */
   readonly residentBytes: () => number;
@@ -40,7 +42,20 @@ export async function runAsImage(
     void ended.then(() => reject(new Error(`it ended too early:\n${said}`)));
   });
   const after = performance.now() - started;
-  return { after, line, residentBytes: () => residentBytes(child), [Symbol.asyncDispose]: () => end(child, ended) };
+  const waited = waitedFor(child);
+  return {
+    after,
+    waited,
+    line,
+    residentBytes: () => residentBytes(child),
+    [Symbol.asyncDispose]: () => end(child, ended),
+  };
+}
+
+/** What the kernel's scheduler knows of the main thread: nanoseconds on a processor, then nanoseconds in the queue for one. */
+function waitedFor({ pid = 0 }: ChildProcess): number {
+  const [, queued = "NaN"] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
+  return Number(queued) / 1e6;
 }
 
 function residentBytes({ pid }: ChildProcess): number {

@@ -170,13 +170,15 @@ export class RpcServer implements Door {
 
   #addReflection(): void {
     const names = [...this.#services.map(({ fullName }) => fullName), HealthDefinition.fullName];
-    const { serverReflectionInfo } = ServerReflection(Buffer.from(descriptors, "base64"), names);
+    // Read when somebody asks, which few do: every descriptor is decoded for it.
+    let reflection: ReturnType<typeof ServerReflection> | undefined;
+    const reflected = () => (reflection ??= ServerReflection(Buffer.from(descriptors, "base64"), names));
     const name: CallName = { service: "grpc.reflection.v1.ServerReflection", method: "ServerReflectionInfo" };
     this.#server.add(ServerReflectionService, {
       serverReflectionInfo: (requests, context) =>
         toldInStream(
           this.#calls.stream(name, context.signal, (signal) =>
-            iterate(serverReflectionInfo(requests, { ...context, signal })),
+            iterate(reflected().serverReflectionInfo(requests, { ...context, signal })),
           ),
           context,
         ),

@@ -1,5 +1,4 @@
-import { Route53Client, type Route53ClientConfig } from "@aws-sdk/client-route-53";
-import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
+import type { Route53Client, Route53ClientConfig } from "@aws-sdk/client-route-53";
 import { type Clock, withDeadline } from "@evenkeel/runtime";
 import { Route53Denied, Route53Refused } from "../../errors.ts";
 import type { AwsConnections } from "./aws-connections.ts";
@@ -38,7 +37,7 @@ interface TakenRole {
  */
 export class AwsSession {
   readonly #options: AwsSessionOptions;
-  #own: Route53Client | undefined;
+  #own: Promise<Route53Client> | undefined;
   #role: TakenRole | undefined;
   #taking: Promise<TakenRole> | undefined;
 
@@ -63,8 +62,9 @@ export class AwsSession {
     this.#role = undefined;
   }
 
-  #connect(credentials: AccessKey | undefined): Route53Client {
+  async #connect(credentials: AccessKey | undefined): Promise<Route53Client> {
     const { endpoint } = this.#options.identity;
+    const { Route53Client } = await import("./aws-sdk.ts");
     return new Route53Client({ ...this.#config(credentials), ...(endpoint !== undefined && { endpoint }) });
   }
 
@@ -81,6 +81,7 @@ export class AwsSession {
 
   async #take({ roleARN, externalID, sessionName = "evenkeel" }: AssumedRole, zone: string): Promise<TakenRole> {
     const { identity, clock, deadline, stsEndpoint } = this.#options;
+    const { AssumeRoleCommand, STSClient } = await import("./aws-sdk.ts");
     const sts = new STSClient({ ...this.#config(identity.key), ...(stsEndpoint && { endpoint: stsEndpoint }) });
     const command = new AssumeRoleCommand({
       RoleArn: roleARN,
@@ -94,7 +95,7 @@ export class AwsSession {
       const key = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken };
       const told = (Expiration?.getTime() ?? 0) - clock.now();
       const lasts = Math.min(Math.max(told, SHORTEST_ROLE), LONGEST_ROLE);
-      return { client: this.#connect(key), renewAt: clock.monotonic() + lasts - AHEAD_OF_EXPIRY };
+      return { client: await this.#connect(key), renewAt: clock.monotonic() + lasts - AHEAD_OF_EXPIRY };
     } catch (thrown) {
       const error = route53Fault(thrown, zone);
       const denied = [Route53Denied.entry.code, Route53Refused.entry.code] as readonly string[];

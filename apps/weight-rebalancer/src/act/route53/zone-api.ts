@@ -1,12 +1,4 @@
-import {
-  type ChangeInfo,
-  ChangeResourceRecordSetsCommand,
-  GetChangeCommand,
-  ListResourceRecordSetsCommand,
-  type ResourceRecordSet,
-  type Route53Client,
-  type RRType,
-} from "@aws-sdk/client-route-53";
+import type { ChangeInfo, ResourceRecordSet, Route53Client, RRType } from "@aws-sdk/client-route-53";
 import type { Metrics } from "@evenkeel/metrics";
 import { type Clock, type CodedError, isRetryable, type TokenBucket, withDeadline } from "@evenkeel/runtime";
 import type { metrics } from "../../metrics.ts";
@@ -41,6 +33,11 @@ export interface RecordPage {
   readonly next: ListStart | undefined;
 }
 
+type Send<T> = (
+  aws: { readonly client: Route53Client; readonly sdk: typeof import("./aws-sdk.ts") },
+  signal: AbortSignal,
+) => Promise<T>;
+
 /** The most record sets of one page. */
 const PAGE = 300;
 
@@ -64,14 +61,16 @@ export class ZoneApi {
 
   async list({ name, type, identifier }: ListStart): Promise<RecordPage> {
     await this.admit();
-    const command = new ListResourceRecordSetsCommand({
+    const start = {
       HostedZoneId: this.zone,
       StartRecordName: name,
       ...(type !== undefined && { StartRecordType: type as RRType }),
       ...(identifier !== undefined && { StartRecordIdentifier: identifier }),
       MaxItems: PAGE,
-    });
-    const page = await this.#call("list", (client, abortSignal) => client.send(command, { abortSignal }));
+    };
+    const page = await this.#call("list", ({ client, sdk }, abortSignal) =>
+      client.send(new sdk.ListResourceRecordSetsCommand(start), { abortSignal }),
+    );
     const { ResourceRecordSets = [], IsTruncated, NextRecordName, NextRecordType, NextRecordIdentifier } = page;
     const more = IsTruncated === true && NextRecordName !== undefined;
     return {
@@ -92,35 +91,29 @@ export class ZoneApi {
 
   /** Sends all as one batch, at once: `admit` was waited for. A refusal's message says that it is about `what`. */
   async change(records: readonly ResourceRecordSet[], what: string): Promise<ChangeInfo | undefined> {
-    const command = new ChangeResourceRecordSetsCommand({
-      HostedZoneId: this.zone,
-      ChangeBatch: {
-        Comment: "weights by Evenkeel",
-        Changes: records.map((record) => ({ Action: "UPSERT", ResourceRecordSet: record })),
-      },
-    });
-    const answer = await this.#call("change", (client, abortSignal) => client.send(command, { abortSignal }), what);
+    const Changes = records.map((record) => ({ Action: "UPSERT" as const, ResourceRecordSet: record }));
+    const batch = { HostedZoneId: this.zone, ChangeBatch: { Comment: "weights by Evenkeel", Changes } };
+    const send: Send<{ ChangeInfo?: ChangeInfo | undefined }> = ({ client, sdk }, abortSignal) =>
+      client.send(new sdk.ChangeResourceRecordSetsCommand(batch), { abortSignal });
+    const answer = await this.#call("change", send, what);
     return answer.ChangeInfo;
   }
 
   /** Whether a change is in effect on all of Route 53's servers. */
   async isInSync(change: string): Promise<boolean> {
     await this.admit();
-    const command = new GetChangeCommand({ Id: change });
-    const answer = await this.#call("follow", (client, abortSignal) => client.send(command, { abortSignal }));
+    const answer = await this.#call("follow", ({ client, sdk }, abortSignal) =>
+      client.send(new sdk.GetChangeCommand({ Id: change }), { abortSignal }),
+    );
     return answer.ChangeInfo?.Status === "INSYNC";
   }
 
-  async #call<T>(
-    action: "list" | "change" | "follow",
-    send: (client: Route53Client, signal: AbortSignal) => Promise<T>,
-    what?: string,
-  ): Promise<T> {
+  async #call<T>(action: "list" | "change" | "follow", send: Send<T>, what?: string): Promise<T> {
     const { zone, session, calls, clock, deadline, signal } = this.#options;
     try {
-      const client = await session.client(zone);
+      const aws = { client: await session.client(zone), sdk: await import("./aws-sdk.ts") };
       const limit = { clock, milliseconds: deadline, signal, what: `route53 ${action} of zone ${zone}` };
-      const answer = await withDeadline(limit, (abort) => send(client, abort));
+      const answer = await withDeadline(limit, (abort) => send(aws, abort));
       calls.inc({ zone, action, result: "ok" });
       this.#trouble = undefined;
       return answer;
