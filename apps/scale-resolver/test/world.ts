@@ -51,6 +51,8 @@ export interface Seen {
   readonly method: string;
   readonly path: string;
   readonly body: string;
+  /** How long the pod had been gone, in milliseconds. */
+  readonly late: number;
 }
 
 /**
@@ -66,12 +68,14 @@ export class World implements AsyncDisposable {
   readonly plane: DataPlane;
   readonly seen: Seen[];
   readonly #processes: ServiceProcess[] = [];
+  readonly #running: ReadonlySet<EchoPod>;
   readonly #number: number;
   /** What the triggers read; null is no sample at all. */
   metric: number | null = 5;
 
   private constructor(
     parts: Pick<World, "folder" | "api" | "faults" | "prometheus" | "plane" | "seen">,
+    running: ReadonlySet<EchoPod>,
     number: number,
   ) {
     this.folder = parts.folder;
@@ -80,6 +84,7 @@ export class World implements AsyncDisposable {
     this.prometheus = parts.prometheus;
     this.plane = parts.plane;
     this.seen = parts.seen;
+    this.#running = running;
     this.#number = number;
     const settings = {
       kubeconfig: this.kubeconfig,
@@ -101,6 +106,7 @@ export class World implements AsyncDisposable {
     const { startDelay = 300, terminationDelay = 500, nodeLag = () => 0, refuse = 0, number = 1 } = options;
     const folder = await mkdtemp(join(tmpdir(), "scale-resolver-"));
     const seen: Seen[] = [];
+    const running = new Set<EchoPod>();
     const faults = new FaultPlan();
     const plane = dataPlane({ nodeLag, locate: ({ address, port }) => ({ host: address, port }) });
     const kubelet = { startDelay, terminationDelay, podCidr: `127.${50 + number}.0.0/16` };
@@ -110,7 +116,7 @@ export class World implements AsyncDisposable {
       behaviours: [
         ...controlPlane,
         ...workloads(kubelet),
-        podPrograms((pod) => new EchoPod(pod, seen, refuse)),
+        podPrograms((pod) => new EchoPod(pod, { seen, refuse, running })),
         plane.behaviour,
       ],
     });
@@ -118,7 +124,7 @@ export class World implements AsyncDisposable {
     api.load(JSON.stringify(simNode("node-a", { cpu: "64", memory: "64Gi", pods: 500 })));
     const prometheus = await startPrometheus();
     await writeFile(join(folder, "kubeconfig"), kubeconfigFor(api.url));
-    return new World({ folder, api, faults, prometheus, plane, seen }, number);
+    return new World({ folder, api, faults, prometheus, plane, seen }, running, number);
   }
 
   get kubeconfig(): string {
@@ -251,6 +257,7 @@ export class World implements AsyncDisposable {
     await Promise.all(this.#processes.map((service) => service[Symbol.asyncDispose]()));
     await this.kube.stop();
     await Promise.all([this.api.stop(), this.prometheus.stop()]);
+    for (const pod of this.#running) pod.end();
     await rm(this.folder, { recursive: true, force: true });
   }
 }
@@ -286,18 +293,37 @@ async function textOf(stream: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** A pod that answers with its name and what it was asked. */
+interface EchoPodOptions {
+  readonly seen: Seen[];
+  readonly refuse: number;
+  /** Where it is while it listens. */
+  readonly running: Set<EchoPod>;
+}
+
+/** How long nobody must have asked a pod that is gone before it stops to listen, in milliseconds. */
+const LINGER = 1000;
+
+/**
+ * A pod that answers with its name and what it was asked. As programs do that end well, it answers what was begun: it listens for a
+ * while after it is gone, so that nothing depends on how soon this process tells everybody of it.
+ */
 class EchoPod {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #running: Set<EchoPod>;
+  #timer: NodeJS.Timeout | undefined;
+  #goneAt = Infinity;
 
-  constructor({ name, address }: RunningPod, seen: Seen[], refuse: number) {
+  constructor({ name, address }: RunningPod, { seen, refuse, running }: EchoPodOptions) {
+    this.#running = running.add(this);
     this.#server = createServer((asked, answer) => {
+      const late = Math.max(0, performance.now() - this.#goneAt);
+      if (late > 0) this.kill();
       void textOf(asked).then(
         (body) => {
           // The resolver's own question, whether it is in the path, may come to a pod.
-          if (asked.url !== "*") seen.push({ pod: name, method: asked.method ?? "", path: asked.url ?? "", body });
+          if (asked.url !== "*")
+            seen.push({ pod: name, method: asked.method ?? "", path: asked.url ?? "", body, late });
           answer.end(`${name} ${asked.method ?? ""} ${asked.url ?? ""} ${body}`);
         },
         () => undefined,
@@ -307,11 +333,21 @@ class EchoPod {
       this.#sockets.add(socket.on("close", () => this.#sockets.delete(socket)));
     });
     this.#server.on("error", () => undefined);
-    this.#timer = setTimeout(() => this.#server.listen(PORT, address), refuse);
+    const listen = () => void this.#server.listen(PORT, address);
+    // Nobody may hear of a ready pod before it listens, unless that is asked for.
+    if (refuse === 0) listen();
+    else this.#timer = setTimeout(listen, refuse);
   }
 
   kill(): void {
+    this.#goneAt = Math.min(this.#goneAt, performance.now());
     clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.end(), LINGER);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#running.delete(this);
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
   }

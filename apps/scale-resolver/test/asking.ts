@@ -1,0 +1,31 @@
+import type { ServiceProcess } from "@evenkeel/e2e";
+
+/** The sum of a metric's samples whose labels are those that are given. */
+export async function metricOf(
+  url: string,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const text = await (await fetch(url)).text();
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    .filter((line) => Object.entries(labels).every(([label, value]) => line.includes(`${label}="${value}"`)))
+    .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+}
+
+/** What a method of the JSON API answers to the administrator, or to whoever has `token`. */
+export async function call(
+  service: ServiceProcess,
+  method: string,
+  message: unknown,
+  token: string | null = "secret",
+): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }> {
+  const headers = {
+    "content-type": "application/json",
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+  };
+  const url = await service.url("admin", `/api/v1/${method}`);
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(message) });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
