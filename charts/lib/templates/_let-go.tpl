@@ -1,36 +1,55 @@
 {{/*
-After an uninstall nobody is left who takes this service's finalizers off, and every object that has one could never be deleted. So a
-Job takes them off once the last pod is gone, and the Lease with them; the objects themselves stay. `<service>.finalizers` lists group, version, resource and
-finalizer of each. The Job brings its own account and rights, since those of the service are gone by then.
+Two Jobs keep an uninstall from stranding objects; the objects themselves stay. `<service>.finalizers` lists group, version, resource and finalizer of each kind that the
+service puts one on, and `release`, if there is an annotation by which it lets go of an object by itself.
+
+Before anything is removed, `release` sets that annotation and waits for the finalizers to go, as long as somebody is there who takes them off. After the last pod is gone, `let-go` takes
+off what is left, so that everything can be deleted, and the annotation with it, so that a later install finds objects as they were. Each Job brings its own account and rights.
 */}}
+{{- define "evenkeel-lib.release" -}}
+{{- $finalizers := list -}}
+{{- range include (printf "%s.finalizers" (include "evenkeel-lib.name" .)) . | fromYamlArray }}
+{{- if .release }}{{ $finalizers = append $finalizers . }}{{ end }}
+{{- end -}}
+{{- if and .Values.uninstall.releaseObjects $finalizers -}}
+{{ include "evenkeel-lib.uninstallJob" (dict "chart" . "what" "release" "hook" "pre-delete" "finalizers" $finalizers "rules" list) }}
+{{- end }}
+{{- end }}
+
 {{- define "evenkeel-lib.letGo" -}}
-{{- $name := printf "%s-let-go" (include "evenkeel-lib.name" .) -}}
 {{- $finalizers := include (printf "%s.finalizers" (include "evenkeel-lib.name" .)) . | fromYamlArray -}}
 {{- if and .Values.uninstall.releaseObjects $finalizers -}}
-{{- $namespaces := .Values.settings.watchNamespaces | default list -}}
+{{- $lease := dict "apiGroups" (list "coordination.k8s.io") "resources" (list "leases") "resourceNames" (list (include "evenkeel-lib.name" .)) "verbs" (list "delete") -}}
+{{ include "evenkeel-lib.uninstallJob" (dict "chart" . "what" "let-go" "hook" "post-delete" "finalizers" $finalizers "rules" (list $lease)) }}
+{{- end }}
+{{- end }}
+
+{{/* `what` names the Job, its container and its script; `rules` are rights in the release's namespace. */}}
+{{- define "evenkeel-lib.uninstallJob" -}}
+{{- $chart := .chart -}}
+{{- $name := printf "%s-%s" (include "evenkeel-lib.name" $chart) .what -}}
+{{- $namespaces := $chart.Values.settings.watchNamespaces | default list -}}
 {{- $rules := list -}}
-{{- range $finalizers }}
+{{- range .finalizers }}
 {{- $rules = append $rules (dict "apiGroups" (list .group) "resources" (list .resource) "verbs" (list "list" "patch")) }}
 {{- end -}}
-{{- $lease := dict "apiGroups" (list "coordination.k8s.io") "resources" (list "leases") "resourceNames" (list (include "evenkeel-lib.name" .)) "verbs" (list "delete") -}}
-{{- $own := list (dict "apiGroups" (list "") "resources" (list "pods") "verbs" (list "list")) $lease -}}
-{{- $context := dict "chart" . "name" $name -}}
+{{- $own := prepend .rules (dict "apiGroups" (list "") "resources" (list "pods") "verbs" (list "list")) -}}
+{{- $context := dict "chart" $chart "name" $name "hook" .hook -}}
 apiVersion: v1
 kind: ServiceAccount
-metadata: {{- include "evenkeel-lib.letGoMetadata" (merge (dict "namespace" .Release.Namespace "weight" "-2") $context) | nindent 2 }}
+metadata: {{- include "evenkeel-lib.letGoMetadata" (merge (dict "namespace" $chart.Release.Namespace "weight" "-2") $context) | nindent 2 }}
 ---
-{{ include "evenkeel-lib.letGoRole" (merge (dict "namespace" .Release.Namespace "rules" $own) $context) }}
+{{ include "evenkeel-lib.letGoRole" (merge (dict "namespace" $chart.Release.Namespace "rules" $own) $context) }}
 {{- range $namespaces }}
 ---
 {{ include "evenkeel-lib.letGoRole" (merge (dict "namespace" . "name" (printf "%s-objects" $name) "account" $name "rules" $rules) $context) }}
 {{- else }}
 ---
-{{ include "evenkeel-lib.letGoRole" (merge (dict "namespace" "" "name" (printf "%s:%s" $.Release.Namespace $name) "account" $name "rules" $rules) $context) }}
+{{ include "evenkeel-lib.letGoRole" (merge (dict "namespace" "" "name" (printf "%s:%s" $chart.Release.Namespace $name) "account" $name "rules" $rules) $context) }}
 {{- end }}
 ---
 apiVersion: batch/v1
 kind: Job
-metadata: {{- include "evenkeel-lib.letGoMetadata" (merge (dict "namespace" .Release.Namespace "weight" "0") $context) | nindent 2 }}
+metadata: {{- include "evenkeel-lib.letGoMetadata" (merge (dict "namespace" $chart.Release.Namespace "weight" "0") $context) | nindent 2 }}
 spec:
   backoffLimit: 3
   activeDeadlineSeconds: 240
@@ -38,42 +57,41 @@ spec:
     metadata:
       labels:
         app.kubernetes.io/name: {{ $name }}
-        app.kubernetes.io/instance: {{ .Release.Name }}
+        app.kubernetes.io/instance: {{ $chart.Release.Name }}
     spec:
       restartPolicy: Never
       serviceAccountName: {{ $name }}
-      securityContext: {{- include "evenkeel-lib.podSecurity" . | nindent 8 }}
-      {{- with include "evenkeel-lib.placement" . | trim }}
+      securityContext: {{- include "evenkeel-lib.podSecurity" $chart | nindent 8 }}
+      {{- with include "evenkeel-lib.placement" $chart | trim }}
       {{- . | nindent 6 }}
       {{- end }}
       containers:
-        - name: let-go
-          image: {{ include "evenkeel-lib.image" . }}
-          imagePullPolicy: {{ .Values.image.pullPolicy }}
+        - name: {{ .what }}
+          image: {{ include "evenkeel-lib.image" $chart }}
+          imagePullPolicy: {{ $chart.Values.image.pullPolicy }}
           env:
             - name: NODE_EXTRA_CA_CERTS
               value: /var/run/secrets/kubernetes.io/serviceaccount/ca.crt
             - name: TOKEN_FILE
               value: /var/run/secrets/kubernetes.io/serviceaccount/token
             - name: NAMESPACE
-              value: {{ .Release.Namespace }}
+              value: {{ $chart.Release.Namespace }}
             - name: LEASE
-              value: {{ include "evenkeel-lib.name" . }}
+              value: {{ include "evenkeel-lib.name" $chart }}
             - name: PODS
-              value: {{ include "evenkeel-lib.selector" . | replace ": " "=" | replace "\n" "," }}
+              value: {{ include "evenkeel-lib.selector" $chart | replace ": " "=" | replace "\n" "," }}
             - name: WATCHED
               value: {{ join "," $namespaces | quote }}
             - name: FINALIZERS
-              value: {{ $finalizers | toJson | quote }}
+              value: {{ .finalizers | toJson | quote }}
           args:
             - --input-type=module
             - --eval
-            - {{ include "evenkeel-lib.letGoScript" . | toJson }}
+            - {{ printf "%s\n%s" (include "evenkeel-lib.uninstallCalls" $chart) (include (printf "evenkeel-lib.%sScript" .what) $chart) | toJson }}
           resources:
             requests: { cpu: 10m, memory: 64Mi }
             limits: { memory: 256Mi }
-          securityContext: {{- include "evenkeel-lib.containerSecurity" . | nindent 12 }}
-{{- end }}
+          securityContext: {{- include "evenkeel-lib.containerSecurity" $chart | nindent 12 }}
 {{- end }}
 
 {{- define "evenkeel-lib.letGoMetadata" -}}
@@ -83,7 +101,7 @@ namespace: {{ . }}
 {{- end }}
 labels: {{- include "evenkeel-lib.labels" .chart | nindent 2 }}
 annotations:
-  helm.sh/hook: post-delete
+  helm.sh/hook: {{ .hook }}
   helm.sh/hook-weight: {{ .weight | quote }}
   helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
@@ -108,7 +126,8 @@ subjects:
     namespace: {{ .chart.Release.Namespace }}
 {{- end }}
 
-{{- define "evenkeel-lib.letGoScript" -}}
+{{/* What both scripts begin with: calls to the API server, and the objects that the service may have put a finalizer on. */}}
+{{- define "evenkeel-lib.uninstallCalls" -}}
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port, TOKEN_FILE } = process.env;
@@ -133,25 +152,62 @@ const list = async (path, query = {}) => {
   }
   return items;
 };
-
-while ((await list(`/api/v1/namespaces/${NAMESPACE}/pods`, { labelSelector: PODS })).length > 0) await sleep(1000);
-await ask(`/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${LEASE}`, "DELETE");
-
-for (const { group, version, resource, finalizer } of finalizers) {
+const pods = () => list(`/api/v1/namespaces/${NAMESPACE}/pods`, { labelSelector: PODS });
+const objects = async ({ group, version, resource }) => {
   const base = `/apis/${group}/${version}`;
   const places = WATCHED === "" ? [base] : WATCHED.split(",").map((namespace) => `${base}/namespaces/${namespace}`);
+  const found = (await Promise.all(places.map((place) => list(`${place}/${resource}`)))).flat();
+  return found.map(({ metadata }) => {
+    const { namespace, name } = metadata;
+    const path = `${base}${namespace ? `/namespaces/${namespace}` : ""}/${resource}/${name}`;
+    return { metadata, path, shown: `${resource} ${namespace}/${name}` };
+  });
+};
+{{- end }}
+
+{{/* It succeeds when its time is over, too: an uninstall that somebody asked for goes on. */}}
+{{- define "evenkeel-lib.releaseScript" -}}
+const end = Date.now() + 150_000;
+for (const kind of finalizers) {
+  for (;;) {
+    const all = await objects(kind);
+    for (const { metadata, path } of all) {
+      if (metadata.annotations?.[kind.release] === "true") continue;
+      await ask(path, "PATCH", { metadata: { annotations: { [kind.release]: "true" } } });
+    }
+    const left = all.filter(({ metadata }) => metadata.finalizers?.includes(kind.finalizer));
+    if (left.length === 0) break;
+    const why = Date.now() > end ? "time is over" : (await pods()).length === 0 ? "nobody is there who would" : "";
+    if (why !== "") {
+      for (const { shown } of left) console.log(`${shown} is not let go: ${why}`);
+      break;
+    }
+    await sleep(1000);
+  }
+}
+{{- end }}
+
+{{- define "evenkeel-lib.let-goScript" -}}
+while ((await pods()).length > 0) await sleep(1000);
+await ask(`/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${LEASE}`, "DELETE");
+
+for (const kind of finalizers) {
+  const { finalizer, release } = kind;
   for (let left = true; left; ) {
     left = false;
-    for (const place of places) {
-      for (const { metadata } of await list(`${place}/${resource}`)) {
-        if (!metadata.finalizers?.includes(finalizer)) continue;
-        const { name, namespace, resourceVersion } = metadata;
-        const remaining = metadata.finalizers.filter((one) => one !== finalizer);
-        const path = `${base}${namespace ? `/namespaces/${namespace}` : ""}/${resource}/${name}`;
-        const answer = await ask(path, "PATCH", { metadata: { resourceVersion, finalizers: remaining } });
-        if (answer.status === 409) left = true;
-        else console.log(`${resource} ${namespace}/${name} is let go: ${finalizer} is off`);
-      }
+    for (const { metadata, path, shown } of await objects(kind)) {
+      const { resourceVersion, finalizers: present = [], annotations = {} } = metadata;
+      const isHeld = present.includes(finalizer);
+      const isAsked = release !== undefined && annotations[release] !== undefined;
+      if (!isHeld && !isAsked) continue;
+      const change = {
+        resourceVersion,
+        ...(isHeld && { finalizers: present.filter((one) => one !== finalizer) }),
+        ...(isAsked && { annotations: { [release]: null } }),
+      };
+      const answer = await ask(path, "PATCH", { metadata: change });
+      if (answer.status === 409) left = true;
+      else if (isHeld) console.log(`${shown} is let go: ${finalizer} is off`);
     }
   }
 }

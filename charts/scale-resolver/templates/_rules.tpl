@@ -86,4 +86,5 @@
   version: v1alpha1
   resource: elastiservices
   finalizer: elasti.truefoundry.com/finalizer
+  release: evenkeel.io/release
 {{- end }}

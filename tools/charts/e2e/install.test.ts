@@ -95,7 +95,7 @@ beforeAll(async () => {
     httpRoute("shop"),
     recordRebalance("before", "shop", world, { suspend: true }),
   );
-  runner = new PodRunner({ kube, namespace: NAMESPACE, containers: ["test", "let-go"], environment });
+  runner = new PodRunner({ kube, namespace: NAMESPACE, containers: ["test", "release", "let-go"], environment });
 }, START_TIMEOUT_MS);
 
 /** What is elsewhere for a hook's process on this machine than for one in a cluster. */
