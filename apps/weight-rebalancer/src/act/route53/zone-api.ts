@@ -2,6 +2,7 @@ import type { ChangeInfo, ResourceRecordSet, Route53Client, RRType } from "@aws-
 import type { Metrics } from "@evenkeel/metrics";
 import { type Clock, type CodedError, isRetryable, type TokenBucket, withDeadline } from "@evenkeel/runtime";
 import type { metrics } from "../../metrics.ts";
+import type * as awsSdk from "./aws-sdk.ts";
 import type { AwsSession } from "./aws-session.ts";
 import { isExpiry, resultOf, route53Fault } from "./route53-fault.ts";
 
@@ -34,7 +35,7 @@ export interface RecordPage {
 }
 
 type Send<T> = (
-  aws: { readonly client: Route53Client; readonly sdk: typeof import("./aws-sdk.ts") },
+  aws: { readonly client: Route53Client; readonly sdk: typeof awsSdk },
   signal: AbortSignal,
 ) => Promise<T>;
 
