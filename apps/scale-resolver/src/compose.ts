@@ -99,7 +99,9 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
 
   // The path of requests, on every replica.
   const nudges = new Nudges();
+  const news = new Nudges();
   const changed = (key: string) => {
+    news.nudge(key);
     const owner = view.ownerKey(key);
     if (owner !== undefined) nudges.nudge(owner);
   };
@@ -148,6 +150,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   });
   const scaledObjects = new ScaledObjects({
     kube,
+    clock,
     address: `${own ?? name}.${namespace}:${settings.grpcPort}`,
     tls: !settings.insecure,
     authentication: settings.kedaAuthentication,
@@ -233,7 +236,9 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   rpc.add(decisionsService({ source: stream, recording: (id) => decisions.recording(id) }));
   rpc.add(resolverService({ board, elastiServices: resource, wake: wakeOnDemand, clock }));
   rpc.add(drainService({ preparations, board, clock, endpoints: view.endpoints }));
-  rpc.add(externalScalerService({ ...scaledSights(view, board, activities), clock }));
+  rpc.add(
+    externalScalerService({ ...scaledSights(view, board, activities, (listener) => news.subscribe(listener)), clock }),
+  );
   rpc.serveJson(admin.routes);
   dashboard(service, main);
   service.open(rpc);

@@ -1,4 +1,12 @@
-import { type CallOptions, type KubeClient, type KubeObject, type ResourceTypeOf, withOwner } from "@evenkeel/kube";
+import {
+  type CallOptions,
+  type KubeClient,
+  type KubeObject,
+  nameKey,
+  type ResourceTypeOf,
+  withOwner,
+} from "@evenkeel/kube";
+import type { Clock } from "@evenkeel/runtime";
 import type { Binding } from "../binding.ts";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 
@@ -12,6 +20,7 @@ const scaledObjects: ResourceTypeOf<ScaledObject> = {
 
 export interface ScaledObjectsOptions {
   readonly kube: Pick<KubeClient, "resource">;
+  readonly clock: Clock;
   /** Where KEDA reaches the resolver's gRPC, such as `scale-resolver.evenkeel-system:9090`. */
   readonly address: string;
   /** Whether it speaks TLS there. */
@@ -21,12 +30,14 @@ export interface ScaledObjectsOptions {
 }
 
 const MANAGER = "scale-resolver";
+/** After which the same is applied again, in milliseconds: somebody may have deleted it. */
+const AGAIN = 60_000;
 
 /** Makes the ScaledObjects that ElastiServices ask for, by which KEDA asks this resolver. They go with their ElastiService. */
 export class ScaledObjects {
   readonly #options: ScaledObjectsOptions;
-  /** What was last applied, by object and name: the same is not applied twice. */
-  readonly #applied = new Map<string, string>();
+  /** What was last applied, by object. */
+  readonly #applied = new Map<string, { readonly text: string; readonly at: number }>();
 
   constructor(options: ScaledObjectsOptions) {
     this.#options = options;
@@ -36,10 +47,12 @@ export class ScaledObjects {
     const wanted = this.#wanted(object, binding);
     if (!wanted) return;
     const text = JSON.stringify(wanted);
-    const key = `${binding.uid}/${wanted.metadata.name ?? ""}`;
-    if (this.#applied.get(key) === text) return;
+    const key = nameKey(binding);
+    const applied = this.#applied.get(key);
+    const now = this.#options.clock.monotonic();
+    if (applied?.text === text && now - applied.at < AGAIN) return;
     await this.#options.kube.resource(scaledObjects).apply(wanted, { ...options, fieldManager: MANAGER, force: true });
-    this.#applied.set(key, text);
+    this.#applied.set(key, { text, at: now });
   }
 
   #wanted(

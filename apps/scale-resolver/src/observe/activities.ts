@@ -1,6 +1,7 @@
 import type { Clock, Component, Logger } from "@evenkeel/runtime";
 import type { Counts, State as SharedState } from "@evenkeel/state";
 import type { Activity } from "../decide/snapshot.ts";
+import type { ResolverEndpoint } from "./resolver-endpoints.ts";
 
 /** What the resolvers have of a Service, and how many requests a second came to them over the last minute. */
 export interface SharedActivity extends Activity {
@@ -15,9 +16,11 @@ export interface ActivitiesOptions {
   readonly keys: () => Iterable<string>;
   /** What this replica has of one. */
   readonly local: (key: string) => Activity;
-  /** How many resolvers take requests. */
-  readonly resolvers: () => number;
-  /** Another replica has news of a Service. */
+  /** Those that take requests now, this one or not. */
+  readonly resolvers: () => readonly Pick<ResolverEndpoint, "replica" | "targetRef">[];
+  /** Whether others can be heard of: the state is no one process's own. */
+  readonly shared: boolean;
+  /** Another replica has news of a Service. What is read from then on has it. */
   readonly changed: (key: string) => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -63,7 +66,9 @@ export class Activities implements Component {
     this.#unsubscribe = state.edges.subscribe(OBJECT, TOPIC, (notice) => {
       if (notice.kind !== "edge") return;
       const [from, key = ""] = notice.text.split(" ");
-      if (from !== instance) changed(key);
+      if (from === instance) return;
+      this.#others = undefined;
+      changed(key);
     });
     this.#beat();
   }
@@ -73,14 +78,14 @@ export class Activities implements Component {
     this.#cancel();
     this.#unsubscribe();
     const { state, instance } = this.#options;
-    if (this.#isAlone) return;
-    await this.#reporting;
+    if (!this.#options.shared) return;
+    await this.#reporting?.catch(() => undefined);
     await state.counters.withdraw(OBJECT, instance).catch(() => undefined);
   }
 
   /** Something began or ended here: the others hear of it at once, if there are any. */
   tell(key: string): void {
-    if (this.#isAlone || this.#stopped) return;
+    if (!this.#options.shared || this.#stopped) return;
     const { state, instance } = this.#options;
     void this.#report()
       .then(() => state.edges.publish(OBJECT, TOPIC, `${instance} ${key}`))
@@ -89,23 +94,31 @@ export class Activities implements Component {
 
   /** Null while it is not known. `now` asks the others anew, for what is done upon the answer. */
   async read(key: string, now = false): Promise<SharedActivity | null> {
-    const own = this.#own(key);
-    if (this.#isAlone) return own;
-    const { state, resolvers, instance } = this.#options;
+    const { state, instance, shared } = this.#options;
+    if (!shared) return this.#areHeard(new Set([instance])) ? this.#own(key) : null;
     if (!state.available) return null;
     try {
       const reports = await this.#reports(now);
-      const others = [...reports].filter(([replica]) => replica !== instance).map(([, counts]) => counts);
-      if (others.length + 1 < resolvers()) return null;
-      return others.reduce((sum, counts) => added(sum, key, counts), own);
+      const others = [...reports].filter(([replica]) => replica !== instance);
+      if (!this.#areHeard(new Set([instance, ...others.map(([replica]) => replica)]))) return null;
+      // One that leaves takes no new requests, and what it holds counts all the same.
+      return others.reduce((sum, [, counts]) => added(sum, key, counts), this.#own(key));
     } catch (error) {
       this.#fail(error);
       return null;
     }
   }
 
-  get #isAlone(): boolean {
-    return this.#options.resolvers() < 2;
+  /** What only this replica has. */
+  local(key: string): Activity {
+    return this.#options.local(key);
+  }
+
+  /** Whether every resolver that takes requests is among those. One whose name is not known counts for any. */
+  #areHeard(heard: ReadonlySet<string>): boolean {
+    const names = new Map(this.#options.resolvers().map(({ replica, targetRef }) => [replica, targetRef?.name]));
+    const unheard = [...names.values()].filter((name) => name !== undefined && !heard.has(name));
+    return unheard.length === 0 && names.size <= heard.size;
   }
 
   #reports(now: boolean): Promise<ReadonlyMap<string, Counts>> {
@@ -121,7 +134,8 @@ export class Activities implements Component {
 
   #beat(): void {
     this.#sample();
-    const reported = this.#isAlone ? Promise.resolve() : this.#report().catch((error: unknown) => this.#fail(error));
+    const { shared } = this.#options;
+    const reported = shared ? this.#report().catch((error: unknown) => this.#fail(error)) : Promise.resolve();
     void reported.then(() => {
       if (!this.#stopped) this.#cancel = this.#options.clock.schedule(INTERVAL, () => this.#beat());
     });

@@ -1,6 +1,6 @@
 import type { Clock, Component, Door, Logger } from "@evenkeel/runtime";
 import type { MetricRegistry, Metrics } from "@evenkeel/metrics";
-import type { State as SharedState } from "@evenkeel/state";
+import { parseAddress, type State as SharedState } from "@evenkeel/state";
 import type { Autoscalers } from "../act/autoscalers.ts";
 import type { Scales } from "../act/scales.ts";
 import { Waker } from "../act/waker.ts";
@@ -8,7 +8,6 @@ import type { metrics } from "../metrics.ts";
 import { Activities } from "../observe/activities.ts";
 import { namedService } from "../observe/bindings.ts";
 import type { ClusterView } from "../observe/cluster-view.ts";
-import { countReplicas } from "../observe/resolver-endpoints.ts";
 import { Feeder } from "./feeder.ts";
 import { Gate } from "./gate/gate.ts";
 import type { WakeRecord } from "./service-history.ts";
@@ -17,6 +16,7 @@ import { Wakes } from "./wakes.ts";
 export interface DataPathOptions {
   readonly settings: {
     readonly listenHost: string | undefined;
+    readonly state: string;
     readonly port: number;
     readonly hostHeaders: readonly string[];
     readonly maxPending: number;
@@ -98,7 +98,8 @@ export function dataPath(options: DataPathOptions): DataPath {
     instance,
     keys: () => [...view.objects.values()].flatMap(namedService),
     local: (key) => gate.activity(key),
-    resolvers: () => countReplicas(view.resolvers()),
+    resolvers: view.resolvers,
+    shared: parseAddress(settings.state).home !== "sqlite",
     changed,
     clock,
     log,

@@ -16,6 +16,8 @@ export interface ScaledSight {
   readonly starting: number;
   /** Requests that wait or are under way, and how many a second came; null while it is not known of every resolver. */
   readonly activity: { readonly pending: number; readonly inFlight: number; readonly requestRate: number } | null;
+  /** Requests that wait or are under way in this replica, which is always known. */
+  readonly here: number;
 }
 
 export interface ExternalScalerOptions {
@@ -31,7 +33,9 @@ export interface ExternalScalerOptions {
 export function scaledSights(
   view: ClusterView,
   board: Pick<Board, "get" | "subscribe">,
-  activities: Pick<Activities, "read">,
+  activities: Pick<Activities, "read" | "local">,
+  /** Calls the listener with the key of each Service of which this replica or another has news. */
+  news: (listener: (key: string) => void) => () => void,
 ): Omit<ExternalScalerOptions, "clock"> {
   return {
     find: (namespace, scaledObject, service) => {
@@ -44,9 +48,14 @@ export function scaledSights(
     },
     look: async (key) => {
       const { ready = 0, starting = 0 } = view.pods(key) ?? {};
-      return { state: board.get(key)?.state ?? null, ready, starting, activity: await activities.read(key) };
+      const { pending, inFlight } = activities.local(key);
+      const here = pending + inFlight;
+      return { state: board.get(key)?.state ?? null, ready, starting, activity: await activities.read(key), here };
     },
-    subscribe: (listener) => board.subscribe(listener),
+    subscribe: (listener) => {
+      const ends = [board.subscribe(listener), news(listener)];
+      return () => ends.forEach((end) => end());
+    },
   };
 }
 
@@ -151,10 +160,10 @@ class ExternalScaler implements Implementation {
   }
 }
 
-function isActive({ state, activity, ready }: ScaledSight): boolean {
-  if (activity && activity.pending + activity.inFlight > 0) return true;
-  // A state that is not known yet is no reason to scale a workload to zero.
-  return state !== "Zero" || ready > 0;
+function isActive({ state, activity, ready, starting, here }: ScaledSight): boolean {
+  if (here > 0 || (activity && activity.pending + activity.inFlight > 0)) return true;
+  // A state that is not known yet is no reason to scale a workload to zero, and pods that start were asked for by somebody.
+  return state !== "Zero" || ready + starting > 0;
 }
 
 interface Target {
@@ -182,11 +191,11 @@ function specsOf(reference: Reference): externalScaler.MetricSpec[] {
   }));
 }
 
-function valueOf(name: string, target: number, { state, ready, activity }: ScaledSight): number {
-  const seen =
-    activity === null ? 0 : name === CONCURRENCY ? activity.pending + activity.inFlight : activity.requestRate;
-  const isOutOfPath = state === "Serve" || state === null || activity === null;
-  return isOutOfPath ? Math.max(seen, target * ready) : seen;
+/** While pods are ready, requests reach them past the resolver, which therefore asks for no fewer than there are. */
+function valueOf(name: string, target: number, { state, ready, activity, here }: ScaledSight): number {
+  const concurrency = activity ? activity.pending + activity.inFlight : here;
+  const seen = name === CONCURRENCY ? concurrency : (activity?.requestRate ?? 0);
+  return state === "Zero" ? seen : Math.max(seen, target * ready);
 }
 
 function valueMessage(metricName: string, value: number): externalScaler.MetricValue {

@@ -9,10 +9,14 @@ export interface Detour {
 
 /** What a place of a route led to before, so that it can be put back. */
 export interface Was {
+  /** The Service that it led to: others may sleep behind the same route. */
+  readonly service: string;
   /** The indexes that lead to it: of the rule, and of the destination within it. */
-  readonly at: readonly [rule: number, destination: number];
+  readonly at: At;
   readonly was: unknown;
 }
+
+export type At = readonly [rule: number, destination: number];
 
 /** A part of a route, with what it led to before. */
 export interface Led<Rules> {
@@ -26,4 +30,41 @@ export const SERVICE_HEADER = "x-evenkeel-service";
 /** The value of that header: `checkout.shop`, with the port if it is known. */
 export function headerValue({ namespace, service }: Detour, port: number | undefined): string {
   return `${service}.${namespace}${port === undefined ? "" : `:${port}`}`;
+}
+
+/** The port that such a value names, if it names the Service at all. */
+export function namedPort(
+  value: string | undefined,
+  detour: Detour,
+): { readonly port: number | undefined } | undefined {
+  const name = headerValue(detour, undefined);
+  if (value === name) return { port: undefined };
+  const port = value?.startsWith(`${name}:`) ? Number(value.slice(name.length + 1)) : NaN;
+  return Number.isInteger(port) ? { port } : undefined;
+}
+
+/**
+ * What was at a place before it was led away to what is there now, as far as `away` can tell: at the same place if somebody has not moved
+ * it, else at any.
+ */
+export function before<Entry>(
+  was: readonly Was[],
+  at: At,
+  entry: Entry,
+  detour: Detour,
+  away: (entry: Entry) => Entry,
+): Entry | undefined {
+  const own = was.filter(({ service }) => service === detour.service);
+  const same = own.filter((one) => canonical(away(one.was as Entry)) === canonical(entry));
+  const found = same.find((one) => one.at[0] === at[0] && one.at[1] === at[1]) ?? same[0];
+  return found?.was as Entry | undefined;
+}
+
+/** Equal for values that differ in the order of their fields only. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, one: unknown) =>
+    typeof one === "object" && one !== null && !Array.isArray(one)
+      ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : one,
+  );
 }

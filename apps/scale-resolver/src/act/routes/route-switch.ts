@@ -2,7 +2,7 @@ import { type CallOptions, type KubeClient, kubeErrors, type KubeObject, type Re
 import type { RouteRef } from "../../binding.ts";
 import { GrantMissing, RouteNeedsResolverService, RouteNotFound, RouteWithoutService } from "./errors.ts";
 import * as httpRoute from "./http-route.ts";
-import type { Detour, Led, Was } from "./led.ts";
+import type { At, Detour, Led, Was } from "./led.ts";
 import * as virtualService from "./virtual-service.ts";
 
 export interface RouteSwitchOptions {
@@ -13,6 +13,8 @@ export interface RouteSwitchOptions {
 
 /** What was led away from a route, on the route itself: whoever takes over finds it there. */
 const SWITCHED = "evenkeel.io/switched";
+/** Writes of one route before it is given up for this time. */
+const TRIES = 5;
 
 interface Route extends KubeObject {
   readonly spec?: Readonly<Record<string, unknown>>;
@@ -38,6 +40,14 @@ interface RouteKind {
   leadAway(rules: readonly never[], detour: Detour): Led<readonly unknown[]>;
   leadBack(rules: readonly never[], was: readonly Was[], detour: Detour): readonly unknown[];
   leadsToResolver(rules: readonly never[], detour: Detour): boolean;
+  isLedAt(rules: readonly never[], at: At, detour: Detour): boolean;
+}
+
+/** A route as it was read; absent if there is none. */
+interface Reading {
+  readonly kind: RouteKind;
+  readonly route: Route | undefined;
+  readonly rules: readonly unknown[];
 }
 
 const KINDS: Readonly<Record<RouteRef["type"], RouteKind>> = {
@@ -77,24 +87,55 @@ export class RouteSwitch {
     if (!resolver) throw new RouteNeedsResolverService({ route: shown });
     const detour = { namespace, service, resolver };
     if (ref.type === "httpRoute") await this.#checkGrant(detour, options);
-    const { kind, route, rules } = await this.#read(namespace, ref, options);
-    if (!route) throw new RouteNotFound({ route: shown });
-    const { rules: led, was } = kind.leadAway(rules as never[], detour);
-    if (was.length > 0) await this.#write(kind, route, led, [...wasOf(route), ...was], options);
-    else if (!kind.leadsToResolver(rules as never[], detour)) throw new RouteWithoutService({ route: shown, service });
+    await this.#change(namespace, ref, options, ({ kind, route, rules }) => {
+      if (!route) throw new RouteNotFound({ route: shown });
+      const { rules: led, was } = kind.leadAway(rules as never[], detour);
+      if (was.length === 0) {
+        if (kind.leadsToResolver(rules as never[], detour)) return undefined;
+        throw new RouteWithoutService({ route: shown, service });
+      }
+      // What somebody has put back is not led away any more, and what he wrote instead is what will be put back.
+      const kept = wasOf(route).filter(
+        (one) => one.service !== service || kind.isLedAt(rules as never[], one.at, detour),
+      );
+      return { rules: led, was: [...kept, ...was] };
+    });
   }
 
   /** Puts back what was led away. A route that is gone has nothing to put back. */
   async leave(namespace: string, service: string, ref: RouteRef, options: CallOptions = {}): Promise<void> {
     const { resolver } = this.#options;
     if (!resolver) return;
-    const { kind, route, rules } = await this.#read(namespace, ref, options);
-    if (!route || route.metadata.annotations?.[SWITCHED] === undefined) return;
-    const back = kind.leadBack(rules as never[], wasOf(route), { namespace, service, resolver });
-    await this.#write(kind, route, back, null, options);
+    const detour = { namespace, service, resolver };
+    await this.#change(namespace, ref, options, ({ kind, route, rules }) => {
+      if (!route) return undefined;
+      const was = wasOf(route);
+      const others = was.filter((one) => one.service !== service);
+      if (others.length === was.length && !kind.leadsToResolver(rules as never[], detour)) return undefined;
+      return { rules: kind.leadBack(rules as never[], was, detour), was: others };
+    });
   }
 
-  async #read(namespace: string, { type, name }: RouteRef, options: CallOptions) {
+  /** Others write routes too, such as for another Service behind the same one: what they do meanwhile is looked at anew. */
+  async #change(
+    namespace: string,
+    ref: RouteRef,
+    options: CallOptions,
+    change: (read: Reading) => Led<readonly unknown[]> | undefined,
+  ): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const read = await this.#read(namespace, ref, options);
+      const changed = change(read);
+      if (!changed || !read.route) return;
+      try {
+        return await this.#write(read.kind, read.route, changed, options);
+      } catch (error) {
+        if (!(error instanceof kubeErrors.Conflict) || attempt === TRIES) throw error;
+      }
+    }
+  }
+
+  async #read(namespace: string, { type, name }: RouteRef, options: CallOptions): Promise<Reading> {
     const kind = KINDS[type];
     try {
       const route = await this.#options.kube.resource(kind.type).get({ namespace, name }, options);
@@ -109,11 +150,10 @@ export class RouteSwitch {
   async #write(
     { type, field }: RouteKind,
     { metadata: { namespace, name = "", resourceVersion } }: Route,
-    rules: readonly unknown[],
-    was: readonly Was[] | null,
+    { rules, was }: Led<readonly unknown[]>,
     options: CallOptions,
   ): Promise<void> {
-    const annotations = { [SWITCHED]: was && JSON.stringify(was) };
+    const annotations = { [SWITCHED]: was.length === 0 ? null : JSON.stringify(was) };
     const body = { metadata: { resourceVersion, annotations }, spec: { [field]: rules } };
     await this.#options.kube.resource(type).patch({ namespace, name }, { type: "merge", body }, options);
   }
@@ -145,6 +185,7 @@ function wasOf({ metadata }: Route): readonly Was[] {
 }
 
 function isWas(value: unknown): value is Was {
-  const { at } = (value ?? {}) as { readonly at?: unknown };
-  return Array.isArray(at) && at.length === 2 && at.every(Number.isInteger);
+  const { at, service, was } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const isPlace = Array.isArray(at) && at.length === 2 && at.every(Number.isInteger);
+  return typeof service === "string" && isPlace && typeof was === "object" && was !== null;
 }

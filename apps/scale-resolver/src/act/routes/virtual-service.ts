@@ -1,4 +1,4 @@
-import { type Detour, headerValue, type Led, SERVICE_HEADER, type Was } from "./led.ts";
+import { type At, before, type Detour, headerValue, type Led, namedPort, SERVICE_HEADER, type Was } from "./led.ts";
 
 /** networking.istio.io/v1, as far as destinations of HTTP go. */
 export interface VirtualServiceRule {
@@ -22,35 +22,42 @@ type Rules = readonly VirtualServiceRule[];
 /** The rules with every destination that is the Service led to the resolver; those that are so already stay. */
 export function leadAway(rules: Rules, detour: Detour): Led<Rules> {
   const was: Was[] = [];
-  const led = rules.map((rule, at) => ({
-    ...rule,
-    ...(rule.route && {
-      route: rule.route.map((entry, index) => {
-        if (!isService(entry.destination?.host, detour)) return entry;
-        was.push({ at: [at, index], was: entry });
-        return detoured(entry, detour);
-      }),
-    }),
-  }));
+  const led = eachDestination(rules, (entry, at) => {
+    if (!isService(entry.destination?.host, detour)) return entry;
+    was.push({ service: detour.service, at, was: entry });
+    return detoured(entry, detour);
+  });
   return { rules: led, was };
 }
 
 /** The rules with what was led away put back. What somebody else has changed since stays as it is. */
 export function leadBack(rules: Rules, was: readonly Was[], detour: Detour): Rules {
-  return rules.map((rule, at) => ({
-    ...rule,
-    ...(rule.route && {
-      route: rule.route.map((entry, index) => {
-        const before = was.find(({ at: [ofRule, of] }) => ofRule === at && of === index);
-        return before && isResolver(entry, detour) ? (before.was as VirtualServiceDestination) : entry;
-      }),
-    }),
-  }));
+  return eachDestination(rules, (entry, at) =>
+    isDetoured(entry, detour)
+      ? (before(was, at, entry, detour, (one) => detoured(one, detour)) ?? undone(entry, detour))
+      : entry,
+  );
 }
 
-/** Whether requests come to the resolver by a route. */
+/** Whether requests of the Service come to the resolver by a route. */
 export function leadsToResolver(rules: Rules, detour: Detour): boolean {
-  return rules.some(({ route }) => route?.some((entry) => isResolver(entry, detour)));
+  return rules.some(({ route }) => route?.some((entry) => isDetoured(entry, detour)));
+}
+
+/** Whether what was at a place is still led away there. */
+export function isLedAt(rules: Rules, [rule, index]: At, detour: Detour): boolean {
+  const entry = rules[rule]?.route?.[index];
+  return entry !== undefined && isDetoured(entry, detour);
+}
+
+function eachDestination(
+  rules: Rules,
+  change: (entry: VirtualServiceDestination, at: At) => VirtualServiceDestination,
+): Rules {
+  return rules.map((rule, at) => ({
+    ...rule,
+    ...(rule.route && { route: rule.route.map((entry, index) => change(entry, [at, index])) }),
+  }));
 }
 
 function detoured(entry: VirtualServiceDestination, detour: Detour): VirtualServiceDestination {
@@ -64,17 +71,38 @@ function detoured(entry: VirtualServiceDestination, detour: Detour): VirtualServ
   };
 }
 
+/** As near as can be to what was led away, for one that somebody has changed since: its subset is not remembered. */
+function undone(entry: VirtualServiceDestination, detour: Detour): VirtualServiceDestination {
+  const { headers = {}, destination: _, ...rest } = entry;
+  const { [SERVICE_HEADER]: name, ...set } = headers.request?.set ?? {};
+  const { port } = namedPort(name, detour) ?? {};
+  const { set: __, ...request } = headers.request ?? {};
+  const kept = { ...request, ...(isEmpty(set) ? {} : { set }) };
+  const { request: ___, ...others } = headers;
+  const left = { ...others, ...(isEmpty(kept) ? {} : { request: kept }) };
+  return {
+    ...rest,
+    destination: { host: detour.service, ...(port === undefined ? {} : { port: { number: port } }) },
+    ...(isEmpty(left) ? {} : { headers: left }),
+  };
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0;
+}
+
 function hostOf({ resolver: { name, namespace } }: Detour): string {
   return `${name}.${namespace}.svc.cluster.local`;
 }
 
-function isResolver({ destination }: VirtualServiceDestination, detour: Detour): boolean {
-  return destination?.host === hostOf(detour);
+function isDetoured({ destination, headers }: VirtualServiceDestination, detour: Detour): boolean {
+  return (
+    destination?.host === hostOf(detour) && namedPort(headers?.request?.set?.[SERVICE_HEADER], detour) !== undefined
+  );
 }
 
 /** Istio takes a short name for one of the VirtualService's namespace. */
 function isService(host: string | undefined, { service, namespace }: Detour): boolean {
-  return (
-    host === service || host === `${service}.${namespace}` || (host?.startsWith(`${service}.${namespace}.svc`) ?? false)
-  );
+  const full = `${service}.${namespace}`;
+  return host === service || host === full || host === `${full}.svc` || host?.startsWith(`${full}.svc.`) === true;
 }
