@@ -10,9 +10,11 @@ const WORDS = new Set([
     "label_values",
     "max",
     "min",
+    "min_over_time",
     "rate",
     "sum",
     "time",
+    "unless",
   ],
 ]);
 
@@ -22,7 +24,7 @@ export function metricNames(query: string): readonly string[] {
     .replaceAll(/"[^"]*"/g, "")
     .replaceAll(/\{[^}]*\}/g, "")
     .replaceAll(/\[[^\]]*\]/g, "")
-    .replaceAll(/\bby\s*\([^)]*\)/g, "");
+    .replaceAll(/\b(by|on)\s*\([^)]*\)/g, "");
   const names = bare.match(/[a-z_][a-z0-9_]*/gi) ?? [];
   return names.filter((name) => !WORDS.has(name));
 }
