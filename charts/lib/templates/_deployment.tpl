@@ -62,6 +62,10 @@ spec:
                 fieldRef:
                   fieldPath: metadata.namespace
             {{- if .traffic }}
+            - name: POD_NAME
+              valueFrom:
+                fieldRef:
+                  fieldPath: metadata.name
             - name: POD_IPS
               valueFrom:
                 fieldRef:

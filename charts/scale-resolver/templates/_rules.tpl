@@ -30,10 +30,10 @@
 - apiGroups: [argoproj.io]
   resources: [rollouts]
   verbs: [list]
-# KEDA is paused while a workload sleeps.
+# KEDA is paused while a workload sleeps, and `autoscaler.create` asks for a ScaledObject.
 - apiGroups: [keda.sh]
   resources: [scaledobjects]
-  verbs: [patch]
+  verbs: [create, patch]
 # Routes that `switch` names.
 - apiGroups: [networking.istio.io]
   resources: [virtualservices]

@@ -31,7 +31,7 @@ export const scaleResolverRegistration: Registration = {
     { group: "apps", resource: "deployments", verbs: ["list"], where: "watched" },
     { group: "apps", resource: "statefulsets", verbs: ["list"], where: "watched" },
     { group: "argoproj.io", resource: "rollouts", verbs: ["list"], where: "watched" },
-    { group: "keda.sh", resource: "scaledobjects", verbs: ["patch"], where: "watched" },
+    { group: "keda.sh", resource: "scaledobjects", verbs: ["create", "patch"], where: "watched" },
     { group: "networking.istio.io", resource: "virtualservices", verbs: ["get", "patch"], where: "watched" },
     { group: "gateway.networking.k8s.io", resource: "httproutes", verbs: ["get", "patch"], where: "watched" },
     { group: "events.k8s.io", resource: "events", verbs: ["create", "patch"], where: "watched" },
