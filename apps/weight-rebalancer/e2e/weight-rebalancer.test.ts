@@ -5,6 +5,7 @@ import {
   eventually,
   get,
   kubectl,
+  list,
   type ServiceProcess,
   TEST_TIMEOUT_MS,
   tokenOf,
@@ -212,6 +213,28 @@ describe("without flags, in all namespaces,", () => {
         message,
       });
       expect(site.changes(zone)).toBe(0);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    "a change that comes again is counted on the Event that told of it first",
+    async () => {
+      const { zone } = await site.given("tides", "checkout");
+      for (const [metric, weight] of [
+        [3000, 16],
+        [4000, 24],
+        [3000, 16],
+        [4000, 24],
+        [3000, 16],
+      ] as const) {
+        site.metric = metric;
+        await until("the record", () => expect(site.weight(zone)).toBe(weight));
+      }
+      await until("the count", async () => {
+        const events = await list<{ series?: { count: number } }>(cluster(), "events.events.k8s.io", "-n", "tides");
+        expect(Math.max(...events.map(({ series }) => series?.count ?? 1))).toBeGreaterThan(1);
+      });
     },
     TEST_TIMEOUT_MS,
   );

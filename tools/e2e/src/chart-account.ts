@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Cluster } from "@evenkeel/control-plane";
 import { accountKubeconfig } from "./account.ts";
 import { helmEnvironment, helmOutput, pinnedHelm } from "./helm.ts";
-import { eventually, get, list } from "./kubectl-steps.ts";
+import { eventually, get, kubectl, list } from "./kubectl-steps.ts";
 import type { Role, Rule } from "./used-rights.ts";
 
 const CHARTS = join(import.meta.dirname, "../../../charts");
@@ -66,20 +66,26 @@ async function untilGranted(cluster: Cluster, chart: string, namespace: string, 
   for (const { metadata, roleRef } of bindings.filter(isOwn)) {
     const within = metadata.namespace === undefined ? [] : ["-n", metadata.namespace];
     const { rules } = await get<Role>(cluster, roleRef.kind, roleRef.name, ...within);
-    const question = questionAbout(rules.at(-1));
-    const everywhere = metadata.namespace === undefined ? ["-A"] : within;
+    const review = reviewOf(user, metadata.namespace, rules.at(-1));
     await eventually(`${user} to have the rights of ${metadata.name}`, async () => {
-      const { stdout, stderr } = await cluster.kubectl(["auth", "can-i", ...question, `--as=${user}`, ...everywhere]);
-      return stdout.trim() === "yes" ? undefined : stdout + stderr;
+      const answer = await kubectl(cluster, ["create", "-f", "-", "-o", "json"], { input: JSON.stringify(review) });
+      return (JSON.parse(answer) as { status: { allowed?: boolean } }).status.allowed === true ? undefined : answer;
     });
   }
 }
 
-/** One thing that a rule grants, as `kubectl auth can-i` takes it. */
-function questionAbout(rule: Rule | undefined): readonly string[] {
-  const { verbs: [verb = ""] = [], apiGroups: [group = ""] = [], resources: [resource = ""] = [] } = rule ?? {};
-  const [plural = "", subresource] = resource.split("/");
-  const [name] = rule?.resourceNames ?? [];
-  const type = `${plural}${group === "" ? "" : `.${group}`}${name === undefined ? "" : `/${name}`}`;
-  return [verb, type, ...(subresource === undefined ? [] : [`--subresource=${subresource}`])];
+/** Asks for one thing that a rule grants. kubectl's `auth can-i` would know no kinds that are not defined here. */
+function reviewOf(user: string, namespace: string | undefined, rule: Rule | undefined): object {
+  const {
+    verbs: [verb] = [],
+    apiGroups: [group] = [],
+    resources: [path = ""] = [],
+    resourceNames: [name] = [],
+  } = rule ?? {};
+  const [resource, subresource] = path.split("/");
+  return {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SubjectAccessReview",
+    spec: { user, resourceAttributes: { verb, group, resource, subresource, name, namespace } },
+  };
 }
