@@ -263,6 +263,23 @@ describe("a router", () => {
     client.socket.destroy();
   });
 
+  test.each([204, 304])(
+    "refuses with %d, which has no body and no length, and keeps the connection",
+    async (status) => {
+      const refusals = [
+        { status, body: "nobody reads this" },
+        { status: 200, body: "next" },
+      ];
+      await using stage = await Stage.start({
+        router: { route: () => ({ refuse: refusals.shift() ?? { status: 500 } }) },
+      });
+      const client = await ask(stage, GET + GET);
+      const received = await client.until("next");
+      expect(received.slice(0, received.indexOf("HTTP/1.1 200"))).not.toMatch(/content-length|nobody/i);
+      client.socket.destroy();
+    },
+  );
+
   test("holds a request with its body unread, and lets it go", async () => {
     await using upstream = await WireServer.start();
     const { promise, resolve } = Promise.withResolvers<Destination>();

@@ -1,4 +1,3 @@
-import { mayHaveBody } from "./may-have-body.ts";
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Duplex, Readable } from "node:stream";
 import type { Engine } from "../engine.ts";
@@ -7,6 +6,7 @@ import { headerObject } from "../headers/header-object.ts";
 import { endWithTrailers, resetStream } from "../reset-stream.ts";
 import { ClientExchange } from "./client-exchange.ts";
 import { grpcRefusal } from "./grpc-refusal.ts";
+import { mayHaveBody } from "./may-have-body.ts";
 
 /** An exchange on a stream of HTTP/2. */
 export class Http2Exchange extends ClientExchange {
