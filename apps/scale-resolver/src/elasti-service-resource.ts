@@ -14,6 +14,8 @@ export interface ElastiServiceStatus {
   readonly state?: State;
   readonly since?: string;
   readonly replicas?: number;
+  /** The Service that `ports` are of. */
+  readonly service?: string;
   readonly ports?: readonly PortRecord[];
   /** The route that leads to the resolver now. */
   readonly route?: RouteRef;

@@ -24,7 +24,7 @@ import { type Binding, serviceKey } from "./binding.ts";
 import type { stateDecider } from "./decide/state-decider.ts";
 import type { ServiceSnapshot } from "./decide/snapshot.ts";
 import { type State, STATES } from "./decide/state.ts";
-import { FINALIZER, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
+import { FINALIZER, PAUSED, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
 import type { metrics } from "./metrics.ts";
 import type { ClusterView } from "./observe/cluster-view.ts";
 import type { Observer } from "./observe/observer.ts";
@@ -65,8 +65,8 @@ export class Turns {
   readonly #options: TurnsOptions;
   /** By key, the sentence that went with the last news: repeats say the same, so that they are no change of the status. */
   readonly #told = new Map<string, { readonly id: string; readonly message: string }>();
-  /** By key, the Service that was looked after. */
-  readonly #served = new Map<string, Pick<Binding, "namespace" | "name" | "service">>();
+  /** By key, how a Service was looked after. */
+  readonly #served = new Map<string, Binding>();
 
   constructor(options: TurnsOptions) {
     this.#options = options;
@@ -108,8 +108,11 @@ export class Turns {
       const message = `The Service ${binding.service} is looked after by the ElastiService ${owner.metadata.name ?? ""}, which is older`;
       return this.#idle(object, { reason: "Conflict", message }, context);
     }
+    if (!(await this.#giveBack(object, binding, context))) return { requeueAfter: SOON };
     const service = view.services.get(serviceKey(binding.namespace, binding.service));
     if (!service) {
+      // One that comes back under its name is another: nothing that was seen of this one is true of it.
+      memories.delete(key);
       const message = `There is no Service ${binding.service} in ${binding.namespace}`;
       return this.#idle(object, { reason: "ServiceNotFound", message }, context);
     }
@@ -133,7 +136,8 @@ export class Turns {
     const lastWakeMs = this.#options.wakes.lastMilliseconds(serviceKey(binding.namespace, binding.service));
     this.#options.board.show(key, { snapshot, decision, stage, lastWakeMs });
     const replicas = outcome.done ? replicasAfter(snapshot, decision) : snapshot.replicas;
-    const { route } = binding;
+    // A former route is named until it is put back, since nobody else knows of it.
+    const route = (outcome.failure === undefined ? undefined : object.status?.route) ?? binding.route;
     const turn = {
       snapshot,
       decision,
@@ -152,6 +156,23 @@ export class Turns {
     return { requeueAfter: binding.route && stage.state !== "Serve" ? Math.min(next, ROUTE_LOOK) : next };
   }
 
+  /** An object that is pointed at another Service gives the one that it had back first; false while that takes. */
+  async #giveBack(object: StoredElastiService, binding: Binding, context: ReconcileContext): Promise<boolean> {
+    const { letGo, path, statuses, dryRun } = this.#options;
+    const { namespace, service } = binding;
+    const key = nameKey(binding);
+    const former = object.status?.service ?? service;
+    if (former === service || dryRun) return true;
+    if (object.metadata.annotations?.[PAUSED] === "true") return false;
+    const before = this.#served.get(key);
+    // Which workload was behind it is known for as long as this process remembers.
+    if (before?.service !== former) await path.leave(namespace, former, context);
+    else if (!(await letGo.give(object, before, context))) return false;
+    this.#forget(key);
+    await statuses.write(object, { ...object.status, service, ports: [] }, context.signal);
+    return false;
+  }
+
   async #givePorts(object: StoredElastiService, service: Service, signal: AbortSignal) {
     const { ports, statuses, clock } = this.#options;
     const given = ports.give(object, service);
@@ -160,7 +181,8 @@ export class Turns {
     // Replicas listen on what is recorded: before the path leads there they must know.
     if (!isKnown) {
       const lastReconciledTime = new Date(clock.now()).toISOString();
-      await statuses.write(object, { ...object.status, ports: given, lastReconciledTime }, signal);
+      const { name } = service.metadata;
+      await statuses.write(object, { ...object.status, service: name ?? "", ports: given, lastReconciledTime }, signal);
     }
     return given;
   }

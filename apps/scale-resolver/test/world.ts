@@ -324,6 +324,7 @@ class EchoPod {
           // The resolver's own question, whether it is in the path, may come to a pod.
           if (asked.url !== "*")
             seen.push({ pod: name, method: asked.method ?? "", path: asked.url ?? "", body, late });
+          if (asked.url === "/redirect") answer.writeHead(302, { location: "/elsewhere" });
           answer.end(`${name} ${asked.method ?? ""} ${asked.url ?? ""} ${body}`);
         },
         () => undefined,

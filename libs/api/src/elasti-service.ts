@@ -214,6 +214,7 @@ const status = z
     state: z.enum(["Serve", "Guard", "Zero", "Wake"]).describe("Where the service stands.").exactOptional(),
     since: timestamp().describe("Since when it stands there.").exactOptional(),
     replicas: int32().describe("Replicas that the workload was last seen to be set to.").exactOptional(),
+    service: boundedText(253).describe("The Service that `ports` are of.").exactOptional(),
     ports: z
       .array(
         z.object({

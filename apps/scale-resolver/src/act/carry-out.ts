@@ -40,6 +40,9 @@ export interface Outcome {
   readonly error?: Error;
 }
 
+/** How long the call that wakes a workload may take, in milliseconds. */
+const WAKE_DEADLINE = 5000;
+
 /** Does what was decided. Everything here may be done twice. */
 export class CarryOut {
   readonly #options: CarryOutOptions;
@@ -74,7 +77,7 @@ export class CarryOut {
       case "sleep":
         return this.#sleep(work, context);
       case "wake":
-        await this.#options.scales.wake(binding.namespace, binding.target, binding.minReplicas, context);
+        await this.#wake(binding, context);
         await this.#resume(binding, context);
         return true;
       case "move":
@@ -106,9 +109,15 @@ export class CarryOut {
   async #leave({ binding, object }: Work, { signal }: ReconcileContext): Promise<void> {
     const { path, routes } = this.#options;
     const { namespace, service } = binding;
-    const route = object.status?.route ?? binding.route;
-    if (route) await routes.leave(namespace, service, route, { signal });
+    for (const route of [object.status?.route, binding.route]) {
+      if (route) await routes.leave(namespace, service, route, { signal });
+    }
     await path.leave(namespace, service, { signal });
+  }
+
+  /** Whoever holds requests wakes the workload as well, so that an answer that does not come is not waited for. */
+  async #wake({ namespace, target, minReplicas }: Binding, { signal }: ReconcileContext): Promise<void> {
+    await this.#options.scales.wake(namespace, target, minReplicas, { signal, deadline: WAKE_DEADLINE });
   }
 
   async #resume({ namespace, autoscaler }: Binding, { signal }: ReconcileContext): Promise<void> {

@@ -46,7 +46,7 @@ export class LetGo {
     binding: Binding | undefined,
     context: ReconcileContext,
   ): Promise<Result | undefined> {
-    const { elastiServices, path, routes, leftovers, original, dryRun } = this.#options;
+    const { elastiServices, original, dryRun } = this.#options;
     const { signal, log } = context;
     const { uid = "" } = object.metadata;
     if (!hasFinalizer(object, FINALIZER)) {
@@ -59,16 +59,26 @@ export class LetGo {
         log.warn(`the original lets go of the object, since it still runs: ${running}`);
         return { requeueAfter: SOON * 20 };
       }
-      if (!(await this.#isAwake(object, binding, context))) return { requeueAfter: SOON };
-      const { namespace, service } = binding;
-      const route = object.status?.route ?? binding.route;
-      if (route) await routes.leave(namespace, service, route, { signal });
-      await path.leave(binding.namespace, binding.service, { signal });
-      for (const line of await leftovers.clean(binding.namespace, binding.service, signal)) log.info(line);
+      if (!(await this.give(object, binding, context))) return { requeueAfter: SOON };
     }
     await removeFinalizer(elastiServices, object, FINALIZER, { signal });
-    this.#since.delete(uid);
     return undefined;
+  }
+
+  /** Gives one Service back; false while it is too early, since no pod is ready yet or the original runs. */
+  async give(object: StoredElastiService, binding: Binding, context: ReconcileContext): Promise<boolean> {
+    const { path, routes, leftovers, original } = this.#options;
+    const { signal, log } = context;
+    if ((await original(signal)) !== undefined) return false;
+    if (!(await this.#isAwake(object, binding, context))) return false;
+    const { namespace, service } = binding;
+    for (const route of [object.status?.route, binding.route]) {
+      if (route) await routes.leave(namespace, service, route, { signal });
+    }
+    await path.leave(namespace, service, { signal });
+    for (const line of await leftovers.clean(namespace, service, signal)) log.info(line);
+    this.#since.delete(object.metadata.uid ?? "");
+    return true;
   }
 
   /** Whether pods are ready, or nothing can be done about it. */

@@ -32,10 +32,14 @@ export class PortBook {
     return names.map((name) => ({ name, port: ports.get(`${key}/${name}`) ?? 0 }));
   }
 
-  /** An object is gone. Its ports are given to nobody until every node has forgotten where they led. */
+  /** An object is gone, or has another Service. Its ports are given to nobody until every node has forgotten where they led. */
   forget(key: string): void {
-    for (const of of this.#given.keys()) {
-      if (of.startsWith(`${key}/`)) this.#clock.schedule(QUARANTINE, () => this.#given.delete(of));
+    for (const [of, port] of [...this.#given]) {
+      if (!of.startsWith(`${key}/`)) continue;
+      const resting = `resting ${port}`;
+      this.#given.delete(of);
+      this.#given.set(resting, port);
+      this.#clock.schedule(QUARANTINE, () => this.#given.delete(resting));
     }
   }
 

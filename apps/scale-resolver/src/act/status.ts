@@ -52,6 +52,7 @@ export function statusAfter(
       state: stage.state,
       since: time(stage.since),
       ...(replicas === null ? {} : { replicas }),
+      service: snapshot.service,
       ports: samePorts(before?.ports, ports) ? (before?.ports ?? ports) : ports,
       ...(lastWokenAt === null ? {} : { lastScaledUpTime: time(lastWokenAt) }),
       ...(lastWakeMs === null ? {} : { lastWakeMilliseconds: lastWakeMs }),

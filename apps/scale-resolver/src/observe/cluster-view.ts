@@ -61,7 +61,8 @@ export class ClusterView {
     });
     this.services = this.#reflect<Service>(services, everywhere, {
       transform: keepOnly(
-        "metadata.labels",
+        // Whose copy a Service is that the original left behind.
+        ...["metadata.labels", "metadata.ownerReferences"],
         ...["type", "clusterIP", "sessionAffinity", "ipFamilies", "ports", "selector"].map((field) => `spec.${field}`),
       ),
     });

@@ -4,7 +4,7 @@ import { type Binding, serviceKey, type TargetRef } from "../binding.ts";
 import type { PortRecord } from "../elasti-service-resource.ts";
 import { namedService } from "../observe/bindings.ts";
 import type { ClusterView } from "../observe/cluster-view.ts";
-import { SERVICE_NAME } from "../observe/slice-labels.ts";
+import { MANAGED_BY, MANAGER, SERVICE_NAME } from "../observe/slice-labels.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { GateRoute } from "./gate/gate-route.ts";
 
@@ -31,7 +31,8 @@ export class Feeder implements Component {
   }
 
   start(): void {
-    const { objects, services, slices } = this.#options.view;
+    const { view } = this.#options;
+    const { objects, services, slices } = view;
     this.#ends.push(
       objects.subscribe((change) => {
         const touched = [
@@ -44,7 +45,9 @@ export class Feeder implements Component {
       slices.subscribe((change) => {
         const { metadata } = change.type === "deleted" ? change.old : change.object;
         const key = serviceKey(metadata.namespace ?? "", metadata.labels?.[SERVICE_NAME] ?? "");
-        if (this.#known.has(key)) this.#tellEndpoints(key);
+        if (!this.#known.has(key)) return;
+        this.#tellEndpoints(key);
+        if (!view.binding(key)) this.#feed(key);
       }),
     );
   }
@@ -59,14 +62,21 @@ export class Feeder implements Component {
     const binding = view.binding(key);
     const service = view.services.get(key);
     if (!binding || !service) {
-      if (this.#known.has(key)) this.#after(key, () => gate.remove(key), true);
+      if (this.#known.has(key) && !(service && this.#isInPath(key))) this.#after(key, () => gate.remove(key), true);
       return;
     }
     // One that cannot be found now is looked for again when it is to be woken.
     void prepare(binding.target).catch(() => undefined);
-    const ports = view.bindings.ownerOf(key)?.status?.ports ?? [];
-    this.#after(key, () => gate.put(routeOf(binding, service, ports)), false);
+    const { service: of = binding.service, ports = [] } = view.bindings.ownerOf(key)?.status ?? {};
+    const given = of === binding.service ? ports : [];
+    this.#after(key, () => gate.put(routeOf(binding, service, given)), false);
     this.#tellEndpoints(key);
+  }
+
+  /** Requests still come for a Service that nobody looks after any more. */
+  #isInPath(key: string): boolean {
+    const slices = this.#options.view.slices.by("service", key);
+    return [...slices].some(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER);
   }
 
   /** What concerns one Service is done in order. */

@@ -1,0 +1,61 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { World } from "./world.ts";
+
+/** The way from a service to the API server, which can be cut: what is open breaks, and what is new is refused. */
+export class Link implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #isCut = false;
+
+  private constructor(port: number) {
+    this.#server = createServer((client) => {
+      if (this.#isCut) return void client.on("error", () => undefined).resetAndDestroy();
+      const beyond = connect(port, "127.0.0.1");
+      for (const [one, other] of [
+        [client, beyond],
+        [beyond, client],
+      ] as const) {
+        this.#sockets.add(one);
+        one.on("error", () => undefined);
+        one.on("close", () => {
+          this.#sockets.delete(one);
+          other.destroy();
+        });
+      }
+      client.pipe(beyond).pipe(client);
+    });
+  }
+
+  /** Resolves with a link and the flag by which a service of that world takes it. */
+  static async to(world: World): Promise<{ readonly link: Link; readonly flag: string }> {
+    const link = new Link(Number(new URL(world.api.url).port));
+    await new Promise<void>((resolve) => void link.#server.listen(0, "127.0.0.1", resolve));
+    const { port } = link.#server.address() as AddressInfo;
+    const file = join(world.folder, "linked");
+    const direct = await readFile(world.kubeconfig, "utf8");
+    await writeFile(file, direct.replaceAll(world.api.url, `http://127.0.0.1:${port}`));
+    return { link, flag: `--kubeconfig=${file}` };
+  }
+
+  cut(): void {
+    this.#isCut = true;
+    this.break();
+  }
+
+  mend(): void {
+    this.#isCut = false;
+  }
+
+  /** Breaks what is open; what is new goes through. */
+  break(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cut();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
