@@ -29,7 +29,7 @@ test-packages:
 
 .PHONY: e2e-packages
 e2e-packages:
-	@tools/workspace/debian-packages.sh openssl
+	@tools/workspace/debian-packages.sh iproute2 openssl util-linux
 
 .PHONY: bench-packages
 bench-packages:

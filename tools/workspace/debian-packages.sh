@@ -5,10 +5,12 @@ set -euo pipefail
 
 declare -A purpose=(
   [chromium]="the dashboard in a browser"
+  [iproute2]="a network of the end-to-end tests' own"
   [nginx-light]="the forwarder's benchmark: its backend, and a rival"
   [openssl]="certificates in tests and of the real control plane"
   [prometheus]="checks of metrics and alert rules with promtool"
   [redis-server]="shared state on a real Redis"
+  [util-linux]="a network of the end-to-end tests' own"
   [wrk]="the forwarder's benchmark: its load"
 )
 
