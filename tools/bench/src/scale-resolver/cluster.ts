@@ -97,20 +97,26 @@ export class Cluster implements AsyncDisposable {
   /** The resolver's port of the service, once it has one. */
   async port(name: string): Promise<number> {
     let port: number | undefined;
-    await until(`a port for ${name}`, async () => {
-      const { status } = await this.#kube.resource(elastiServices).get(nameOf(name));
-      port = status?.ports?.[0]?.port;
-      return port !== undefined;
-    });
+    await until(
+      () => `a port for ${name}`,
+      async () => {
+        const { status } = await this.#kube.resource(elastiServices).get(nameOf(name));
+        port = status?.ports?.[0]?.port;
+        return port !== undefined;
+      },
+    );
     return port ?? NaN;
   }
 
   /** Waits until the status has one of these states. */
   async stands(name: string, ...states: readonly string[]): Promise<void> {
-    await until(`${name} in ${states.join(" or ")}`, async () => {
+    let state = "";
+    const reached = async () => {
       const { status } = await this.#kube.resource(elastiServices).get(nameOf(name));
-      return states.includes(status?.state ?? "");
-    });
+      state = status?.state ?? "";
+      return states.includes(state);
+    };
+    await until(() => `${name} is in ${states.join(" or ")}, not in ${state}`, reached);
   }
 
   /** The resolver's calls of /scale since the last question: the bench itself writes to the workload. */

@@ -46,7 +46,10 @@ export class Resolver implements AsyncDisposable {
 
   static async start(cluster: Cluster, { nodeFlags = [] }: ResolverOptions = {}): Promise<Resolver> {
     const resolver = new Resolver(cluster, nodeFlags);
-    await until("the resolver is ready", () => Promise.resolve(resolver.#readPorts()));
+    await until(
+      () => "the resolver is ready",
+      () => Promise.resolve(resolver.#readPorts()),
+    );
     return resolver;
   }
 
@@ -57,7 +60,10 @@ export class Resolver implements AsyncDisposable {
   /** The service `name` of the cluster as this process holds it, at zero. */
   async holding(name: string): Promise<Holder> {
     const port = await this.#cluster.port(name);
-    await until(`a listener on port ${port}`, () => listens(port));
+    await until(
+      () => `a listener on port ${port}`,
+      () => listens(port),
+    );
     await this.#cluster.stands(name, "Zero");
     return {
       pid: this.pid,
@@ -70,7 +76,10 @@ export class Resolver implements AsyncDisposable {
         await this.#cluster.empty(name);
         await this.#cluster.stands(name, "Zero");
         // Metrics come a moment later, and those of this burst would be taken for the next one's.
-        await until(`nobody waits for ${name}`, async () => (await this.#pending(name)) === 0);
+        await until(
+          () => `nobody waits for ${name}`,
+          async () => (await this.#pending(name)) === 0,
+        );
       },
       [Symbol.asyncDispose]: () => this[Symbol.asyncDispose](),
     };

@@ -49,11 +49,17 @@ export class Rig implements AsyncDisposable {
     return this.clients.ask("finish", { name, patience: PATIENCE });
   }
 
+  /** Seldom asked, since a scrape of metrics costs a process with thousands of sockets tens of milliseconds. */
+  waits(holder: Holder, count: number): Promise<void> {
+    const held = async () => (await holder.pending()) === count;
+    return until(() => `${count} requests are held`, held, 200);
+  }
+
   /** Lets so many GET wait, and comes to rest. */
   async hold(holder: Holder, count: number): Promise<string> {
     const name = this.newBurst();
     await this.clients.ask("burst", { name, port: holder.port, count, mixed: false });
-    await until(`${count} requests are held`, async () => (await holder.pending()) === count);
+    await this.waits(holder, count);
     await sleep(REST);
     return name;
   }

@@ -1,7 +1,6 @@
 import type { Cluster } from "./cluster.ts";
 import type { Holder } from "./holder.ts";
 import type { Rig } from "./rig.ts";
-import { until } from "./until.ts";
 
 const BURST = 20;
 
@@ -20,7 +19,7 @@ export async function wakeCall(rig: Rig, cluster: Cluster, holder: Holder): Prom
   await cluster.scaleCalls();
   const name = rig.newBurst();
   const sent = await rig.clients.ask("burst", { name, port: holder.port, count: BURST, mixed: false });
-  await until(`${BURST} requests are held`, async () => (await holder.pending()) === BURST);
+  await rig.waits(holder, BURST);
   await holder.release(pod);
   await rig.finish(name);
   const calls = await cluster.scaleCalls();
