@@ -51,3 +51,16 @@ test("in the world of docker-compose.yml the service decides about a weight and 
   });
   expect(await answer.json()).toMatchObject({ weights: [{ rebalance: { namespace: "default", name: "shop" } }] });
 }, 60_000);
+
+test("in the world of docker-compose.yml scale-resolver looks after a service that sleeps, on ports of its own", async () => {
+  const [, program = "", ...args] = here("world");
+  const fits = (line: string) => line.startsWith("the world is at");
+  await using world = await runAsImage([join(root, program), ...args], { cwd: root, env: {}, fits, asRoot: true });
+  expect(world.line).toMatch(/^the world is at http:/);
+  const ports = (service: string) => here(service).filter((word) => /^--[a-z]+-port=/.test(word));
+  expect(ports("scale-resolver")).toEqual(["--admin-port=8180", "--health-port=8181", "--grpc-port=9190"]);
+  const [main = "", ...flags] = here("scale-resolver").filter((word) => !ports("scale-resolver").includes(word));
+  await using service = ServiceProcess.start(main, [...flags, "--grpc-port=0", "--port=0"], { env: {} });
+  const { object } = await service.line((line) => line["decision"] !== undefined);
+  expect(object).toBe("ElastiService/default/reports");
+}, 60_000);
