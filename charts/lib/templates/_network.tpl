@@ -12,7 +12,7 @@ spec:
     - { name: admin, port: 8080, targetPort: admin }
     - { name: grpc, port: 9090, targetPort: grpc }
     {{- with .traffic }}
-    - { name: requests, port: {{ .port }}, targetPort: requests }
+    - { name: requests, port: {{ .servicePort }}, targetPort: requests }
     {{- end }}
 {{- end }}
 

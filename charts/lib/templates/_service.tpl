@@ -1,5 +1,5 @@
 {{/*
-Everything that a service consists of in a cluster. One that takes requests of others sets `traffic` in its context: `port` for all of them, `range` (`first`, `last`) of
+Everything that a service consists of in a cluster. One that takes requests of others sets `traffic` in its context: `port` for all of them and `servicePort` before it, `range` (`first`, `last`) of
 further ports, and `arguments` for the program.
 */}}
 {{- define "evenkeel-lib.service" -}}

@@ -2,6 +2,8 @@
 {{- define "scale-resolver.traffic" -}}
 {{- $range := splitList "-" .Values.settings.portRange -}}
 port: {{ .Values.settings.port }}
+# Routes that `switch` names are led there, whatever `settings.port` is.
+servicePort: 8012
 range:
   first: {{ first $range }}
   last: {{ last $range }}
