@@ -273,16 +273,18 @@ function isLeaving({ metadata }: StoredElastiService): boolean {
 const SOON = 250;
 const ASLEEP = 60_000;
 const WAKING = 5_000;
+const LEAVING = 1_000;
 const ROUTE_LOOK = 2_000;
 
 function untilNextLook(
   state: State,
-  { stage, policy, path, at }: ServiceSnapshot,
+  { stage, policy, path, pods, at }: ServiceSnapshot,
   { reason }: Pick<StateDecision, "reason">,
   interval: number,
 ): number {
   const now = Date.parse(at);
-  if (state === "Zero") return ASLEEP;
+  // Pods that serve at zero replicas are on their way out, or this look was a moment older than a wake.
+  if (state === "Zero") return pods && pods.ready + pods.leaving > 0 ? LEAVING : ASLEEP;
   if (state === "Wake") return WAKING;
   if (state !== "Guard") return interval;
   if (reason === "Quieting" && path.provenAt !== null) {

@@ -67,7 +67,9 @@ const hold = z.object({
   concurrencyPerPod: int32()
     .min(1)
     .max(100_000)
-    .describe("Requests that a pod gets at once from the queue. Absent: 100 at first, and more the longer others wait.")
+    .describe(
+      "Requests that a pod gets at once from the queue. Absent: 32 at first, and more while they are slow and others wait.",
+    )
     .exactOptional(),
   overflow: z
     .enum(["Reject", "Placeholder"])

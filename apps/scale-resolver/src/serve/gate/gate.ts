@@ -89,6 +89,7 @@ export class Gate {
     let service = this.#services.get(route.key);
     if (service) {
       service.route = route;
+      service.words.clear();
       service.probes = probes;
     } else {
       this.#services.set(route.key, (service = new GatedService(route, probes)));

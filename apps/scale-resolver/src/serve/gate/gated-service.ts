@@ -2,6 +2,7 @@ import type { HoldPolicy } from "../../binding.ts";
 import type { Activity } from "../../decide/snapshot.ts";
 import type { ServiceEndpoint } from "../../observe/endpoints.ts";
 import type { GateRoute } from "./gate-route.ts";
+import type { Rejection, Words } from "./refusals.ts";
 import type { ProbeRules } from "./probe-rules.ts";
 import type { Way } from "./way.ts";
 
@@ -19,6 +20,8 @@ export class GatedService {
   /** Clients are told to connect anew as long as pods are ready. */
   leaving = true;
   removed = false;
+  /** What clients are told whose requests are refused, by reason. */
+  readonly words = new Map<Rejection, Words>();
   /** Opening and closing of ports, one after the other. */
   turn: Promise<void> = Promise.resolve();
 

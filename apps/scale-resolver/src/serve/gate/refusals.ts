@@ -6,20 +6,31 @@ import type { GatedService } from "./gated-service.ts";
 /** Why a request was not forwarded, as metrics have it. */
 export type Rejection = Exclude<HoldOutcome, "released"> | "descriptors";
 
+/** What a client is told. */
+export interface Words {
+  readonly code: string;
+  readonly body: string;
+}
+
 /** The answer to a request that was not forwarded. `coldStart` are the headers of one that waited. */
 export function refusalOf(service: GatedService, why: Rejection, coldStart: readonly string[]): Refusal {
-  const { placeholder, retryAfterSeconds, timeout } = service.hold;
+  const { placeholder, retryAfterSeconds } = service.hold;
   if (placeholder && (why === "overflowCount" || why === "overflowBytes" || why === "descriptors")) {
     const { status, body, contentType } = placeholder;
     return { status, body, headers: ["content-type", contentType, "retry-after", String(retryAfterSeconds)] };
   }
-  const error = errorOf(why, service.key, timeout);
-  return {
-    status: 503,
-    code: error.code,
-    headers: ["retry-after", String(retryAfterSeconds), ...coldStart],
-    body: `${error.code}: ${error.message}\n`,
-  };
+  const { code, body } = wordsOf(why, service);
+  return { status: 503, code, headers: ["retry-after", String(retryAfterSeconds), ...coldStart], body };
+}
+
+/** An error costs its stack, and a flood would pay it for each request: a Service's words for one reason are always the same. */
+function wordsOf(why: Rejection, { key, words, hold: { timeout } }: GatedService): Words {
+  let spoken = words.get(why);
+  if (!spoken) {
+    const { code, message } = errorOf(why, key, timeout);
+    words.set(why, (spoken = { code, body: `${code}: ${message}\n` }));
+  }
+  return spoken;
 }
 
 function errorOf(why: Rejection, service: string, timeout: number): CodedError {

@@ -64,18 +64,18 @@ function newWay(from: GateRoute = route()) {
 }
 
 describe("while others wait, a pod", () => {
-  test("gets 100 requests, and twice as many after each 250 ms", async () => {
+  test("gets 32 requests, and twice as many after each 250 ms", async () => {
     const { clock, slots, way, enter } = newWay();
     enter(1000);
     way.update([endpoint("10.0.0.1")]);
-    expect(slots).toHaveLength(100);
+    expect(slots).toHaveLength(32);
     await clock.advance(249);
-    expect(slots).toHaveLength(100);
+    expect(slots).toHaveLength(32);
     await clock.advance(1);
-    expect(slots).toHaveLength(200);
+    expect(slots).toHaveLength(64);
     await clock.advance(250);
-    expect(slots).toHaveLength(400);
-    await clock.advance(500);
+    expect(slots).toHaveLength(128);
+    await clock.advance(750);
     expect(slots).toHaveLength(1000);
     expect(clock.pending).toBe(0);
   });
@@ -84,15 +84,15 @@ describe("while others wait, a pod", () => {
     const { clock, slots, way, enter, hold } = newWay();
     enter(1000);
     way.update([endpoint("10.0.0.1")]);
-    for (const slot of slots.slice(0, 100)) slot.done();
-    for (const slot of slots.slice(100, 200)) slot.done();
-    for (const slot of slots.slice(200, 300)) slot.done();
-    expect(slots).toHaveLength(400);
+    for (const slot of slots.slice(0, 32)) slot.done();
+    for (const slot of slots.slice(32, 64)) slot.done();
+    for (const slot of slots.slice(64, 96)) slot.done();
+    expect(slots).toHaveLength(128);
     await clock.advance(250);
-    expect(slots).toHaveLength(400);
+    expect(slots).toHaveLength(128);
     await clock.advance(250);
-    expect(slots).toHaveLength(500);
-    expect(hold.waiting().count).toBe(500);
+    expect(slots).toHaveLength(160);
+    expect(hold.waiting().count).toBe(840);
     way.close();
   });
 
@@ -121,27 +121,27 @@ describe("while nobody waits, pods", () => {
 
   test("have no limit again as soon as the last that waited has a slot", () => {
     const { clock, slots, way, enter } = newWay();
-    enter(50);
+    enter(20);
     way.update([endpoint("10.0.0.1")]);
-    expect(slots).toHaveLength(50);
+    expect(slots).toHaveLength(20);
     expect(clock.pending).toBe(0);
     enter(500);
-    expect(slots).toHaveLength(550);
+    expect(slots).toHaveLength(520);
   });
 
-  test("begin with 100 again when they have all been away", async () => {
+  test("begin with 32 again when they have all been away", async () => {
     const { clock, slots, way, enter } = newWay();
     enter(500);
     way.update([endpoint("10.0.0.1")]);
     await clock.advance(250);
-    expect(slots).toHaveLength(200);
+    expect(slots).toHaveLength(64);
     way.update([]);
     for (const slot of slots) slot.done();
     await clock.advance(250);
     expect(clock.pending).toBe(0);
     slots.length = 0;
     way.update([endpoint("10.0.0.2")]);
-    expect(slots).toHaveLength(100);
+    expect(slots).toHaveLength(32);
     way.close();
     expect(clock.pending).toBe(0);
   });

@@ -10,7 +10,7 @@ import { Pod } from "./pod.ts";
  * Requests that a pod gets at once when many wait, and after how many milliseconds it gets twice as many if others still do. Where each
  * slot was used several times meanwhile there is no need: more at once would open more connections and make nothing faster.
  */
-const SURGE = 100;
+const SURGE = 32;
 const SURGE_STEP = 250;
 const BRISK = 4;
 /** More than ever come, and yet a number, so that the pod with the fewest requests can be told. */
