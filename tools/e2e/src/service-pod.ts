@@ -45,6 +45,9 @@ export interface ServicePodOptions {
 /** Keeps a pod until its process has ended, as a kubelet does. */
 const FINALIZER = "evenkeel.io/process";
 
+/** The program in the image. Flags of Node may stand before it. */
+const MAIN = "/app/main.mjs";
+
 /**
  * The container of a Deployment's newest pod as a process on this machine: the arguments, variables, files and account that the chart
  * gives it, at places of this machine. It gets SIGTERM when the pod is deleted, and the pod goes when it has ended.
@@ -90,7 +93,7 @@ export class ServicePod implements AsyncDisposable {
       });
     const kubeconfig = await accountKubeconfig(cluster, namespace, spec.serviceAccountName);
     const variables = container.env.map((one) => [one.name, here(one.value ?? namespace)] as const);
-    const given = [...container.args.slice(1).map(here), ...flags, `--kubeconfig=${kubeconfig}`];
+    const given = [...container.args.slice(container.args.indexOf(MAIN) + 1).map(here), ...flags, `--kubeconfig=${kubeconfig}`];
     const started = ServiceProcess.start(main, given, { env: { ...Object.fromEntries(variables), ...env } });
     return new ServicePod(started, pod, options);
   }
