@@ -213,12 +213,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     metrics: registry.register(controllerMetrics),
     queueMetrics: registry.register(workqueueMetrics),
   });
-  service.lead("switch", (term) =>
-    loop(term).finally(() => {
-      memories.clear();
-      board.clear();
-    }),
-  );
+  service.lead("switch", (term) => loop(term).finally(() => turns.resign()));
 
   // The doors.
   const transport = rpcTransport(service);

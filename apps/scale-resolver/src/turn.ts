@@ -231,6 +231,19 @@ export class Turns {
     return decision;
   }
 
+  /** The term is over: whoever leads now says where services stand. */
+  resign(): void {
+    const { metrics, memories, board } = this.#options;
+    for (const { namespace, name, service } of this.#served.values()) {
+      for (const state of STATES) metrics.state.set({ namespace, service, state }, 0);
+      metrics.mode.set({ namespace, crd_name: name }, 0);
+    }
+    this.#served.clear();
+    this.#told.clear();
+    memories.clear();
+    board.clear();
+  }
+
   #measure({ namespace, name, service }: Binding, before: State, after: State): void {
     const { metrics } = this.#options;
     for (const state of STATES) metrics.state.set({ namespace, service, state }, state === after ? 1 : 0);

@@ -93,7 +93,11 @@ export class ServicePod implements AsyncDisposable {
       });
     const kubeconfig = await accountKubeconfig(cluster, namespace, spec.serviceAccountName);
     const variables = container.env.map((one) => [one.name, here(one.value ?? namespace)] as const);
-    const given = [...container.args.slice(container.args.indexOf(MAIN) + 1).map(here), ...flags, `--kubeconfig=${kubeconfig}`];
+    const given = [
+      ...container.args.slice(container.args.indexOf(MAIN) + 1).map(here),
+      ...flags,
+      `--kubeconfig=${kubeconfig}`,
+    ];
     const started = ServiceProcess.start(main, given, { env: { ...Object.fromEntries(variables), ...env } });
     return new ServicePod(started, pod, options);
   }
