@@ -87,9 +87,12 @@ export class Activities implements Component {
   tell(key: string): void {
     if (!this.#options.shared || this.#stopped) return;
     const { state, instance } = this.#options;
-    void this.#report()
-      .then(() => state.edges.publish(OBJECT, TOPIC, `${instance} ${key}`))
-      .catch((error: unknown) => this.#fail(error));
+    const publish = () => state.edges.publish(OBJECT, TOPIC, `${instance} ${key}`);
+    // What is sent in one go arrives in its order, so that whoever hears of the report finds it.
+    const isSentNow = this.#reporting === undefined;
+    const reported = this.#report();
+    const published = isSentNow ? publish() : reported.then(publish);
+    void Promise.all([reported, published]).catch((error: unknown) => this.#fail(error));
   }
 
   /** Null while it is not known. `now` asks the others anew, for what is done upon the answer. */

@@ -1,4 +1,4 @@
-import { externalScaler, type Served } from "@evenkeel/rpc";
+import { externalScaler, type Served, Status } from "@evenkeel/rpc";
 import { type Clock, sleep } from "@evenkeel/runtime";
 import { serviceKey } from "../binding.ts";
 import type { State } from "../decide/state.ts";
@@ -78,6 +78,7 @@ export function externalScalerService(options: ExternalScalerOptions): Served<ex
   return {
     definition: externalScaler.ExternalScalerDefinition,
     implementation: new ExternalScaler(options),
+    statuses: { [NoSuchScaledService.entry.code]: Status.NOT_FOUND },
     // KEDA sends no token.
     access: {
       isActive: "anyone",

@@ -1,0 +1,101 @@
+import { describe, expect, test } from "@jest/globals";
+import { isLedAt, leadAway, leadBack, leadsToResolver, type VirtualServiceDestination } from "./virtual-service.ts";
+
+const resolver = { namespace: "evenkeel-system", name: "scale-resolver", port: 8012 };
+const detour = { namespace: "shop", service: "checkout", resolver };
+const away = { host: "scale-resolver.evenkeel-system.svc.cluster.local", port: { number: 8012 } };
+
+function to(host: string, more: object = {}): VirtualServiceDestination {
+  return { destination: { host }, ...more };
+}
+
+function led(name: string, more: object = {}): VirtualServiceDestination {
+  return { ...more, destination: away, headers: { request: { set: { "x-evenkeel-service": name } } } };
+}
+
+test.each(["checkout", "checkout.shop", "checkout.shop.svc", "checkout.shop.svc.cluster.local"])(
+  "%s is the Service",
+  (host) => {
+    const { rules, was } = leadAway([{ route: [to(host)] }], detour);
+    expect(rules).toEqual([{ route: [led("checkout.shop")] }]);
+    expect(was).toEqual([{ service: "checkout", at: [0, 0], was: to(host) }]);
+    expect(leadsToResolver(rules, detour)).toBe(true);
+    expect(leadBack(rules, was, detour)).toEqual([{ route: [to(host)] }]);
+  },
+);
+
+test.each(["cart", "checkout.bank", "checkout.shop.svcs", "checkout.example.com", "my-checkout"])(
+  "%s is another",
+  (host) => {
+    const rules = [{ route: [to(host)] }, {}];
+    expect(leadAway(rules, detour)).toEqual({ rules, was: [] });
+  },
+);
+
+test("weights, matches, timeouts and headers stay, the port is told to the resolver, the subset comes back", () => {
+  const headers = { request: { set: { "x-team": "shop" }, remove: ["cookie"] }, response: { add: { a: "b" } } };
+  const entry = { destination: { host: "checkout", subset: "v2", port: { number: 8080 } }, weight: 30, headers };
+  const rules = [{ match: [{ uri: { prefix: "/" } }], timeout: "3s", route: [to("cart"), entry] }];
+  const { rules: switched, was } = leadAway(rules, detour);
+  const set = { "x-team": "shop", "x-evenkeel-service": "checkout.shop:8080" };
+  expect(switched).toEqual([
+    {
+      ...rules[0],
+      route: [
+        to("cart"),
+        { ...entry, destination: away, headers: { ...headers, request: { ...headers.request, set } } },
+      ],
+    },
+  ]);
+  expect(leadBack(switched, was, detour)).toEqual(rules);
+});
+
+test("what is led away already is not led again", () => {
+  const { rules } = leadAway([{ route: [to("checkout")] }], detour);
+  expect(leadAway(rules, detour)).toEqual({ rules, was: [] });
+  expect(isLedAt(rules, [0, 0], detour)).toBe(true);
+  expect(isLedAt(rules, [0, 1], detour)).toBe(false);
+  expect(isLedAt(rules, [3, 0], detour)).toBe(false);
+});
+
+describe("on the way back", () => {
+  test("another Service that sleeps behind the same route stays with the resolver", () => {
+    const cart = { ...detour, service: "cart" };
+    const first = leadAway([{ route: [to("checkout")] }, { route: [to("cart")] }], detour);
+    const second = leadAway(first.rules, cart);
+    expect(leadBack(second.rules, [...first.was, ...second.was], detour)).toEqual([
+      { route: [to("checkout")] },
+      { route: [led("cart.shop")] },
+    ]);
+  });
+
+  test("rules that somebody has put in another order each get their own back", () => {
+    const subset = (name: string) => ({
+      destination: { host: "checkout", subset: name },
+      weight: name === "v1" ? 1 : 2,
+    });
+    const { rules, was } = leadAway([{ route: [subset("v1")] }, { route: [subset("v2")] }], detour);
+    expect(leadBack([...rules].reverse(), was, detour)).toEqual([{ route: [subset("v2")] }, { route: [subset("v1")] }]);
+  });
+
+  test("what somebody has changed meanwhile keeps his change", () => {
+    const { rules, was } = leadAway([{ route: [to("checkout", { weight: 10 })] }], detour);
+    const changed = [{ route: [{ ...rules[0]?.route?.[0], weight: 90 }, to("elsewhere")] }];
+    expect(leadBack(changed, was, detour)).toEqual([{ route: [to("checkout", { weight: 90 }), to("elsewhere")] }]);
+  });
+
+  test("without anything remembered the Service is found in the header", () => {
+    const set = { "x-evenkeel-service": "checkout.shop:8080", "x-team": "shop" };
+    const rules = [{ route: [{ destination: away, headers: { request: { set } } }] }];
+    expect(leadBack(rules, [], detour)).toEqual([
+      {
+        route: [
+          {
+            destination: { host: "checkout", port: { number: 8080 } },
+            headers: { request: { set: { "x-team": "shop" } } },
+          },
+        ],
+      },
+    ]);
+  });
+});

@@ -1,0 +1,145 @@
+import { externalScaler } from "@evenkeel/rpc";
+import { FakeClock } from "@evenkeel/runtime/testing";
+import { describe, expect, test } from "@jest/globals";
+import { loopback } from "../testing/loopback-rpc.ts";
+import { CONCURRENCY, type ScaledSight, externalScalerService } from "./external-scaler.ts";
+
+const reference = { name: "checkout", namespace: "shop", scalerMetadata: {} };
+const ASLEEP: ScaledSight = { state: "Zero", ready: 0, starting: 0, activity: activity(0), here: 0 };
+const WARM: ScaledSight = { ...ASLEEP, state: "Serve", ready: 1 };
+
+function activity(pending: number, inFlight = 0, requestRate = 0) {
+  return { pending, inFlight, requestRate };
+}
+
+/** A scaler that sees what it is told to, and a caller of it. */
+async function scaler(first: ScaledSight) {
+  const clock = new FakeClock();
+  const listeners = new Set<(key: string) => void>();
+  let sight = first;
+  const served = externalScalerService({
+    find: (namespace, name) => (name === "checkout" ? `${namespace}/${name}` : undefined),
+    look: () => Promise.resolve(sight),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    clock,
+  });
+  const { peer, [Symbol.asyncDispose]: stop } = await loopback(served);
+  const see = (seen: ScaledSight, key = "shop/checkout") => {
+    sight = seen;
+    for (const listener of listeners) listener(key);
+  };
+  const client = peer.client(externalScaler.ExternalScalerDefinition);
+  return { client, clock, listeners, see, [Symbol.asyncDispose]: stop };
+}
+
+/** What a stream says, as it comes. */
+function following(open: (options: { readonly signal: AbortSignal }) => AsyncIterable<{ readonly result: boolean }>) {
+  const leaving = new AbortController();
+  const iterator = open({ signal: leaving.signal })[Symbol.asyncIterator]();
+  let next = iterator.next();
+  const isSilent = Symbol("silent");
+  return {
+    async said(): Promise<boolean | undefined> {
+      const { value } = (await next) as { readonly value: { readonly result: boolean } | undefined };
+      next = iterator.next();
+      return value?.result;
+    },
+    async isSilent(): Promise<boolean> {
+      const moment = new Promise((resolve) => setTimeout(() => resolve(isSilent), 50));
+      return (await Promise.race([next, moment])) === isSilent;
+    },
+    end: async () => {
+      leaving.abort();
+      await next.catch(() => undefined);
+    },
+  };
+}
+
+test.each<[string, boolean, ScaledSight]>([
+  ["it sleeps", false, ASLEEP],
+  ["it serves and nobody is seen", true, WARM],
+  ["it is guarded", true, { ...WARM, state: "Guard" }],
+  ["it wakes", true, { ...ASLEEP, state: "Wake" }],
+  ["its state is not known yet", true, { ...ASLEEP, state: null }],
+  ["a request waits anywhere", true, { ...ASLEEP, activity: activity(1) }],
+  ["a request is under way anywhere", true, { ...ASLEEP, activity: activity(0, 1) }],
+  ["a request waits here, and the others are not heard of", true, { ...ASLEEP, activity: null, here: 1 }],
+  ["the others are not heard of while it sleeps", false, { ...ASLEEP, activity: null }],
+  ["a pod starts, whoever asked for it", true, { ...ASLEEP, starting: 1 }],
+  ["a pod is ready though it was put to sleep", true, { ...ASLEEP, ready: 1 }],
+])("when %s, that it is active is %p", async (_, active, sight) => {
+  await using service = await scaler(sight);
+  expect(await service.client.isActive(reference)).toEqual({ result: active });
+});
+
+test.each<[string, number, ScaledSight]>([
+  ["nobody asks while it sleeps", 0, ASLEEP],
+  ["requests wait for a wake", 7, { ...ASLEEP, activity: activity(7) }],
+  ["requests wait here, and the others are not heard of", 3, { ...ASLEEP, activity: null, here: 3 }],
+  ["it serves past the resolver", 30, { ...WARM, ready: 3 }],
+  ["the resolver sees a part of it only", 30, { ...WARM, state: "Guard", ready: 3, activity: activity(0, 2) }],
+  ["the resolver sees more than the pods should have", 50, { ...WARM, state: "Guard", activity: activity(40, 10) }],
+  ["its last pod leaves", 0, { ...ASLEEP, ready: 1 }],
+])("when %s, the metric is %p", async (_, value, sight) => {
+  await using service = await scaler(sight);
+  const scaledObjectRef = { ...reference, scalerMetadata: { targetConcurrency: "10" } };
+  expect(await service.client.getMetrics({ scaledObjectRef, metricName: CONCURRENCY })).toEqual({
+    metricValues: [{ metricName: CONCURRENCY, metricValue: BigInt(value), metricValueFloat: value }],
+  });
+});
+
+test.each(["", "0", "-1", "NaN", "1e999", "many"])("a target of %p is no target", async (targetConcurrency) => {
+  await using service = await scaler(WARM);
+  const { metricSpecs } = await service.client.getMetricSpec({ ...reference, scalerMetadata: { targetConcurrency } });
+  expect(metricSpecs).toEqual([{ metricName: CONCURRENCY, targetSize: 100n, targetSizeFloat: 100 }]);
+});
+
+describe("the stream", () => {
+  test("begins with the state, then tells edges, and nothing of other services", async () => {
+    await using service = await scaler(ASLEEP);
+    const stream = following((options) => service.client.streamIsActive(reference, options));
+    expect(await stream.said()).toBe(false);
+    service.see({ ...ASLEEP, activity: activity(1) }, "shop/cart");
+    expect(await stream.isSilent()).toBe(true);
+    service.see({ ...ASLEEP, activity: activity(1) });
+    expect(await stream.said()).toBe(true);
+    service.see(WARM);
+    expect(await stream.isSilent()).toBe(true);
+    service.see(ASLEEP);
+    expect(await stream.said()).toBe(false);
+    await stream.end();
+  });
+
+  test("tells an edge again every two seconds until there are replicas, then every thirty", async () => {
+    await using service = await scaler({ ...ASLEEP, activity: activity(1) });
+    const stream = following((options) => service.client.streamIsActive(reference, options));
+    expect(await stream.said()).toBe(true);
+    for (let turn = 0; turn < 3; turn++) {
+      await service.clock.advance(1999);
+      expect(await stream.isSilent()).toBe(true);
+      await service.clock.advance(1);
+      expect(await stream.said()).toBe(true);
+    }
+    service.see(WARM);
+    await service.clock.advance(29_000);
+    expect(await stream.isSilent()).toBe(true);
+    await service.clock.advance(1000);
+    expect(await stream.said()).toBe(true);
+    await stream.end();
+  });
+
+  test("is silent while nothing is to be told, and leaves nothing behind", async () => {
+    await using service = await scaler(ASLEEP);
+    const stream = following((options) => service.client.streamIsActive(reference, options));
+    expect(await stream.said()).toBe(false);
+    await service.clock.advance(90_000);
+    expect(await stream.isSilent()).toBe(true);
+    expect(service.listeners.size).toBe(1);
+    await stream.end();
+    while (service.listeners.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(service.clock.pending).toBe(0);
+  });
+});

@@ -1,0 +1,141 @@
+import type { ServiceProcess } from "@evenkeel/e2e";
+import { endpointSlices, leases } from "@evenkeel/kube";
+import { RedisServer } from "@evenkeel/state-contract";
+import { type Answer, ask, type AskOptions, eventually, type World } from "./world.ts";
+
+/** The Service before the replicas. */
+const OWN = "scale-resolver";
+
+/** One replica of the service, at an address of loopback that is its own. */
+export interface Replica {
+  readonly name: "a" | "b";
+  readonly address: string;
+  process: ServiceProcess;
+}
+
+/**
+ * Two replicas of the real service on one real Redis. They listen on the same ports of two addresses, as pods do, and the test is the one
+ * who says which of them are ready.
+ */
+export class Pair implements AsyncDisposable {
+  readonly #world: World;
+  readonly #flags: readonly string[];
+  readonly #ended = new Set<ServiceProcess>();
+  readonly redis: RedisServer;
+  readonly a: Replica;
+  readonly b: Replica;
+
+  private constructor(world: World, redis: RedisServer, flags: readonly string[]) {
+    this.#world = world;
+    this.redis = redis;
+    this.#flags = flags;
+    this.a = { name: "a", address: "127.0.0.1", process: this.#serve("a", "127.0.0.1") };
+    this.b = { name: "b", address: "127.0.0.2", process: this.#serve("b", "127.0.0.2") };
+  }
+
+  static async start(world: World, flags: readonly string[] = []): Promise<Pair> {
+    const pair = new Pair(world, await RedisServer.start(), flags);
+    await Promise.all(pair.both.map(({ process }) => process.phase("ready")));
+    await pair.setReady("a", "b");
+    return pair;
+  }
+
+  get both(): readonly [Replica, Replica] {
+    return [this.a, this.b];
+  }
+
+  other(replica: Replica): Replica {
+    return replica === this.a ? this.b : this.a;
+  }
+
+  /** As the EndpointSlice controller would write it: these are ready, the others are not. */
+  async setReady(...names: readonly Replica["name"][]): Promise<void> {
+    const endpoints = this.both.map(({ name, address }) => {
+      const ready = names.includes(name);
+      return {
+        addresses: [address],
+        conditions: { ready, serving: ready, terminating: !ready },
+        targetRef: { kind: "Pod", namespace: "default", name, uid: `uid-${name}` },
+      };
+    });
+    const resource = this.#world.kube.resource(endpointSlices);
+    const metadata = {
+      ...{ namespace: "default", name: `${OWN}-x` },
+      labels: { "kubernetes.io/service-name": OWN, "endpointslice.kubernetes.io/managed-by": "tests" },
+    };
+    const slice = {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata,
+      addressType: "IPv4",
+      endpoints,
+    };
+    const { items } = await resource.list({ namespace: "default" });
+    const isThere = items.some(({ metadata: { name } }) => name === metadata.name);
+    if (!isThere) await resource.create({ ...slice, ports: [] } as never);
+    else await resource.patch(metadata, { type: "merge", body: { endpoints } });
+  }
+
+  /** Who leads, once somebody that is alive does. */
+  async leader(): Promise<Replica> {
+    return eventually(async () => {
+      const { spec } = await this.#world.kube.resource(leases).get({ namespace: "default", name: OWN });
+      const found = this.both.find(({ name }) => name === spec?.holderIdentity);
+      if (!found) throw new Error(`${spec?.holderIdentity ?? "nobody"} leads`);
+      return found;
+    });
+  }
+
+  /** kill -9. Its pod is not ready any more a moment later. */
+  async kill(replica: Replica): Promise<void> {
+    replica.process.signal("SIGKILL");
+    await replica.process.exit;
+    await this.setReady(this.other(replica).name);
+  }
+
+  /** As a pod that is deleted: it is told to end, and its endpoint is not ready from that moment on. */
+  async leave(replica: Replica): Promise<void> {
+    replica.process.signal("SIGTERM");
+    await this.setReady(this.other(replica).name);
+  }
+
+  hasEnded({ process }: Replica): boolean {
+    return this.#ended.has(process);
+  }
+
+  /** Starts a replica again that has ended, under its name and address. */
+  async revive(replica: Replica): Promise<void> {
+    await replica.process.exit;
+    replica.process = this.#serve(replica.name, replica.address);
+    await replica.process.phase("ready");
+    await this.setReady("a", "b");
+  }
+
+  /** Where one replica takes the requests of a Service. */
+  async place(replica: Replica, service: string): Promise<{ readonly host: string; readonly port: number }> {
+    const port = (await this.#world.get(service)).status?.ports?.[0]?.port ?? 0;
+    return { host: replica.address, port };
+  }
+
+  /** What one replica answers a request for a Service. */
+  async ask(replica: Replica, service: string, options: AskOptions = {}): Promise<Answer> {
+    return ask(await this.place(replica, service), options);
+  }
+
+  async door(replica: Replica, name: string): Promise<string> {
+    const { ports } = (await replica.process.phase("ready")) as { ports: Record<string, number> };
+    return `${replica.address}:${ports[name] ?? "none"}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.both.map(({ process }) => process[Symbol.asyncDispose]()));
+    await this.redis.end();
+  }
+
+  #serve(name: string, address: string): ServiceProcess {
+    const own = [`--pod-name=${name}`, `--pod-ip=${address}`, `--listen-host=${address}`, `--resolver-service=${OWN}`];
+    const process = this.#world.serve([...own, `--state=${this.redis.address}`, ...this.#flags]);
+    void process.exit.then(() => this.#ended.add(process));
+    return process;
+  }
+}
