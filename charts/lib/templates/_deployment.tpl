@@ -5,7 +5,9 @@ apiVersion: apps/v1
 kind: Deployment
 {{ include "evenkeel-lib.metadata" . }}
 spec:
+  {{- if not ($values.autoscaling).enabled }}
   replicas: {{ $values.replicas }}
+  {{- end }}
   selector:
     matchLabels: {{- include "evenkeel-lib.selector" . | nindent 6 }}
   strategy:
