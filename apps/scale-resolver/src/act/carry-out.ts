@@ -54,14 +54,23 @@ export class CarryOut {
   async run(work: Work, context: ReconcileContext): Promise<Outcome> {
     const { decision, snapshot } = work;
     if (decision.dryRun || snapshot.blocked) return { done: false };
-    let done = false;
+    const acted = await this.#attempt(context, () => this.#act(work, context));
+    const done = acted.value ?? false;
+    // The path follows the resolver's replicas whatever else fails: a wake that is refused must not keep requests on one that leaves.
+    const kept = await this.#attempt(context, () => this.#keep(work, done ? decision.after : decision.before, context));
+    const error = acted.error ?? kept.error;
+    return error ? { done, failure: explain(error), error } : { done };
+  }
+
+  async #attempt<T>(
+    { signal }: ReconcileContext,
+    task: () => Promise<T>,
+  ): Promise<{ readonly value?: T; readonly error?: Error }> {
     try {
-      done = await this.#act(work, context);
-      await this.#keep(work, done ? decision.after : decision.before, context);
-      return { done };
+      return { value: await task() };
     } catch (error) {
-      context.signal.throwIfAborted();
-      return { done, failure: explain(error), error: toError(error) };
+      signal.throwIfAborted();
+      return { error: toError(error) };
     }
   }
 
