@@ -1,0 +1,160 @@
+import { createLogger } from "@evenkeel/runtime";
+import { FakeClock } from "@evenkeel/runtime/testing";
+import type { State } from "@evenkeel/state";
+import { describeRedis, eventually, openedState, RedisServer } from "@evenkeel/state-contract";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import type { Activity } from "../src/decide/snapshot.ts";
+import { Activities } from "../src/observe/activities.ts";
+import type { ResolverEndpoint } from "../src/observe/resolver-endpoints.ts";
+
+const NOTHING: Activity = { pending: 0, inFlight: 0, requests: 0, lastRequestAt: null };
+const KEY = "shop/checkout";
+
+const ends: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** One replica, with a clock of its own that moves when it is told. */
+class Sample {
+  readonly clock = new FakeClock();
+  readonly changed: string[] = [];
+  readonly lines: string[] = [];
+  readonly activities: Activities;
+  own: Activity = NOTHING;
+
+  constructor(name: string, state: State, ready: () => readonly string[], shared = true) {
+    const endpoint = (of: string): Pick<ResolverEndpoint, "replica" | "targetRef"> => ({
+      replica: `uid-${of}`,
+      targetRef: { kind: "Pod", name: of },
+    });
+    this.activities = new Activities({
+      state,
+      instance: name,
+      keys: () => [KEY],
+      local: () => this.own,
+      resolvers: () => ready().map(endpoint),
+      shared,
+      changed: (key) => this.changed.push(key),
+      clock: this.clock,
+      log: createLogger({
+        service: "test",
+        level: "info",
+        secrets: [],
+        destination: { write: (line: string) => this.lines.push(line) },
+      }),
+    });
+    this.activities.start();
+    ends.push(() => this.activities.stop());
+  }
+
+  has(activity: Partial<Activity>): void {
+    this.own = { ...this.own, ...activity };
+    this.activities.tell(KEY);
+  }
+
+  read(): ReturnType<Activities["read"]> {
+    return this.activities.read(KEY, true);
+  }
+}
+
+describe("a replica whose state is its own", () => {
+  async function alone(ready: () => readonly string[]) {
+    const { state, close } = await openedState("sqlite::memory:");
+    ends.push(close);
+    return new Sample("a", state, ready, false);
+  }
+
+  test("knows what it has itself", async () => {
+    const a = await alone(() => ["a"]);
+    a.has({ pending: 2, inFlight: 1, requests: 3, lastRequestAt: 7 });
+    expect(await a.read()).toMatchObject({ pending: 2, inFlight: 1, requests: 3, lastRequestAt: 7 });
+  });
+
+  test("knows nothing as soon as there is another, of which it cannot hear", async () => {
+    const a = await alone(() => ["a", "b"]);
+    expect(await a.read()).toBeNull();
+  });
+
+  test("tells the rate of the last minute", async () => {
+    const a = await alone(() => ["a"]);
+    a.has({ requests: 100 });
+    await a.clock.advance(1000);
+    a.has({ requests: 160 });
+    await a.clock.advance(1000);
+    expect((await a.read())?.requestRate).toBeCloseTo(30, 0);
+    await a.clock.advance(120_000);
+    expect((await a.read())?.requestRate).toBe(0);
+  });
+});
+
+describeRedis("replicas on one Redis", () => {
+  async function two() {
+    const redis = await RedisServer.start();
+    ends.push(() => redis.end());
+    const [one, other] = [await openedState(redis.address), await openedState(redis.address)];
+    ends.push(one.close, other.close);
+    let ready: readonly string[] = ["a", "b"];
+    const a = new Sample("a", one.state, () => ready);
+    const b = new Sample("b", other.state, () => ready);
+    await eventually("both know of each other", 5000, async () => ((await a.read()) && (await b.read())) !== null);
+    return { redis, a, b, setReady: (...names: readonly string[]) => (ready = names) };
+  }
+
+  test("add up what they have, and hear of it at once", async () => {
+    const { a, b } = await two();
+    a.has({ requests: 1, pending: 1, lastRequestAt: 5 });
+    await eventually("b hears of it", 5000, () => Promise.resolve(b.changed.includes(KEY)));
+    expect(await b.activities.read(KEY)).toMatchObject({ pending: 1, inFlight: 0, requests: 1, lastRequestAt: 5 });
+    b.has({ requests: 2, inFlight: 2, lastRequestAt: 9 });
+    await eventually("a hears of it", 5000, () => Promise.resolve(a.changed.includes(KEY)));
+    const both = { pending: 1, inFlight: 2, requests: 3, lastRequestAt: 9 };
+    expect(await a.read()).toMatchObject(both);
+    expect(await b.read()).toMatchObject(both);
+  });
+
+  test("know nothing while one that takes requests has not spoken, though another has that leaves", async () => {
+    const { a, setReady } = await two();
+    setReady("a", "c");
+    expect(await a.read()).toBeNull();
+  });
+
+  test("count what one has that leaves, until it is gone", async () => {
+    const { a, b, setReady } = await two();
+    b.has({ requests: 1, pending: 1 });
+    setReady("a");
+    await eventually("a hears of it", 5000, async () => (await a.read())?.pending === 1);
+    await b.activities.stop();
+    expect(await a.read()).toMatchObject({ pending: 0, requests: 0 });
+  });
+
+  test("forget one that is dead after a few seconds, and know nothing until it is not ready any more", async () => {
+    const { a, b, setReady } = await two();
+    b.has({ requests: 1, pending: 1 });
+    await eventually("a hears of it", 5000, async () => (await a.read())?.pending === 1);
+    // Its clock stands still, so that it reports no more, as one does that is dead.
+    const since = performance.now();
+    await eventually("it is forgotten", 8000, async () => {
+      await a.clock.advance(1000);
+      return (await a.read()) === null;
+    });
+    expect(performance.now() - since).toBeGreaterThan(2500);
+    setReady("a");
+    expect(await a.read()).toMatchObject({ pending: 0 });
+  }, 15_000);
+
+  test("know nothing while Redis is away, say so once, and go on when it is back", async () => {
+    const { redis, a, b } = await two();
+    await redis.kill();
+    await eventually("it is missed", 5000, async () => (await a.read()) === null);
+    for (let beat = 0; beat < 5; beat++) await a.clock.advance(1000);
+    expect(await a.read()).toBeNull();
+    await redis.run();
+    await eventually("it is back", 10_000, async () => {
+      await a.clock.advance(1000);
+      await b.clock.advance(1000);
+      return (await a.read()) !== null && (await b.read()) !== null;
+    });
+    expect(a.lines.filter((line) => line.includes("do not hear of each other")).length).toBeLessThanOrEqual(1);
+  }, 30_000);
+});
