@@ -99,7 +99,7 @@ export class Stream<T> {
 
   constructor(call: ClientHttp2Stream, decode: (bytes: Uint8Array) => T) {
     this.#call = call;
-    let rest = Buffer.alloc(0);
+    let rest: Buffer = Buffer.alloc(0);
     call.on("data", (chunk: Buffer) => {
       rest = Buffer.concat([rest, chunk]);
       while (rest.length >= 5 && rest.length >= 5 + rest.readUInt32BE(1)) {
@@ -111,8 +111,11 @@ export class Stream<T> {
     });
     const { promise, resolve } = Promise.withResolvers<End>();
     let last: IncomingHttpHeaders = {};
-    call.on("response", (headers) => (last = { ...last, ...headers }));
-    call.on("trailers", (headers) => (last = { ...last, ...headers }));
+    const note = (headers: IncomingHttpHeaders) => {
+      last = { ...last, ...headers };
+    };
+    call.on("response", note);
+    call.on("trailers", note);
     call.on("error", () => undefined);
     call.on("close", () => {
       const message = last["grpc-message"] ?? "";

@@ -21,6 +21,8 @@ export class Pair implements AsyncDisposable {
   readonly #world: World;
   readonly #flags: readonly string[];
   readonly #ended = new Set<ServiceProcess>();
+  /** Identities under which nobody can lead any more. */
+  readonly #gone = new Set<string>();
   readonly redis: RedisServer;
   readonly a: Replica;
   readonly b: Replica;
@@ -72,30 +74,42 @@ export class Pair implements AsyncDisposable {
     };
     const { items } = await resource.list({ namespace: "default" });
     const isThere = items.some(({ metadata: { name } }) => name === metadata.name);
-    if (!isThere) await resource.create({ ...slice, ports: [] } as never);
+    if (!isThere) await resource.create({ ...slice, ports: [] });
     else await resource.patch(metadata, { type: "merge", body: { endpoints } });
   }
 
   /** Who leads, once somebody that is alive does. */
   async leader(): Promise<Replica> {
     return eventually(async () => {
-      const { spec } = await this.#world.kube.resource(leases).get({ namespace: "default", name: OWN });
-      const found = this.both.find(({ name }) => name === spec?.holderIdentity);
-      if (!found) throw new Error(`${spec?.holderIdentity ?? "nobody"} leads`);
+      const holder = await this.#holder();
+      const found = this.both.find(({ name }) => holder.startsWith(`${name}_`));
+      if (!found || this.#gone.has(holder)) throw new Error(`${holder} leads`);
       return found;
     });
   }
 
+  async #holder(): Promise<string> {
+    const { spec } = await this.#world.kube.resource(leases).get({ namespace: "default", name: OWN });
+    return spec?.holderIdentity ?? "";
+  }
+
+  /** A Lease outlives a leader that is gone. */
+  async #end(replica: Replica, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    replica.process.signal(signal);
+    const holder = await this.#holder();
+    if (holder.startsWith(`${replica.name}_`)) this.#gone.add(holder);
+  }
+
   /** kill -9. Its pod is not ready any more a moment later. */
   async kill(replica: Replica): Promise<void> {
-    replica.process.signal("SIGKILL");
+    await this.#end(replica, "SIGKILL");
     await replica.process.exit;
     await this.setReady(this.other(replica).name);
   }
 
   /** As a pod that is deleted: it is told to end, and its endpoint is not ready from that moment on. */
   async leave(replica: Replica): Promise<void> {
-    replica.process.signal("SIGTERM");
+    await this.#end(replica, "SIGTERM");
     await this.setReady(this.other(replica).name);
   }
 

@@ -1,4 +1,14 @@
-import { type At, before, type Detour, headerValue, type Led, namedPort, SERVICE_HEADER, type Was } from "./led.ts";
+import {
+  type At,
+  before,
+  type Detour,
+  headerValue,
+  type Led,
+  namedPort,
+  SERVICE_HEADER,
+  type Was,
+  without,
+} from "./led.ts";
 
 /** gateway.networking.k8s.io/v1, as far as backends go. */
 export interface HttpRouteRule {
@@ -91,14 +101,13 @@ function undone({ filters = [], ...backend }: BackendRef, detour: Detour): Backe
   const { port } = namedPort(headerOf(filters), detour) ?? {};
   const left = filters.flatMap((filter) => {
     if (!isModifier(filter)) return [filter];
-    const { set: _, ...modifier } = filter.requestHeaderModifier ?? {};
+    const modifier = without(filter.requestHeaderModifier ?? {}, "set");
     const set = otherHeaders(filter);
     const kept = { ...modifier, ...(set.length === 0 ? {} : { set }) };
     return Object.keys(kept).length === 0 ? [] : [{ ...filter, requestHeaderModifier: kept }];
   });
-  const { namespace: __, port: ___, ...rest } = backend;
   return {
-    ...rest,
+    ...without(backend, "namespace", "port"),
     name: detour.service,
     ...(port === undefined ? {} : { port }),
     ...(left.length === 0 ? {} : { filters: left }),

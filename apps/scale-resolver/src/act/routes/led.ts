@@ -68,3 +68,9 @@ function canonical(value: unknown): string {
       : one,
   );
 }
+
+/** An object without some of its fields. */
+export function without<T extends object, Name extends keyof T>(value: T, ...names: readonly Name[]): Omit<T, Name> {
+  const entries = Object.entries(value).filter(([name]) => !(names as readonly string[]).includes(name));
+  return Object.fromEntries(entries) as Omit<T, Name>;
+}

@@ -128,7 +128,8 @@ export class RouteSwitch {
       const changed = change(read);
       if (!changed || !read.route) return;
       try {
-        return await this.#write(read.kind, read.route, changed, options);
+        await this.#write(read.kind, read.route, changed, options);
+        return;
       } catch (error) {
         if (!(error instanceof kubeErrors.Conflict) || attempt === TRIES) throw error;
       }

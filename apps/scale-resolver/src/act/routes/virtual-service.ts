@@ -1,4 +1,14 @@
-import { type At, before, type Detour, headerValue, type Led, namedPort, SERVICE_HEADER, type Was } from "./led.ts";
+import {
+  type At,
+  before,
+  type Detour,
+  headerValue,
+  type Led,
+  namedPort,
+  SERVICE_HEADER,
+  type Was,
+  without,
+} from "./led.ts";
 
 /** networking.istio.io/v1, as far as destinations of HTTP go. */
 export interface VirtualServiceRule {
@@ -73,15 +83,13 @@ function detoured(entry: VirtualServiceDestination, detour: Detour): VirtualServ
 
 /** As near as can be to what was led away, for one that somebody has changed since: its subset is not remembered. */
 function undone(entry: VirtualServiceDestination, detour: Detour): VirtualServiceDestination {
-  const { headers = {}, destination: _, ...rest } = entry;
+  const { headers = {} } = entry;
   const { [SERVICE_HEADER]: name, ...set } = headers.request?.set ?? {};
   const { port } = namedPort(name, detour) ?? {};
-  const { set: __, ...request } = headers.request ?? {};
-  const kept = { ...request, ...(isEmpty(set) ? {} : { set }) };
-  const { request: ___, ...others } = headers;
-  const left = { ...others, ...(isEmpty(kept) ? {} : { request: kept }) };
+  const kept = { ...without(headers.request ?? {}, "set"), ...(isEmpty(set) ? {} : { set }) };
+  const left = { ...without(headers, "request"), ...(isEmpty(kept) ? {} : { request: kept }) };
   return {
-    ...rest,
+    ...without(entry, "destination", "headers"),
     destination: { host: detour.service, ...(port === undefined ? {} : { port: { number: port } }) },
     ...(isEmpty(left) ? {} : { headers: left }),
   };
