@@ -202,7 +202,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     name,
     sources: [
       specChanges(view.objects),
-      ...serviceChanges(view.bindings, view.services, view.slices),
+      ...serviceChanges(view.bindings, view.services, view.slices, (key) => gate.handsOver(key)),
       ...(view.ownSlices ? [resolverChanges(view.objects, view.ownSlices)] : []),
       nudges,
     ],

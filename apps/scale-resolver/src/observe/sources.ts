@@ -25,18 +25,23 @@ function asksOtherwise({ metadata: old }: StoredElastiService, { metadata: now }
   );
 }
 
-/** The ElastiServices of Services whose pods or ports changed. */
+/**
+ * The ElastiServices of Services whose pods or ports changed. While requests that waited are being handed over (`busy`), pods are left
+ * to them: whoever watches the requests names the key when the last has gone.
+ */
 export function serviceChanges(
   bindings: Bindings,
   services: Watched<Service>,
   slices: Watched<EndpointSlice>,
+  busy: (service: string) => boolean,
 ): readonly KeySource[] {
   const of = <T extends Service | EndpointSlice>(store: Watched<T>, serviceOf: (object: T) => string): KeySource => ({
     whenSynced: (signal) => store.whenSynced(signal),
     subscribe: (enqueue) =>
       store.subscribe((change) => {
-        const owner = bindings.ownerOf(serviceOf(change.type === "deleted" ? change.old : change.object));
-        if (owner) enqueue(keyOf(owner), change.relisted ? "low" : "normal");
+        const service = serviceOf(change.type === "deleted" ? change.old : change.object);
+        const owner = bindings.ownerOf(service);
+        if (owner && !busy(service)) enqueue(keyOf(owner), change.relisted ? "low" : "normal");
       }),
   });
   return [

@@ -42,7 +42,12 @@ export class Gate {
     const log = options.log.child({ component: "gate" });
     this.#options = { ...options, log };
     this.#hostHeaders = options.hostHeaders.map((name) => name.toLowerCase());
-    this.#ledger = new Ledger({ clock, log, metrics });
+    this.#ledger = new Ledger({
+      clock,
+      log,
+      metrics,
+      busy: () => [...this.#services.keys()].some((key) => this.handsOver(key)),
+    });
     const descriptors = new Descriptors(options.descriptorLimit ?? descriptorLimit(), () => this.#sockets());
     this.#room = new WaitingRoom({
       clock,
@@ -139,6 +144,12 @@ export class Gate {
   setLeaving(key: string, leaving: boolean): void {
     const service = this.#services.get(key);
     if (service) service.leaving = leaving;
+  }
+
+  /** Whether requests that waited are going to pods now. */
+  handsOver(key: string): boolean {
+    const service = this.#services.get(key);
+    return service !== undefined && service.serves && service.pending > 0;
   }
 
   activity(key: string): Activity {

@@ -8,7 +8,7 @@ import type { GateRoute } from "./gate-route.ts";
 import { type Ended, Ledger } from "./ledger.ts";
 import { ProbeRules } from "./probe-rules.ts";
 
-function newLedger() {
+function newLedger(busy: () => boolean = () => false) {
   const clock = new FakeClock();
   const lines: string[] = [];
   const registry = new MetricRegistry();
@@ -18,7 +18,7 @@ function newLedger() {
     secrets: [],
     destination: { write: (line) => lines.push(line) },
   });
-  const ledger = new Ledger({ clock, log, metrics: registry.register(metrics) });
+  const ledger = new Ledger({ clock, log, metrics: registry.register(metrics), busy });
   const route = { key: "shop/checkout", namespace: "shop", service: "checkout" } as GateRoute;
   const service = new GatedService(route, new ProbeRules([], () => undefined));
   const entry: Ended = {
@@ -42,6 +42,22 @@ test("a burst is written by and by, so that no request waits for the log, and no
   expect(lines).toHaveLength(200);
   await clock.advance(1000);
   expect(lines).toHaveLength(1000);
+  expect(clock.pending).toBe(0);
+});
+
+test("lines wait until requests are handed over, and for five seconds at most", async () => {
+  let isBusy = true;
+  const { clock, lines, ledger, entry } = newLedger(() => isBusy);
+  ledger.ended(entry);
+  await clock.advance(4000);
+  expect(lines).toHaveLength(0);
+  isBusy = false;
+  await clock.advance(250);
+  expect(lines).toHaveLength(1);
+  isBusy = true;
+  ledger.ended(entry);
+  await clock.advance(5250);
+  expect(lines).toHaveLength(2);
   expect(clock.pending).toBe(0);
 });
 

@@ -10,6 +10,8 @@ const NEXT = 10;
 /** Entries that are written at once, so that no request waits long for them, and how many may wait. */
 const BATCH = 200;
 const MOST = 20_000;
+/** How long lines wait at most for requests that are handed over, in milliseconds. */
+const PATIENCE = 5_000;
 
 /** A request that ended. */
 export interface Ended {
@@ -30,6 +32,8 @@ export interface LedgerOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics<typeof metrics>;
+  /** Whether requests that waited are being handed over: lines come after them. */
+  readonly busy?: () => boolean;
 }
 
 /**
@@ -42,6 +46,8 @@ export class Ledger {
   readonly #poured = new WeakMap<GatedService, number>();
   #ended: Ended[] = [];
   #written = 0;
+  /** When the oldest entry came, in monotonic milliseconds. */
+  #since = 0;
   #leftOut = 0;
   #found = { port: 0, header: 0, none: 0 };
   #cancel: (() => void) | undefined;
@@ -64,6 +70,7 @@ export class Ledger {
 
   ended(entry: Ended): void {
     this.touch(entry.service);
+    if (this.#ended.length === 0) this.#since = this.#options.clock.monotonic();
     if (this.#ended.length - this.#written < MOST) this.#ended.push(entry);
     else {
       this.#leftOut += 1;
@@ -78,9 +85,11 @@ export class Ledger {
   }
 
   readonly #flush = (): void => {
-    this.#write();
+    const { clock, busy } = this.#options;
+    const rests = busy?.() === true && clock.monotonic() - this.#since < PATIENCE;
+    if (!rests) this.#write();
     this.#pour();
-    if (this.#ended.length > 0) this.#cancel = this.#options.clock.schedule(NEXT, this.#flush);
+    if (this.#ended.length > 0) this.#cancel = clock.schedule(rests ? GATHER : NEXT, this.#flush);
   };
 
   #pour(): void {
