@@ -127,7 +127,7 @@ export class Turns {
     const outcome = await carryOut.run({ object, service, binding, ports, snapshot, decision }, context);
     const now = clock.now();
     const stage = outcome.done ? stageAfter(snapshot, decision) : snapshot.stage;
-    const woke = stage.state === "Wake" && snapshot.stage.state !== "Wake";
+    const woke = isWake(snapshot.stage.state, stage.state);
     const lastWokenAt = woke ? now : snapshot.lastWokenAt;
     const provenAt = stage.state === "Serve" ? null : snapshot.path.provenAt;
     memories.set(key, { stage, provenAt, lastWokenAt });
@@ -269,6 +269,11 @@ export class Turns {
     registry.forget({ namespace, source: service });
     registry.forget({ namespace, crd_name: name });
   }
+}
+
+/** Whether a service was woken. A pod may be ready before the leader looks: then it is out of Zero without having been seen in Wake. */
+function isWake(before: State, after: State): boolean {
+  return after !== before && (after === "Wake" || (before === "Zero" && after === "Guard"));
 }
 
 /** What the workload is set to once a decision has been carried out. */
