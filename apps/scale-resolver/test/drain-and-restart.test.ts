@@ -81,13 +81,15 @@ describe("a resolver that starts anew", () => {
     await world.inState("leaving", "Zero");
     await world.inState("serving", "Serve");
     await world.inState("sleeping", "Zero");
+    // None of those that serve was put to sleep, and none that sleeps was woken.
+    const replicas = await Promise.all(names.map((name) => world.replicas(name)));
+    expect(Object.fromEntries(names.map((name, index) => [name, replicas[index]]))).toEqual({
+      ...{ serving: 1, sleeping: 0, waking: 1, leaving: 0 },
+    });
     for (const name of names) {
       const { status } = await eventually(() => world.ask(name, { path: `/${name}` }));
-      expect([name, status]).toEqual([name, 200]);
+      expect([name, status, await world.replicas(name)]).toEqual([name, 200, 1]);
     }
-    // None of those that serve was put to sleep, and none that slept was woken but by its request.
-    const metrics = await second.url("admin", "/metrics");
-    await eventually(async () => expect(await metricOf(metrics, "evenkeel_resolver_wakes_total")).toBe(2));
   });
 
   test("leaves a path in which it was forgotten, once pods are ready", async () => {

@@ -47,9 +47,8 @@ async function asleep(flags: readonly string[] = [], change: Readonly<Record<str
 
 describe("an API server that is gone", () => {
   test("when requests come to a service that sleeps keeps them waiting, and none is lost when it is back", async () => {
-    const { link, flag } = await Link.to(world);
-    await using _ = link;
-    const service = await asleep([flag]);
+    await using link = await Link.to(world);
+    const service = await asleep([link.flag]);
     link.cut();
     const answers = Array.from({ length: 50 }, (_, index) => world.ask("shop", { method: "POST", path: `/${index}` }));
     await pause(AWAY);
@@ -63,9 +62,8 @@ describe("an API server that is gone", () => {
   }, 60_000);
 
   test("when the pod gets ready delays the answers, and loses none", async () => {
-    const { link, flag } = await Link.to(world);
-    await using _ = link;
-    await asleep([flag]);
+    await using link = await Link.to(world);
+    await asleep([link.flag]);
     const answers = Array.from({ length: 50 }, (_, index) => world.ask("shop", { path: `/${index}` }));
     await eventually(async () => expect(await world.replicas("shop")).toBe(1));
     link.cut();
@@ -88,9 +86,8 @@ describe("an API server that is gone", () => {
   }, 60_000);
 
   test("that has forgotten what was watched is listed anew, and a request wakes the service as ever", async () => {
-    const { link, flag } = await Link.to(world);
-    await using _ = link;
-    await asleep([flag]);
+    await using link = await Link.to(world);
+    await asleep([link.flag]);
     world.faults.add({ fault: { kind: "status", code: 410 }, verb: "watch", times: 6 });
     link.break();
     expect((await world.ask("shop")).status).toBe(200);

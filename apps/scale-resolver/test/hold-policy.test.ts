@@ -145,10 +145,10 @@ describe("a workload that is no Deployment", () => {
     await eventually(() =>
       world.kube.resource(fleets).create({ apiVersion: "example.dev/v1", kind: "Fleet", metadata: name, spec }),
     );
-    let over = false;
+    const over = new AbortController();
     const controller = (async () => {
-      while (!over) {
-        const { spec } = (await world.kube.resource(fleets).get(name)) as Fleet;
+      while (!over.signal.aborted) {
+        const { spec } = await world.kube.resource(fleets).get(name);
         const now = await world.kube.resource(deployments).get(name);
         const replicas = spec?.replicas ?? 0;
         if (now.spec?.replicas !== replicas) await world.scale("shop", replicas);
@@ -161,9 +161,9 @@ describe("a workload that is no Deployment", () => {
     await world.inState("shop", "Zero");
     await world.isEmpty("shop");
     expect((await world.ask("shop")).status).toBe(200);
-    const { spec: woken } = (await world.kube.resource(fleets).get(name)) as Fleet;
+    const { spec: woken } = await world.kube.resource(fleets).get(name);
     expect(woken?.replicas).toBe(1);
-    over = true;
+    over.abort();
     await controller;
   });
 });

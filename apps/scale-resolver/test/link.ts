@@ -1,16 +1,18 @@
-import { connect, createServer, type Server, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
 import { readFile, writeFile } from "node:fs/promises";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import type { World } from "./world.ts";
 
 /** The way from a service to the API server, which can be cut: what is open breaks, and what is new is refused. */
 export class Link implements AsyncDisposable {
+  /** By which a service takes it. */
+  readonly flag: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #isCut = false;
 
-  private constructor(port: number) {
+  private constructor(port: number, file: string) {
+    this.flag = `--kubeconfig=${file}`;
     this.#server = createServer((client) => {
       if (this.#isCut) return void client.on("error", () => undefined).resetAndDestroy();
       const beyond = connect(port, "127.0.0.1");
@@ -29,15 +31,14 @@ export class Link implements AsyncDisposable {
     });
   }
 
-  /** Resolves with a link and the flag by which a service of that world takes it. */
-  static async to(world: World): Promise<{ readonly link: Link; readonly flag: string }> {
-    const link = new Link(Number(new URL(world.api.url).port));
+  static async to(world: World): Promise<Link> {
+    const file = join(world.folder, "linked");
+    const link = new Link(Number(new URL(world.api.url).port), file);
     await new Promise<void>((resolve) => void link.#server.listen(0, "127.0.0.1", resolve));
     const { port } = link.#server.address() as AddressInfo;
-    const file = join(world.folder, "linked");
     const direct = await readFile(world.kubeconfig, "utf8");
     await writeFile(file, direct.replaceAll(world.api.url, `http://127.0.0.1:${port}`));
-    return { link, flag: `--kubeconfig=${file}` };
+    return link;
   }
 
   cut(): void {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ServiceProcess } from "@evenkeel/e2e";
@@ -193,7 +193,8 @@ export class World implements AsyncDisposable {
   }
 
   clusterAddress(name: string): string {
-    const part = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_000, 7);
+    let part = 7;
+    for (const letter of name) part = (part * 31 + letter.charCodeAt(0)) % 65_000;
     return `127.${150 + this.#number}.${Math.floor(part / 256)}.${(part % 254) + 1}`;
   }
 
@@ -333,7 +334,10 @@ class EchoPod {
     this.#server.on("connection", (socket) => {
       this.#sockets.add(socket.on("close", () => this.#sockets.delete(socket)));
     });
-    this.#server.on("error", () => undefined);
+    // Two worlds of one number would answer for each other.
+    this.#server.on("error", (error) => {
+      throw error;
+    });
     const listen = () => void this.#server.listen(PORT, address);
     // Nobody may hear of a ready pod before it listens, unless that is asked for.
     if (refuse === 0) listen();
