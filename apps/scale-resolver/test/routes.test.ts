@@ -212,6 +212,35 @@ test("a switch that is changed in the midst of sleep puts the old route back and
   expect((await world.ask("shop")).status).toBe(200);
 });
 
+test("two services behind one route sleep and wake each for itself", async () => {
+  await serve();
+  await world.workload("cart");
+  const resource = world.kube.resource(virtualServices);
+  const { spec, ...rest } = virtualService();
+  const http = [...spec.http, { route: [{ destination: { host: "cart" } }] }];
+  const made = await resource.create({ ...rest, spec: { ...spec, http } });
+  world.metric = 0;
+  const change = { switch: { type: "virtualService", name: "shop" } };
+  await Promise.all([world.elasti("shop", change), world.elasti("cart", change)]);
+  await Promise.all(["shop", "cart"].map((name) => world.inState(name, "Zero")));
+  const hosts = async () => {
+    const rules = (await resource.get(shop)).spec?.["http"] as { route: { destination: { host: string } }[] }[];
+    return rules.map(({ route }) => route[0]?.destination.host);
+  };
+  await eventually(async () => expect(await hosts()).toEqual([AWAY.host, AWAY.host]));
+  await Promise.all(["shop", "cart"].map((name) => world.isEmpty(name)));
+
+  // The trigger still says idle, and a while goes by before it counts again.
+  const cooldownPeriod = 60;
+  await world.kube.resource(elastiServices).patch(shop, { type: "merge", body: { spec: { cooldownPeriod } } });
+  expect((await world.ask("shop")).status).toBe(200);
+  await eventually(async () => expect(await hosts()).toEqual(["shop", AWAY.host]));
+  expect(await world.replicas("cart")).toBe(0);
+  world.metric = 5;
+  expect((await world.ask("cart")).status).toBe(200);
+  await isBack(virtualServices, made.spec);
+});
+
 test("an HTTPRoute is switched only where a ReferenceGrant lets it, and until then the service is not put to sleep", async () => {
   const place = await serve();
   const made = await world.kube.resource(httpRoutes).create(httpRoute());
