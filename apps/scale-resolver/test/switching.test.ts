@@ -146,8 +146,7 @@ describe("Resolver.Wake", () => {
     expect(await world.replicas("shop")).toBe(1);
     await world.inState("shop", "Serve");
     expect(
-      (await call(service, "Resolver/Wake", { service: { namespace: "default", name: "none" }, reason: "x" }))
-        .status,
+      (await call(service, "Resolver/Wake", { service: { namespace: "default", name: "none" }, reason: "x" })).status,
     ).toBe(404);
     expect(await metricOf(await service.url("admin", "/metrics"), "evenkeel_resolver_requests_total")).toBe(0);
   });
