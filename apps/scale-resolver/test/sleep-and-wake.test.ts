@@ -85,15 +85,15 @@ describe("a service", () => {
     await world.elasti("shop", { triggers: undefined });
     await world.inState("shop", "Serve");
     await eventually(() => world.ask("shop"));
-    let stop = false;
+    const stop = new AbortController();
     const statuses: number[] = [];
     const asking = (async () => {
-      while (!stop) statuses.push((await world.ask("shop")).status);
+      while (!stop.signal.aborted) statuses.push((await world.ask("shop")).status);
     })();
     await world.scale("shop", 0);
-    await world.inState("shop", "Serve", 20_000).catch(() => undefined);
     await eventually(async () => expect(await world.replicas("shop")).toBe(1));
-    stop = true;
+    await world.inState("shop", "Serve");
+    stop.abort();
     await asking;
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(statuses.length).toBeGreaterThan(10);

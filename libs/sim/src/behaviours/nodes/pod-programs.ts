@@ -36,7 +36,10 @@ export function podPrograms(start: (pod: RunningPod) => PodProgram | undefined):
     const unlisten = store.listen((table, { type, object: pod }) => {
       if (table.name !== tables.pods) return;
       const { uid } = pod.metadata;
-      if (type === "DELETED") return kill(uid);
+      if (type === "DELETED") {
+        kill(uid);
+        return;
+      }
       if (isGoing(pod) && programs.has(uid) && !leaving.has(uid)) {
         leaving.add(uid);
         programs.get(uid)?.terminate?.();
