@@ -1,0 +1,3 @@
+import { replicaMatrix } from "./replica-matrix.ts";
+
+replicaMatrix(29, ["Zero", "Wake"]);

@@ -1,0 +1,3 @@
+import { replicaMatrix } from "./replica-matrix.ts";
+
+replicaMatrix(27, ["Serve", "Guard"]);
