@@ -106,11 +106,16 @@ export class CarryOut {
     const { replicas, stage } = snapshot;
     if (replicas === null || replicas === 0 || !context.term.held()) return false;
     await this.#joinRoute(work, context);
-    if (autoscaler) await autoscalers.pause(namespace, autoscaler, context);
-    const now = await activity(serviceKey(namespace, service));
-    const isQuiet = now?.requests === stage.requests && now.pending + now.inFlight === 0;
-    const slept = isQuiet && (await scales.sleep(namespace, target, replicas, context)) === "slept";
-    if (!slept) await this.#resume(binding, context);
+    let slept = false;
+    try {
+      if (autoscaler) await autoscalers.pause(namespace, autoscaler, context);
+      const now = await activity(serviceKey(namespace, service));
+      const isQuiet = now?.requests === stage.requests && now.pending + now.inFlight === 0;
+      slept = isQuiet && (await scales.sleep(namespace, target, replicas, context)) === "slept";
+    } finally {
+      // A pause that is left on would have KEDA scale to zero by itself.
+      if (!slept) await this.#resume(binding, context);
+    }
     return slept;
   }
 
