@@ -29,7 +29,8 @@ const OF_TYPE: Readonly<
 > = {
   boolean: () => fc.boolean(),
   string: text,
-  integer: (schema) => numbers(schema, fc.integer({ min: schema.minimum ?? -1000, max: schema.maximum ?? 1000 })),
+  integer: (schema) =>
+    numbers(schema, fc.integer({ min: schema.minimum ?? -1000, max: schema.maximum ?? (schema.minimum ?? 0) + 1000 })),
   number: (schema) =>
     numbers(schema, fc.double({ min: schema.minimum ?? -10, max: schema.maximum ?? 10, noNaN: true })),
   array: list,
