@@ -1,6 +1,7 @@
 import {
   Badge,
   Card,
+  Conditions,
   type Decision,
   DecisionTable,
   Empty,
@@ -18,7 +19,6 @@ import {
   useNow,
 } from "@evenkeel/dashboard/browser";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { Conditions } from "./conditions.tsx";
 import { QueueChart } from "./queue-chart.tsx";
 import {
   type History,
@@ -83,7 +83,7 @@ export function ServiceDetail({ api, act, service, decisions, shown }: ServiceDe
           )}
         </div>
       )}
-      <Conditions conditions={shown.conditions} />
+      <Conditions conditions={shown.conditions} neutral={["Asleep"]} />
       <Card title="Last decisions" aside={<a href={routeLink("decisions", { text: object })}>All of this one</a>}>
         {own.length === 0 ? (
           <Empty title="No decision yet" />

@@ -1,4 +1,4 @@
-import type { Tone } from "@evenkeel/dashboard/browser";
+import type { Condition, Tone } from "@evenkeel/dashboard/browser";
 
 /** `resolver.v1.Service` in JSON. */
 export interface ServiceName {
@@ -28,14 +28,6 @@ export interface Service {
   readonly dryRun: boolean;
   readonly paused: boolean;
   readonly conditions: readonly Condition[];
-}
-
-export interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly since?: string;
 }
 
 /** `resolver.v1.HistoryResponse` in JSON. */

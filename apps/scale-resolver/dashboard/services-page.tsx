@@ -1,12 +1,11 @@
-import { Empty, Loading, type PageProps } from "@evenkeel/dashboard/browser";
+import { Empty, Loading, type PageProps, useWatched } from "@evenkeel/dashboard/browser";
 import { ServiceDetail } from "./service-detail.tsx";
 import { ServiceList } from "./service-list.tsx";
-import { keyOf } from "./service.ts";
-import { useServices } from "./use-services.ts";
+import { keyOf, type Service, withEvent } from "./service.ts";
 
 /** Every Service in a list, and the chosen one in full. */
 export function ServicesPage({ api, act, service, decisions, query }: PageProps) {
-  const services = useServices(api);
+  const services = useWatched<Service>(api, "Resolver/Watch", withEvent);
   if (!services) return <Loading what="services" />;
   const chosen = services.get(query["service"] ?? "") ?? services.values().next().value;
   if (!chosen) {

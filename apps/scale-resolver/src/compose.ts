@@ -15,6 +15,7 @@ import {
   leases,
   reflectorMetrics,
   services,
+  specChanges,
   workqueueMetrics,
 } from "@evenkeel/kube";
 import { CachedAuthorizer, decisionsService, rpcServer, rpcTransport } from "@evenkeel/rpc";
@@ -36,12 +37,12 @@ import { StatusWriter } from "./act/status-writer.ts";
 import { isBadNews } from "./act/status.ts";
 import { serviceKey } from "./binding.ts";
 import { scaleResolver } from "./definition.ts";
-import { elastiServices, referenceOf } from "./elasti-service-resource.ts";
+import { elastiServices, PAUSED, referenceOf, RELEASE } from "./elasti-service-resource.ts";
 import { ClusterView } from "./observe/cluster-view.ts";
 import { Observer } from "./observe/observer.ts";
 import { OriginalOperator } from "./observe/original-operator.ts";
 import { countReplicas } from "./observe/resolver-endpoints.ts";
-import { Nudges, resolverChanges, serviceChanges, specChanges } from "./observe/sources.ts";
+import { Nudges, resolverChanges, serviceChanges } from "./observe/sources.ts";
 import { Memories } from "./observe/stages.ts";
 import { Triggers } from "./observe/triggers/triggers.ts";
 import { Board } from "./serve/board.ts";
@@ -201,7 +202,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   const loop = controller({
     name,
     sources: [
-      specChanges(view.objects),
+      specChanges(view.objects, [PAUSED, RELEASE]),
       ...serviceChanges(view.bindings, view.services, view.slices, (key) => gate.handsOver(key)),
       ...(view.ownSlices ? [resolverChanges(view.objects, view.ownSlices)] : []),
       nudges,

@@ -1,6 +1,7 @@
 import {
   Badge,
   Card,
+  Conditions,
   type Decision,
   DecisionTable,
   Empty,
@@ -17,7 +18,6 @@ import {
   useLoaded,
 } from "@evenkeel/dashboard/browser";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { Conditions } from "./conditions.tsx";
 import { ShareBars } from "./share-bars.tsx";
 import { count, keyOf, placeOf, type Point, stateOf, type Weight } from "./weight.ts";
 import { WeightCharts } from "./weight-charts.tsx";

@@ -1,4 +1,4 @@
-import type { Tone } from "@evenkeel/dashboard/browser";
+import type { Condition, Tone } from "@evenkeel/dashboard/browser";
 
 /** `weights.v1.Rebalance` in JSON. */
 export interface RebalanceName {
@@ -22,14 +22,6 @@ export interface Weight {
   readonly baseValue: string;
   readonly minimum: string;
   readonly maximum: string;
-}
-
-export interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly since?: string;
 }
 
 /** `weights.v1.Point` in JSON. */

@@ -1,12 +1,11 @@
-import { Empty, Loading, type PageProps } from "@evenkeel/dashboard/browser";
-import { useWeights } from "./use-weights.ts";
-import { keyOf } from "./weight.ts";
+import { Empty, Loading, type PageProps, useWatched } from "@evenkeel/dashboard/browser";
+import { keyOf, type Weight, withEvent } from "./weight.ts";
 import { WeightDetail } from "./weight-detail.tsx";
 import { WeightList } from "./weight-list.tsx";
 
 /** Every Rebalance in a list, and the chosen one in full. */
 export function WeightsPage({ api, act, service, decisions, query }: PageProps) {
-  const weights = useWeights(api);
+  const weights = useWatched<Weight>(api, "Weights/Watch", withEvent);
   if (!weights) return <Loading what="weights" />;
   const chosen = weights.get(query["rebalance"] ?? "") ?? weights.values().next().value;
   if (!chosen) {

@@ -16,6 +16,7 @@ import {
   Reflector,
   reflectorMetrics,
   secrets,
+  specChanges,
   Store,
   workqueueMetrics,
 } from "@evenkeel/kube";
@@ -32,9 +33,8 @@ import { Observer } from "./observe/observer.ts";
 import { OriginalLease } from "./observe/original-lease.ts";
 import { PrometheusSources } from "./observe/prometheus/prometheus-sources.ts";
 import { KubeSecrets } from "./observe/secrets.ts";
-import { specChanges } from "./observe/spec-changes.ts";
 import { outsideOf } from "./outside.ts";
-import { rebalances, referenceOf, type StoredRebalance } from "./rebalance-resource.ts";
+import { PAUSED, rebalances, referenceOf, type StoredRebalance } from "./rebalance-resource.ts";
 import { WeightBoard } from "./serve/weight-board.ts";
 import { weightsService } from "./serve/weights-service.ts";
 import { Turns } from "./turn.ts";
@@ -116,7 +116,7 @@ export function composeWeightRebalancer(service: WeightRebalancer, env: Environm
   });
   const loop = controller({
     name,
-    sources: [specChanges(store)],
+    sources: [specChanges(store, [PAUSED])],
     reconcile: turns.take,
     workers: settings.workers,
     clock,

@@ -48,6 +48,7 @@ export { type RequeueLimits, requeueLimits } from "./requeue-limiter.ts";
 export type * from "./resource.ts";
 export * from "./resource-types.ts";
 export { kubeSettings } from "./settings.ts";
+export { specChanges } from "./spec-changes.ts";
 export { type Change, type ReadStore, Store, type StoreOptions, type Subscriber } from "./store.ts";
 export type { IndexFunction } from "./store-indexes.ts";
 export { dropManagedFields, keepOnly, type Transform } from "./transform.ts";

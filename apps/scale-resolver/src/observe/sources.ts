@@ -1,29 +1,9 @@
 import { keyOf, type EndpointSlice, type KeySource, type ReadStore, type Service } from "@evenkeel/kube";
-import { PAUSED, RELEASE, type StoredElastiService } from "../elasti-service-resource.ts";
+import type { StoredElastiService } from "../elasti-service-resource.ts";
 import type { Bindings } from "./bindings.ts";
 import { SERVICE_NAME } from "./slice-labels.ts";
 
 type Watched<T extends StoredElastiService | Service | EndpointSlice> = Pick<ReadStore<T>, "whenSynced" | "subscribe">;
-
-/** ElastiServices that came, went, or were asked for something else. A status is none of these, or each turn would lead to another. */
-export function specChanges(store: Watched<StoredElastiService>): KeySource {
-  return {
-    whenSynced: (signal) => store.whenSynced(signal),
-    subscribe: (enqueue) =>
-      store.subscribe((change) => {
-        if (change.type === "updated" && !asksOtherwise(change.old, change.object)) return;
-        enqueue(change.key, change.relisted ? "low" : "normal");
-      }),
-  };
-}
-
-function asksOtherwise({ metadata: old }: StoredElastiService, { metadata: now }: StoredElastiService): boolean {
-  return (
-    old.generation !== now.generation ||
-    old.deletionTimestamp !== now.deletionTimestamp ||
-    [PAUSED, RELEASE].some((name) => old.annotations?.[name] !== now.annotations?.[name])
-  );
-}
 
 /**
  * The ElastiServices of Services whose pods or ports changed. While requests that waited are being handed over (`busy`), pods are left

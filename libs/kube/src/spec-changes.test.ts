@@ -1,23 +1,29 @@
 import { expect, test } from "@jest/globals";
-import { Store } from "@evenkeel/kube";
-import { createLogger } from "@evenkeel/runtime";
-import type { StoredRebalance } from "../rebalance-resource.ts";
+import type { KubeObject } from "./object.ts";
 import { specChanges } from "./spec-changes.ts";
+import { Store } from "./store.ts";
+import { captureLog } from "./testing/captured-log.ts";
 
-const log = createLogger({ service: "test", level: "fatal", secrets: [], destination: { write: () => undefined } });
-const object: StoredRebalance = {
+const { log } = captureLog();
+const PAUSED = ["evenkeel.io/paused"];
+
+interface Sample extends KubeObject {
+  readonly status?: unknown;
+}
+
+const object: Sample = {
   metadata: { namespace: "shop", name: "checkout", uid: "1", resourceVersion: "1", generation: 1 },
 };
 
 /** The keys that are told of when the object changes so. */
-function toldOf(change: Partial<StoredRebalance["metadata"]>, status?: StoredRebalance["status"]): string[] {
-  const store = new Store<StoredRebalance>({ log });
+function toldOf(change: Partial<Sample["metadata"]>, status?: unknown): string[] {
+  const store = new Store<Sample>({ log });
   store.put(object);
   const told: string[] = [];
-  specChanges(store).subscribe((key) => void told.push(key));
+  specChanges(store, PAUSED).subscribe((key) => void told.push(key));
   told.length = 0;
   const metadata = { ...object.metadata, resourceVersion: "2", ...change };
-  store.put({ ...object, metadata, ...(status ? { status } : {}) });
+  store.put({ ...object, metadata, ...(status === undefined ? {} : { status }) });
   return told;
 }
 
@@ -37,9 +43,9 @@ test("a status, a label and a finalizer are not: the loop writes them itself", (
 });
 
 test("what is there at the beginning is worth a turn", () => {
-  const store = new Store<StoredRebalance>({ log });
+  const store = new Store<Sample>({ log });
   store.put(object);
   const told: string[] = [];
-  specChanges(store).subscribe((key, priority) => void told.push(`${key} ${priority}`));
+  specChanges(store, PAUSED).subscribe((key, priority) => void told.push(`${key} ${priority}`));
   expect(told).toEqual(["shop/checkout low"]);
 });

@@ -1,18 +1,35 @@
-import { Badge, Card, Empty, Time, type Tone } from "@evenkeel/dashboard/browser";
-import type { Condition } from "./weight.ts";
+import { Badge, type Tone } from "./badge.tsx";
+import { Card } from "./card.tsx";
+import { Empty } from "./states.tsx";
+import { Time } from "./time.tsx";
 
-/** Conditions that are good news when they are False. */
-const better = { False: ["Paused", "Throttled"] };
-
-function toneOf({ type, status }: Condition): Tone {
-  if (status === "Unknown") return "quiet";
-  const good = better.False.includes(type) ? "False" : "True";
-  if (status === good) return "ok";
-  return better.False.includes(type) ? "warn" : "bad";
+/** A condition of an object's status, in JSON. */
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly since?: string;
 }
 
-/** The conditions of the Rebalance's status. */
-export function Conditions({ conditions }: { readonly conditions: readonly Condition[] }) {
+export interface ConditionsProps {
+  readonly conditions: readonly Condition[];
+  /** Types that are neither good nor bad news, whatever their status. */
+  readonly neutral?: readonly string[];
+}
+
+/** Conditions that are good news when they are False. */
+const BETTER_FALSE: readonly string[] = ["Paused", "Throttled"];
+
+function toneOf({ type, status }: Condition, neutral: readonly string[]): Tone {
+  if (status === "Unknown" || neutral.includes(type)) return "quiet";
+  const good = BETTER_FALSE.includes(type) ? "False" : "True";
+  if (status === good) return "ok";
+  return BETTER_FALSE.includes(type) ? "warn" : "bad";
+}
+
+/** The conditions of an object's status. */
+export function Conditions({ conditions, neutral = [] }: ConditionsProps) {
   return (
     <Card title="Conditions">
       {conditions.length === 0 ? (
@@ -32,7 +49,7 @@ export function Conditions({ conditions }: { readonly conditions: readonly Condi
               <tr key={condition.type}>
                 <td>{condition.type}</td>
                 <td>
-                  <Badge tone={toneOf(condition)}>{condition.status}</Badge>
+                  <Badge tone={toneOf(condition, neutral)}>{condition.status}</Badge>
                 </td>
                 <td class="condition-message">
                   <strong>{condition.reason}</strong> <span class="quiet">{condition.message}</span>
