@@ -98,8 +98,8 @@ describeRedis("two replicas behind KEDA", () => {
     }
   }, 60_000);
 
-  test("push the first held request at once, from the one that holds it and from the other", async () => {
-    const names = ["edge-0", "edge-1", "edge-2", "edge-3", "edge-4"];
+  test("push the first held request within 20 ms, from the one that holds it and from the other", async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `edge-${index}`);
     await Promise.all(names.map((name) => asleep(name)));
     const took: { readonly here: number; readonly there: number }[] = [];
     for (const name of names) {
@@ -116,10 +116,9 @@ describeRedis("two replicas behind KEDA", () => {
       here?.cancel();
       there?.cancel();
     }
-    // The machine may be busy with other things at any one of them. The other hears of it by way of Redis: were it not told, it would find
-    // out with its next report, some hundreds of milliseconds later.
+    // The machine may be busy with other things at any one of them: the quickest tells how long the way is.
     expect(Math.min(...took.map(({ here }) => here))).toBeLessThan(20);
-    expect(Math.min(...took.map(({ there }) => there))).toBeLessThan(100);
+    expect(Math.min(...took.map(({ there }) => there))).toBeLessThan(20);
   }, 90_000);
 
   test("say it again until there are replicas, since KEDA drops what it cannot use yet", async () => {
