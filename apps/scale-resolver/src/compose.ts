@@ -24,6 +24,7 @@ import { DecisionStream, openState } from "@evenkeel/state";
 import { Autoscalers } from "./act/autoscalers.ts";
 import { CarryOut } from "./act/carry-out.ts";
 import { Selections } from "./act/children.ts";
+import { HandOver } from "./act/hand-over.ts";
 import { Leftovers } from "./act/leftovers.ts";
 import { LetGo } from "./act/let-go.ts";
 import { PathProbe } from "./act/path-probe.ts";
@@ -156,7 +157,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     tls: !settings.insecure,
     authentication: settings.kedaAuthentication,
   });
-  const acts = { path, routes, scales, autoscalers, leftovers };
+  const acts = { path, routes, scales, autoscalers, leftovers, handOver: new HandOver({ scales, autoscalers }) };
   const turns = new Turns({
     elastiServices: resource,
     view,

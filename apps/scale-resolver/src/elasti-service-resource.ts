@@ -1,6 +1,6 @@
 import { ELASTI_SERVICE } from "@evenkeel/api";
 import type { Condition, KubeObject, ObjectReference, ResourceTypeOf } from "@evenkeel/kube";
-import type { RouteRef } from "./binding.ts";
+import type { RouteRef, TargetRef } from "./binding.ts";
 import type { State } from "./decide/state.ts";
 
 /** An ElastiService as the API server hands it out: its spec is whatever somebody stored, until it is parsed. */
@@ -13,6 +13,8 @@ export interface ElastiServiceStatus {
   readonly observedGeneration?: number;
   readonly state?: State;
   readonly since?: string;
+  /** The workload that `replicas` are of. */
+  readonly scaleTargetRef?: TargetRef;
   readonly replicas?: number;
   /** The Service that `ports` are of. */
   readonly service?: string;

@@ -14,6 +14,7 @@ import type { MetricRegistry, Metrics } from "@evenkeel/metrics";
 import { type Clock, type DecisionOf, type Decisions, explain } from "@evenkeel/runtime";
 import type { Selections } from "./act/children.ts";
 import type { CarryOut } from "./act/carry-out.ts";
+import { formerWorkload } from "./act/hand-over.ts";
 import type { LetGo } from "./act/let-go.ts";
 import { BadSelector } from "./act/path-errors.ts";
 import type { PathSlices } from "./act/path-slices.ts";
@@ -117,14 +118,18 @@ export class Turns {
       return this.#idle(object, { reason: "ServiceNotFound", message }, context);
     }
     if (!(await this.#keepFinalizer(object, signal))) return undefined;
-    this.#served.set(key, binding);
     const ports = await this.#givePorts(object, service, signal);
 
+    const state = memories.get(key)?.stage.state;
+    const former = formerWorkload(binding, { status: object.status, served: this.#served.get(key), state });
+    // What was seen is of another workload.
+    if (former) memories.delete(key);
     const memory = memories.get(key);
     const joined = path.isJoined(binding.namespace, binding.service);
     const snapshot = await observer.observe({ object, elastiService, binding, memory, joined }, signal);
     const decision = this.#worded(decisions.decide(snapshot));
-    const outcome = await carryOut.run({ object, service, binding, ports, snapshot, decision }, context);
+    const outcome = await carryOut.run({ object, service, binding, ports, former, snapshot, decision }, context);
+    if (outcome.handedOver) this.#served.set(key, binding);
     const now = clock.now();
     const stage = outcome.done ? stageAfter(snapshot, decision) : snapshot.stage;
     const woke = isWake(snapshot.stage.state, stage.state);
@@ -136,14 +141,16 @@ export class Turns {
     const lastWakeMs = this.#options.wakes.lastMilliseconds(serviceKey(binding.namespace, binding.service));
     this.#options.board.show(key, { snapshot, decision, stage, lastWakeMs });
     const replicas = outcome.done ? replicasAfter(snapshot, decision) : snapshot.replicas;
-    // A former route is named until it is put back, since nobody else knows of it.
+    // A former route or workload is named until it is put back, since nobody else knows of it.
     const route = (outcome.failure === undefined ? undefined : object.status?.route) ?? binding.route;
+    const { target } = outcome.handedOver ? binding : (former ?? binding);
     const turn = {
       snapshot,
       decision,
       stage,
       ports,
-      replicas,
+      target,
+      replicas: outcome.handedOver ? replicas : null,
       route,
       failure: outcome.failure,
       lastWokenAt,
@@ -164,9 +171,11 @@ export class Turns {
     const former = object.status?.service ?? service;
     if (former === service || dryRun) return true;
     if (object.metadata.annotations?.[PAUSED] === "true") return false;
-    const before = this.#served.get(key);
-    // Which workload was behind it is known for as long as this process remembers.
-    if (before?.service !== former) await path.leave(namespace, former, context);
+    const served = this.#served.get(key);
+    const target = object.status?.scaleTargetRef;
+    const recorded = target && { ...binding, service: former, target, autoscaler: null, route: null };
+    const before = served?.service === former ? served : recorded;
+    if (!before) await path.leave(namespace, former, context);
     else if (!(await letGo.give(object, before, context))) return false;
     this.#forget(key);
     await statuses.write(object, { ...object.status, service, ports: [] }, context.signal);

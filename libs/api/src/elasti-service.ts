@@ -215,6 +215,14 @@ const status = z
     observedGeneration: integer().describe("The generation of spec that this is about.").exactOptional(),
     state: z.enum(["Serve", "Guard", "Zero", "Wake"]).describe("Where the service stands.").exactOptional(),
     since: timestamp().describe("Since when it stands there.").exactOptional(),
+    scaleTargetRef: z
+      .object({
+        apiVersion: boundedText(253).describe("API version of the workload."),
+        kind: boundedText(63).describe("Kind of the workload."),
+        name: z.string().describe("Name of the workload."),
+      })
+      .describe("The workload that is looked after, or was and is still to be handed back.")
+      .exactOptional(),
     replicas: int32().describe("Replicas that the workload was last seen to be set to.").exactOptional(),
     service: boundedText(253).describe("The Service that `ports` are of.").exactOptional(),
     ports: z

@@ -6,6 +6,7 @@ import type { stateDecider } from "../decide/state-decider.ts";
 import type { PortRecord, StoredElastiService } from "../elasti-service-resource.ts";
 import type { ResolverEndpoint } from "../observe/resolver-endpoints.ts";
 import type { Autoscalers } from "./autoscalers.ts";
+import type { FormerWorkload, HandOver } from "./hand-over.ts";
 import type { Leftovers } from "./leftovers.ts";
 import type { PathSlices } from "./path-slices.ts";
 import type { RouteSwitch } from "./routes/route-switch.ts";
@@ -18,6 +19,7 @@ export interface CarryOutOptions {
   readonly scales: Scales;
   readonly autoscalers: Autoscalers;
   readonly leftovers: Leftovers;
+  readonly handOver: HandOver;
   readonly scaledObjects: ScaledObjects;
   readonly resolvers: () => readonly ResolverEndpoint[];
   readonly activity: (key: string) => Promise<Activity | null>;
@@ -28,6 +30,8 @@ export interface Work {
   readonly service: Service;
   readonly binding: Binding;
   readonly ports: readonly PortRecord[];
+  /** The workload before this one, which is still to be handed back. */
+  readonly former: FormerWorkload | undefined;
   readonly snapshot: ServiceSnapshot;
   readonly decision: DecisionOf<typeof stateDecider>;
 }
@@ -35,6 +39,8 @@ export interface Work {
 export interface Outcome {
   /** Whether the service is now in the state that was decided. */
   readonly done: boolean;
+  /** Whether there is no workload left to be handed back. */
+  readonly handedOver: boolean;
   /** What went wrong, for a person; the work is taken up again after a while. */
   readonly failure?: string;
   readonly error?: Error;
@@ -52,14 +58,17 @@ export class CarryOut {
   }
 
   async run(work: Work, context: ReconcileContext): Promise<Outcome> {
-    const { decision, snapshot } = work;
-    if (decision.dryRun || snapshot.blocked) return { done: false };
+    const { decision, snapshot, binding, former } = work;
+    if (decision.dryRun || snapshot.blocked) return { done: false, handedOver: !former };
     const acted = await this.#attempt(context, () => this.#act(work, context));
     const done = acted.value ?? false;
     // The path follows the resolver's replicas whatever else fails: a wake that is refused must not keep requests on one that leaves.
     const kept = await this.#attempt(context, () => this.#keep(work, done ? decision.after : decision.before, context));
-    const error = acted.error ?? kept.error;
-    return error ? { done, failure: explain(error), error } : { done };
+    const { handOver } = this.#options;
+    const given = await this.#attempt(context, async () => former && handOver.run(binding.namespace, former, context));
+    const error = acted.error ?? kept.error ?? given.error;
+    const handedOver = given.error === undefined;
+    return error ? { done, handedOver, failure: explain(error), error } : { done, handedOver };
   }
 
   async #attempt<T>(

@@ -4,6 +4,7 @@ import { type Binding, serviceKey } from "../binding.ts";
 import { FINALIZER, type StoredElastiService } from "../elasti-service-resource.ts";
 import type { Pods } from "../decide/snapshot.ts";
 import type { Autoscalers } from "./autoscalers.ts";
+import { formerWorkload, type HandOver } from "./hand-over.ts";
 import type { Leftovers } from "./leftovers.ts";
 import type { PathSlices } from "./path-slices.ts";
 import type { RouteSwitch } from "./routes/route-switch.ts";
@@ -16,6 +17,7 @@ export interface LetGoOptions {
   readonly scales: Scales;
   readonly autoscalers: Autoscalers;
   readonly leftovers: Leftovers;
+  readonly handOver: HandOver;
   /** The pods behind a Service, by its key; null while they are unknown. */
   readonly pods: (key: string) => Pods | null;
   /** Why the original must be taken for running; undefined if it does not run. */
@@ -67,9 +69,12 @@ export class LetGo {
 
   /** Gives one Service back; false while it is too early, since no pod is ready yet or the original runs. */
   async give(object: StoredElastiService, binding: Binding, context: ReconcileContext): Promise<boolean> {
-    const { path, routes, leftovers, original } = this.#options;
+    const { path, routes, leftovers, original, handOver } = this.#options;
     const { signal, log } = context;
     if ((await original(signal)) !== undefined) return false;
+    const { status } = object;
+    const former = formerWorkload(binding, { status, served: undefined, state: status?.state });
+    if (former) await handOver.run(binding.namespace, former, context);
     if (!(await this.#isAwake(object, binding, context))) return false;
     const { namespace, service } = binding;
     for (const route of [object.status?.route, binding.route]) {

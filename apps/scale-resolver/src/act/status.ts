@@ -2,8 +2,9 @@ import { type Condition, type Judgement, setConditions } from "@evenkeel/kube";
 import type { Reason } from "../decide/reason.ts";
 import type { ServiceSnapshot } from "../decide/snapshot.ts";
 import type { Stage } from "../decide/state.ts";
-import type { RouteRef } from "../binding.ts";
+import type { RouteRef, TargetRef } from "../binding.ts";
 import type { ElastiServiceStatus, PortRecord } from "../elasti-service-resource.ts";
+import { isSameTarget } from "./hand-over.ts";
 
 /** Reasons for which a service cannot be put to sleep, or woken, until somebody or something else changes. */
 const FAULTS: ReadonlySet<string> = new Set<Reason>([
@@ -28,6 +29,8 @@ export interface TurnOutcome {
   readonly ports: readonly PortRecord[];
   /** The route that is switched beside the endpoints. */
   readonly route: RouteRef | null;
+  /** The workload that is looked after, or the one before it for as long as that is not handed back. */
+  readonly target: TargetRef;
   /** What the workload is set to now. */
   readonly replicas: number | null;
   /** What went wrong when the decision was carried out. */
@@ -43,7 +46,7 @@ export function statusAfter(
   turn: TurnOutcome,
   now: number,
 ): ElastiServiceStatus {
-  const { snapshot, stage, ports, replicas, route, lastWokenAt, lastWakeMs } = turn;
+  const { snapshot, stage, ports, route, lastWokenAt, lastWakeMs } = turn;
   const conditions = setConditions(before?.conditions ?? [], judgements(turn), now);
   return updated(
     before,
@@ -51,7 +54,7 @@ export function statusAfter(
       observedGeneration: snapshot.elastiService.generation,
       state: stage.state,
       since: time(stage.since),
-      ...(replicas === null ? {} : { replicas }),
+      ...workloadFields(before, turn),
       service: snapshot.service,
       ports: samePorts(before?.ports, ports) ? (before?.ports ?? ports) : ports,
       ...(lastWokenAt === null ? {} : { lastScaledUpTime: time(lastWokenAt) }),
@@ -62,6 +65,20 @@ export function statusAfter(
     },
     now,
   );
+}
+
+/** Replicas that were not read now are those of before, unless they were another workload's. */
+function workloadFields(
+  before: ElastiServiceStatus | undefined,
+  { target, replicas }: TurnOutcome,
+): Pick<ElastiServiceStatus, "scaleTargetRef" | "replicas"> {
+  const known = before?.scaleTargetRef;
+  if (known && isSameTarget(known, target)) {
+    return { scaleTargetRef: known, ...(replicas === null ? {} : { replicas }) };
+  }
+  const isForeign = known !== undefined && before?.replicas !== undefined;
+  const unread = isForeign ? { replicas: null as unknown as number } : {};
+  return { scaleTargetRef: target, ...(replicas === null ? unread : { replicas }) };
 }
 
 /** The same object where it is the same route, since a status is compared field by field. Null takes it out of what is stored. */
