@@ -1,4 +1,5 @@
 import type { Clock, Logger } from "@evenkeel/runtime";
+import type { Batch } from "./batch.ts";
 import type { Router } from "./destination.ts";
 import type { Deadlines, ForwardLimits } from "./limits.ts";
 import type { Tally } from "./tally.ts";
@@ -25,6 +26,7 @@ export interface Engine {
   readonly origins: Origins;
   /** The name that stands in `Via`. */
   readonly proxy: string;
+  readonly batch: Batch;
   /** Writes heads that nothing has followed, at the end of the tick. */
   readonly flush: FlushQueue;
 }

@@ -1,5 +1,6 @@
 import { MetricRegistry } from "@evenkeel/metrics";
 import type { Clock, Door, Logger } from "@evenkeel/runtime";
+import { Batch } from "./batch.ts";
 import type { Origin, Router } from "./destination.ts";
 import { type Engine, FlushQueue } from "./engine.ts";
 import { type Deadlines, defaultDeadlines, defaultLimits, type ForwardLimits } from "./limits.ts";
@@ -39,6 +40,7 @@ export class Forwarder implements Door {
   readonly #wheel: Wheel;
   readonly #tally: Tally;
   readonly #origins: Origins;
+  readonly #batch = new Batch();
   readonly #flush = new FlushQueue();
   readonly #listeners = new Set<Listener>();
   readonly #main: Listener;
@@ -55,6 +57,7 @@ export class Forwarder implements Door {
       connectTimeout: this.#deadlines.connect,
       tally: this.#tally,
       wheel: this.#wheel,
+      batch: this.#batch,
       now: () => options.clock.monotonic(),
     });
     this.#main = this.#make(options, options.router);
@@ -151,6 +154,7 @@ export class Forwarder implements Door {
       tally: this.#tally,
       origins: this.#origins,
       proxy: proxy ?? "evenkeel",
+      batch: this.#batch,
       flush: this.#flush,
     };
     const listener: Listener = new Listener(engine, options);

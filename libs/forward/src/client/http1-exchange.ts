@@ -1,5 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex, Readable } from "node:stream";
+import type { Waiting } from "../batch.ts";
 import type { Engine, Flushable } from "../engine.ts";
 import type { ClientProtocol } from "../exchange.ts";
 import { ClientExchange } from "./client-exchange.ts";
@@ -18,7 +19,7 @@ const exchangeOf = Symbol("exchange");
 type Marked = ServerResponse & { [exchangeOf]?: Http1Exchange };
 
 /** An exchange with a client that speaks HTTP/1.1 or 1.0. */
-export class Http1Exchange extends ClientExchange implements Flushable {
+export class Http1Exchange extends ClientExchange implements Flushable, Waiting {
   readonly method: string;
   readonly path: string;
   readonly host: string;
@@ -37,6 +38,8 @@ export class Http1Exchange extends ClientExchange implements Flushable {
   #rest = -1;
   /** The head is written and not sent yet. */
   #headWaits = false;
+  /** The whole body of the answer, which goes out with its head at the end of the turn. */
+  #whole: Buffer | undefined = undefined;
   #listensToDrain = false;
 
   constructor(
@@ -124,7 +127,8 @@ export class Http1Exchange extends ClientExchange implements Flushable {
   }
 
   flushHead(): void {
-    if (!this.#response.headersSent || this.#response.writableEnded || this.#response.destroyed) return;
+    if (!this.#headWaits || !this.#response.headersSent || this.#response.writableEnded) return;
+    if (this.#response.destroyed) return;
     this.#headWaits = false;
     this.#response.flushHeaders();
   }
@@ -134,9 +138,11 @@ export class Http1Exchange extends ClientExchange implements Flushable {
     if (this.#rest >= 0) {
       this.#rest -= data.length;
       if (this.#rest === 0) {
-        // Head and body as one text are one plain write instead of a list of buffers.
-        if (this.#headWaits && data.length <= ONE_WRITE) response.end(data.toString("latin1"), "latin1");
-        else response.end(data);
+        if (this.#headWaits && data.length <= ONE_WRITE) {
+          this.#headWaits = false;
+          this.#whole = data;
+          this.engine.batch.toClient(this);
+        } else response.end(data);
         return true;
       }
     }
@@ -147,6 +153,13 @@ export class Http1Exchange extends ClientExchange implements Flushable {
       response.on("drain", onDrain);
     }
     return false;
+  }
+
+  write(): void {
+    const whole = this.#whole as Buffer;
+    this.#whole = undefined;
+    // Head and body as one text are one plain write instead of a list of buffers.
+    if (!this.#response.destroyed) this.#response.end(whole.toString("latin1"), "latin1");
   }
 
   protected override writeEnd(trailers: readonly string[] | undefined): void {
@@ -163,7 +176,7 @@ export class Http1Exchange extends ClientExchange implements Flushable {
         return;
       }
     }
-    if (!response.writableEnded) response.end();
+    if (!this.#whole && !response.writableEnded) response.end();
     this.#dropBody();
   }
 

@@ -2,6 +2,7 @@ import { Agent } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { buildConnector, Pool } from "undici";
+import type { Batch } from "../batch.ts";
 import type { Origin } from "../destination.ts";
 import type { ForwardLimits } from "../limits.ts";
 import type { Tally } from "../tally.ts";
@@ -19,6 +20,7 @@ export interface OriginPoolOptions {
   readonly connectTimeout: number;
   readonly tally: Tally;
   readonly wheel: Wheel;
+  readonly batch: Batch;
   readonly now: () => number;
   /** Called when it has closed itself for want of use. */
   readonly idle: (pool: OriginPool) => void;
@@ -77,8 +79,8 @@ export class OriginPool extends Timed {
       running.start((this.#agent ??= this.#newAgent()), this.#options.limits.headBytes, ask);
       return running;
     }
-    const running = new UndiciTry(asker);
-    running.start((this.#undici ??= this.#newUndici()), ask);
+    const running = new UndiciTry((this.#undici ??= this.#newUndici()), ask);
+    this.#options.batch.toUpstream(running);
     return running;
   }
 

@@ -1,4 +1,5 @@
 import type { Dispatcher, Pool } from "undici";
+import type { Waiting } from "../batch.ts";
 import { answerHeaders } from "../headers/response-headers.ts";
 import type { Ask, Asker, Try } from "./try.ts";
 
@@ -6,24 +7,29 @@ import type { Ask, Asker, Try } from "./try.ts";
  * The fast way: requests without a body, by undici. It cannot send `Expect` and trailers, and sends no head before the first byte of
  * a body, so what has a body goes by `HttpTry`.
  */
-export class UndiciTry implements Try, Dispatcher.DispatchHandler {
+export class UndiciTry implements Try, Waiting, Dispatcher.DispatchHandler {
+  readonly #pool: Pool;
+  readonly #ask: Ask;
   readonly #asker: Asker;
   #controller: Dispatcher.DispatchController | undefined = undefined;
   #aborted = false;
   #answered = false;
 
-  constructor(asker: Asker) {
-    this.#asker = asker;
+  constructor(pool: Pool, ask: Ask) {
+    this.#pool = pool;
+    this.#ask = ask;
+    this.#asker = ask.asker;
   }
 
-  start(pool: Pool, { asker, path, host, headers }: Ask): void {
+  write(): void {
+    if (this.#aborted) return;
+    const { path, host, headers } = this.#ask;
+    const { method } = this.#asker;
     headers.push("host", host);
     // undici closes the connection after a HEAD unless it is told that the server is to be trusted with it.
     const options: Dispatcher.DispatchOptions =
-      asker.method === "HEAD"
-        ? { path, method: "HEAD", headers, reset: false }
-        : { path, method: asker.method, headers };
-    pool.dispatch(options, this);
+      method === "HEAD" ? { path, method, headers, reset: false } : { path, method, headers };
+    this.#pool.dispatch(options, this);
   }
 
   get connected(): boolean {

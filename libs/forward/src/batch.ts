@@ -1,0 +1,52 @@
+/** A write that waits for the end of the turn. */
+export interface Waiting {
+  write(): void;
+}
+
+/**
+ * Gathers the writes of one turn of the event loop and makes them one after the other. A write on its own wakes whoever reads at the
+ * other end, who goes back to sleep before the next one comes, and waking a process costs more than the write itself.
+ */
+export class Batch {
+  readonly #upstream = new Side();
+  readonly #clients = new Side();
+  #planned = false;
+
+  /** What upstreams get goes first: they work while the clients are answered. */
+  toUpstream(waiting: Waiting): void {
+    this.#upstream.push(waiting);
+    this.#plan();
+  }
+
+  toClient(waiting: Waiting): void {
+    this.#clients.push(waiting);
+    this.#plan();
+  }
+
+  #plan(): void {
+    if (this.#planned) return;
+    this.#planned = true;
+    setImmediate(this.#write);
+  }
+
+  readonly #write = (): void => {
+    this.#planned = false;
+    this.#upstream.write();
+    this.#clients.write();
+  };
+}
+
+class Side {
+  #waiting: Waiting[] = [];
+
+  push(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+  }
+
+  write(): void {
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    for (const one of waiting) one.write();
+  }
+}
