@@ -28,7 +28,32 @@ export function QueueChart({ shown, points }: { readonly shown: Service; readonl
           height={176}
         />
       )}
+      {shown.resolvers.length > 1 && <Resolvers {...shown} />}
     </Card>
+  );
+}
+
+/** Which replica of the resolver has how many of them. */
+function Resolvers({ resolvers }: Pick<Service, "resolvers">) {
+  return (
+    <table class="resolvers">
+      <thead>
+        <tr>
+          <th>Replica</th>
+          <th class="number">Waiting</th>
+          <th class="number">Under way</th>
+        </tr>
+      </thead>
+      <tbody>
+        {resolvers.map(({ name, pending, inFlight }) => (
+          <tr key={name}>
+            <td>{name}</td>
+            <td class="number">{numberText(count(pending))}</td>
+            <td class="number">{numberText(count(inFlight))}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 

@@ -21,12 +21,12 @@ import {
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { QueueChart } from "./queue-chart.tsx";
 import {
+  count,
   type History,
   keyOf,
   lengthText,
   MEANINGS,
   milliseconds,
-  pendingOf,
   type Service,
   stateWord,
   toneOf,
@@ -171,9 +171,8 @@ function Head({ shown, act }: Pick<ServiceDetailProps, "shown" | "act">) {
 }
 
 function Facts({ shown }: { readonly shown: Service }) {
-  const { state, since, replicas, pods, inFlight, activityUnknown, lastWake } = shown;
+  const { state, since, replicas, pods, activityUnknown, lastWake } = shown;
   const now = useNow(1000);
-  const pending = pendingOf(shown);
   const wake = milliseconds(lastWake);
   return (
     <div class="stats">
@@ -189,8 +188,8 @@ function Facts({ shown }: { readonly shown: Service }) {
       />
       <Stat
         label="Waiting"
-        value={activityUnknown ? "Unknown" : numberText(pending)}
-        note={activityUnknown ? "not every resolver answers" : `${numberText(Number(inFlight))} under way`}
+        value={waitingText(shown)}
+        note={waitingNote(shown)}
         tone={activityUnknown ? "warn" : undefined}
       />
       <Stat
@@ -206,6 +205,16 @@ function Facts({ shown }: { readonly shown: Service }) {
       />
     </div>
   );
+}
+
+/** While somebody is not heard of, what the others have is the least that it is. */
+function waitingText({ pending, activityUnknown, resolvers }: Service): string {
+  if (!activityUnknown) return numberText(count(pending));
+  return resolvers.length === 0 ? "Unknown" : `At least ${numberText(count(pending))}`;
+}
+
+function waitingNote({ inFlight, activityUnknown, activityGap }: Service): string {
+  return activityUnknown ? activityGap || "not every resolver answers" : `${numberText(count(inFlight))} under way`;
 }
 
 function podsNote(pods: Service["pods"], replicas: number | undefined): string {

@@ -17,6 +17,8 @@ export interface Service {
   readonly pending: string;
   readonly inFlight: string;
   readonly activityUnknown: boolean;
+  readonly activityGap: string;
+  readonly resolvers: readonly { readonly name: string; readonly pending: string; readonly inFlight: string }[];
   readonly lastRequestAt?: string;
   readonly lastWake?: string;
   readonly reason: string;

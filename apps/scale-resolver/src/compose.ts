@@ -127,7 +127,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   decisions.addSink(eventSink({ recorder, refer, isWarning: isBadNews }));
   const stream = service.use(new DecisionStream({ state, clock, log, registry, whileAway: decisions.ring }));
   decisions.addSink(stream);
-  const board: Board = service.use(new Board({ store: view.objects, clock, activity: (key) => gate.activity(key) }));
+  const board: Board = service.use(new Board({ store: view.objects, clock, activity: (key) => activities.seen(key) }));
   const preparations = service.use(new Preparations({ clock, changed }));
 
   // The loop, on the leader alone.

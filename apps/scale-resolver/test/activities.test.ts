@@ -113,6 +113,48 @@ describeRedis("replicas on one Redis", () => {
     expect(await b.read()).toMatchObject(both);
   });
 
+  test("see without asking what each has, and who is missing", async () => {
+    const { redis, a, b, setReady } = await two();
+    b.has({ requests: 3, pending: 2, inFlight: 1, lastRequestAt: 5 });
+    await eventually("a hears of it", 5000, () => Promise.resolve(a.changed.includes(KEY)));
+    a.own = { ...NOTHING, requests: 1, pending: 1 };
+    expect(a.activities.seen(KEY)).toMatchObject({
+      total: { pending: 3, inFlight: 1, requests: 4, lastRequestAt: 5 },
+      parts: [
+        { replica: "a", pending: 1, inFlight: 0 },
+        { replica: "b", pending: 2, inFlight: 1 },
+      ],
+      gap: null,
+    });
+    setReady("a", "b", "c");
+    expect(a.activities.seen(KEY).gap).toBe("Not heard of: c");
+    await redis.kill();
+    const alone = "The shared state does not answer; only the requests of replica a are known";
+    await eventually("it is missed", 5000, () => Promise.resolve(a.activities.seen(KEY).gap === alone));
+    expect(a.activities.seen(KEY)).toMatchObject({ total: { pending: 1 }, parts: [{ replica: "a" }] });
+  });
+
+  test("see what has become more or less without a word with the next heartbeat", async () => {
+    const { a, b } = await two();
+    b.has({ requests: 1, pending: 1 });
+    await eventually("a hears of it", 5000, () => Promise.resolve(a.changed.includes(KEY)));
+    b.own = { ...b.own, requests: 40, pending: 40 };
+    await b.clock.advance(1000);
+    await eventually("a has read it", 5000, async () => {
+      await a.clock.advance(50);
+      return a.activities.seen(KEY).total.pending === 40;
+    });
+  });
+
+  test("see nothing of the others once they were not asked for longer than a report lives", async () => {
+    const { a } = await two();
+    expect(a.activities.seen(KEY).gap).toBeNull();
+    const beats = a.activities.stop();
+    await beats;
+    await a.clock.advance(3501);
+    expect(a.activities.seen(KEY).gap).toContain("only the requests of replica a");
+  });
+
   test("know nothing while one that takes requests has not spoken, though another has that leaves", async () => {
     const { a, setReady } = await two();
     setReady("a", "c");

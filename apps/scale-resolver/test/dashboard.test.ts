@@ -133,6 +133,34 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(complaints).toEqual([]);
   });
 
+  test("says which replica of the resolver has how many, and who is not heard of", async () => {
+    await using resolver = await quietHour();
+    await using opened = await open(resolver);
+    const { detail, stat, card, complaints } = opened;
+    await stat("Waiting").getByText("38", { exact: true }).waitFor();
+    expect(await detail.locator(".resolvers").count()).toBe(0);
+    const one = { name: "resolver-x", pending: 38n, inFlight: 2n };
+    resolver.set("shop/checkout", {
+      pending: 1240n,
+      inFlight: 2n,
+      resolvers: [one, { name: "resolver-y", pending: 1202n }],
+    });
+    await stat("Waiting").getByText("1,240", { exact: true }).waitFor();
+    await stat("Waiting").getByText("2 under way").waitFor();
+    const rows = card("Queue").locator(".resolvers tbody tr");
+    expect((await rows.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").trim())).toEqual([
+      "resolver-x 38 2",
+      "resolver-y 1,202 0",
+    ]);
+
+    const activityGap = "The shared state does not answer; only the requests of replica resolver-x are known";
+    resolver.set("shop/checkout", { pending: 38n, resolvers: [one], activityUnknown: true, activityGap });
+    await stat("Waiting").getByText("At least 38", { exact: true }).waitFor();
+    await stat("Waiting").getByText(activityGap).waitFor();
+    await rows.first().waitFor({ state: "detached" });
+    expect(complaints).toEqual([]);
+  });
+
   test("says what keeps a service awake, and what only takes time", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver, "?service=media/images");

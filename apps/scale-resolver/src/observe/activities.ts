@@ -1,11 +1,21 @@
 import type { Clock, Component, Logger } from "@evenkeel/runtime";
 import type { Counts, State as SharedState } from "@evenkeel/state";
 import type { Activity } from "../decide/snapshot.ts";
+import { activityIn, added, countsOf, Reports, type SharedActivity, wordOf, wordText } from "./activities-reports.ts";
 import type { ResolverEndpoint } from "./resolver-endpoints.ts";
 
-/** What the resolvers have of a Service, and how many requests a second came to them over the last minute. */
-export interface SharedActivity extends Activity {
-  readonly requestRate: number;
+/** What is known of a Service without asking anybody. */
+export interface SeenActivity {
+  /** Of all `parts` together. */
+  readonly total: SharedActivity;
+  /** By replica, this one first: its own as it is now, the others' as of their last heartbeat, or since. */
+  readonly parts: readonly ReplicaActivity[];
+  /** A sentence that says who is missing in it; null if nobody is. */
+  readonly gap: string | null;
+}
+
+export interface ReplicaActivity extends SharedActivity {
+  readonly replica: string;
 }
 
 export interface ActivitiesOptions {
@@ -20,7 +30,7 @@ export interface ActivitiesOptions {
   readonly resolvers: () => readonly Pick<ResolverEndpoint, "replica" | "targetRef">[];
   /** Whether others can be heard of: the state is no one process's own. */
   readonly shared: boolean;
-  /** Another replica has news of a Service. What is read from then on has it. */
+  /** Another replica has news of a Service. What is read or seen from then on has it. */
   readonly changed: (key: string) => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -29,7 +39,7 @@ export interface ActivitiesOptions {
 /** How often a replica says what it has, and how long that is believed, in milliseconds. */
 const INTERVAL = 1000;
 const TTL = 3500;
-/** How long an answer of the others is good enough for looks that no act depends on, in milliseconds. */
+/** How long what was read of the others is good enough for looks that no act depends on, in milliseconds. */
 const FRESH = 250;
 /** Reports over which the rate of requests is taken. */
 const WINDOW = 60;
@@ -38,20 +48,24 @@ const OBJECT = "resolvers";
 const TOPIC = "activity";
 
 /**
- * What all replicas have of each Service together. Each reports its own every second, and at once when something begins or ends; one
- * that dies is forgotten after a few. While one that takes requests is not heard of, or the shared state is away, nothing is known: and
- * what is not known puts nobody to sleep.
+ * What all replicas have of each Service together. Each reports its own every second, and at once when something begins or ends: the
+ * word that it sends then has the numbers with it, so that who hears it need not ask. One that dies is forgotten after a few seconds.
+ * While one that takes requests is not heard of, or the shared state is away, nothing is known: and what is not known puts nobody to
+ * sleep.
  */
 export class Activities implements Component {
   readonly name = "activities";
   readonly #options: ActivitiesOptions;
   /** By Service, the count of requests at the last reports, the oldest first. */
   readonly #counts = new Map<string, number[]>();
-  #others: { readonly at: number; readonly reports: Promise<ReadonlyMap<string, Counts>> } | undefined;
+  readonly #reports: Reports;
   #reporting: Promise<void> | undefined;
   /** Reports that were asked for, and those that are in what was sent. */
   #asked = 0;
   #sent = 0;
+  /** What the last beat reported, as text. */
+  #beaten = "";
+  #refreshing: (() => void) | undefined;
   #cancel: () => void = () => undefined;
   #unsubscribe: () => void = () => undefined;
   #stopped = false;
@@ -59,23 +73,28 @@ export class Activities implements Component {
 
   constructor(options: ActivitiesOptions) {
     this.#options = options;
+    const { state, clock } = options;
+    this.#reports = new Reports({ read: () => state.counters.read(OBJECT), clock });
   }
 
   start(): void {
-    const { state, instance, changed } = this.#options;
-    this.#unsubscribe = state.edges.subscribe(OBJECT, TOPIC, (notice) => {
-      if (notice.kind !== "edge") return;
-      const [from, key = ""] = notice.text.split(" ");
-      if (from === instance) return;
-      this.#others = undefined;
-      changed(key);
-    });
+    const { state, instance, changed, shared } = this.#options;
+    if (shared) {
+      this.#unsubscribe = state.edges.subscribe(OBJECT, TOPIC, (notice) => {
+        const word = notice.kind === "edge" ? wordOf(notice.text) : undefined;
+        if (!word) this.#refresh();
+        if (!word || word.replica === instance) return;
+        this.#reports.hear(word);
+        changed(word.key);
+      });
+    }
     this.#beat();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel();
+    this.#refreshing?.();
     this.#unsubscribe();
     const { state, instance } = this.#options;
     if (!this.#options.shared) return;
@@ -87,8 +106,9 @@ export class Activities implements Component {
   tell(key: string): void {
     if (!this.#options.shared || this.#stopped) return;
     const { state, instance } = this.#options;
-    const publish = () => state.edges.publish(OBJECT, TOPIC, `${instance} ${key}`);
-    // What is sent in one go arrives in its order, so that whoever hears of the report finds it.
+    const publish = () =>
+      state.edges.publish(OBJECT, TOPIC, wordText({ replica: instance, key, activity: this.#own(key) }));
+    // What is sent in one go arrives in its order, so that whoever hears the word and asks all the same finds it reported.
     const isSentNow = this.#reporting === undefined;
     const reported = this.#report();
     const published = isSentNow ? publish() : reported.then(publish);
@@ -97,51 +117,77 @@ export class Activities implements Component {
 
   /** Null while it is not known. `now` asks the others anew, for what is done upon the answer. */
   async read(key: string, now = false): Promise<SharedActivity | null> {
-    const { state, instance, shared } = this.#options;
-    if (!shared) return this.#areHeard(new Set([instance])) ? this.#own(key) : null;
-    if (!state.available) return null;
     try {
-      const reports = await this.#reports(now);
-      const others = [...reports].filter(([replica]) => replica !== instance);
-      if (!this.#areHeard(new Set([instance, ...others.map(([replica]) => replica)]))) return null;
-      // One that leaves takes no new requests, and what it holds counts all the same.
-      return others.reduce((sum, [, counts]) => added(sum, key, counts), this.#own(key));
+      if (this.#hears) await this.#reports.read(now ? 0 : FRESH);
     } catch (error) {
       this.#fail(error);
-      return null;
     }
+    const { total, gap } = this.seen(key);
+    return gap === null ? total : null;
   }
 
-  /** What only this replica has. */
-  local(key: string): Activity {
-    return this.#options.local(key);
+  /** What is known of a Service and of whom, however few they are. */
+  seen(key: string): SeenActivity {
+    const { instance } = this.#options;
+    const own = this.#own(key);
+    const reports = this.#hears ? this.#reports.latest(TTL) : undefined;
+    // One that leaves takes no new requests, and what it holds counts all the same.
+    const others = [...(reports ?? [])]
+      .filter(([replica]) => replica !== instance)
+      .map(([replica, counts]) => ({ replica, ...activityIn(counts, key) }));
+    const total = others.reduce(added, own);
+    const parts = [{ replica: instance, ...own }, ...others];
+    return { total, parts, gap: this.#gap(reports !== undefined, new Set(parts.map(({ replica }) => replica))) };
   }
 
-  /** Whether every resolver that takes requests is among those. One whose name is not known counts for any. */
-  #areHeard(heard: ReadonlySet<string>): boolean {
+  /** Whether there is a place where the others can be heard. */
+  get #hears(): boolean {
+    return this.#options.shared && this.#options.state.available;
+  }
+
+  #gap(isRead: boolean, heard: ReadonlySet<string>): string | null {
+    const { shared, instance } = this.#options;
+    const alone = `only the requests of replica ${instance} are known`;
+    if (shared && !isRead) return `The shared state does not answer; ${alone}`;
+    const unheard = this.#unheard(heard);
+    if (unheard.length === 0) return null;
+    return shared ? `Not heard of: ${unheard.join(", ")}` : `The state of each replica is its own; ${alone}`;
+  }
+
+  /** The resolvers that take requests and are not among those. One whose name is not known counts for any. */
+  #unheard(heard: ReadonlySet<string>): readonly string[] {
     const names = new Map(this.#options.resolvers().map(({ replica, targetRef }) => [replica, targetRef?.name]));
-    const unheard = [...names.values()].filter((name) => name !== undefined && !heard.has(name));
-    return unheard.length === 0 && names.size <= heard.size;
+    const unheard = [...names.values()].filter((name) => name !== undefined && !heard.has(name)) as string[];
+    return unheard.length === 0 && names.size > heard.size ? ["a replica without a name"] : unheard;
   }
 
-  #reports(now: boolean): Promise<ReadonlyMap<string, Counts>> {
-    const { clock, state } = this.#options;
-    const at = clock.monotonic();
-    if (now || !this.#others || at - this.#others.at > FRESH) {
-      const reports = state.counters.read(OBJECT);
-      this.#others = { at, reports };
-      reports.catch(() => (this.#others = undefined));
-    }
-    return this.#others.reports;
+  /** Reads what the others have, soon and not too often. */
+  #refresh(): void {
+    if (this.#stopped) return;
+    this.#refreshing ??= this.#options.clock.schedule(Math.max(0, FRESH - this.#reports.age), () => {
+      this.#refreshing = undefined;
+      this.#reports.read(0).catch((error: unknown) => this.#fail(error));
+    });
   }
 
   #beat(): void {
     this.#sample();
-    const { shared } = this.#options;
-    const reported = shared ? this.#report().catch((error: unknown) => this.#fail(error)) : Promise.resolve();
-    void reported.then(() => {
-      if (!this.#stopped) this.#cancel = this.#options.clock.schedule(INTERVAL, () => this.#beat());
-    });
+    const exchanged = this.#options.shared ? this.#exchange() : Promise.resolve();
+    void exchanged
+      .catch((error: unknown) => this.#fail(error))
+      .then(() => {
+        if (!this.#stopped) this.#cancel = this.#options.clock.schedule(INTERVAL, () => this.#beat());
+      });
+  }
+
+  /** Says what this replica has and hears what the others have. They are told to look if that is news. */
+  async #exchange(): Promise<void> {
+    const { state, instance } = this.#options;
+    const text = JSON.stringify(this.#all());
+    const isNews = text !== this.#beaten;
+    this.#beaten = text;
+    await Promise.all([this.#report(), this.#reports.read(0)]);
+    if (isNews) await state.edges.publish(OBJECT, TOPIC, instance);
   }
 
   /** One report at a time; what happens meanwhile is in the next. */
@@ -164,15 +210,8 @@ export class Activities implements Component {
   #all(): Counts {
     const counts: Record<string, number> = { alive: 1 };
     for (const key of this.#options.keys()) {
-      const { pending, inFlight, requests, lastRequestAt, requestRate } = this.#own(key);
-      if (requests === 0) continue;
-      Object.assign(counts, {
-        [`pending:${key}`]: pending,
-        [`inFlight:${key}`]: inFlight,
-        [`requests:${key}`]: requests,
-        [`lastRequestAt:${key}`]: lastRequestAt ?? 0,
-        [`requestRate:${key}`]: requestRate,
-      });
+      const own = this.#own(key);
+      if (own.requests > 0) Object.assign(counts, countsOf(key, own));
     }
     return counts;
   }
@@ -204,16 +243,4 @@ export class Activities implements Component {
     this.#warned = true;
     this.#options.log.warn({ error }, "replicas do not hear of each other; nothing is put to sleep meanwhile");
   }
-}
-
-function added(sum: SharedActivity, key: string, counts: Counts): SharedActivity {
-  const of = (name: string) => counts[`${name}:${key}`] ?? 0;
-  const last = Math.max(sum.lastRequestAt ?? 0, of("lastRequestAt"));
-  return {
-    pending: sum.pending + of("pending"),
-    inFlight: sum.inFlight + of("inFlight"),
-    requests: sum.requests + of("requests"),
-    requestRate: sum.requestRate + of("requestRate"),
-    lastRequestAt: last === 0 ? null : last,
-  };
 }

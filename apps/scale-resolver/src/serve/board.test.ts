@@ -1,7 +1,6 @@
 import { expect, test } from "@jest/globals";
-import type { Activity } from "../decide/snapshot.ts";
 import { NOON, secondsAgo } from "../testing/quiet-service.ts";
-import { boardOf, stored, turn } from "../testing/shown-service.ts";
+import { boardOf, seenBy, stored, turn } from "../testing/shown-service.ts";
 import type { Board } from "./board.ts";
 
 test("a service is shown as its status has it until this process has taken a turn", () => {
@@ -130,8 +129,7 @@ test("of two ElastiServices of a Service, the one that is looked after is shown"
 
 test("what waits is looked at every second, and told of when it differs", async () => {
   let pending = 0;
-  const activity = (): Activity => ({ pending, inFlight: 0, requests: 40, lastRequestAt: null });
-  const { store, board, clock, told } = boardOf({ activity });
+  const { store, board, clock, told } = boardOf({ activity: () => seenBy({ pending }) });
   store.put(stored("checkout"));
   board.show("shop/checkout", turn());
   board.start();
@@ -144,6 +142,36 @@ test("what waits is looked at every second, and told of when it differs", async 
   expect(board.history("shop/checkout").points.map((point) => point.pending)).toEqual([0, 0, 12, 12]);
   board.stop();
   expect(clock.pending).toBe(0);
+});
+
+test("what waits is looked at by a process that does not lead, too", async () => {
+  let pending = 0;
+  const { store, board, clock, told } = boardOf({ activity: () => seenBy({ pending }) });
+  store.put(stored("checkout", { status: { replicas: 0 } }));
+  board.start();
+  await clock.advance(3000);
+  told.length = 0;
+  pending = 7;
+  await clock.advance(2000);
+  expect(told).toEqual(["shop/checkout"]);
+  expect(board.history("shop/checkout").points.at(-1)).toMatchObject({ pending: 7, replicas: 0 });
+  board.stop();
+});
+
+test("the requests of a service are those of all resolvers, and unknown while one is not heard of", () => {
+  let gap: string | null = null;
+  const parts = [
+    { replica: "a", pending: 2 },
+    { replica: "b", pending: 3, inFlight: 4 },
+  ];
+  const { store, board } = boardOf({ activity: () => ({ ...seenBy(...parts), gap }) });
+  store.put(stored("checkout"));
+  const known = { activity: { pending: 5, inFlight: 4 }, resolvers: parts, activityGap: "" };
+  expect(board.get("shop/checkout")).toMatchObject(known);
+  gap = "Not heard of: c";
+  expect(board.get("shop/checkout")).toMatchObject({ activity: null, resolvers: parts, activityGap: gap });
+  board.show("shop/checkout", turn());
+  expect(board.history("shop/checkout").points).toMatchObject([{ pending: null, inFlight: null }]);
 });
 
 test("a process that leads no more shows the status again", () => {

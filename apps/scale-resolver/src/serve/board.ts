@@ -5,6 +5,7 @@ import type { Activity, Pods, ServiceSnapshot } from "../decide/snapshot.ts";
 import type { Stage, State } from "../decide/state.ts";
 import type { stateDecider } from "../decide/state-decider.ts";
 import { PAUSED, type StoredElastiService } from "../elasti-service-resource.ts";
+import type { ReplicaActivity, SeenActivity } from "../observe/activities.ts";
 import { ServiceHistory, type WakeRecord } from "./service-history.ts";
 
 /** What came of a turn: the leader knows it, others read the status. */
@@ -31,7 +32,12 @@ export interface ServiceView {
   readonly since: number | null;
   readonly replicas: number | null;
   readonly pods: Pods | null;
+  /** Of all resolvers; null while that is not known of every one. */
   readonly activity: Activity | null;
+  /** What each has that is heard of. */
+  readonly resolvers: readonly Pick<ReplicaActivity, "replica" | "pending" | "inFlight">[];
+  /** A sentence that says who is not heard of; empty if everyone is. */
+  readonly activityGap: string;
   readonly lastWakeMs: number | null;
   readonly reason: string;
   readonly message: string;
@@ -52,8 +58,8 @@ export interface BoardFilter {
 export interface BoardOptions {
   readonly store: Pick<ReadStore<StoredElastiService>, "get" | "subscribe">;
   readonly clock: Clock;
-  /** What is under way now, by `namespace/service`; null while it is unknown. Without it, what the last turn saw is shown. */
-  readonly activity?: (key: string) => Activity | null;
+  /** What is under way now, by `namespace/service`. Without it, what the last turn saw is shown. */
+  readonly activity?: (key: string) => SeenActivity;
 }
 
 /** How often what waits is looked at, in milliseconds. */
@@ -102,8 +108,10 @@ export class Board implements Component {
     const { state, since } = snapshot.stage;
     if (history.changes.length === 0) history.moved({ at: since, state, reason: "", message: "" });
     history.moved({ at: stage.since, state: stage.state, reason: decision.reason, message: decision.message });
-    this.#count(key, turn);
-    this.#tellOf(key);
+    const service = this.#serviceOf.get(key);
+    if (service === undefined) return;
+    this.#count(key, service);
+    this.#tell(service);
   }
 
   /** A wake began, or more is known of it. `service` is the Service's key. */
@@ -179,25 +187,24 @@ export class Board implements Component {
   }
 
   #sample(): void {
-    for (const [key, turn] of this.#turns) {
-      if (this.#count(key, turn)) this.#tellOf(key);
+    for (const [key, service] of this.#serviceOf) {
+      if (this.#count(key, service)) this.#tell(service);
     }
   }
 
-  #count(key: string, { snapshot }: ShownTurn): boolean {
-    const activity = this.#activity(this.#serviceOf.get(key), snapshot.activity);
+  #count(key: string, service: string): boolean {
+    const object = this.#options.store.get(key);
+    if (!object) return false;
+    const { activity, replicas } = this.#view(service, object, this.#turns.get(key));
     const { pending = null, inFlight = null } = activity ?? {};
-    return this.#history(key).counted({
-      at: this.#options.clock.now(),
-      pending,
-      inFlight,
-      replicas: snapshot.replicas,
-    });
+    return this.#history(key).counted({ at: this.#options.clock.now(), pending, inFlight, replicas });
   }
 
-  #activity(service: string | undefined, seen: Activity | null): Activity | null {
-    const { activity } = this.#options;
-    return activity && service !== undefined ? activity(service) : seen;
+  #activity(service: string, seen: Activity | null): Pick<ServiceView, "activity" | "resolvers" | "activityGap"> {
+    const now = this.#options.activity?.(service);
+    if (!now) return { activity: seen, resolvers: [], activityGap: "" };
+    const { total, parts, gap } = now;
+    return { activity: gap === null ? total : null, resolvers: parts, activityGap: gap ?? "" };
   }
 
   #view(service: string, { metadata, spec, status }: StoredElastiService, turn: ShownTurn | undefined): ServiceView {
@@ -212,7 +219,7 @@ export class Board implements Component {
       since: turn?.stage.since ?? timeOf(status?.since),
       replicas: turn ? turn.snapshot.replicas : (status?.replicas ?? null),
       pods: turn?.snapshot.pods ?? null,
-      activity: this.#activity(service, turn?.snapshot.activity ?? null),
+      ...this.#activity(service, turn?.snapshot.activity ?? null),
       lastWakeMs: turn?.lastWakeMs ?? status?.lastWakeMilliseconds ?? null,
       reason: turn?.decision.reason ?? ready?.reason ?? "",
       message: turn?.decision.message ?? ready?.message ?? "",

@@ -1,16 +1,21 @@
 import { externalScaler } from "@evenkeel/rpc";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
+import type { ClusterView } from "../observe/cluster-view.ts";
 import { loopback } from "../testing/loopback-rpc.ts";
-import { CONCURRENCY, type ScaledSight, externalScalerService } from "./external-scaler.ts";
+import { boardOf, seenBy } from "../testing/shown-service.ts";
+import { CONCURRENCY, type ScaledSight, externalScalerService, scaledSights } from "./external-scaler.ts";
 
 const reference = { name: "checkout", namespace: "shop", scalerMetadata: {} };
-const ASLEEP: ScaledSight = { state: "Zero", ready: 0, starting: 0, activity: activity(0), here: 0 };
+const ASLEEP: ScaledSight = { state: "Zero", ready: 0, starting: 0, requests: 0, requestRate: 0 };
 const WARM: ScaledSight = { ...ASLEEP, state: "Serve", ready: 1 };
 
-function activity(pending: number, inFlight = 0, requestRate = 0) {
-  return { pending, inFlight, requestRate };
-}
+test("tells KEDA of the requests that it hears of, and no state of what it does not know", () => {
+  const activities = { seen: () => seenBy({ replica: "a", pending: 1 }, { replica: "b", inFlight: 2 }) };
+  const view = { pods: () => null } as unknown as ClusterView;
+  const { look } = scaledSights(view, boardOf().board, activities, () => () => undefined);
+  expect(look("shop/checkout")).toEqual({ state: null, ready: 0, starting: 0, requests: 3, requestRate: 0 });
+});
 
 /** A scaler that sees what it is told to, and a caller of it. */
 async function scaler(first: ScaledSight) {
@@ -19,7 +24,7 @@ async function scaler(first: ScaledSight) {
   let sight = first;
   const served = externalScalerService({
     find: (namespace, name) => (name === "checkout" ? `${namespace}/${name}` : undefined),
-    look: () => Promise.resolve(sight),
+    look: () => sight,
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -64,10 +69,7 @@ test.each<[string, boolean, ScaledSight]>([
   ["it is guarded", true, { ...WARM, state: "Guard" }],
   ["it wakes", true, { ...ASLEEP, state: "Wake" }],
   ["its state is not known yet", true, { ...ASLEEP, state: null }],
-  ["a request waits anywhere", true, { ...ASLEEP, activity: activity(1) }],
-  ["a request is under way anywhere", true, { ...ASLEEP, activity: activity(0, 1) }],
-  ["a request waits here, and the others are not heard of", true, { ...ASLEEP, activity: null, here: 1 }],
-  ["the others are not heard of while it sleeps", false, { ...ASLEEP, activity: null }],
+  ["a request waits or is under way anywhere", true, { ...ASLEEP, requests: 1 }],
   ["a pod starts, whoever asked for it", true, { ...ASLEEP, starting: 1 }],
   ["a pod is ready though it was put to sleep", true, { ...ASLEEP, ready: 1 }],
 ])("when %s, that it is active is %p", async (_, active, sight) => {
@@ -77,11 +79,10 @@ test.each<[string, boolean, ScaledSight]>([
 
 test.each<[string, number, ScaledSight]>([
   ["nobody asks while it sleeps", 0, ASLEEP],
-  ["requests wait for a wake", 7, { ...ASLEEP, activity: activity(7) }],
-  ["requests wait here, and the others are not heard of", 3, { ...ASLEEP, activity: null, here: 3 }],
+  ["requests wait for a wake", 7, { ...ASLEEP, requests: 7 }],
   ["it serves past the resolver", 30, { ...WARM, ready: 3 }],
-  ["the resolver sees a part of it only", 30, { ...WARM, state: "Guard", ready: 3, activity: activity(0, 2) }],
-  ["the resolver sees more than the pods should have", 50, { ...WARM, state: "Guard", activity: activity(40, 10) }],
+  ["the resolver sees a part of it only", 30, { ...WARM, state: "Guard", ready: 3, requests: 2 }],
+  ["the resolver sees more than the pods should have", 50, { ...WARM, state: "Guard", requests: 50 }],
   ["its last pod leaves", 0, { ...ASLEEP, ready: 1 }],
 ])("when %s, the metric is %p", async (_, value, sight) => {
   await using service = await scaler(sight);
@@ -102,9 +103,9 @@ describe("the stream", () => {
     await using service = await scaler(ASLEEP);
     const stream = following((options) => service.client.streamIsActive(reference, options));
     expect(await stream.said()).toBe(false);
-    service.see({ ...ASLEEP, activity: activity(1) }, "shop/cart");
+    service.see({ ...ASLEEP, requests: 1 }, "shop/cart");
     expect(await stream.isSilent()).toBe(true);
-    service.see({ ...ASLEEP, activity: activity(1) });
+    service.see({ ...ASLEEP, requests: 1 });
     expect(await stream.said()).toBe(true);
     service.see(WARM);
     expect(await stream.isSilent()).toBe(true);
@@ -114,7 +115,7 @@ describe("the stream", () => {
   });
 
   test("tells an edge again every two seconds until there are replicas, then every thirty", async () => {
-    await using service = await scaler({ ...ASLEEP, activity: activity(1) });
+    await using service = await scaler({ ...ASLEEP, requests: 1 });
     const stream = following((options) => service.client.streamIsActive(reference, options));
     expect(await stream.said()).toBe(true);
     for (let turn = 0; turn < 3; turn++) {

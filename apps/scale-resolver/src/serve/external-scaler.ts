@@ -14,16 +14,16 @@ export interface ScaledSight {
   /** Pods that are ready; those that start count as replicas too. */
   readonly ready: number;
   readonly starting: number;
-  /** Requests that wait or are under way, and how many a second came; null while it is not known of every resolver. */
-  readonly activity: { readonly pending: number; readonly inFlight: number; readonly requestRate: number } | null;
-  /** Requests that wait or are under way in this replica, which is always known. */
-  readonly here: number;
+  /** Requests that wait or are under way, and how many a second came, in this replica and those that it hears of. */
+  readonly requests: number;
+  readonly requestRate: number;
 }
 
 export interface ExternalScalerOptions {
   /** The Service that a ScaledObject is about, by its key; nothing if no ElastiService speaks of it. */
   readonly find: (namespace: string, scaledObject: string, service: string | undefined) => string | undefined;
-  readonly look: (key: string) => Promise<ScaledSight>;
+  /** Asks nobody: what is pushed is pushed at once. */
+  readonly look: (key: string) => ScaledSight;
   /** Calls `listener` with the key of each Service that something happened to, until the returned function is called. */
   readonly subscribe: (listener: (key: string) => void) => () => void;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface ExternalScalerOptions {
 export function scaledSights(
   view: ClusterView,
   board: Pick<Board, "get" | "subscribe">,
-  activities: Pick<Activities, "read" | "local">,
+  activities: Pick<Activities, "seen">,
   /** Calls the listener with the key of each Service of which this replica or another has news. */
   news: (listener: (key: string) => void) => () => void,
 ): Omit<ExternalScalerOptions, "clock"> {
@@ -46,11 +46,11 @@ export function scaledSights(
       const found = [...view.objects.values()].find((object) => isScaledBy(object, namespace, scaledObject));
       return found && namedService(found)[0];
     },
-    look: async (key) => {
+    look: (key) => {
       const { ready = 0, starting = 0 } = view.pods(key) ?? {};
-      const { pending, inFlight } = activities.local(key);
-      const here = pending + inFlight;
-      return { state: board.get(key)?.state ?? null, ready, starting, activity: await activities.read(key), here };
+      const { pending, inFlight, requestRate } = activities.seen(key).total;
+      const state = board.get(key)?.state ?? null;
+      return { state, ready, starting, requests: pending + inFlight, requestRate };
     },
     subscribe: (listener) => {
       const ends = [board.subscribe(listener), news(listener)];
@@ -97,9 +97,8 @@ class ExternalScaler implements Implementation {
     this.#options = options;
   }
 
-  isActive: Implementation["isActive"] = async (reference) => ({
-    result: isActive(await this.#options.look(this.#keyOf(reference))),
-  });
+  isActive: Implementation["isActive"] = (reference) =>
+    Promise.resolve({ result: isActive(this.#options.look(this.#keyOf(reference))) });
 
   streamIsActive: Implementation["streamIsActive"] = (reference, { signal }) =>
     this.#edges(this.#keyOf(reference), signal);
@@ -109,11 +108,12 @@ class ExternalScaler implements Implementation {
     return Promise.resolve({ metricSpecs: specsOf(reference) });
   };
 
-  getMetrics: Implementation["getMetrics"] = async ({ scaledObjectRef, metricName }) => {
+  getMetrics: Implementation["getMetrics"] = ({ scaledObjectRef, metricName }) => {
     const reference = scaledObjectRef ?? { name: "", namespace: "", scalerMetadata: {} };
-    const sight = await this.#options.look(this.#keyOf(reference));
+    const sight = this.#options.look(this.#keyOf(reference));
     const targets = targetsOf(reference).filter(({ name }) => name === metricName);
-    return { metricValues: targets.map(({ name, target }) => valueMessage(name, valueOf(name, target, sight))) };
+    const metricValues = targets.map(({ name, target }) => valueMessage(name, valueOf(name, target, sight)));
+    return Promise.resolve({ metricValues });
   };
 
   streamMetricSpec: Implementation["streamMetricSpec"] = (reference, { signal }) => {
@@ -140,7 +140,7 @@ class ExternalScaler implements Implementation {
     try {
       while (!signal.aborted) {
         news = Promise.withResolvers();
-        const sight = await look(key);
+        const sight = look(key);
         const active = isActive(sight);
         const every = sight.ready + sight.starting === 0 ? REPEAT : HEARTBEAT;
         const isDue = active !== told || (active && clock.monotonic() - toldAt >= every);
@@ -161,8 +161,8 @@ class ExternalScaler implements Implementation {
   }
 }
 
-function isActive({ state, activity, ready, starting, here }: ScaledSight): boolean {
-  if (here > 0 || (activity && activity.pending + activity.inFlight > 0)) return true;
+function isActive({ state, requests, ready, starting }: ScaledSight): boolean {
+  if (requests > 0) return true;
   // A state that is not known yet is no reason to scale a workload to zero, and pods that start were asked for by somebody.
   return state !== "Zero" || ready + starting > 0;
 }
@@ -193,9 +193,8 @@ function specsOf(reference: Reference): externalScaler.MetricSpec[] {
 }
 
 /** While pods are ready, requests reach them past the resolver, which therefore asks for no fewer than there are. */
-function valueOf(name: string, target: number, { state, ready, activity, here }: ScaledSight): number {
-  const concurrency = activity ? activity.pending + activity.inFlight : here;
-  const seen = name === CONCURRENCY ? concurrency : (activity?.requestRate ?? 0);
+function valueOf(name: string, target: number, { state, ready, requests, requestRate }: ScaledSight): number {
+  const seen = name === CONCURRENCY ? requests : requestRate;
   return state === "Zero" ? seen : Math.max(seen, target * ready);
 }
 

@@ -20,15 +20,22 @@ export function stateMessage(state: State | null): resolverV1.State {
 
 /** What is unknown is left out, and never zero. */
 export function activityMessage(view: ServiceView): resolverV1.DeepPartial<resolverV1.ServiceActivity> {
-  const { namespace, service, activity, replicas, lastWakeMs, pods, conditions } = view;
+  const { namespace, service, activity, resolvers, replicas, lastWakeMs, pods, conditions } = view;
+  const { pending, inFlight } = activity ?? summed(resolvers);
   return {
     service: { namespace, name: service },
     state: stateMessage(view.state),
     since: timeMessage(view.since),
     ...(replicas === null ? {} : { replicas }),
-    pending: BigInt(activity?.pending ?? 0),
-    inFlight: BigInt(activity?.inFlight ?? 0),
+    pending: BigInt(pending),
+    inFlight: BigInt(inFlight),
     activityUnknown: activity === null,
+    activityGap: view.activityGap,
+    resolvers: resolvers.map((of) => ({
+      name: of.replica,
+      pending: BigInt(of.pending),
+      inFlight: BigInt(of.inFlight),
+    })),
     lastRequestAt: timeMessage(activity?.lastRequestAt ?? null),
     lastWake: durationMessage(lastWakeMs),
     reason: view.reason,
@@ -43,6 +50,12 @@ export function activityMessage(view: ServiceView): resolverV1.DeepPartial<resol
       return { type, status, reason, message, since: lastTransitionTime };
     }),
   };
+}
+
+/** The least that it is: those who are not heard of may have more. */
+function summed(resolvers: ServiceView["resolvers"]): { readonly pending: number; readonly inFlight: number } {
+  const sum = (field: "pending" | "inFlight") => resolvers.reduce((total, of) => total + of[field], 0);
+  return { pending: sum("pending"), inFlight: sum("inFlight") };
 }
 
 export function historyMessage({

@@ -1,10 +1,10 @@
 import { resolverV1 } from "@evenkeel/rpc";
 import { describe, expect, test } from "@jest/globals";
-import type { Activity } from "../decide/snapshot.ts";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import { loopback } from "../testing/loopback-rpc.ts";
 import { BUSY, NOON, quietService, secondsAgo, SILENT } from "../testing/quiet-service.ts";
-import { boardOf, stored, turn } from "../testing/shown-service.ts";
+import { boardOf, seenBy, stored, turn } from "../testing/shown-service.ts";
+import type { BoardOptions } from "./board.ts";
 import { resolverService, type ResolverServiceOptions } from "./resolver-service.ts";
 
 const { State } = resolverV1;
@@ -13,7 +13,11 @@ const atZero = { stage: { state: "Zero" }, replicas: 0, pods: { ready: 0 } } as 
 const falling = { stage: { state: "Guard", purpose: "sleep" } } as const;
 
 /** The service over real gRPC, before a board that the test fills; what it patches and wakes is written down. */
-async function serve(options: Partial<ResolverServiceOptions> = {}, token?: string, activity?: () => Activity | null) {
+async function serve(
+  options: Partial<ResolverServiceOptions> = {},
+  token?: string,
+  activity?: BoardOptions["activity"],
+) {
   const { store, board, clock } = boardOf(activity && { activity });
   const done: unknown[] = [];
   const elastiServices: ResolverServiceOptions["elastiServices"] = {
@@ -60,6 +64,24 @@ describe("Activity", () => {
       { service: { name: "search" }, state: State.STATE_UNSPECIFIED, activityUnknown: true, reason: "" },
     ]);
     expect(services[1]).toMatchObject({ replicas: undefined, since: undefined, lastWake: undefined, pods: undefined });
+  });
+
+  test("has the requests of all resolvers, and says whose they are and who is not heard of", async () => {
+    let gap: string | null = null;
+    const seen = seenBy({ replica: "a", pending: 2 }, { replica: "b", pending: 3, inFlight: 4 });
+    await using at = await serve({}, undefined, () => ({ ...seen, gap }));
+    at.store.put(stored("checkout"));
+    const resolvers = [
+      { name: "a", pending: 2n, inFlight: 0n },
+      { name: "b", pending: 3n, inFlight: 4n },
+    ];
+    const sums = { pending: 5n, inFlight: 4n, resolvers };
+    const known = { ...sums, activityUnknown: false, activityGap: "" };
+    expect((await at.client.activity({})).services).toMatchObject([known]);
+    gap = "Not heard of: c";
+    expect((await at.client.activity({})).services).toMatchObject([
+      { ...sums, activityUnknown: true, activityGap: gap },
+    ]);
   });
 
   test("is asked for a namespace or one Service of it", async () => {
@@ -213,11 +235,17 @@ describe("Preview", () => {
   });
 
   test("counts the requests of this moment", async () => {
-    const activity = (): Activity => ({ pending: 0, inFlight: 1, requests: 41, lastRequestAt: null });
-    await using at = await serve({}, undefined, activity);
+    await using at = await serve({}, undefined, () => seenBy({ inFlight: 1, requests: 41 }));
     at.store.put(stored("checkout"));
     at.board.show("shop/checkout", turn({ ...falling, path: { provenAt: secondsAgo(5) } }));
     expect(await at.client.preview({ service: checkout })).toMatchObject({ reason: "RequestSeen" });
+  });
+
+  test("counts on nothing while a resolver is not heard of", async () => {
+    await using at = await serve({}, undefined, () => ({ ...seenBy({}), gap: "Not heard of: b" }));
+    at.store.put(stored("checkout"));
+    at.board.show("shop/checkout", turn({ ...falling, path: { provenAt: secondsAgo(5) } }));
+    expect(await at.client.preview({ service: checkout })).toMatchObject({ reason: "ActivityUnknown" });
   });
 
   test("names a pause and a dry run", async () => {

@@ -10,6 +10,16 @@ export const silence = createLogger({
   destination: { write: () => undefined },
 });
 
+const COMMON = { transport: "insecure", clock: systemClock, log: silence } as const;
+
+/** A caller of the server at an address, with a token; until it is stopped. */
+export function peerAt(address: string, token: string): Peer {
+  const metrics = new MetricRegistry().register(peerMetrics);
+  const peer = connectPeer({ ...COMMON, name: "sample", address, token: () => Promise.resolve(token), metrics });
+  peer.start();
+  return peer;
+}
+
 type Definition = Served["definition"];
 
 export interface Loopback extends AsyncDisposable {
@@ -28,20 +38,12 @@ export async function loopback<D extends Definition>(served: Served<D>, token = 
       return Promise.resolve({ allowed: user === "captain", user });
     },
   };
-  const common = { transport: "insecure", clock: systemClock, log: silence } as const;
   const registry = new MetricRegistry();
   const limits = { message: 65_536, calls: 10, streams: 10 };
-  const server = new RpcServer({ ...common, host: "127.0.0.1", port: 0, limits, authorizer, registry });
+  const server = new RpcServer({ ...COMMON, host: "127.0.0.1", port: 0, limits, authorizer, registry });
   server.add(served);
   await server.start({ signal: new AbortController().signal, fail: () => undefined });
-  const peer = connectPeer({
-    ...common,
-    name: "sample",
-    address: `127.0.0.1:${server.port}`,
-    token: () => Promise.resolve(token),
-    metrics: registry.register(peerMetrics),
-  });
-  peer.start();
+  const peer = peerAt(`127.0.0.1:${server.port}`, token);
   const stop = async () => {
     peer.stop();
     await server.stop(AbortSignal.timeout(0));

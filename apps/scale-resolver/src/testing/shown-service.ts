@@ -3,6 +3,8 @@ import { FakeClock } from "@evenkeel/runtime/testing";
 import type { Stage } from "../decide/state.ts";
 import { stateDecider } from "../decide/state-decider.ts";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
+import type { ReplicaActivity, SeenActivity } from "../observe/activities.ts";
+import { added, type SharedActivity } from "../observe/activities-reports.ts";
 import { Board, type BoardOptions, type ShownTurn } from "../serve/board.ts";
 import { silence } from "./loopback-rpc.ts";
 import { type Changes, NOON, quietService } from "./quiet-service.ts";
@@ -25,6 +27,13 @@ export function turn(changes: Changes = {}, rest: Partial<ShownTurn> = {}): Show
   const { state, ...before } = snapshot.stage;
   const moved: Stage = { ...before, state: decision.after, since: Date.parse(NOON) };
   return { snapshot, decision, stage: decision.after === state ? snapshot.stage : moved, lastWakeMs: null, ...rest };
+}
+
+/** What replicas have of a Service, with all of them heard of. */
+export function seenBy(...parts: readonly Partial<ReplicaActivity>[]): SeenActivity {
+  const nothing = { pending: 0, inFlight: 0, requests: 0, lastRequestAt: null, requestRate: 0 };
+  const whole = parts.map((part) => ({ replica: "a", ...nothing, ...part }));
+  return { total: whole.reduce<SharedActivity>(added, nothing), parts: whole, gap: null };
 }
 
 /** A board before ElastiServices that a test stores, at noon; `told` are the Services that it told of. */

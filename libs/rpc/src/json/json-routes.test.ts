@@ -232,6 +232,8 @@ describe("requests", () => {
           dryRun: false,
           paused: false,
           conditions: [],
+          resolvers: [],
+          activityGap: "",
         },
       ],
     });

@@ -81,13 +81,28 @@ export interface ServiceActivity {
   pods:
     | Pods
     | undefined;
-  /** Not every replica of the resolver says what it has: `pending` and `in_flight` mean nothing then. */
+  /** Not every replica of the resolver says what it has: `pending` and `in_flight` are only those of `resolvers` then. */
   activityUnknown: boolean;
   /** Decisions are made and said, and the service is left as it serves. */
   dryRun: boolean;
   paused: boolean;
   /** What the resolver makes of the ElastiService, as in its status. */
   conditions: Condition[];
+  /**
+   * What each replica of the resolver has that is heard of: the one that answers first, as of now; the others, as of their last
+   * heartbeat.
+   */
+  resolvers: ResolverReplica[];
+  /** Who is not heard of while `activity_unknown`, one sentence for a person. */
+  activityGap: string;
+}
+
+/** A replica of the resolver, and what it has of a service. */
+export interface ResolverReplica {
+  /** As its pod. */
+  name: string;
+  pending: bigint;
+  inFlight: bigint;
 }
 
 /** The pods behind the Service. */
@@ -323,6 +338,8 @@ function createBaseServiceActivity(): ServiceActivity {
     dryRun: false,
     paused: false,
     conditions: [],
+    resolvers: [],
+    activityGap: "",
   };
 }
 
@@ -387,6 +404,12 @@ export const ServiceActivity: MessageFns<ServiceActivity> = {
     }
     for (const v of message.conditions) {
       Condition.encode(v!, writer.uint32(146).fork()).join();
+    }
+    for (const v of message.resolvers) {
+      ResolverReplica.encode(v!, writer.uint32(154).fork()).join();
+    }
+    if (message.activityGap !== "") {
+      writer.uint32(162).string(message.activityGap);
     }
     return writer;
   },
@@ -548,6 +571,22 @@ export const ServiceActivity: MessageFns<ServiceActivity> = {
             message.conditions.push(Condition.decode(reader, reader.uint32()));
             continue;
           }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.resolvers.push(ResolverReplica.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.activityGap = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -587,6 +626,93 @@ export const ServiceActivity: MessageFns<ServiceActivity> = {
     message.dryRun = object.dryRun ?? false;
     message.paused = object.paused ?? false;
     message.conditions = object.conditions?.map((e) => Condition.fromPartial(e)) || [];
+    message.resolvers = object.resolvers?.map((e) => ResolverReplica.fromPartial(e)) || [];
+    message.activityGap = object.activityGap ?? "";
+    return message;
+  },
+};
+
+function createBaseResolverReplica(): ResolverReplica {
+  return { name: "", pending: 0n, inFlight: 0n };
+}
+
+export const ResolverReplica: MessageFns<ResolverReplica> = {
+  encode(message: ResolverReplica, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.pending !== 0n) {
+      if (BigInt.asIntN(64, message.pending) !== message.pending) {
+        throw new globalThis.Error("value provided for field message.pending of type int64 too large");
+      }
+      writer.uint32(16).int64(message.pending);
+    }
+    if (message.inFlight !== 0n) {
+      if (BigInt.asIntN(64, message.inFlight) !== message.inFlight) {
+        throw new globalThis.Error("value provided for field message.inFlight of type int64 too large");
+      }
+      writer.uint32(24).int64(message.inFlight);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResolverReplica {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResolverReplica();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pending = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.inFlight = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ResolverReplica>): ResolverReplica {
+    return ResolverReplica.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ResolverReplica>): ResolverReplica {
+    const message = createBaseResolverReplica();
+    message.name = object.name ?? "";
+    message.pending = (object.pending !== undefined && object.pending !== null) ? BigInt(object.pending) : 0n;
+    message.inFlight = (object.inFlight !== undefined && object.inFlight !== null) ? BigInt(object.inFlight) : 0n;
     return message;
   },
 };
