@@ -49,6 +49,7 @@ import { Triggers } from "./observe/triggers/triggers.ts";
 import { Board } from "./serve/board.ts";
 import { dataPath } from "./serve/data-path.ts";
 import { drainService } from "./serve/drain-service.ts";
+import { DrainRelay } from "./serve/drain-service-relay.ts";
 import { externalScalerService, scaledSights } from "./serve/external-scaler.ts";
 import { Preparations } from "./serve/preparations.ts";
 import { resolverService } from "./serve/resolver-service.ts";
@@ -129,6 +130,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   decisions.addSink(stream);
   const board: Board = service.use(new Board({ store: view.objects, clock, activity: (key) => activities.seen(key) }));
   const preparations = service.use(new Preparations({ clock, changed }));
+  const relay = service.use(new DrainRelay({ state, instance, clock, log }));
 
   // The loop, on the leader alone.
   if (settings.leaderElect) {
@@ -216,6 +218,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     queueMetrics: registry.register(workqueueMetrics),
   });
   service.lead("switch", (term) => loop(term).finally(() => turns.resign()));
+  service.lead("drains", relay.lead);
 
   // The doors.
   const transport = rpcTransport(service);
@@ -232,7 +235,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   };
   rpc.add(decisionsService({ source: stream, recording: (id) => decisions.recording(id) }));
   rpc.add(resolverService({ board, elastiServices: resource, wake: wakeOnDemand, clock }));
-  rpc.add(drainService({ preparations, board, clock, endpoints: view.endpoints }));
+  rpc.add(drainService({ preparations, board, clock, endpoints: view.endpoints, relay }));
   rpc.add(
     externalScalerService({ ...scaledSights(view, board, activities, (listener) => news.subscribe(listener)), clock }),
   );

@@ -1,10 +1,13 @@
 import { drainV1 } from "@evenkeel/rpc";
-import { expect, test } from "@jest/globals";
+import { FakeClock } from "@evenkeel/runtime/testing";
+import { openedState } from "@evenkeel/state-contract";
+import { describe, expect, test } from "@jest/globals";
 import type { ServiceEndpoint } from "../observe/endpoints.ts";
-import { loopback } from "../testing/loopback-rpc.ts";
+import { loopback, silence } from "../testing/loopback-rpc.ts";
 import { NOON, quietService } from "../testing/quiet-service.ts";
 import { boardOf, stored, turn } from "../testing/shown-service.ts";
-import { drainService } from "./drain-service.ts";
+import { type DrainServiceOptions, drainService } from "./drain-service.ts";
+import { DrainRelay } from "./drain-service-relay.ts";
 import { Preparations } from "./preparations.ts";
 
 const { PREPARATION_READY, PREPARATION_WORKING, PREPARATION_NOT_CONCERNED } = drainV1.Preparation;
@@ -14,19 +17,28 @@ function endpoint(pod: string, changes: Partial<ServiceEndpoint> = {}): ServiceE
   return { address, pod, uid: pod, ready: true, serving: true, terminating: false, ports: {}, ...changes };
 }
 
+const LEADS: DrainServiceOptions["relay"] = {
+  leads: true,
+  ask: () => Promise.resolve(undefined),
+  answerBy: () => undefined,
+};
+
 /** The service over real gRPC; `behind` has the pods of each Service, null for unknown. */
-async function serve(behind: Record<string, readonly ServiceEndpoint[] | null>, token?: string) {
+async function serve(behind: Record<string, readonly ServiceEndpoint[] | null>, token?: string, relay = LEADS) {
   const { store, board, clock } = boardOf();
   for (const key of Object.keys(behind)) store.put(stored(key.split("/")[1] ?? ""));
   const told: string[] = [];
   const preparations = new Preparations({ clock, changed: (key) => told.push(key) });
   const endpoints = (key: string) => behind[key] ?? null;
-  const { peer, asked, ...rest } = await loopback(drainService({ preparations, board, endpoints, clock }), token);
+  const { peer, asked, ...rest } = await loopback(
+    drainService({ preparations, board, endpoints, clock, relay }),
+    token,
+  );
   const client = peer.client(drainV1.DrainHookDefinition);
   const named = (name: string) => ({ pod: { namespace: "shop", name, uid: name, node: "n1" }, eviction: "drain-1" });
   const prepare = (name: string, seconds = 60n) =>
     client.prepare({ ...named(name), hold: { seconds, nanos: 0 } }, { retry: false });
-  const release = (name: string) => client.release({ ...named(name), evicted: true });
+  const release = (name: string) => client.release({ ...named(name), evicted: true }, { retry: false });
   return { board, clock, client, told, asked, preparations, prepare, release, ...rest };
 }
 
@@ -142,6 +154,62 @@ test("a preparation that nobody releases ends by itself", async () => {
   await at.clock.advance(30_000);
   expect(at.preparations.isPrepared("shop", "checkout")).toBe(false);
   expect(at.told).toEqual(["shop/checkout", "shop/checkout"]);
+});
+
+describe("a replica that does not lead", () => {
+  /** One that leads and one that does not, where they can meet. */
+  async function two(behind: Record<string, readonly ServiceEndpoint[] | null>) {
+    const { state, close } = await openedState("sqlite::memory:");
+    const clock = new FakeClock();
+    const relays = ["leader", "follower"].map((instance) => new DrainRelay({ state, instance, clock, log: silence }));
+    const [first, second] = relays as [DrainRelay, DrainRelay];
+    for (const relay of relays) relay.start();
+    const term = new AbortController();
+    const led = first.lead({ signal: term.signal, held: () => !term.signal.aborted });
+    const [leader, follower] = [await serve(behind, undefined, first), await serve(behind, undefined, second)];
+    const end = async () => {
+      term.abort();
+      await led;
+      for (const relay of relays) relay.stop();
+      await leader[Symbol.asyncDispose]();
+      await follower[Symbol.asyncDispose]();
+      await close();
+    };
+    return { leader, follower, clock, term, [Symbol.asyncDispose]: end };
+  }
+
+  test("answers as the leader does, which keeps the preparation and ends it", async () => {
+    await using at = await two({ "shop/checkout": [endpoint("a")] });
+    at.leader.board.show("shop/checkout", turn({ triggers: [], pods: { ready: 1 } }));
+    const first = await at.follower.prepare("a");
+    expect(first).toMatchObject({ preparation: PREPARATION_WORKING, retryAfter: { nanos: 500_000_000 } });
+    expect(first).toEqual(await at.leader.prepare("a"));
+    expect(at.leader.preparations.isPrepared("shop", "checkout")).toBe(true);
+    expect(at.follower.preparations.size).toBe(0);
+    at.leader.board.show("shop/checkout", turn({ stage: { state: "Guard" }, drainPrepared: true, pods: { ready: 1 } }));
+    expect(await at.follower.prepare("a")).toMatchObject({ preparation: PREPARATION_READY });
+    await at.follower.release("a");
+    expect(at.leader.preparations.size).toBe(0);
+  });
+
+  test("has the caller ask again while nobody leads, and keeps nobody waiting for a pod that is no concern", async () => {
+    await using at = await two({ "shop/checkout": [endpoint("a")] });
+    at.term.abort();
+    const untilGivenUp = async <T>(call: Promise<T>): Promise<T> => {
+      while (at.clock.pending === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      await at.clock.advance(2000);
+      return call;
+    };
+    const working = await untilGivenUp(at.follower.prepare("a"));
+    expect(working).toMatchObject({ preparation: PREPARATION_WORKING, expiresAt: undefined });
+    expect(working.message).toContain("Nobody who leads");
+    const unconcerned = await untilGivenUp(at.follower.prepare("b"));
+    expect(unconcerned).toMatchObject({ preparation: PREPARATION_NOT_CONCERNED });
+    const release = at.follower.release("a");
+    const silent = { cause: { details: expect.stringContaining("the one that does has not answered") } };
+    await Promise.all([expect(release).rejects.toMatchObject(silent), untilGivenUp(Promise.resolve())]);
+    expect(at.clock.pending).toBe(0);
+  });
 });
 
 test("who may not evict the pod may not prepare or release it", async () => {

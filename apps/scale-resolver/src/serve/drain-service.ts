@@ -3,6 +3,8 @@ import type { Clock } from "@evenkeel/runtime";
 import { serviceKey } from "../binding.ts";
 import type { ServiceEndpoint } from "../observe/endpoints.ts";
 import type { Board, ShownTurn } from "./board.ts";
+import type { DrainRelay } from "./drain-service-relay.ts";
+import { LeaderSilent } from "./errors.ts";
 import type { Preparations } from "./preparations.ts";
 import { durationMessage, millisecondsOf, timeMessage } from "./times.ts";
 
@@ -12,6 +14,8 @@ export interface DrainServiceOptions {
   /** The pods behind a Service, by its key; null while they are unknown. */
   readonly endpoints: (key: string) => readonly ServiceEndpoint[] | null;
   readonly clock: Clock;
+  /** The way to whoever leads: only its turns know whether requests would be held. */
+  readonly relay: Pick<DrainRelay, "leads" | "ask" | "answerBy">;
 }
 
 type Implementation = drainV1.DrainHookServiceImplementation;
@@ -19,6 +23,8 @@ type Answer = drainV1.DeepPartial<drainV1.PrepareResponse>;
 type Pod = Pick<drainV1.Pod, "namespace" | "name" | "uid">;
 
 const { PREPARATION_READY, PREPARATION_WORKING, PREPARATION_NOT_CONCERNED } = drainV1.Preparation;
+const { PrepareRequest, PrepareResponse, ReleaseRequest } = drainV1;
+const NOT_CONCERNED = "The pod is behind no Service that the resolver looks after";
 const RETRY_AFTER = 500;
 const SHORTEST_HOLD = 1000;
 const LONGEST_HOLD = 3_600_000;
@@ -50,23 +56,59 @@ class DrainService implements Implementation {
 
   constructor(options: DrainServiceOptions) {
     this.#options = options;
+    options.relay.answerBy((method, request) => {
+      if (method === "Release") return this.#release(ReleaseRequest.decode(request));
+      return PrepareResponse.encode(
+        PrepareResponse.fromPartial(this.#prepare(PrepareRequest.decode(request))),
+      ).finish();
+    });
   }
 
-  prepare: Implementation["prepare"] = (request) => {
-    const pod = podOf("Prepare", request);
-    const eviction = evictionOf("Prepare", request);
-    const hold = holdOf(request);
-    return Promise.resolve(this.#prepare(pod, eviction, hold));
+  prepare: Implementation["prepare"] = async (request) => {
+    const { relay } = this.#options;
+    const { pod } = preparationOf(request);
+    if (relay.leads) return this.#prepare(request);
+    const answer = await relay.ask("Prepare", PrepareRequest.encode(request).finish());
+    return answer ? PrepareResponse.decode(answer) : this.#unanswered(pod);
   };
 
-  release: Implementation["release"] = (request) => {
+  release: Implementation["release"] = async (request) => {
+    const { relay } = this.#options;
+    // What was prepared here in a term that is over ends too.
+    this.#release(request);
+    if (relay.leads || (await relay.ask("Release", ReleaseRequest.encode(request).finish()))) return {};
+    throw new LeaderSilent({ method: "Release" });
+  };
+
+  #release(request: drainV1.ReleaseRequest): Uint8Array {
     const { uid } = podOf("Release", request);
     this.#options.preparations.release(uid, evictionOf("Release", request));
-    return Promise.resolve({});
-  };
+    return new Uint8Array();
+  }
 
-  #prepare(pod: Pod, eviction: string, hold: number): Answer {
-    const { board, endpoints, preparations, clock } = this.#options;
+  /** The Services that are looked after in the pod's namespace, and the pods behind each. */
+  #behind({
+    namespace,
+  }: Pod): readonly { readonly key: string; readonly endpoints: readonly ServiceEndpoint[] | null }[] {
+    const { board, endpoints } = this.#options;
+    const keys = board.list({ namespace }).map(({ service }) => serviceKey(namespace, service));
+    return keys.map((key) => ({ key, endpoints: endpoints(key) }));
+  }
+
+  /** Every replica knows which pods are no concern of the resolver. */
+  #unanswered(pod: Pod): Answer {
+    const mayConcern = this.#behind(pod).some(({ endpoints }) => endpoints?.some(({ uid }) => uid === pod.uid) ?? true);
+    if (!mayConcern) return { preparation: PREPARATION_NOT_CONCERNED, message: NOT_CONCERNED };
+    return {
+      preparation: PREPARATION_WORKING,
+      message: "Nobody who leads the resolvers has answered; nothing is prepared yet",
+      retryAfter: durationMessage(RETRY_AFTER),
+    };
+  }
+
+  #prepare(request: drainV1.PrepareRequest): Answer {
+    const { board, preparations, clock } = this.#options;
+    const { pod, eviction, hold } = preparationOf(request);
     const answer = (preparation: drainV1.Preparation, message: string): Answer => ({
       preparation,
       message,
@@ -74,13 +116,12 @@ class DrainService implements Implementation {
       ...(preparation === PREPARATION_WORKING && { retryAfter: durationMessage(RETRY_AFTER) }),
     });
 
-    const keys = board.list({ namespace: pod.namespace }).map(({ service }) => serviceKey(pod.namespace, service));
-    const behind = keys.map((key) => ({ key, endpoints: endpoints(key) }));
+    const behind = this.#behind(pod);
     const unknown = behind.find((one) => one.endpoints === null);
     if (unknown) return answer(PREPARATION_WORKING, `The pods behind Service ${unknown.key} are not known yet`);
     const concerned = behind.filter((one) => one.endpoints?.some(({ uid }) => uid === pod.uid));
     if (concerned.length === 0 && !preparations.find(pod.uid, eviction)) {
-      return answer(PREPARATION_NOT_CONCERNED, "The pod is behind no Service that the resolver looks after");
+      return answer(PREPARATION_NOT_CONCERNED, NOT_CONCERNED);
     }
 
     const minded = concerned.filter(({ key }) => !isLeftAlone(board.turn(key)));
@@ -120,6 +161,10 @@ function whyNotYet(key: string, turn: ShownTurn | undefined): string | undefined
   // A turn sees the path before it acts, so what joined in the last one is proven in the next at the earliest.
   if (snapshot.path.joined && snapshot.path.provenAt !== null) return undefined;
   return `No request through Service ${key} has reached the resolver yet`;
+}
+
+function preparationOf(request: drainV1.PrepareRequest) {
+  return { pod: podOf("Prepare", request), eviction: evictionOf("Prepare", request), hold: holdOf(request) };
 }
 
 function podOf(method: string, { pod }: { readonly pod?: drainV1.Pod | undefined }): Pod {

@@ -7,6 +7,14 @@ export const NotLookedAt = defineError({
   remedy: "Try again. If it lasts, the condition Ready of the ElastiService says what is in the way.",
 });
 
+export const LeaderSilent = defineError({
+  code: "EK_RESOLVER_LEADER_SILENT",
+  recovery: "retryable",
+  message: "{method} was not done: this replica does not lead, and the one that does has not answered",
+  remedy:
+    "Try again. If it lasts, nobody leads or the shared state is away: look at the Lease and at the condition StateAvailable.",
+});
+
 export const NoSuchScaledService = defineError({
   code: "EK_RESOLVER_NO_SUCH_SCALED_SERVICE",
   recovery: "terminal",
