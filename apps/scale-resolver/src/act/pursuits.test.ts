@@ -144,6 +144,35 @@ describe("what is pursued", () => {
     expect(begun()).toEqual([0, 1000]);
   });
 
+  test("is done at once for who asks after it has had its effect, and not once more after the rest that was cut short", async () => {
+    pursuits.pursue("shop/checkout", failing());
+    await clock.advance(300);
+    pursuits.fulfilled("shop/checkout");
+    expect(pursuits.size).toBe(0);
+    pursuits.pursue("shop/checkout", failing());
+    expect(begun()).toEqual([0, 300]);
+    await clock.advance(10_000);
+    expect(begun()).toEqual([0, 300]);
+    expect(pursuits.size).toBe(0);
+  });
+
+  test("is done once although its effect shows before the answer comes", async () => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const slow: Pursuit = {
+      needed: () => needed,
+      attempt: (terms) => {
+        tries.push({ ...terms, at: clock.monotonic() });
+        return promise;
+      },
+    };
+    pursuits.pursue("shop/checkout", slow);
+    pursuits.fulfilled("shop/checkout");
+    pursuits.pursue("shop/checkout", slow);
+    resolve(true);
+    await clock.advance(0);
+    expect(begun()).toEqual([0]);
+  });
+
   test("rests longer and longer while there is nothing to do, and a second again when there was", async () => {
     let something = false;
     const asked: Pursuit = {

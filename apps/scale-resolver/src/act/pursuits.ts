@@ -41,11 +41,13 @@ interface Pursued {
   pursuit: Pursuit;
   /** How often it was asked for. */
   asks: number;
+  resting: boolean;
 }
 
 /**
  * One thing for each key, done until it succeeds or nobody waits for it any more. After a success the key rests; if it was asked for
- * meanwhile and somebody still waits, it is done once more after the rest, since what was done may have been undone.
+ * meanwhile and somebody still waits, it is done once more after the rest, since what was done may have been undone. A rest is over
+ * when what was done is known to have had its effect: who asks then asks for something new.
  */
 export class Pursuits {
   readonly #options: PursuitOptions;
@@ -70,11 +72,16 @@ export class Pursuits {
       under.asks += 1;
       return;
     }
-    const pursued = { pursuit, asks: 1 };
+    const pursued = { pursuit, asks: 1, resting: false };
     this.#pursued.set(key, pursued);
     this.#pursue(key, pursued).catch((error: unknown) => {
       if (!this.#end.signal.aborted) this.#options.log.error({ key, error }, `${this.#options.undone}: a defect`);
     });
+  }
+
+  /** What was done for the key has had its effect. */
+  fulfilled(key: string): void {
+    if (this.#pursued.get(key)?.resting === true) this.#pursued.delete(key);
   }
 
   /** Nothing is tried any more. What is under way ends by itself. */
@@ -91,12 +98,15 @@ export class Pursuits {
         if (done === "unneeded") return;
         if (done === "changed") rest = REST.first;
         const { asks } = pursued;
+        pursued.resting = true;
         await sleep(clock, rest, this.#end.signal);
+        if (this.#pursued.get(key) !== pursued) return;
+        pursued.resting = false;
         if (pursued.asks === asks || !pursued.pursuit.needed()) return;
         rest = Math.min(rest * 2, REST.longest);
       }
     } finally {
-      this.#pursued.delete(key);
+      if (this.#pursued.get(key) === pursued) this.#pursued.delete(key);
     }
   }
 

@@ -56,6 +56,12 @@ export class Waker implements Component {
     if (autoscaler?.type === "keda") this.#resuming.pursue(key, this.#resume(request, autoscaler));
   }
 
+  /** A pod is ready: whoever waits from now on waits for another wake. */
+  awake(key: string): void {
+    this.#scaling.fulfilled(key);
+    this.#resuming.fulfilled(key);
+  }
+
   stop(): void {
     this.#scaling.stop();
     this.#resuming.stop();

@@ -115,6 +115,10 @@ export function dataPath(options: DataPathOptions): DataPath {
   });
   options.open(gate.door);
   const prepare = scales.prepare.bind(scales);
-  use(new Feeder({ view, gate, log, ready: (key) => wakes.ready(key), prepare }));
+  const ready = (key: string) => {
+    wakes.ready(key);
+    waker.awake(key);
+  };
+  use(new Feeder({ view, gate, log, ready, prepare }));
   return { gate, wakes, activities };
 }
