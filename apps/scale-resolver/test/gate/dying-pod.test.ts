@@ -1,0 +1,99 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { describe, expect, test } from "@jest/globals";
+import { type Answer, ask } from "./ask.ts";
+import { GateWorld, KEY, until } from "./gate-world.ts";
+import { PodServer } from "./pod-server.ts";
+
+const COUNT = 20;
+const each = (method: "GET" | "POST"): readonly { id: string; method: string; body?: string }[] =>
+  Array.from({ length: COUNT }, (_, index) =>
+    method === "GET" ? { id: `${index}`, method } : { id: `${index}`, method, body: `body of ${index}` },
+  );
+
+/**
+ * Two pods, of which the first is warm: it has answered as many requests as it is to get, so that each of those finds a connection that was
+ * in use before. From then on it answers nothing.
+ */
+async function scene(method: "GET" | "POST") {
+  let mute = false;
+  const silent: ServerResponse[] = [];
+  const world = await GateWorld.start();
+  const first = await PodServer.start({
+    answer: (asked, response) => {
+      asked.resume();
+      asked.on("end", () => (mute ? silent.push(response) : setTimeout(() => response.end("warm"), 50)));
+    },
+  });
+  const second = await PodServer.start();
+  const port = await world.put();
+  world.gate.endpoints(KEY, [first.endpoint()]);
+  const asked = () => Promise.all(each(method).map((one) => ask(port, one)));
+  await asked();
+  mute = true;
+  const { connections } = first;
+  return {
+    world,
+    first,
+    second,
+    silent,
+    port,
+    asked,
+    connections,
+    /** As a process that is killed: every connection breaks, and nobody listens. Its EndpointSlice does not say so yet. */
+    kill: async () => {
+      first.server.close();
+      first.server.closeAllConnections();
+      await once(first.server, "close");
+    },
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
+      await first[Symbol.asyncDispose]();
+      await second[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const statuses = (answers: readonly Answer[]) => new Set(answers.map(({ status }) => status));
+
+describe("a pod that dies at a stroke while another one serves", () => {
+  test("with GETs under way on connections that were used before costs none of them: the other pod answers", async () => {
+    await using s = await scene("GET");
+    const answers = s.asked();
+    await until(() => s.silent.length === COUNT);
+    expect(s.first.connections).toBe(s.connections);
+    s.world.gate.endpoints(KEY, [s.first.endpoint(), s.second.endpoint()]);
+    await s.kill();
+    expect(statuses(await answers)).toEqual(new Set([200]));
+    const ids = s.second.arrivals.map(({ id }) => Number(id)).sort((a, b) => a - b);
+    expect(ids).toEqual(Array.from({ length: COUNT }, (_, index) => index));
+  });
+
+  test("with POSTs under way costs them a 502 each, since it may have done what they ask for: no other pod gets them", async () => {
+    await using s = await scene("POST");
+    const answers = s.asked();
+    await until(() => s.silent.length === COUNT);
+    expect(s.first.connections).toBe(s.connections);
+    s.world.gate.endpoints(KEY, [s.first.endpoint(), s.second.endpoint()]);
+    await s.kill();
+    const got = await answers;
+    expect(statuses(got)).toEqual(new Set([502]));
+    expect(got[0]?.body).toContain("EK_FORWARD_BROKEN");
+    expect(s.second.begun).toBe(0);
+  });
+
+  test.each(["GET", "POST"] as const)(
+    "with idle connections costs no %s that comes in the same moment: nothing of it was sent",
+    async (method) => {
+      await using s = await scene(method);
+      s.world.gate.endpoints(KEY, [s.first.endpoint(), s.second.endpoint()]);
+      const dying = s.kill();
+      const answers = s.asked();
+      await dying;
+      expect(statuses(await answers)).toEqual(new Set([200]));
+      expect(s.silent).toEqual([]);
+      expect(s.second.arrivals).toHaveLength(COUNT);
+      expect(new Set(s.second.arrivals.map(({ id }) => id)).size).toBe(COUNT);
+    },
+  );
+});
