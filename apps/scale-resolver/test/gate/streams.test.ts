@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer as createHttp2Server, connect as connectHttp2, type ServerHttp2Stream } from "node:http2";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { GateWorld, HOST, KEY, until } from "./gate-world.ts";
@@ -115,6 +115,17 @@ describe("gRPC", () => {
   });
 });
 
+/** Resolves when `count` has stood still for a while. */
+async function settles(count: () => number): Promise<void> {
+  let still = -1;
+  await until(async () => {
+    if (still === count()) return true;
+    still = count();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return false;
+  });
+}
+
 /** Uploads `size` bytes to a sleeping Service; gives what the pod got of it, and how much the process grew. */
 async function upload(size: number): Promise<{ sent: string; got: string; grown: number }> {
   await using world = await GateWorld.start();
@@ -139,13 +150,7 @@ async function upload(size: number): Promise<{ sent: string; got: string; grown:
     asked.end();
   })();
   // Held, it stands still as soon as the buffers are full, long before its end.
-  let still = -1;
-  await until(async () => {
-    if (still === sent) return true;
-    still = sent;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    return false;
-  });
+  await settles(() => sent);
   expect(sent).toBeLessThan(size / 2);
   world.gate.endpoints(KEY, [pod.endpoint()]);
   await writing;
@@ -175,3 +180,86 @@ test("an upload of 64 MiB is held unread and then sent whole, while the process 
   },
   600_000,
 );
+
+/** The sha1 of `size` bytes of `part` over and over. */
+function digestOf(part: Buffer, size: number): string {
+  const hash = createHash("sha1");
+  for (let done = 0; done < size; done += part.length) hash.update(part);
+  return hash.digest("hex");
+}
+
+type Reader = "fast" | "slow";
+
+/** After how many bytes a slow reader rests, and for how many milliseconds; half way it stops until everybody waits for it. */
+const SLOW = { bytes: 4 * MIB, rest: 5 };
+
+interface Downloaded {
+  readonly got: string;
+  readonly wanted: string;
+  /** Most that the process grew by; the pod and the client live in it, too. */
+  readonly grown: number;
+  /** Bytes that the pod had written and the client had not read, when the client had stopped for good. */
+  readonly ahead: number;
+}
+
+/** Downloads `size` bytes from a Service that sleeps. */
+async function download(size: number, reader: Reader): Promise<Downloaded> {
+  const part = randomBytes(MIB);
+  let written = 0;
+  await using world = await GateWorld.start();
+  await using pod = await PodServer.start({
+    answer: (_request, response) => {
+      response.writeHead(200, { "content-length": size });
+      void (async () => {
+        while (written < size) {
+          written += part.length;
+          if (!response.write(part)) await once(response, "drain");
+        }
+        response.end();
+      })();
+    },
+  });
+  const port = await world.put();
+  const asked = request({ host: HOST, port, path: "/big", agent: false }).end();
+  const answered = once(asked, "response") as Promise<[IncomingMessage]>;
+  await until(() => world.gate.activity(KEY).pending === 1);
+  const before = process.memoryUsage.rss();
+  let most = before;
+  const timer = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 10);
+  world.gate.endpoints(KEY, [pod.endpoint()]);
+  const [answer] = await answered;
+  const hash = createHash("sha1");
+  let read = 0;
+  let ahead = 0;
+  for await (const data of answer as AsyncIterable<Buffer>) {
+    const last = read;
+    hash.update(data);
+    read += data.length;
+    if (reader === "fast") continue;
+    if (last < size / 2 && read >= size / 2) {
+      await settles(() => written);
+      ahead = written - read;
+    } else if (Math.floor(last / SLOW.bytes) < Math.floor(read / SLOW.bytes)) {
+      await new Promise((resolve) => setTimeout(resolve, SLOW.rest));
+    }
+  }
+  clearInterval(timer);
+  return { got: hash.digest("hex"), wanted: digestOf(part, size), grown: most - before, ahead };
+}
+
+const DOWN = soak ? 1024 * MIB : 256 * MIB;
+
+describe(`a download of ${DOWN / MIB} MiB${soak ? "" : " (1 GiB with SOAK=1)"}`, () => {
+  test.each<Reader>(["fast", "slow"])(
+    "from a pod that was woken for it comes whole to a %s reader, while the process stays as it is",
+    async (reader) => {
+      await download(64 * MIB, reader);
+      const { got, wanted, grown, ahead } = await download(DOWN, reader);
+      expect(got).toBe(wanted);
+      expect(grown).toBeLessThan(48 * MIB);
+      // Two connections' buffers in the kernel, and a part in each hand.
+      expect(ahead).toBeLessThan(32 * MIB);
+    },
+    soak ? 300_000 : 60_000,
+  );
+});
