@@ -19,6 +19,8 @@ afterEach(async () => {
 class Sample {
   readonly clock = new FakeClock();
   readonly changed: string[] = [];
+  /** How many waited, as it was seen in the very moment of each change. */
+  readonly pending: number[] = [];
   readonly lines: string[] = [];
   readonly activities: Activities;
   own: Activity = NOTHING;
@@ -35,7 +37,10 @@ class Sample {
       local: () => this.own,
       resolvers: () => ready().map(endpoint),
       shared,
-      changed: (key) => this.changed.push(key),
+      changed: (key) => {
+        this.changed.push(key);
+        this.pending.push(this.activities.seen(key).total.pending);
+      },
       clock: this.clock,
       log: createLogger({
         service: "test",
@@ -111,6 +116,15 @@ describeRedis("replicas on one Redis", () => {
     const both = { pending: 1, inFlight: 2, requests: 3, lastRequestAt: 9 };
     expect(await a.read()).toMatchObject(both);
     expect(await b.read()).toMatchObject(both);
+  });
+
+  test("have what they hear of in the moment at which they hear of it, so that KEDA is told without a question", async () => {
+    const { a, b } = await two();
+    for (const pending of [1, 2, 3]) b.has({ requests: pending, pending });
+    b.has({ pending: 0 });
+    await eventually("a hears of it", 5000, () => Promise.resolve(a.changed.length === 4));
+    expect(a.pending[0]).toBe(1);
+    expect(a.pending.at(-1)).toBe(0);
   });
 
   test("see without asking what each has, and who is missing", async () => {
