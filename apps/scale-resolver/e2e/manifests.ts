@@ -72,36 +72,3 @@ export function elastiService(name: string, change: Readonly<Record<string, unkn
 export function namespaceOf(name: string) {
   return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
 }
-
-/** As much of the kinds of others as the resolver has to do with. */
-export const DEFINITIONS = [
-  definition("argoproj.io", "v1alpha1", "Rollout", {
-    scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
-  }),
-  definition("keda.sh", "v1alpha1", "ScaledObject"),
-  definition("gateway.networking.k8s.io", "v1beta1", "ReferenceGrant"),
-];
-
-function definition(group: string, version: string, kind: string, subresources: object = {}) {
-  const plural = `${kind.toLowerCase()}s`;
-  const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-  const properties = { replicas: { type: "integer", format: "int32" } };
-  const schema = {
-    openAPIV3Schema: {
-      type: "object",
-      properties: { spec: { ...open, properties }, status: { ...open, properties } },
-    },
-  };
-  const annotations = { "api-approved.kubernetes.io": "unapproved, a stand-in for tests" };
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}`, annotations },
-    spec: {
-      group,
-      scope: "Namespaced",
-      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [{ name: version, served: true, storage: true, schema, subresources }],
-    },
-  };
-}

@@ -17,6 +17,7 @@ import { originalPrivateServiceName, originalSliceName } from "../src/observe/or
 import { arrivalIn, ask, Asking, TRAFFIC } from "./ask.ts";
 import { elastiService, NAMESPACE, namespaceOf, service, workload } from "./manifests.ts";
 import { RolloutFollower } from "./rollout-follower.ts";
+import { routeCases } from "./route-cases.ts";
 import { CHART, row, Site, Traffic } from "./site.ts";
 
 /*
@@ -56,11 +57,6 @@ const NOT_USED_HERE = new Map([
     "a finalizer is changed on the object as it is now when somebody else changed it at the same time",
   ],
   ["get endpointslices.discovery.k8s.io", "a slice that somebody else wrote at the same time is looked at again"],
-  ["get virtualservices.networking.istio.io", "routes are switched where an ElastiService names one"],
-  ["patch virtualservices.networking.istio.io", "the same"],
-  ["get httproutes.gateway.networking.k8s.io", "the same"],
-  ["patch httproutes.gateway.networking.k8s.io", "the same"],
-  ["list referencegrants.gateway.networking.k8s.io", "the same"],
 ]);
 
 let site: Site;
@@ -615,6 +611,8 @@ describe("for the whole cluster,", () => {
     },
     TEST_TIMEOUT_MS,
   );
+
+  routeCases(() => ({ site, cluster: cluster(), home: RELEASE }));
 
   test(
     "Services are selected by their label, each gets an ElastiService of its own, and loses it with the label",

@@ -16,7 +16,8 @@ import { connectKube, deployments, type EndpointSlice, endpointSlices, type Kube
 import { type Prometheus, startPrometheus } from "@evenkeel/sim";
 import type { State } from "../src/decide/state.ts";
 import { elastiServices, type StoredElastiService } from "../src/elasti-service-resource.ts";
-import { DEFINITIONS, elastiService, NAMESPACE, namespaceOf, service, workload } from "./manifests.ts";
+import { DEFINITIONS } from "./definitions.ts";
+import { elastiService, NAMESPACE, namespaceOf, service, workload } from "./manifests.ts";
 import { PodPrograms } from "./pod-programs.ts";
 
 /** A control plane of `useCluster`. */
@@ -24,6 +25,9 @@ export type Cluster = ReturnType<ReturnType<typeof useCluster>>;
 
 /** The service's chart, and all that it makes. */
 export const CHART = "scale-resolver";
+
+/** Where the resolver takes requests of every Service. Another than its own Service has, at whose address the cluster's proxy listens. */
+const REQUESTS_PORT = 18_012;
 
 const MAIN = join(import.meta.dirname, "../dist/main.mjs");
 const ROOT = join(import.meta.dirname, "../../..");
@@ -76,7 +80,10 @@ export class Site implements AsyncDisposable {
    * release's pods.
    */
   async serve({ namespace, values = [], flags = [] }: Release): Promise<ServiceProcess> {
-    const account = await chartAccount(this.#cluster, { chart: CHART, namespace, values });
+    const account = await chartAccount(this.#cluster, {
+      ...{ chart: CHART, namespace },
+      values: [`settings.port=${REQUESTS_PORT}`, ...values],
+    });
     await kubectl(this.#cluster, ["rollout", "status", `deployment/${CHART}`, "-n", namespace, "--timeout=60s"]);
     const [pod] = await this.#resolverPods(namespace);
     return ServiceProcess.start(MAIN, [
@@ -85,7 +92,7 @@ export class Site implements AsyncDisposable {
       `--lease-namespace=${namespace}`,
       `--resolver-service=${CHART}`,
       "--listen-host=0.0.0.0",
-      "--port=0",
+      `--port=${REQUESTS_PORT}`,
       "--grpc-port=0",
       "--insecure",
       "--state=sqlite::memory:",
@@ -154,6 +161,16 @@ export class Site implements AsyncDisposable {
   async ownSlices(name: string, namespace = NAMESPACE): Promise<readonly EndpointSlice[]> {
     const labelSelector = `kubernetes.io/service-name=${name},endpointslice.kubernetes.io/managed-by=scale-resolver.evenkeel.io`;
     return (await this.kube.resource(endpointSlices).list({ namespace, labelSelector })).items;
+  }
+
+  /** Waits until the cluster says that a pod of a Service is ready. */
+  async hasReadyEndpoint(name: string): Promise<void> {
+    const labelSelector = `kubernetes.io/service-name=${name},endpointslice.kubernetes.io/managed-by=endpointslice-controller.k8s.io`;
+    await this.until(`a pod of ${name} to be ready`, async () => {
+      const { items } = await this.kube.resource(endpointSlices).list({ namespace: NAMESPACE, labelSelector });
+      const isReady = items.some(({ endpoints }) => endpoints?.some(({ conditions }) => conditions?.ready === true));
+      return isReady ? undefined : JSON.stringify(items.map(({ endpoints }) => endpoints));
+    });
   }
 
   /** Addresses of the resolver in a Service's path. */

@@ -1,0 +1,95 @@
+import type { KubeClient } from "@evenkeel/kube";
+import { services } from "@evenkeel/kube";
+import { type Answer, ask } from "./ask.ts";
+import { NAMESPACE } from "./manifests.ts";
+import { referenceGrants, type Route, type RouteKind } from "./route-manifests.ts";
+
+/** Where a route leads a request. */
+export interface Way {
+  readonly namespace: string;
+  readonly service: string;
+  readonly port: number | undefined;
+  /** Headers that the route sets. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface VirtualServiceRule {
+  readonly match?: readonly { readonly uri?: { readonly prefix?: string } }[];
+  readonly route: readonly {
+    readonly weight?: number;
+    readonly destination: { readonly host: string; readonly port?: { readonly number: number } };
+    readonly headers?: { readonly request?: { readonly set?: Readonly<Record<string, string>> } };
+  }[];
+}
+
+interface HttpRouteRule {
+  readonly matches?: readonly { readonly path?: { readonly value?: string } }[];
+  readonly backendRefs: readonly {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly port?: number;
+    readonly weight?: number;
+    readonly filters?: readonly {
+      readonly requestHeaderModifier?: {
+        readonly set?: readonly { readonly name: string; readonly value: string }[];
+      };
+    }[];
+  }[];
+}
+
+/**
+ * A gateway of the least kind, since there is none here: reads a route for each request, takes the first rule for its path and the one
+ * destination with a weight, sets the headers that it says, and sends the request to the address of the Service that it names, once.
+ */
+export class RouteGateway {
+  readonly #kube: KubeClient;
+
+  constructor(kube: KubeClient) {
+    this.#kube = kube;
+  }
+
+  async way(kind: RouteKind, name: string, path: string): Promise<Way> {
+    const route = await this.#kube.resource(kind.resource).get({ namespace: NAMESPACE, name });
+    return kind.type === "virtualService" ? wayOfVirtualService(route, path) : this.#wayOfHttpRoute(route, path);
+  }
+
+  /** Sends a request for the host `<name>.example.com` by the route of that name. A Service that leads nowhere refuses it. */
+  async ask(kind: RouteKind, name: string, path: string): Promise<Answer> {
+    return this.send(await this.way(kind, name, path), `${name}.example.com`, path);
+  }
+
+  async send({ namespace, service, port, headers }: Way, host: string, path: string): Promise<Answer> {
+    const { spec } = await this.#kube.resource(services).get({ namespace, name: service });
+    const [first] = spec?.ports ?? [];
+    const address = `http://${spec?.clusterIP ?? ""}:${port ?? first?.port ?? 0}`;
+    return ask(address + path, { headers: { ...headers, host } });
+  }
+
+  async #wayOfHttpRoute({ spec }: Route, path: string): Promise<Way> {
+    const rule = (spec["rules"] as readonly HttpRouteRule[]).find(({ matches }) =>
+      matches?.some((match) => path.startsWith(match.path?.value ?? "/")),
+    );
+    const backend = rule?.backendRefs.find(({ weight }) => weight !== 0);
+    if (!backend) throw new Error(`no rule for ${path}`);
+    const { namespace = NAMESPACE, name: service, port, filters = [] } = backend;
+    // A gateway answers 500 then.
+    if (namespace !== NAMESPACE && !(await this.#isGranted(namespace))) throw new Error(`no way into ${namespace}`);
+    const set = filters.flatMap(({ requestHeaderModifier }) => requestHeaderModifier?.set ?? []);
+    return { namespace, service, port, headers: Object.fromEntries(set.map(({ name, value }) => [name, value])) };
+  }
+
+  async #isGranted(namespace: string): Promise<boolean> {
+    const { items } = await this.#kube.resource(referenceGrants).list({ namespace });
+    return items.some(({ spec }) => spec.from.some((from) => from.namespace === NAMESPACE));
+  }
+}
+
+function wayOfVirtualService({ spec }: Route, path: string): Way {
+  const rule = (spec["http"] as readonly VirtualServiceRule[]).find(({ match }) =>
+    match?.some(({ uri }) => path.startsWith(uri?.prefix ?? "/")),
+  );
+  const taken = rule?.route.find(({ weight }) => weight !== 0);
+  if (!taken) throw new Error(`no rule for ${path}`);
+  const [service = "", namespace = NAMESPACE] = taken.destination.host.split(".");
+  return { namespace, service, port: taken.destination.port?.number, headers: taken.headers?.request?.set ?? {} };
+}
