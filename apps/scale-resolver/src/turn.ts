@@ -2,6 +2,7 @@ import type { ElastiService } from "@evenkeel/api";
 import {
   addFinalizer,
   hasFinalizer,
+  keyOf,
   kubeErrors,
   nameKey,
   type Reconcile,
@@ -25,8 +26,15 @@ import { type Binding, serviceKey } from "./binding.ts";
 import type { stateDecider } from "./decide/state-decider.ts";
 import type { ServiceSnapshot } from "./decide/snapshot.ts";
 import { type State, STATES } from "./decide/state.ts";
-import { FINALIZER, PAUSED, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
+import {
+  type ElastiServiceStatus,
+  FINALIZER,
+  PAUSED,
+  RELEASE,
+  type StoredElastiService,
+} from "./elasti-service-resource.ts";
 import type { metrics } from "./metrics.ts";
+import { recordedBinding, type Understood } from "./observe/bindings.ts";
 import type { ClusterView } from "./observe/cluster-view.ts";
 import type { Observer } from "./observe/observer.ts";
 import { type Memories, stageAfter } from "./observe/stages.ts";
@@ -55,6 +63,11 @@ export interface TurnsOptions {
   /** Milliseconds between two looks at a service to which nothing happens. */
   readonly interval: number;
 }
+
+/** What a status has no more that is of one Service: null takes it out of what is stored. */
+const OF_NO_SERVICE = Object.fromEntries(
+  ["service", "ports", "scaleTargetRef", "replicas", "state", "since", "mode", "route"].map((field) => [field, null]),
+) as unknown as ElastiServiceStatus;
 
 type StateDecision = DecisionOf<typeof stateDecider>;
 
@@ -89,16 +102,16 @@ export class Turns {
     if (understood.kind === "invalid") {
       const message = understood.errors.join("; ");
       context.log.warn({ errors: understood.errors }, "the spec cannot be understood; nothing is done");
+      await this.#stand(object, context);
       return this.#idle(object, { reason: "InvalidSpec", message }, context);
     }
     if (understood.kind === "selection") return this.#select(object, understood.object, context);
-    return this.#turn(object, understood.object, understood.binding, context);
+    return this.#turn(object, understood, context);
   };
 
   async #turn(
     object: StoredElastiService,
-    elastiService: ElastiService,
-    binding: Binding,
+    { object: elastiService, binding, fault }: Understood & { readonly kind: "service" },
     context: ReconcileContext,
   ): Promise<Result | undefined> {
     const { view, observer, memories, decisions, path, carryOut, clock, interval } = this.#options;
@@ -126,7 +139,7 @@ export class Turns {
     if (former) memories.delete(key);
     const memory = memories.get(key);
     const joined = path.isJoined(binding.namespace, binding.service);
-    const snapshot = await observer.observe({ object, elastiService, binding, memory, joined }, signal);
+    const snapshot = await observer.observe({ object, elastiService, binding, fault, memory, joined }, signal);
     const decision = this.#worded(decisions.decide(snapshot));
     const outcome = await carryOut.run({ object, service, binding, ports, former, snapshot, decision }, context);
     if (outcome.handedOver) this.#served.set(key, binding);
@@ -171,15 +184,42 @@ export class Turns {
     const former = object.status?.service ?? service;
     if (former === service || dryRun) return true;
     if (object.metadata.annotations?.[PAUSED] === "true") return false;
-    const served = this.#served.get(key);
-    const target = object.status?.scaleTargetRef;
-    const recorded = target && { ...binding, service: former, target, autoscaler: null, route: null };
-    const before = served?.service === former ? served : recorded;
+    const before = this.#before(object);
     if (!before) await path.leave(namespace, former, context);
     else if (!(await letGo.give(object, before, context))) return false;
     this.#forget(key);
     await statuses.write(object, { ...object.status, service, ports: [] }, context.signal);
     return false;
+  }
+
+  /** An object that selects Services from now on gives back the one that it stood for, unless that was selected; false while that takes. */
+  async #giveUp(object: StoredElastiService, context: ReconcileContext): Promise<boolean> {
+    const { view, letGo, statuses } = this.#options;
+    const { namespace = "", annotations } = object.metadata;
+    const former = object.status?.service;
+    if (former === undefined) return true;
+    if (annotations?.[PAUSED] === "true") return false;
+    const before = this.#before(object);
+    const isSelected = view.bindings.ownerOf(serviceKey(namespace, former)) !== undefined;
+    if (before && !isSelected && !(await letGo.give(object, before, context))) return false;
+    this.#forget(keyOf(object));
+    await statuses.write(object, { ...object.status, ...OF_NO_SERVICE }, context.signal);
+    return false;
+  }
+
+  /** How the Service that the status names was looked after. */
+  #before(object: StoredElastiService): Binding | undefined {
+    const served = this.#served.get(keyOf(object));
+    return served?.service === object.status?.service ? served : recordedBinding(object);
+  }
+
+  /** Of an object that says nothing any more the path still leads here, where requests are told so: it follows the replicas. */
+  async #stand(object: StoredElastiService, context: ReconcileContext): Promise<void> {
+    const { view, path, carryOut, dryRun } = this.#options;
+    const { service: name = "", ports = [] } = object.status ?? {};
+    const { namespace = "" } = object.metadata;
+    const service = view.services.get(serviceKey(namespace, name));
+    if (service && !dryRun && path.isJoined(namespace, name)) await carryOut.stand({ object, service, ports }, context);
   }
 
   async #givePorts(object: StoredElastiService, service: Service, signal: AbortSignal) {
@@ -212,12 +252,14 @@ export class Turns {
     if (dryRun) return this.#idle(object, { reason: "DryRun", message: "A dry run selects no Services" }, context);
     try {
       const { selected, left } = await selections.sync(elastiService, context.signal);
+      if (!(await this.#giveUp(object, context))) return { requeueAfter: SOON };
       const others = left.slice(0, SHOWN_OUT).map(({ service, why }) => `${service} is left out: ${why}`);
       const message = [`${selected} Services are selected, ${left.length} are not`, ...others].join("; ");
       return await this.#idle(object, { reason: "Selected", message, selected }, context);
     } catch (error) {
       if (!(error instanceof BadSelector)) throw error;
-      return this.#idle(object, { reason: "InvalidSpec", message: explain(error) }, context);
+      const message = `What was selected stays as it is, since this selector cannot be used: ${explain(error)}`;
+      return this.#idle(object, { reason: "InvalidSpec", message }, context);
     }
   }
 

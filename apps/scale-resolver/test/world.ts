@@ -20,6 +20,7 @@ import {
   startPrometheus,
   workloads,
 } from "@evenkeel/sim";
+import { parse } from "yaml";
 import { elastiServices, type StoredElastiService } from "../src/elasti-service-resource.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -41,6 +42,8 @@ export interface WorldOptions {
   readonly nodeLag?: (node: string) => number;
   /** How long after it is ready a pod refuses connections. */
   readonly refuse?: number;
+  /** The definition of ElastiServices checks nothing, as one of another release may not. */
+  readonly lenient?: boolean;
   /** The third part of addresses, so that worlds beside each other do not meet. */
   readonly number?: number;
 }
@@ -103,7 +106,7 @@ export class World implements AsyncDisposable {
   }
 
   static async start(options: WorldOptions = {}): Promise<World> {
-    const { startDelay = 300, terminationDelay = 500, nodeLag = () => 0, refuse = 0, number = 1 } = options;
+    const { startDelay = 300, terminationDelay = 500, nodeLag = () => 0, refuse = 0, number = 1, lenient } = options;
     const folder = await mkdtemp(join(tmpdir(), "scale-resolver-"));
     const seen: Seen[] = [];
     const running = new Set<EchoPod>();
@@ -120,7 +123,8 @@ export class World implements AsyncDisposable {
         plane.behaviour,
       ],
     });
-    api.load(await readFile(join(root, "charts/crds/elasti.truefoundry.com_elastiservices.yaml"), "utf8"));
+    const definition = await readFile(join(root, "charts/crds/elasti.truefoundry.com_elastiservices.yaml"), "utf8");
+    api.load(lenient === true ? unchecked(definition) : definition);
     api.load(JSON.stringify(simNode("node-a", { cpu: "64", memory: "64Gi", pods: 500 })));
     const prometheus = await startPrometheus();
     await writeFile(join(folder, "kubeconfig"), kubeconfigFor(api.url));
@@ -369,6 +373,14 @@ export async function eventually<T>(check: () => T | Promise<T>, limit = 15_000)
     }
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
+}
+
+/** A definition without its schema. */
+function unchecked(definition: string): string {
+  const parsed = parse(definition) as { spec: { versions: { schema: unknown }[] } };
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  for (const version of parsed.spec.versions) version.schema = schema;
+  return JSON.stringify(parsed);
 }
 
 function kubeconfigFor(server: string): string {

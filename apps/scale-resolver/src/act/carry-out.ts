@@ -36,6 +36,9 @@ export interface Work {
   readonly decision: DecisionOf<typeof stateDecider>;
 }
 
+/** What the path to the resolver is made of. */
+export type Standing = Pick<Work, "object" | "service" | "ports">;
+
 export interface Outcome {
   /** Whether the service is now in the state that was decided. */
   readonly done: boolean;
@@ -87,7 +90,7 @@ export class CarryOut {
     const { binding, decision } = work;
     switch (decision.action) {
       case "join":
-        await this.#joinPath(work, context);
+        await this.stand(work, context);
         return true;
       case "leave":
         await this.#leave(work, context);
@@ -147,7 +150,8 @@ export class CarryOut {
     if (autoscaler) await this.#options.autoscalers.resume(namespace, autoscaler, { signal });
   }
 
-  async #joinPath({ object, service, ports }: Work, { signal }: ReconcileContext): Promise<void> {
+  /** Leads the path to the replicas that take requests now. */
+  async stand({ object, service, ports }: Standing, { signal }: ReconcileContext): Promise<void> {
     const { path, resolvers } = this.#options;
     const known = resolvers();
     if (known.length > 0) await path.join({ object, service, ports, resolvers: known }, { signal });
@@ -165,7 +169,7 @@ export class CarryOut {
     const { namespace, service, route } = binding;
     const { signal, log } = context;
     if (state !== "Serve") {
-      await this.#joinPath(work, context);
+      await this.stand(work, context);
       await this.#joinRoute(work, context);
     }
     await scaledObjects.keep(object, binding, { signal });

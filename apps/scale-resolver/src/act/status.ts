@@ -8,6 +8,7 @@ import { isSameTarget } from "./hand-over.ts";
 
 /** Reasons for which a service cannot be put to sleep, or woken, until somebody or something else changes. */
 const FAULTS: ReadonlySet<string> = new Set<Reason>([
+  "InvalidSpec",
   "TriggerUnknown",
   "NoResolver",
   "ActivityUnknown",
@@ -120,9 +121,11 @@ function judgements({ snapshot, decision, stage, failure }: TurnOutcome): readon
   const { reason, message } = decision;
   const silent = snapshot.triggers.find(({ verdict }) => verdict === "unknown");
   return [
-    failure === undefined
-      ? judge("Ready", reason === "Paused" ? undefined : !isBadNews(decision), reason, message)
-      : judge("Ready", false, "Failed", failure),
+    failure !== undefined
+      ? judge("Ready", false, "Failed", failure)
+      : snapshot.specFault !== undefined
+        ? judge("Ready", false, "InvalidSpec", snapshot.specFault)
+        : judge("Ready", reason === "Paused" ? undefined : !isBadNews(decision), reason, message),
     judge("Asleep", stage.state === "Zero", stage.state, SENTENCES[stage.state]),
     ...(snapshot.triggers.length === 0
       ? []

@@ -10,6 +10,7 @@ type World = readonly [sentence: string, world: Changes];
 const blocked = (reason: "Paused" | "OriginalRuns" | "Unsupported") => ({
   blocked: { reason, message: "of a reason" },
 });
+const FAULT = "The last good spec is in force, since this one cannot be understood: spec.dial: Invalid option";
 const gone = { ready: 0, leaving: 0, starting: 0 };
 /** In Guard on the way to sleep; nothing is in the way, so that it does sleep. */
 const falling = (changes: Changes = {}): Changes => ({
@@ -57,6 +58,11 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["the last pod got its signal", { pods: { ready: 0, leaving: 1 }, triggers: [] }],
     ["what a trigger says does not matter then", { pods: { ready: 0, leaving: 2 }, triggers: [BUSY] }],
     ["neither does that nobody knows who asks", { pods: { ready: 0, leaving: 2 }, activity: null }],
+  ],
+  "Serve stay InvalidSpec": [
+    ["somebody misspelt a field", { specFault: FAULT }],
+    ["whatever triggers say", { specFault: FAULT, triggers: [BUSY] }],
+    ["and whether they are known or not", { specFault: FAULT, triggers: [] }],
   ],
   "Serve stay NoTrigger": [["nothing says that it is idle", { triggers: [] }]],
   "Serve stay Busy": [
@@ -121,6 +127,7 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["it is still there", falling({ activity: { requests: 41, inFlight: 1 } })],
     ["a resolver began to count anew", falling({ activity: { requests: 0 } })],
   ],
+  "Guard leave InvalidSpec": [["somebody misspelt a field", falling({ specFault: FAULT })]],
   "Guard leave NoTrigger": [["the trigger was taken away", falling({ triggers: [] })]],
   "Guard leave Busy": [["pinned connections have traffic", falling({ triggers: [BUSY] })]],
   "Guard leave TriggerUnknown": [["the metric server went away", falling({ triggers: [SILENT] })]],
@@ -183,9 +190,11 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["the scale is not known, but that somebody waits is", asleep({ activity: { pending: 1 }, replicas: null })],
     ["at any time", asleep({ activity: { pending: 1 }, withinPeriod: false, lastWokenAt: secondsAgo(1) })],
     ["in a dry run too", asleep({ activity: { pending: 1 }, dryRun: true })],
+    ["whatever somebody misspelt", asleep({ activity: { pending: 1 }, specFault: FAULT })],
   ],
   "Zero stay ReplicasUnknown": [["nobody knows", asleep({ replicas: null })]],
   "Zero wake Busy": [["a trigger sees what the resolver does not", asleep({ triggers: [IDLE, BUSY] })]],
+  "Zero stay InvalidSpec": [["nobody asks", asleep({ specFault: FAULT })]],
   "Zero stay Asleep": [
     ["nobody asks", asleep()],
     ["a trigger that says nothing wakes nothing", asleep({ triggers: [SILENT] })],

@@ -9,10 +9,11 @@ export interface Obstacle {
 
 /** All that keeps a service from being put to sleep, the weightiest first. What it has to wait for in Guard is not among it. */
 export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
-  const { triggers, policy, lastWokenAt, withinPeriod, activity, pods, path, drainPrepared } = snapshot;
+  const { specFault, triggers, policy, lastWokenAt, withinPeriod, activity, pods, path, drainPrepared } = snapshot;
   const found: Obstacle[] = [];
   const add = (reason: Reason, message: string) => found.push({ reason, message });
 
+  if (specFault !== undefined) add("InvalidSpec", specFault);
   if (triggers.length === 0) add("NoTrigger", "No trigger says when the service is idle, so it is only woken");
   for (const { trigger, verdict, message } of triggers) {
     if (verdict === "busy") add("Busy", `The trigger ${trigger} says that there is traffic: ${message}`);

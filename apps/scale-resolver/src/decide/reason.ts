@@ -31,6 +31,7 @@ export const REASONS = [
   "ScaledUp",
   "ReplicasUnknown",
   // anywhere
+  "InvalidSpec",
   "Paused",
   "OriginalRuns",
   "Unsupported",

@@ -9,6 +9,8 @@ export interface ServiceSnapshot extends Snapshot {
   readonly policy: Policy;
   /** The object asks for a dry run: it is kept in Serve. */
   readonly dryRun: boolean;
+  /** What is in force is not what the spec says, since that cannot be understood: one sentence. Then nothing is put to sleep. */
+  readonly specFault?: string;
   /** Why nothing may be done whatever is seen; null when nothing is in the way. */
   readonly blocked: Blockage | null;
   readonly stage: Stage;

@@ -88,6 +88,7 @@ const spoilers: readonly (readonly [string, (snapshot: ServiceSnapshot) => Servi
   ["a trigger says nothing", (snapshot) => ({ ...snapshot, triggers: [...snapshot.triggers, SILENT] })],
   ["a trigger sees traffic", (snapshot) => ({ ...snapshot, triggers: [...snapshot.triggers, BUSY] })],
   ["there is no trigger", (snapshot) => ({ ...snapshot, triggers: [] })],
+  ["the spec cannot be understood", (snapshot) => ({ ...snapshot, specFault: "The last good spec is in force" })],
   ["it is outside of the period", (snapshot) => ({ ...snapshot, withinPeriod: false })],
   [
     "it is within the cooldown",

@@ -148,7 +148,7 @@ function towardsServe(snapshot: ServiceSnapshot): Answer {
 }
 
 function fromZero(snapshot: ServiceSnapshot): Answer {
-  const { pods, replicas, activity, triggers, stage } = snapshot;
+  const { pods, replicas, activity, triggers, stage, specFault } = snapshot;
   if (pods && pods.ready + pods.leaving > 0) {
     if (replicas === 0 && isLeaving(pods, snapshot)) {
       // Whoever asks them now would find them gone the next time, or half way through.
@@ -172,6 +172,7 @@ function fromZero(snapshot: ServiceSnapshot): Answer {
   if (replicas === null) return stay(snapshot, "ReplicasUnknown", capital(unreadable(snapshot)));
   const busy = triggers.find(({ verdict }) => verdict === "busy");
   if (busy) return to("Wake", "wake", "Busy", `There is traffic: ${busy.message}`);
+  if (specFault !== undefined) return stay(snapshot, "InvalidSpec", specFault);
   return stay(snapshot, "Asleep", "The workload is at 0 replicas and nobody asks for it");
 }
 

@@ -3,26 +3,42 @@ import { keyOf, type ReadStore } from "@evenkeel/kube";
 import { type Binding, serviceKey } from "../binding.ts";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import { bindingOf } from "./binding-of.ts";
+import { salvage } from "./salvage.ts";
 
 /** An ElastiService as it was understood. */
 export type Understood =
-  | { readonly kind: "service"; readonly object: ElastiService; readonly binding: Binding }
+  | {
+      readonly kind: "service";
+      readonly object: ElastiService;
+      readonly binding: Binding;
+      /** Set if this is not what the spec says, since that cannot be understood: one sentence that says why, and what is in force. */
+      readonly fault?: string;
+    }
   | { readonly kind: "selection"; readonly object: ElastiService }
   | { readonly kind: "invalid"; readonly errors: readonly string[] };
 
-/** Which ElastiService looks after which Service. */
+type Objects = Pick<ReadStore<StoredElastiService, "service">, "by" | "subscribe">;
+
+/** Which ElastiService looks after which Service. A spec that cannot be understood leaves the last good one in force. */
 export class Bindings {
-  readonly #store: Pick<ReadStore<StoredElastiService, "service">, "by">;
+  readonly #store: Objects;
   /** By object, what it came to, as long as nobody changed it. */
   readonly #understood = new WeakMap<StoredElastiService, Understood>();
+  /** By uid, what was last understood without a fault. */
+  readonly #good = new Map<string, Understood>();
 
-  constructor(store: Pick<ReadStore<StoredElastiService, "service">, "by">) {
+  constructor(store: Objects) {
     this.#store = store;
+    // Each version is looked at, since it may be the last good one.
+    store.subscribe((change) => {
+      if (change.type === "deleted") this.#good.delete(uidOf(change.old));
+      else this.understand(change.object);
+    });
   }
 
   understand(object: StoredElastiService): Understood {
     let understood = this.#understood.get(object);
-    if (!understood) this.#understood.set(object, (understood = understand(object)));
+    if (!understood) this.#understood.set(object, (understood = this.#understand(object)));
     return understood;
   }
 
@@ -30,16 +46,50 @@ export class Bindings {
   ownerOf(key: string): StoredElastiService | undefined {
     let owner: StoredElastiService | undefined;
     for (const object of this.#store.by("service", key)) {
-      if (this.understand(object).kind === "service" && (!owner || isOlder(object, owner))) owner = object;
+      const understood = this.understand(object);
+      if (understood.kind !== "service" || keyOfService(understood.binding) !== key) continue;
+      if (!owner || isOlder(object, owner)) owner = object;
     }
     return owner;
   }
+
+  /** An ElastiService that had looked after a Service until nothing of its spec could be understood any more. */
+  strayOf(key: string): StoredElastiService | undefined {
+    for (const object of this.#store.by("service", key)) {
+      const isOf = serviceKey(object.metadata.namespace ?? "", object.status?.service ?? "") === key;
+      if (isOf && this.understand(object).kind === "invalid") return object;
+    }
+    return undefined;
+  }
+
+  #understand(object: StoredElastiService): Understood {
+    const uid = uidOf(object);
+    const understood = understand(object);
+    if (understood.kind !== "invalid") {
+      this.#good.set(uid, understood);
+      return understood;
+    }
+    const good = this.#good.get(uid);
+    // What a template has made stays as it is.
+    if (good?.kind === "selection") return understood;
+    const rest = good?.kind === "service" ? good : salvaged(object);
+    if (!rest) return understood;
+    const { generation = 0 } = object.metadata;
+    const inForce =
+      rest === good ? "The last good spec is in force" : "Requests wake the workload, and nothing else is done";
+    const fault = `${inForce}, since this one cannot be understood: ${understood.errors.join("; ")}`;
+    return { ...rest, binding: { ...rest.binding, generation }, fault };
+  }
 }
 
-/** The index `service` of a store: the Service that an object names, whatever else is wrong with it. */
-export function namedService({ metadata, spec }: StoredElastiService): readonly string[] {
+/**
+ * The index `service` of a store: the Service that an object names, whatever else is wrong with it, and the one that it was last known to look
+ * after.
+ */
+export function namedService({ metadata, spec, status }: StoredElastiService): readonly string[] {
   const { service } = (spec ?? {}) as { readonly service?: unknown };
-  return typeof service === "string" ? [serviceKey(metadata.namespace ?? "", service)] : [];
+  const names = [service, status?.service].filter((name) => typeof name === "string" && name !== "");
+  return [...new Set(names)].map((name) => serviceKey(metadata.namespace ?? "", name as string));
 }
 
 /** Whether an object names a ScaledObject as its autoscaler. */
@@ -51,8 +101,30 @@ export function isScaledBy({ metadata, spec }: StoredElastiService, namespace: s
 function understand(object: StoredElastiService): Understood {
   const parsed = parseElastiService(object);
   if (!parsed.ok) return { kind: "invalid", errors: parsed.errors };
-  const binding = bindingOf(parsed.value);
-  return binding ? { kind: "service", object: parsed.value, binding } : { kind: "selection", object: parsed.value };
+  return serviceOf(parsed.value) ?? { kind: "selection", object: parsed.value };
+}
+
+/** How an object looked after the Service that its status names, as far as that is on record. */
+export function recordedBinding(object: StoredElastiService): Binding | undefined {
+  return salvaged({ ...object, spec: {} })?.binding;
+}
+
+function salvaged(object: StoredElastiService): (Understood & { readonly kind: "service" }) | undefined {
+  const read = salvage(object);
+  return read && serviceOf(read);
+}
+
+function serviceOf(object: ElastiService): (Understood & { readonly kind: "service" }) | undefined {
+  const binding = bindingOf(object);
+  return binding && { kind: "service", object, binding };
+}
+
+function keyOfService({ namespace, service }: Binding): string {
+  return serviceKey(namespace, service);
+}
+
+function uidOf({ metadata }: StoredElastiService): string {
+  return metadata.uid ?? "";
 }
 
 function isOlder(one: StoredElastiService, other: StoredElastiService): boolean {

@@ -31,6 +31,8 @@ export interface Subject {
   readonly object: StoredElastiService;
   readonly elastiService: ElastiService;
   readonly binding: Binding;
+  /** Why what is in force is not what the spec says. */
+  readonly fault: string | undefined;
   readonly memory: Memory | undefined;
   /** Whether the resolver's own EndpointSlices are there. */
   readonly joined: boolean;
@@ -49,7 +51,7 @@ export class Observer {
 
   async observe(subject: Subject, signal: AbortSignal): Promise<ServiceSnapshot> {
     const { view, clock, settle, resolvers, drainPrepared } = this.#options;
-    const { object, elastiService, binding, memory, joined } = subject;
+    const { object, elastiService, binding, fault: specFault, memory, joined } = subject;
     const { namespace, name, generation, service: serviceName } = binding;
     const { spec } = elastiService;
     const key = serviceKey(namespace, serviceName);
@@ -80,6 +82,7 @@ export class Observer {
         settle,
       },
       dryRun: spec.dryRun ?? false,
+      ...(specFault === undefined ? {} : { specFault }),
       blocked: blockageOf(object, service, original),
       stage,
       replicas,

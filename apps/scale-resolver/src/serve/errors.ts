@@ -15,6 +15,13 @@ export const LeaderSilent = defineError({
     "Try again. If it lasts, nobody leads or the shared state is away: look at the Lease and at the condition StateAvailable.",
 });
 
+export const SpecUnreadable = defineError({
+  code: "EK_RESOLVER_SPEC_UNREADABLE",
+  recovery: "retryable",
+  message: "{service} sleeps, and the spec of the ElastiService {name} does not say what to wake",
+  remedy: "Put the spec right, as the condition Ready of the ElastiService says. Requests are held again from then on.",
+});
+
 export const NoSuchScaledService = defineError({
   code: "EK_RESOLVER_NO_SUCH_SCALED_SERVICE",
   recovery: "terminal",

@@ -1,10 +1,11 @@
 import type { Service } from "@evenkeel/kube";
 import type { Component, Logger } from "@evenkeel/runtime";
-import { type Binding, serviceKey, type TargetRef } from "../binding.ts";
-import type { PortRecord } from "../elasti-service-resource.ts";
+import { type Binding, type HoldPolicy, serviceKey, type TargetRef } from "../binding.ts";
+import type { PortRecord, StoredElastiService } from "../elasti-service-resource.ts";
 import { namedService } from "../observe/bindings.ts";
 import type { ClusterView } from "../observe/cluster-view.ts";
 import { MANAGED_BY, MANAGER, SERVICE_NAME } from "../observe/slice-labels.ts";
+import { SpecUnreadable } from "./errors.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { GateRoute } from "./gate/gate-route.ts";
 
@@ -45,8 +46,7 @@ export class Feeder implements Component {
       slices.subscribe((change) => {
         const { metadata } = change.type === "deleted" ? change.old : change.object;
         const key = serviceKey(metadata.namespace ?? "", metadata.labels?.[SERVICE_NAME] ?? "");
-        if (!this.#known.has(key)) return;
-        this.#tellEndpoints(key);
+        if (this.#known.has(key)) this.#tellEndpoints(key);
         if (!view.binding(key)) this.#feed(key);
       }),
     );
@@ -61,6 +61,12 @@ export class Feeder implements Component {
     const { view, gate, prepare } = this.#options;
     const binding = view.binding(key);
     const service = view.services.get(key);
+    const stray = binding ? undefined : view.bindings.strayOf(key);
+    if (stray && service && this.#isInPath(key)) {
+      this.#after(key, () => gate.put(refusingRoute(stray, service)), false);
+      this.#tellEndpoints(key);
+      return;
+    }
     if (!binding || !service) {
       if (this.#known.has(key) && !(service && this.#isInPath(key))) this.#after(key, () => gate.remove(key), true);
       return;
@@ -97,8 +103,30 @@ export class Feeder implements Component {
   }
 }
 
+/** Of a Service that sleeps and that nobody knows how to wake: requests are told so at once. What finds a pod goes there. */
+export function refusingRoute({ metadata, status }: StoredElastiService, service: Service): GateRoute {
+  const { namespace = "", name = "" } = service.metadata;
+  const { code, message } = new SpecUnreadable({ service: serviceKey(namespace, name), name: metadata.name ?? "" });
+  const placeholder = { status: 503, body: `${code}: ${message}\n`, contentType: "text/plain; charset=utf-8" };
+  const hold = { ...REFUSING, placeholder };
+  return routeOf({ namespace, service: name, hold, probes: [], dial: "pod" }, service, status?.ports ?? []);
+}
+
+/** Nobody waits. */
+const REFUSING = {
+  timeout: 1000,
+  maxPending: 0,
+  maxPendingBytes: 0,
+  concurrencyPerPod: null,
+  retryAfterSeconds: 30,
+} satisfies Omit<HoldPolicy, "placeholder">;
+
 /** How the gate is to treat the requests of a Service. */
-export function routeOf(binding: Binding, service: Service, given: readonly PortRecord[]): GateRoute {
+export function routeOf(
+  binding: Pick<Binding, "namespace" | "service" | "hold" | "probes" | "dial">,
+  service: Service,
+  given: readonly PortRecord[],
+): GateRoute {
   const address = service.spec?.clusterIP ?? "";
   return {
     key: serviceKey(binding.namespace, binding.service),
