@@ -1,6 +1,6 @@
-import { Card, Chart, type ChartSeries, Empty, Legend, numberText } from "@evenkeel/dashboard/browser";
+import { Card, Chart, type ChartSeries, count, Empty, keyOf, Legend, numberText } from "@evenkeel/dashboard/browser";
 import { useMemo } from "preact/hooks";
-import { count, keyOf, pendingOf, type QueuePoint, type Service } from "./service.ts";
+import { pendingOf, type QueuePoint, type Service } from "./service.ts";
 
 /** Who waited for a pod, and who was on the way to one, over time. */
 export function QueueChart({ shown, points }: { readonly shown: Service; readonly points: readonly QueuePoint[] }) {
@@ -20,7 +20,7 @@ export function QueueChart({ shown, points }: { readonly shown: Service; readonl
       }
     >
       {points.length < 2 ? (
-        <Empty title="Nothing was counted yet">The lines begin with the second look of the leader.</Empty>
+        <Empty title="Nothing was counted yet">The lines begin with the second look.</Empty>
       ) : (
         <Chart
           label={`Requests of ${key} that waited over time, now ${numberText(pendingOf(shown))}`}

@@ -1,66 +1,38 @@
 import {
   Badge,
-  Card,
   Conditions,
-  type Decision,
-  DecisionTable,
-  Empty,
-  Fault,
-  Loading,
-  mergeDecisions,
+  count,
+  keyOf,
+  LastDecisions,
+  NotLoaded,
   numberText,
-  objectKey,
+  ObjectHead,
   type PageProps,
-  routeLink,
   spanText,
   Stat,
-  Time,
-  useLoaded,
+  useDecisionsOf,
+  useHistory,
   useNow,
 } from "@evenkeel/dashboard/browser";
-import { useEffect, useMemo, useRef } from "preact/hooks";
 import { QueueChart } from "./queue-chart.tsx";
-import {
-  count,
-  type History,
-  keyOf,
-  lengthText,
-  MEANINGS,
-  milliseconds,
-  type Service,
-  stateWord,
-  toneOf,
-} from "./service.ts";
+import { type History, lengthText, MEANINGS, milliseconds, type Service, stateWord, toneOf } from "./service.ts";
 import { TimeLine } from "./time-line.tsx";
 import { WakeBars } from "./wake-bars.tsx";
 import { WhatIsNext } from "./what-is-next.tsx";
-
-/** How often the history is asked for when nothing changes, and at most when much does; milliseconds. */
-const INTERVAL = 30_000;
-const AT_MOST = 1000;
 
 export interface ServiceDetailProps extends Pick<PageProps, "api" | "act" | "service" | "decisions"> {
   readonly shown: Service;
 }
 
 /** One Service: where it stands, how it came there, and what is next. */
-export function ServiceDetail({ api, act, service, decisions, shown }: ServiceDetailProps) {
-  const key = keyOf(shown.service);
-  const object = `ElastiService/${shown.service.namespace}/${shown.elastiService}`;
-  const history = useLoaded(
-    key,
-    (signal) => api.ask<History>("Resolver/History", { service: shown.service }, signal),
-    INTERVAL,
-  );
-  useReloadOnChange(shown, history.reload);
-  const listed = useLoaded(object, (signal) =>
-    api.get<{ readonly decisions: readonly Decision[] }>("Decisions/List", { object, limit: 200 }, signal),
-  );
-  const own = useMemo(() => {
-    const live = decisions?.filter((decision) => objectKey(decision.object) === object) ?? [];
-    return mergeDecisions(live, listed.data?.decisions.toReversed() ?? []);
-  }, [decisions, listed.data, object]);
-
+export function ServiceDetail({ shown, ...page }: ServiceDetailProps) {
+  const { service, state, since, pending, inFlight, lastWake, replicas, decidedAt } = shown;
+  const { api, act } = page;
+  const key = keyOf(service);
+  const object = `ElastiService/${service.namespace}/${shown.elastiService}`;
+  const stamp = [state, since, pending, inFlight, lastWake, replicas, decidedAt];
+  const history = useHistory(key, stamp, (signal) => api.ask<History>("Resolver/History", { service }, signal));
+  const decisions = useDecisionsOf(object, page);
   return (
     <article class="service-detail" aria-label={key}>
       <Head {...{ shown, act }} />
@@ -76,46 +48,17 @@ export function ServiceDetail({ api, act, service, decisions, shown }: ServiceDe
         </>
       ) : (
         <div class="card">
-          {history.phase === "failed" ? (
-            <Fault what="The history" fault={history.fault} retry={history.reload} />
-          ) : (
-            <Loading what="the history" />
-          )}
+          <NotLoaded what="history" loaded={history} />
         </div>
       )}
       <Conditions conditions={shown.conditions} neutral={["Asleep"]} />
-      <Card title="Last decisions" aside={<a href={routeLink("decisions", { text: object })}>All of this one</a>}>
-        {own.length === 0 ? (
-          <Empty title="No decision yet" />
-        ) : (
-          <DecisionTable {...{ api, service }} decisions={own.slice(0, 6)} withObject={false} />
-        )}
-      </Card>
+      <LastDecisions {...page} {...{ object, decisions }} />
     </article>
   );
 }
 
-/** A change is seen in the history at once; many changes in a row, once in a while. */
-function useReloadOnChange(shown: Service, reload: () => void): void {
-  const { state, since, pending, inFlight, lastWake, replicas, decidedAt } = shown;
-  const stamp = JSON.stringify([state, since, pending, inFlight, lastWake, replicas, decidedAt]);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const latest = useRef(reload);
-  latest.current = reload;
-  const last = useRef(stamp);
-  useEffect(() => {
-    if (last.current === stamp) return;
-    last.current = stamp;
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      latest.current();
-    }, AT_MOST);
-  }, [stamp]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-}
-
 function Head({ shown, act }: Pick<ServiceDetailProps, "shown" | "act">) {
-  const { service, state, reason, message, paused, dryRun, decidedAt, target } = shown;
+  const { service, state, paused, dryRun, target } = shown;
   const key = keyOf(service);
   const wake = {
     title: "Wake",
@@ -135,38 +78,14 @@ function Head({ shown, act }: Pick<ServiceDetailProps, "shown" | "act">) {
     method: "Resolver/Resume",
     request: { service },
   };
+  const actions = [...(stateWord(state) === "Zero" ? [wake] : []), paused ? resume : pause];
   return (
-    <header class="service-head">
-      <div class="service-title">
-        <h2>
-          <span class="quiet">{service.namespace}/</span>
-          {service.name}
-        </h2>
-        <Badge tone={toneOf(state)}>{stateWord(state)}</Badge>
-        {paused && <Badge tone="warn">Paused</Badge>}
-        {dryRun && <Badge tone="quiet">Dry run</Badge>}
-        <span class="quiet service-target">{target}</span>
-        <span class="service-acts">
-          {stateWord(state) === "Zero" && (
-            <button type="button" onClick={() => void act(wake)}>
-              Wake
-            </button>
-          )}
-          <button type="button" onClick={() => void act(paused ? resume : pause)}>
-            {paused ? "Resume" : "Pause"}
-          </button>
-        </span>
-      </div>
-      <p class="service-message">
-        {reason !== "" && <Badge tone="accent">{reason}</Badge>} {message || "Nothing was decided yet."}
-        {decidedAt !== undefined && (
-          <span class="quiet">
-            {" "}
-            <Time at={decidedAt} />
-          </span>
-        )}
-      </p>
-    </header>
+    <ObjectHead name={service} decided={shown} {...{ actions, act }}>
+      <Badge tone={toneOf(state)}>{stateWord(state)}</Badge>
+      {paused && <Badge tone="warn">Paused</Badge>}
+      {dryRun && <Badge tone="quiet">Dry run</Badge>}
+      <span class="quiet service-target">{target}</span>
+    </ObjectHead>
   );
 }
 
@@ -208,9 +127,10 @@ function Facts({ shown }: { readonly shown: Service }) {
 }
 
 /** While somebody is not heard of, what the others have is the least that it is. */
-function waitingText({ pending, activityUnknown, resolvers }: Service): string {
-  if (!activityUnknown) return numberText(count(pending));
-  return resolvers.length === 0 ? "Unknown" : `At least ${numberText(count(pending))}`;
+function waitingText({ pending, activityUnknown }: Service): string {
+  const text = numberText(count(pending));
+  if (!activityUnknown) return text;
+  return text === "0" ? "Unknown" : `At least ${text}`;
 }
 
 function waitingNote({ inFlight, activityUnknown, activityGap }: Service): string {

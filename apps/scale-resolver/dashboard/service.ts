@@ -1,16 +1,10 @@
-import type { Condition, Tone } from "@evenkeel/dashboard/browser";
-
-/** `resolver.v1.Service` in JSON. */
-export interface ServiceName {
-  readonly namespace: string;
-  readonly name: string;
-}
+import { type Condition, count, type ObjectName, type Tone } from "@evenkeel/dashboard/browser";
 
 export type StateWord = "Serve" | "Guard" | "Zero" | "Wake" | "Unknown";
 
 /** `resolver.v1.ServiceActivity` in JSON: 64-bit numbers are texts, and what is unknown is absent. */
 export interface Service {
-  readonly service: ServiceName;
+  readonly service: ObjectName;
   readonly state: string;
   readonly since?: string;
   readonly replicas?: number;
@@ -76,8 +70,6 @@ export interface Obstacle {
   readonly message: string;
 }
 
-export type WatchEvent = { readonly service: Service } | { readonly removed: ServiceName };
-
 const WORDS: Readonly<Record<string, StateWord>> = {
   STATE_SERVE: "Serve",
   STATE_GUARD: "Guard",
@@ -111,11 +103,6 @@ export const MEANINGS: Readonly<Record<StateWord, string>> = {
   Unknown: "Nobody has looked at it yet",
 };
 
-/** A 64-bit number as a number; null is unknown. */
-export function count(text: string | undefined): number | null {
-  return text === undefined ? null : Number(text);
-}
-
 /** How many wait; null while not every resolver says so. */
 export function pendingOf({ pending, activityUnknown }: Service): number | null {
   return activityUnknown ? null : count(pending);
@@ -133,17 +120,4 @@ export function lengthText(length: number | null): string {
   if (length === null) return "–";
   if (length < 1000) return `${Math.round(length)} ms`;
   return `${(length / 1000).toLocaleString("en", { maximumFractionDigits: length < 10_000 ? 1 : 0 })} s`;
-}
-
-/** `namespace/name`. */
-export function keyOf({ namespace, name }: ServiceName): string {
-  return `${namespace}/${name}`;
-}
-
-/** The services after an event, by namespace and name. */
-export function withEvent(services: ReadonlyMap<string, Service>, event: WatchEvent): ReadonlyMap<string, Service> {
-  const next = new Map(services);
-  if ("removed" in event) next.delete(keyOf(event.removed));
-  else next.set(keyOf(event.service.service), event.service);
-  return new Map([...next].toSorted(([one], [other]) => one.localeCompare(other)));
 }

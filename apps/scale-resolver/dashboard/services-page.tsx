@@ -1,24 +1,43 @@
-import { Empty, Loading, type PageProps, useWatched } from "@evenkeel/dashboard/browser";
+import { Badge, Empty, numberText, ObjectsPage, type PageProps, Time } from "@evenkeel/dashboard/browser";
 import { ServiceDetail } from "./service-detail.tsx";
-import { ServiceList } from "./service-list.tsx";
-import { keyOf, type Service, withEvent } from "./service.ts";
+import { pendingOf, type Service, stateWord, toneOf } from "./service.ts";
 
 /** Every Service in a list, and the chosen one in full. */
-export function ServicesPage({ api, act, service, decisions, query }: PageProps) {
-  const services = useWatched<Service>(api, "Resolver/Watch", withEvent);
-  if (!services) return <Loading what="services" />;
-  const chosen = services.get(query["service"] ?? "") ?? services.values().next().value;
-  if (!chosen) {
-    return (
-      <Empty title="There is no ElastiService">
-        Apply one and its Service shows up here: <code>kubectl apply -f elastiservice.yaml</code>
-      </Empty>
-    );
-  }
+export function ServicesPage({ query, ...page }: PageProps) {
   return (
-    <div class={services.size > 1 ? "services-page" : ""}>
-      {services.size > 1 && <ServiceList services={[...services.values()]} chosen={chosen} />}
-      <ServiceDetail key={keyOf(chosen.service)} {...{ api, act, service, decisions }} shown={chosen} />
-    </div>
+    <ObjectsPage<Service>
+      api={page.api}
+      query={query}
+      kind="Service"
+      watch="Resolver/Watch"
+      field="service"
+      nameOf={({ service }) => service}
+      empty={
+        <Empty title="There is no ElastiService">
+          Apply one and its Service shows up here: <code>kubectl apply -f elastiservice.yaml</code>
+        </Empty>
+      }
+      entry={(shown) => <Entry {...shown} />}
+      detail={(shown) => <ServiceDetail {...page} shown={shown} />}
+    />
+  );
+}
+
+function Entry(shown: Service) {
+  const { state, since, replicas, pods, paused } = shown;
+  const pending = pendingOf(shown);
+  const running = pods?.ready ?? replicas;
+  return (
+    <>
+      <Badge tone={toneOf(state)}>{stateWord(state)}</Badge>
+      <span class="entry-facts">
+        <span class={pending ? "entry-pending" : ""}>{numberText(pending)} waiting</span>{" "}
+        <span class="quiet">
+          · {running === undefined ? "– pods" : `${running} ${running === 1 ? "pod" : "pods"}`}
+          {paused && " · paused"}
+        </span>
+      </span>
+      <span class="entry-facts number quiet">{since !== undefined && <Time at={since} />}</span>
+    </>
   );
 }

@@ -1,6 +1,6 @@
-import { type Api, Badge, Card, Fault, Loading, useLoaded } from "@evenkeel/dashboard/browser";
+import { type Api, Badge, Card, keyOf, NotLoaded, useLoaded } from "@evenkeel/dashboard/browser";
 import { useEffect } from "preact/hooks";
-import { keyOf, type Obstacle, type Preview, type Service, stateWord, toneOf } from "./service.ts";
+import { type Obstacle, type Preview, type Service, stateWord, toneOf } from "./service.ts";
 
 /** How often it is asked for when nothing changes, in milliseconds: waiting times run down by themselves. */
 const INTERVAL = 5000;
@@ -17,13 +17,7 @@ export function WhatIsNext({ api, shown }: { readonly api: Api; readonly shown: 
   useEffect(reload, [state, reason, decidedAt]);
   return (
     <Card title="What is next">
-      {asked.data ? (
-        <Told preview={asked.data} />
-      ) : asked.phase === "failed" ? (
-        <Fault what="The preview" fault={asked.fault} retry={reload} />
-      ) : (
-        <Loading what="the preview" />
-      )}
+      {asked.data ? <Told preview={asked.data} /> : <NotLoaded what="preview" loaded={asked} />}
     </Card>
   );
 }

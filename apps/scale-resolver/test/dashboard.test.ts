@@ -59,7 +59,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     await using opened = await open(resolver, "?service=shop/fraud-check");
     const { page, stat } = opened;
     await stat("Waiting").getByText("Unknown").waitFor();
-    const entries = await page.locator(".service-list li").allInnerTexts();
+    const entries = await page.locator(".object-list li").allInnerTexts();
     expect(entries.map((text) => text.replaceAll(/\s+/g, " ").trim())).toEqual([
       "media/images Serve 0 waiting · 3 pods 2 h ago",
       "media/video Zero 0 waiting · 0 pods 9 h ago",
@@ -262,7 +262,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     await dialog.waitFor({ state: "detached" });
     // Once it wakes, nobody is offered to wake it.
     await detail.getByRole("button", { name: "Wake" }).waitFor({ state: "detached" });
-    await detail.locator(".service-title .badge").getByText("Wake").waitFor();
+    await detail.locator(".object-title .badge").getByText("Wake").waitFor();
     await detail.getByRole("button", { name: "Pause" }).click();
     await dialog.getByRole("button", { name: "Pause" }).click();
     await detail.getByRole("button", { name: "Resume" }).click();
@@ -307,7 +307,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     await page.getByText("back again").waitFor();
     await stat("State").getByText(/^Zero/).waitFor();
     // The only one left has the page to itself.
-    expect(await page.locator(".service-list").count()).toBe(0);
+    expect(await page.locator(".object-list").count()).toBe(0);
     back.remove("shop/checkout");
     await page.getByText("There is no ElastiService").waitFor();
   });

@@ -2,16 +2,18 @@ import {
   Card,
   Chart,
   type ChartSeries,
+  count,
   type Decision,
   Empty,
   isChange,
+  keyOf,
   Legend,
   type Marker,
   numberText,
   valueText,
 } from "@evenkeel/dashboard/browser";
 import { useMemo } from "preact/hooks";
-import { count, keyOf, type Point, type Weight } from "./weight.ts";
+import type { Point, Weight } from "./weight.ts";
 
 export interface WeightChartsProps {
   readonly weight: Weight;

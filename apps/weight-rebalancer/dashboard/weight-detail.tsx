@@ -1,54 +1,37 @@
 import {
   Badge,
-  Card,
   Conditions,
-  type Decision,
-  DecisionTable,
-  Empty,
-  Fault,
-  Loading,
-  mergeDecisions,
+  count,
+  keyOf,
+  LastDecisions,
+  NotLoaded,
   numberText,
-  objectKey,
+  ObjectHead,
   type PageProps,
-  routeLink,
   shareText,
   Stat,
-  Time,
-  useLoaded,
+  useDecisionsOf,
+  useHistory,
 } from "@evenkeel/dashboard/browser";
-import { useEffect, useMemo, useRef } from "preact/hooks";
 import { ShareBars } from "./share-bars.tsx";
-import { count, keyOf, placeOf, type Point, stateOf, type Weight } from "./weight.ts";
+import { placeOf, type Point, stateOf, type Weight } from "./weight.ts";
 import { WeightCharts } from "./weight-charts.tsx";
 import { WhatIf } from "./what-if.tsx";
-
-/** How often the history is asked for when nothing changes, and at most when much does; milliseconds. */
-const INTERVAL = 30_000;
-const AT_MOST = 1000;
 
 export interface WeightDetailProps extends Pick<PageProps, "api" | "act" | "service" | "decisions"> {
   readonly weight: Weight;
 }
 
 /** One Rebalance: where it stands, how it came there, and what would be if. */
-export function WeightDetail({ api, act, service, decisions, weight }: WeightDetailProps) {
-  const { rebalance } = weight;
+export function WeightDetail({ weight, ...page }: WeightDetailProps) {
+  const { rebalance, decidedAt, metric, desired, targets } = weight;
+  const { api, act } = page;
   const key = keyOf(rebalance);
   const object = `Rebalance/${key}`;
-  const history = useLoaded(
-    key,
-    (signal) => api.ask<{ readonly points: readonly Point[] }>("Weights/History", { rebalance }, signal),
-    INTERVAL,
+  const history = useHistory(key, [decidedAt, metric, desired, targets], (signal) =>
+    api.ask<{ readonly points: readonly Point[] }>("Weights/History", { rebalance }, signal),
   );
-  useReloadOnChange(weight, history.reload);
-  const listed = useLoaded(key, (signal) =>
-    api.get<{ readonly decisions: readonly Decision[] }>("Decisions/List", { object, limit: 200 }, signal),
-  );
-  const own = useMemo(() => {
-    const live = decisions?.filter((decision) => objectKey(decision.object) === object) ?? [];
-    return mergeDecisions(live, listed.data?.decisions.toReversed() ?? []);
-  }, [decisions, listed.data, object]);
+  const decisions = useDecisionsOf(object, page);
   const points = history.data?.points ?? [];
 
   return (
@@ -56,14 +39,10 @@ export function WeightDetail({ api, act, service, decisions, weight }: WeightDet
       <Head {...{ weight, act }} />
       <Facts weight={weight} />
       {history.data ? (
-        <WeightCharts {...{ weight, points }} decisions={own} />
+        <WeightCharts {...{ weight, points, decisions }} />
       ) : (
         <div class="card">
-          {history.phase === "failed" ? (
-            <Fault what="The history" fault={history.fault} retry={history.reload} />
-          ) : (
-            <Loading what="the history" />
-          )}
+          <NotLoaded what="history" loaded={history} />
         </div>
       )}
       <div class="pair">
@@ -71,37 +50,13 @@ export function WeightDetail({ api, act, service, decisions, weight }: WeightDet
         <WhatIf {...{ api, weight, points }} />
       </div>
       <Conditions conditions={weight.conditions} />
-      <Card title="Last decisions" aside={<a href={routeLink("decisions", { text: object })}>All of this one</a>}>
-        {own.length === 0 ? (
-          <Empty title="No decision yet" />
-        ) : (
-          <DecisionTable {...{ api, service }} decisions={own.slice(0, 6)} withObject={false} />
-        )}
-      </Card>
+      <LastDecisions {...page} {...{ object, decisions }} />
     </article>
   );
 }
 
-/** A change is seen in the history at once; many changes in a row, once in a while. */
-function useReloadOnChange(weight: Weight, reload: () => void): void {
-  const stamp = JSON.stringify([weight.decidedAt, weight.metric, weight.desired, weight.targets]);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const latest = useRef(reload);
-  latest.current = reload;
-  const last = useRef(stamp);
-  useEffect(() => {
-    if (last.current === stamp) return;
-    last.current = stamp;
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      latest.current();
-    }, AT_MOST);
-  }, [stamp]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-}
-
 function Head({ weight, act }: Pick<WeightDetailProps, "weight" | "act">) {
-  const { rebalance, reason, message, paused, dryRun, decidedAt } = weight;
+  const { rebalance, paused, dryRun } = weight;
   const key = keyOf(rebalance);
   const [tone, word] = stateOf(weight);
   const pause = {
@@ -117,28 +72,10 @@ function Head({ weight, act }: Pick<WeightDetailProps, "weight" | "act">) {
     request: { rebalance },
   };
   return (
-    <header class="weight-head">
-      <div class="weight-title">
-        <h2>
-          <span class="quiet">{rebalance.namespace}/</span>
-          {rebalance.name}
-        </h2>
-        <Badge tone={tone}>{word}</Badge>
-        {dryRun && word !== "Dry run" && <Badge tone="quiet">Dry run</Badge>}
-        <button type="button" onClick={() => void act(paused ? resume : pause)}>
-          {paused ? "Resume" : "Pause"}
-        </button>
-      </div>
-      <p class="weight-message">
-        {reason !== "" && <Badge tone="accent">{reason}</Badge>} {message || "Nothing was decided yet."}
-        {decidedAt !== undefined && (
-          <span class="quiet">
-            {" "}
-            <Time at={decidedAt} />
-          </span>
-        )}
-      </p>
-    </header>
+    <ObjectHead name={rebalance} decided={weight} actions={[paused ? resume : pause]} act={act}>
+      <Badge tone={tone}>{word}</Badge>
+      {dryRun && word !== "Dry run" && <Badge tone="quiet">Dry run</Badge>}
+    </ObjectHead>
   );
 }
 

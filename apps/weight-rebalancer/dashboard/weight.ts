@@ -1,14 +1,8 @@
-import type { Condition, Tone } from "@evenkeel/dashboard/browser";
-
-/** `weights.v1.Rebalance` in JSON. */
-export interface RebalanceName {
-  readonly namespace: string;
-  readonly name: string;
-}
+import type { Condition, ObjectName, Tone } from "@evenkeel/dashboard/browser";
 
 /** `weights.v1.Weight` in JSON: 64-bit numbers are texts, and what is unknown is absent. */
 export interface Weight {
-  readonly rebalance: RebalanceName;
+  readonly rebalance: ObjectName;
   readonly metric?: number;
   readonly targetValue: number;
   readonly desired?: string;
@@ -32,26 +26,6 @@ export interface Point {
   readonly desired?: string;
   readonly actual?: string;
   readonly share?: number;
-}
-
-export type WatchEvent = { readonly weight: Weight } | { readonly removed: RebalanceName };
-
-/** A 64-bit number as a number; null is unknown. Weights are far below where that would lose digits. */
-export function count(text: string | undefined): number | null {
-  return text === undefined ? null : Number(text);
-}
-
-/** `namespace/name`. */
-export function keyOf({ namespace, name }: RebalanceName): string {
-  return `${namespace}/${name}`;
-}
-
-/** The weights after an event, by namespace and name. */
-export function withEvent(weights: ReadonlyMap<string, Weight>, event: WatchEvent): ReadonlyMap<string, Weight> {
-  const next = new Map(weights);
-  if ("removed" in event) next.delete(keyOf(event.removed));
-  else next.set(keyOf(event.weight.rebalance), event.weight);
-  return new Map([...next].toSorted(([one], [other]) => one.localeCompare(other)));
 }
 
 /** The one word that matters most about a Rebalance. */

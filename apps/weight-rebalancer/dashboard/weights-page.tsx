@@ -1,24 +1,41 @@
-import { Empty, Loading, type PageProps, useWatched } from "@evenkeel/dashboard/browser";
-import { keyOf, type Weight, withEvent } from "./weight.ts";
+import { Badge, count, Empty, numberText, ObjectsPage, type PageProps, shareText } from "@evenkeel/dashboard/browser";
+import { stateOf, type Weight } from "./weight.ts";
 import { WeightDetail } from "./weight-detail.tsx";
-import { WeightList } from "./weight-list.tsx";
 
 /** Every Rebalance in a list, and the chosen one in full. */
-export function WeightsPage({ api, act, service, decisions, query }: PageProps) {
-  const weights = useWatched<Weight>(api, "Weights/Watch", withEvent);
-  if (!weights) return <Loading what="weights" />;
-  const chosen = weights.get(query["rebalance"] ?? "") ?? weights.values().next().value;
-  if (!chosen) {
-    return (
-      <Empty title="There is no Rebalance">
-        Apply one and it shows up here: <code>kubectl apply -f rebalance.yaml</code>
-      </Empty>
-    );
-  }
+export function WeightsPage({ query, ...page }: PageProps) {
   return (
-    <div class={weights.size > 1 ? "weights-page" : ""}>
-      {weights.size > 1 && <WeightList weights={[...weights.values()]} chosen={chosen} />}
-      <WeightDetail key={keyOf(chosen.rebalance)} {...{ api, act, service, decisions }} weight={chosen} />
-    </div>
+    <ObjectsPage<Weight>
+      api={page.api}
+      query={query}
+      kind="Rebalance"
+      watch="Weights/Watch"
+      field="weight"
+      nameOf={({ rebalance }) => rebalance}
+      empty={
+        <Empty title="There is no Rebalance">
+          Apply one and it shows up here: <code>kubectl apply -f rebalance.yaml</code>
+        </Empty>
+      }
+      entry={(weight) => <Entry {...weight} />}
+      detail={(weight) => <WeightDetail {...page} weight={weight} />}
+    />
+  );
+}
+
+function Entry(weight: Weight) {
+  const { metric, targetValue, targets } = weight;
+  const [tone, word] = stateOf(weight);
+  const [first] = targets;
+  return (
+    <>
+      <Badge tone={tone}>{word}</Badge>
+      <span class="entry-facts">
+        {numberText(metric)} <span class="quiet">of {numberText(targetValue)}</span>
+      </span>
+      <span class="entry-facts number" title="weight and its share of the traffic">
+        {numberText(count(first?.actual))} <span class="quiet">· {shareText(first?.share)}</span>
+      </span>
+    </>
   );
 }

@@ -1,6 +1,6 @@
-import { type Api, Badge, Card, faultText, numberText, shareText } from "@evenkeel/dashboard/browser";
+import { type Api, Badge, Card, count, faultText, numberText, shareText } from "@evenkeel/dashboard/browser";
 import { useEffect, useState } from "preact/hooks";
-import { count, type Point, type Weight } from "./weight.ts";
+import type { Point, Weight } from "./weight.ts";
 
 interface Preview {
   readonly before?: string;

@@ -56,7 +56,7 @@ const program = chromiumProgram();
     await using opened = await open(weights, "?rebalance=media/video");
     const { page, stat } = opened;
     await stat("Metric").getByText("Unknown").waitFor();
-    const entries = await page.locator(".weight-list li").allInnerTexts();
+    const entries = await page.locator(".object-list li").allInnerTexts();
     expect(entries.map((text) => text.replaceAll(/\s+/g, " "))).toEqual([
       "media/images Following 512 of 400 3 · 23.1 %",
       "media/video No metric – of 400 12 · 54.5 %",
@@ -231,7 +231,7 @@ const program = chromiumProgram();
     await page.getByText("back again").waitFor();
     await stat("Weight").getByText("7", { exact: true }).waitFor();
     // The only one left has the page to itself.
-    expect(await page.locator(".weight-list").count()).toBe(0);
+    expect(await page.locator(".object-list").count()).toBe(0);
     back.remove("shop/checkout");
     await page.getByText("There is no Rebalance").waitFor();
   });

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
+import { keyOf, type ObjectName } from "../objects/object-name.ts";
 import { useStream } from "./hooks.ts";
 
 /** Events that come within this time are shown together, in milliseconds. */
@@ -9,17 +10,34 @@ const NOTHING = 1000;
 
 type Known<T> = ReadonlyMap<string, T>;
 
+interface WatchEvent {
+  readonly removed?: ObjectName;
+  readonly [field: string]: unknown;
+}
+
+/** How objects of a kind are told of. */
+export interface WatchedKind<T> {
+  /** The method, such as `Weights/Watch`. */
+  readonly watch: string;
+  /** The field of its events that has an object, new or changed; `removed` has the name of one that is gone. */
+  readonly field: string;
+  readonly nameOf: (object: T) => ObjectName;
+}
+
 /**
- * What a method that watches tells of, by key, followed live. Nothing while it was not told yet. A new connection tells everything again,
- * and what it does not tell is gone. `withEvent` puts an event, of whatever type the method has, into what is known.
+ * What a method that watches tells of, in the order of their keys, followed live. Nothing while it was not told yet. A new connection
+ * tells everything again, and what it does not tell is gone.
  */
-export function useWatched<T>(
-  api: Api,
-  method: string,
-  withEvent: (known: Known<T>, event: never) => Known<T>,
-): Known<T> | undefined {
+export function useWatched<T>(api: Api, { watch, field, nameOf }: WatchedKind<T>): Known<T> | undefined {
+  const withEvent = (known: Known<T>, event: WatchEvent): Known<T> => {
+    const next = new Map(known);
+    const object = event[field] as T | undefined;
+    if (event.removed) next.delete(keyOf(event.removed));
+    if (object !== undefined) next.set(keyOf(nameOf(object)), object);
+    return new Map([...next].toSorted(([one], [other]) => one.localeCompare(other)));
+  };
   const [shown, setShown] = useState<Known<T>>();
-  const waiting = useRef<{ anew: boolean; readonly events: never[] }>({ anew: true, events: [] });
+  const waiting = useRef<{ anew: boolean; readonly events: WatchEvent[] }>({ anew: true, events: [] });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const show = () => {
     timer.current = undefined;
@@ -28,7 +46,7 @@ export function useWatched<T>(
     setShown((known) => events.reduce<Known<T>>(withEvent, anew || !known ? new Map<string, T>() : known));
   };
   useEffect(() => () => clearTimeout(timer.current), []);
-  useStream<never>(api.address(method), {
+  useStream<WatchEvent>(api.address(watch), {
     opened: () => {
       waiting.current = { anew: true, events: [] };
       clearTimeout(timer.current);

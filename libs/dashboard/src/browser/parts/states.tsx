@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import type { Loaded } from "../live/hooks.ts";
 
 /** There is nothing, and that is no fault. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
@@ -38,5 +39,20 @@ export function Fault({ what, fault, retry }: FaultProps) {
         </button>
       )}
     </div>
+  );
+}
+
+export interface NotLoadedProps {
+  /** Such as `history`. */
+  readonly what: string;
+  readonly loaded: Loaded<unknown> & { readonly reload: () => void };
+}
+
+/** What stands in the place of data that is not there. */
+export function NotLoaded({ what, loaded: { phase, fault, reload } }: NotLoadedProps) {
+  return phase === "failed" ? (
+    <Fault what={`The ${what}`} fault={fault} retry={reload} />
+  ) : (
+    <Loading what={`the ${what}`} />
   );
 }

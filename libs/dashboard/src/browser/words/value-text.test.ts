@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { numberText, shareText, valueText } from "./value-text.ts";
+import { count, numberText, shareText, valueText } from "./value-text.ts";
 
 test.each([
   [16, "16"],
@@ -16,4 +16,8 @@ test.each([
 test("what is unknown is never written as zero", () => {
   expect([valueText(null), valueText(undefined), shareText(null), numberText(undefined)]).toEqual(["–", "–", "–", "–"]);
   expect([valueText({ a: 1 }), valueText("x"), shareText(0.2424)]).toEqual(['{"a":1}', "x", "24.2 %"]);
+});
+
+test("a count is a number where there is one", () => {
+  expect([count("0"), count("1234"), count(undefined)]).toEqual([0, 1234, null]);
 });

@@ -5,6 +5,11 @@ export function numberText(value: number | null | undefined): string {
   return value.toLocaleString("en", digits);
 }
 
+/** A 64-bit number, which is a text in JSON, as a number; null is unknown. Only counts far below where that would lose digits. */
+export function count(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text);
+}
+
 /** A part of one as per cent. */
 export function shareText(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return "–";

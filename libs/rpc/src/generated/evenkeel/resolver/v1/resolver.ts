@@ -2235,7 +2235,10 @@ export const ResolverDefinition = {
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
-    /** How a service came to where it is, the oldest first. Kept in memory, so it begins with the leader's term. */
+    /**
+     * How a service came to where it is, the oldest first. Kept in the memory of the replica that answers: the changes begin with its
+     * term as leader, and the wakes are those that it held requests for.
+     */
     history: {
       name: "History",
       requestType: HistoryRequest as typeof HistoryRequest,
@@ -2275,7 +2278,10 @@ export interface ResolverServiceImplementation<CallContextExt = {}> {
   wake(request: WakeRequest, context: CallContext & CallContextExt): Promise<DeepPartial<WakeResponse>>;
   /** The next state, and what keeps the service from it. Nothing is changed. */
   preview(request: PreviewRequest, context: CallContext & CallContextExt): Promise<DeepPartial<PreviewResponse>>;
-  /** How a service came to where it is, the oldest first. Kept in memory, so it begins with the leader's term. */
+  /**
+   * How a service came to where it is, the oldest first. Kept in the memory of the replica that answers: the changes begin with its
+   * term as leader, and the wakes are those that it held requests for.
+   */
   history(request: HistoryRequest, context: CallContext & CallContextExt): Promise<DeepPartial<HistoryResponse>>;
   /** Leaves the service alone until Resume, by the annotation evenkeel.io/paused on its ElastiService. */
   pause(request: PauseRequest, context: CallContext & CallContextExt): Promise<DeepPartial<PauseResponse>>;
@@ -2290,7 +2296,10 @@ export interface ResolverClient<CallOptionsExt = {}> {
   wake(request: DeepPartial<WakeRequest>, options?: CallOptions & CallOptionsExt): Promise<WakeResponse>;
   /** The next state, and what keeps the service from it. Nothing is changed. */
   preview(request: DeepPartial<PreviewRequest>, options?: CallOptions & CallOptionsExt): Promise<PreviewResponse>;
-  /** How a service came to where it is, the oldest first. Kept in memory, so it begins with the leader's term. */
+  /**
+   * How a service came to where it is, the oldest first. Kept in the memory of the replica that answers: the changes begin with its
+   * term as leader, and the wakes are those that it held requests for.
+   */
   history(request: DeepPartial<HistoryRequest>, options?: CallOptions & CallOptionsExt): Promise<HistoryResponse>;
   /** Leaves the service alone until Resume, by the annotation evenkeel.io/paused on its ElastiService. */
   pause(request: DeepPartial<PauseRequest>, options?: CallOptions & CallOptionsExt): Promise<PauseResponse>;

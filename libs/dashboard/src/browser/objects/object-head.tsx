@@ -1,0 +1,45 @@
+import type { ComponentChildren } from "preact";
+import { Badge } from "../parts/badge.tsx";
+import { Time } from "../parts/time.tsx";
+import type { Action, PageProps } from "../view.ts";
+import type { ObjectName } from "./object-name.ts";
+
+export interface ObjectHeadProps extends Pick<PageProps, "act"> {
+  readonly name: ObjectName;
+  /** What was decided of it last. */
+  readonly decided: { readonly reason: string; readonly message: string; readonly decidedAt?: string };
+  readonly actions: readonly Action[];
+  /** Badges beside the name. */
+  readonly children: ComponentChildren;
+}
+
+/** An object's name, where it stands, and what can be done with it. */
+export function ObjectHead({ name, decided: { reason, message, decidedAt }, actions, act, children }: ObjectHeadProps) {
+  return (
+    <header class="object-head">
+      <div class="object-title">
+        <h2>
+          <span class="quiet">{name.namespace}/</span>
+          {name.name}
+        </h2>
+        {children}
+        <span class="object-actions">
+          {actions.map((action) => (
+            <button key={action.title} type="button" onClick={() => void act(action)}>
+              {action.title}
+            </button>
+          ))}
+        </span>
+      </div>
+      <p class="object-message">
+        {reason !== "" && <Badge tone="accent">{reason}</Badge>} {message || "Nothing was decided yet."}
+        {decidedAt !== undefined && (
+          <span class="quiet">
+            {" "}
+            <Time at={decidedAt} />
+          </span>
+        )}
+      </p>
+    </header>
+  );
+}
