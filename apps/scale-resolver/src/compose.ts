@@ -108,7 +108,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     const owner = view.ownerKey(key);
     if (owner !== undefined) nudges.nudge(owner);
   };
-  const { gate, wakes, activities } = dataPath({
+  const { gate, wakes, activities, waker } = dataPath({
     ...{ ...common, settings, view, state, scales, autoscalers, instance, registry, metrics, changed, use },
     woken: (key, wake) => board.woken(key, wake),
     open: (door) => void service.open(door),
@@ -184,6 +184,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       scaledObjects,
       resolvers: view.resolvers,
       activity: (key) => activities.read(key, true),
+      hasWoken: waker.hasWoken.bind(waker),
     }),
     letGo: new LetGo({ ...acts, elastiServices: resource, pods: view.pods, original, clock, dryRun: settings.dryRun }),
     selections: new Selections({

@@ -139,9 +139,10 @@ export class Turns {
     if (former) memories.delete(key);
     const memory = memories.get(key);
     const joined = path.isJoined(binding.namespace, binding.service);
+    const since = clock.monotonic();
     const snapshot = await observer.observe({ object, elastiService, binding, fault, memory, joined }, signal);
     const decision = this.#worded(decisions.decide(snapshot));
-    const outcome = await carryOut.run({ object, service, binding, ports, former, snapshot, decision }, context);
+    const outcome = await carryOut.run({ object, service, binding, ports, former, since, snapshot, decision }, context);
     if (outcome.handedOver) this.#served.set(key, binding);
     const now = clock.now();
     const stage = outcome.done ? stageAfter(snapshot, decision) : snapshot.stage;

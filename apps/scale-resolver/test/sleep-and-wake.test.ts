@@ -52,6 +52,31 @@ describe("a service", () => {
     expect(service.lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 
+  test("is woken by one call, however many ask at once and however slow the API server is", async () => {
+    await world.workload("shop", 0);
+    world.serve();
+    await world.elasti("shop", { triggers: undefined });
+    for (let burst = 0; burst < 3; burst++) {
+      await world.inState("shop", "Zero");
+      await world.isEmpty("shop");
+      world.calls.length = 0;
+      const end = world.faults.add({
+        fault: { kind: "latency", milliseconds: 40 * burst },
+        verb: "patch",
+        resource: "deployments",
+      });
+      const answers = await Promise.all(Array.from({ length: 20 }, () => world.ask("shop")));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      await world.inState("shop", "Serve");
+      end();
+      const scaled = world.calls.filter(
+        (call) => call.startsWith("PATCH ") && call.endsWith("/deployments/shop/scale"),
+      );
+      expect(scaled).toHaveLength(1);
+      await world.scale("shop", 0);
+    }
+  }, 60_000);
+
   test("that is warm is out of the resolver's path: none of its requests touches it", async () => {
     await world.workload("shop");
     const service = world.serve();

@@ -29,6 +29,9 @@ const main = join(import.meta.dirname, "../dist/main.mjs");
 
 const USER = { name: "admin", groups: ["system:masters"], token: "secret" };
 
+/** Of this test's own calls. */
+const USER_AGENT = "tests";
+
 /** The query of the triggers of these tests. */
 export const QUERY = "sum(requests)";
 const UPTIME = 'min_over_time((max(up{container="prometheus"}) or vector(0))[1s:])';
@@ -70,6 +73,8 @@ export class World implements AsyncDisposable {
   readonly kube: KubeClient;
   readonly plane: DataPlane;
   readonly seen: Seen[];
+  /** Calls of the API server that are not this test's own, such as `PATCH /apis/apps/v1/namespaces/default/deployments/shop/scale`. */
+  readonly calls: string[];
   readonly #processes: ServiceProcess[] = [];
   readonly #running: ReadonlySet<EchoPod>;
   readonly #number: number;
@@ -77,7 +82,7 @@ export class World implements AsyncDisposable {
   metric: number | null = 5;
 
   private constructor(
-    parts: Pick<World, "folder" | "api" | "faults" | "prometheus" | "plane" | "seen">,
+    parts: Pick<World, "folder" | "api" | "faults" | "prometheus" | "plane" | "seen" | "calls">,
     running: ReadonlySet<EchoPod>,
     number: number,
   ) {
@@ -87,6 +92,7 @@ export class World implements AsyncDisposable {
     this.prometheus = parts.prometheus;
     this.plane = parts.plane;
     this.seen = parts.seen;
+    this.calls = parts.calls;
     this.#running = running;
     this.#number = number;
     const settings = {
@@ -97,7 +103,7 @@ export class World implements AsyncDisposable {
       kubeQps: 0,
       kubeBurst: 100,
     };
-    this.kube = connectKube({ settings, env: {}, userAgent: "tests" });
+    this.kube = connectKube({ settings, env: {}, userAgent: USER_AGENT });
     this.prometheus.answer(QUERY, () => ({
       kind: "vector",
       samples: this.metric === null ? [] : [{ metric: {}, value: this.metric }],
@@ -111,11 +117,16 @@ export class World implements AsyncDisposable {
     const seen: Seen[] = [];
     const running = new Set<EchoPod>();
     const faults = new FaultPlan();
+    const calls: string[] = [];
     const plane = dataPlane({ nodeLag, locate: ({ address, port }) => ({ host: address, port }) });
     const kubelet = { startDelay, terminationDelay, podCidr: `127.${50 + number}.0.0/16` };
     const api = await startApiServer({
       users: [USER],
-      faults: faults.faults,
+      faults: (request, response) => {
+        const { method = "", url = "", headers } = request;
+        if (headers["user-agent"]?.startsWith(USER_AGENT) !== true) calls.push(`${method} ${url}`);
+        return faults.faults(request, response);
+      },
       behaviours: [
         ...controlPlane,
         ...workloads(kubelet),
@@ -128,7 +139,7 @@ export class World implements AsyncDisposable {
     api.load(JSON.stringify(simNode("node-a", { cpu: "64", memory: "64Gi", pods: 500 })));
     const prometheus = await startPrometheus();
     await writeFile(join(folder, "kubeconfig"), kubeconfigFor(api.url));
-    return new World({ folder, api, faults, prometheus, plane, seen }, running, number);
+    return new World({ folder, api, faults, prometheus, plane, seen, calls }, running, number);
   }
 
   get kubeconfig(): string {

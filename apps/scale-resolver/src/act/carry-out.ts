@@ -1,6 +1,6 @@
 import type { ReconcileContext, Service } from "@evenkeel/kube";
 import { type DecisionOf, explain, toError } from "@evenkeel/runtime";
-import { type Binding, serviceKey } from "../binding.ts";
+import { type Binding, serviceKey, type TargetRef } from "../binding.ts";
 import type { Activity, ServiceSnapshot } from "../decide/snapshot.ts";
 import type { stateDecider } from "../decide/state-decider.ts";
 import type { PortRecord, StoredElastiService } from "../elasti-service-resource.ts";
@@ -23,6 +23,8 @@ export interface CarryOutOptions {
   readonly scaledObjects: ScaledObjects;
   readonly resolvers: () => readonly ResolverEndpoint[];
   readonly activity: (key: string) => Promise<Activity | null>;
+  /** Whether the path of requests has scaled a workload up since that time of the monotonic clock, or is doing so. */
+  readonly hasWoken: (namespace: string, target: TargetRef, since: number) => Promise<boolean>;
 }
 
 export interface Work {
@@ -32,6 +34,8 @@ export interface Work {
   readonly ports: readonly PortRecord[];
   /** The workload before this one, which is still to be handed back. */
   readonly former: FormerWorkload | undefined;
+  /** When the look began that the decision comes from, by the monotonic clock. */
+  readonly since: number;
   readonly snapshot: ServiceSnapshot;
   readonly decision: DecisionOf<typeof stateDecider>;
 }
@@ -87,7 +91,7 @@ export class CarryOut {
   }
 
   async #act(work: Work, context: ReconcileContext): Promise<boolean> {
-    const { binding, decision } = work;
+    const { binding, decision, since } = work;
     switch (decision.action) {
       case "join":
         await this.stand(work, context);
@@ -98,7 +102,7 @@ export class CarryOut {
       case "sleep":
         return this.#sleep(work, context);
       case "wake":
-        await this.#wake(binding, context);
+        await this.#wake(binding, since, context);
         await this.#resume(binding, context);
         return true;
       case "move":
@@ -141,9 +145,11 @@ export class CarryOut {
     await path.leave(namespace, service, { signal });
   }
 
-  /** Whoever holds requests wakes the workload as well, so that an answer that does not come is not waited for. */
-  async #wake({ namespace, target, minReplicas }: Binding, { signal }: ReconcileContext): Promise<void> {
-    await this.#options.scales.wake(namespace, target, minReplicas, { signal, deadline: WAKE_DEADLINE });
+  /** Whoever holds requests wakes the workload as well. If that is this replica, one call is enough. */
+  async #wake({ namespace, target, minReplicas }: Binding, since: number, { signal }: ReconcileContext): Promise<void> {
+    const { scales, hasWoken } = this.#options;
+    if (await hasWoken(namespace, target, since)) return;
+    await scales.wake(namespace, target, minReplicas, { signal, deadline: WAKE_DEADLINE });
   }
 
   async #resume({ namespace, autoscaler }: Binding, { signal }: ReconcileContext): Promise<void> {

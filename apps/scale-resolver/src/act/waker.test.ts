@@ -73,6 +73,27 @@ describe("waking a workload for requests", () => {
     beforeEach(() => setUp());
     afterEach(tearDown);
 
+    test("is known to whoever would make the same call, while it is under way and for as long as his look is older", async () => {
+      await cluster.deployment("checkout", 0);
+      const { target } = request();
+      const began = systemClock.monotonic();
+      expect(await waker.hasWoken("shop", target, began)).toBe(false);
+      waker.wake(request());
+      expect(await waker.hasWoken("shop", target, Infinity)).toBe(true);
+      expect(outcomes()).toEqual(["woken"]);
+      expect(await waker.hasWoken("shop", target, began)).toBe(true);
+      expect(await waker.hasWoken("shop", target, systemClock.monotonic() + 1)).toBe(false);
+      expect(await waker.hasWoken("shop", { ...target, name: "other" }, began)).toBe(false);
+    });
+
+    test("is not taken for done where it failed", async () => {
+      await cluster.deployment("checkout", 0);
+      cluster.faults.add({ fault: { kind: "status", code: 500 }, verb: "patch", resource: "deployments" });
+      const began = systemClock.monotonic();
+      waker.wake(request());
+      expect(await waker.hasWoken("shop", request().target, began)).toBe(false);
+    });
+
     test("is one patch of the scale, with nothing before it", async () => {
       await cluster.deployment("checkout", 0);
       waker.wake(request({ to: 3 }));

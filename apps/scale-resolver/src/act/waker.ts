@@ -34,12 +34,19 @@ export interface WakerOptions {
   readonly onScaled: (key: string, scaled: Scaled) => void;
 }
 
+/** How long it is known that a workload was woken, in milliseconds: longer than a turn takes. */
+const REMEMBERED = 60_000;
+
 /** Wakes workloads for requests that wait, on every replica: whoever comes second finds it done. */
 export class Waker implements Component {
   readonly name = "waker";
   readonly #options: WakerOptions;
   readonly #scaling: Pursuits;
   readonly #resuming: Pursuits;
+  /** By workload, the call that is under way, and whether it succeeds. */
+  readonly #calls = new Map<string, Promise<boolean>>();
+  /** By workload, when the last call succeeded, by the monotonic clock; the oldest first. */
+  readonly #succeeded = new Map<string, number>();
 
   constructor(options: WakerOptions) {
     const { clock, random, log } = options;
@@ -62,6 +69,15 @@ export class Waker implements Component {
     this.#resuming.fulfilled(key);
   }
 
+  /**
+   * Whether a call that scales this workload has succeeded since that time of the monotonic clock. One that is under way is waited for, so that nobody else need
+   * make it.
+   */
+  async hasWoken(namespace: string, target: TargetRef, since: number): Promise<boolean> {
+    const workload = workloadOf(namespace, target);
+    return (await this.#calls.get(workload)) === true || (this.#succeeded.get(workload) ?? -Infinity) >= since;
+  }
+
   stop(): void {
     this.#scaling.stop();
     this.#resuming.stop();
@@ -74,7 +90,9 @@ export class Waker implements Component {
       attempt: async ({ deadline, asked }) => {
         const tell = (outcome: Scaled["outcome"]): void =>
           onScaled(key, { milliseconds: clock.monotonic() - asked, outcome });
-        const outcome = await scales.wake(namespace, target, to, { deadline }).catch((error: unknown) => {
+        const call = scales.wake(namespace, target, to, { deadline });
+        this.#follow(workloadOf(namespace, target), call);
+        const outcome = await call.catch((error: unknown) => {
           tell("failed");
           throw error;
         });
@@ -82,6 +100,25 @@ export class Waker implements Component {
         return outcome === "woken";
       },
     };
+  }
+
+  #follow(workload: string, call: Promise<unknown>): void {
+    const { clock } = this.#options;
+    const followed = call.then(
+      () => {
+        const now = clock.monotonic();
+        this.#succeeded.delete(workload);
+        this.#succeeded.set(workload, now);
+        for (const [old, at] of this.#succeeded) {
+          if (now - at <= REMEMBERED) break;
+          this.#succeeded.delete(old);
+        }
+        return true;
+      },
+      () => false,
+    );
+    this.#calls.set(workload, followed);
+    void followed.then(() => this.#calls.get(workload) === followed && this.#calls.delete(workload));
   }
 
   #resume({ namespace, needed }: WakeRequest, autoscaler: AutoscalerRef): Pursuit {
@@ -94,4 +131,8 @@ export class Waker implements Component {
       },
     };
   }
+}
+
+function workloadOf(namespace: string, { apiVersion, kind, name }: TargetRef): string {
+  return `${apiVersion} ${kind} ${namespace}/${name}`;
 }

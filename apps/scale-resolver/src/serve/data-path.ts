@@ -46,6 +46,7 @@ export interface DataPath {
   readonly gate: Gate;
   readonly wakes: Wakes;
   readonly activities: Activities;
+  readonly waker: Pick<Waker, "hasWoken">;
 }
 
 /** Puts the way of requests together: the gate, what wakes workloads for those that wait, and what tells the other replicas of them. */
@@ -120,5 +121,5 @@ export function dataPath(options: DataPathOptions): DataPath {
     waker.awake(key);
   };
   use(new Feeder({ view, gate, log, ready, prepare }));
-  return { gate, wakes, activities };
+  return { gate, wakes, activities, waker };
 }
