@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cluster } from "@evenkeel/control-plane";
 import { accountKubeconfig } from "./account.ts";
-import { eventually, get, kubectl, list } from "./kubectl-steps.ts";
+import { eventually, get, kubectl, type KubeObject, list } from "./kubectl-steps.ts";
 import { ServiceProcess } from "./service-process.ts";
 
 interface Workload {
@@ -15,7 +15,7 @@ interface Workload {
         readonly containers: readonly [
           {
             readonly args: readonly string[];
-            readonly env: readonly { readonly name: string; readonly value?: string }[];
+            readonly env: readonly Variable[];
             readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
           },
         ];
@@ -24,9 +24,18 @@ interface Workload {
   };
 }
 
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: {
+    readonly fieldRef?: { readonly fieldPath: string };
+    readonly secretKeyRef?: { readonly name: string; readonly key: string };
+  };
+}
+
 interface RunningPod {
   readonly metadata: { readonly deletionTimestamp?: string };
-  readonly status: { readonly phase?: string };
+  readonly status: { readonly phase?: string; readonly podIPs?: readonly { readonly ip: string }[] };
 }
 
 export interface ServicePodOptions {
@@ -37,6 +46,8 @@ export interface ServicePodOptions {
   /** The program that the image holds. */
   readonly main: string;
   readonly folder: string;
+  /** Its name, where the Deployment has several. */
+  readonly pod?: string;
   /** What the machine needs besides: ports that are free. */
   readonly flags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -49,7 +60,7 @@ const FINALIZER = "evenkeel.io/process";
 const MAIN = "/app/main.mjs";
 
 /**
- * The container of a Deployment's newest pod as a process on this machine: the arguments, variables, files and account that the chart
+ * The container of a Deployment's pod as a process on this machine: the arguments, variables, files and account that the chart
  * gives it, at places of this machine. It gets SIGTERM when the pod is deleted, and the pod goes when it has ended.
  */
 export class ServicePod implements AsyncDisposable {
@@ -73,7 +84,7 @@ export class ServicePod implements AsyncDisposable {
     const deployment = await get<Workload>(cluster, "deployment", name, "-n", namespace);
     const { spec } = deployment.spec.template;
     const [container] = spec.containers;
-    const pod = await newestPod(options, deployment);
+    const pod = options.pod ?? (await onlyPod(options, deployment));
     await kubectl(cluster, ["patch", "pod", pod, "-n", namespace, "-p", finalizers([FINALIZER])]);
 
     const folder = mkdtempSync(join(options.folder, "pod-"));
@@ -92,7 +103,14 @@ export class ServicePod implements AsyncDisposable {
         return place === undefined ? path : `${place}/`;
       });
     const kubeconfig = await accountKubeconfig(cluster, namespace, spec.serviceAccountName);
-    const variables = container.env.map((one) => [one.name, here(one.value ?? namespace)] as const);
+    const running = await get<RunningPod>(cluster, "pod", pod, "-n", namespace);
+    const valueOf = async ({ value, valueFrom = {} }: Variable) => {
+      if (value !== undefined) return here(value);
+      const { fieldRef, secretKeyRef } = valueFrom;
+      if (secretKeyRef) return (await secretData(cluster, namespace, secretKeyRef.name)).get(secretKeyRef.key) ?? "";
+      return fieldOf(running, fieldRef?.fieldPath);
+    };
+    const variables = await Promise.all(container.env.map(async (one) => [one.name, await valueOf(one)] as const));
     const given = [
       ...container.args.slice(container.args.indexOf(MAIN) + 1).map(here),
       ...flags,
@@ -139,7 +157,7 @@ function finalizers(names: readonly string[]): string {
   return JSON.stringify({ metadata: { finalizers: names } });
 }
 
-async function newestPod({ cluster, namespace }: ServicePodOptions, { spec }: Workload): Promise<string> {
+async function onlyPod({ cluster, namespace }: ServicePodOptions, { spec }: Workload): Promise<string> {
   const selector = Object.entries(spec.selector.matchLabels).map(([key, value]) => `${key}=${value}`);
   let found: string | undefined;
   await eventually("a pod of the Deployment to run", async () => {
@@ -152,6 +170,22 @@ async function newestPod({ cluster, namespace }: ServicePodOptions, { spec }: Wo
 }
 
 async function writeSecret(cluster: Cluster, namespace: string, name: string, folder: string): Promise<void> {
+  for (const [key, value] of await secretData(cluster, namespace, name)) writeFileSync(join(folder, key), value);
+}
+
+async function secretData(cluster: Cluster, namespace: string, name: string): Promise<ReadonlyMap<string, string>> {
   const { data } = await get<{ data: Record<string, string> }>(cluster, "secret", name, "-n", namespace);
-  for (const [key, value] of Object.entries(data)) writeFileSync(join(folder, key), Buffer.from(value, "base64"));
+  return new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]));
+}
+
+/** What a kubelet puts in the place of a field that a variable names. */
+function fieldOf({ metadata, status }: KubeObject<RunningPod>, path: string | undefined): string {
+  const fields = new Map([
+    ["metadata.namespace", metadata.namespace],
+    ["metadata.name", metadata.name],
+    ["status.podIPs", status.podIPs?.map(({ ip }) => ip).join(",")],
+  ]);
+  const value = fields.get(path ?? "");
+  if (value === undefined) throw new Error(`there is no field ${path ?? ""} here`);
+  return value;
 }
