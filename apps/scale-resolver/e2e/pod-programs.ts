@@ -35,6 +35,9 @@ const DRIP_MS = 20;
 /** How long a connection to a pod that is gone is kept before it is cut: its address may have been given to another, which is heard of a moment later. */
 const RUMOUR_MS = 500;
 
+/** How long to wait before an API server that is away is asked again. */
+const RETRY_MS = 200;
+
 type RunningPod = KubeObject & {
   readonly spec?: { readonly terminationGracePeriodSeconds?: number };
   readonly status?: { readonly podIP?: string };
@@ -154,6 +157,15 @@ export class PodPrograms implements AsyncDisposable {
   }
 
   async #watch(): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      // While the API server is away, pods stay as they are.
+      await this.#watchOnce().catch(() => undefined);
+      await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #watchOnce(): Promise<void> {
     const { signal } = this.#ending;
     const resource = this.#kube.resource(pods);
     const options = {
