@@ -2,7 +2,6 @@ import type { ElastiService } from "@evenkeel/api";
 import {
   addFinalizer,
   hasFinalizer,
-  keyOf,
   kubeErrors,
   nameKey,
   type Reconcile,
@@ -15,6 +14,7 @@ import type { MetricRegistry, Metrics } from "@evenkeel/metrics";
 import { type Clock, type DecisionOf, type Decisions, explain } from "@evenkeel/runtime";
 import type { Selections } from "./act/children.ts";
 import type { CarryOut } from "./act/carry-out.ts";
+import { GiveBack } from "./act/give-back.ts";
 import { formerWorkload } from "./act/hand-over.ts";
 import type { LetGo } from "./act/let-go.ts";
 import { BadSelector } from "./act/path-errors.ts";
@@ -34,7 +34,7 @@ import {
   type StoredElastiService,
 } from "./elasti-service-resource.ts";
 import type { metrics } from "./metrics.ts";
-import { recordedBinding, type Understood } from "./observe/bindings.ts";
+import type { Understood } from "./observe/bindings.ts";
 import type { ClusterView } from "./observe/cluster-view.ts";
 import type { Observer } from "./observe/observer.ts";
 import { type Memories, stageAfter } from "./observe/stages.ts";
@@ -64,11 +64,6 @@ export interface TurnsOptions {
   readonly interval: number;
 }
 
-/** What a status has no more that is of one Service: null takes it out of what is stored. */
-const OF_NO_SERVICE = Object.fromEntries(
-  ["service", "ports", "scaleTargetRef", "replicas", "state", "since", "mode", "route"].map((field) => [field, null]),
-) as unknown as ElastiServiceStatus;
-
 type StateDecision = DecisionOf<typeof stateDecider>;
 
 /** Services that a status names of those that a selector leaves out. */
@@ -81,9 +76,14 @@ export class Turns {
   readonly #told = new Map<string, { readonly id: string; readonly message: string }>();
   /** By key, how a Service was looked after. */
   readonly #served = new Map<string, Binding>();
+  readonly #giveBack: GiveBack;
 
   constructor(options: TurnsOptions) {
     this.#options = options;
+    const { view, letGo, path, statuses, dryRun } = options;
+    const served = (key: string) => this.#served.get(key);
+    const forget = (key: string) => this.#forget(key);
+    this.#giveBack = new GiveBack({ bindings: view.bindings, letGo, path, statuses, dryRun, served, forget });
   }
 
   readonly take: Reconcile = async (name, context) => {
@@ -122,7 +122,7 @@ export class Turns {
       const message = `The Service ${binding.service} is looked after by the ElastiService ${owner.metadata.name ?? ""}, which is older`;
       return this.#idle(object, { reason: "Conflict", message }, context);
     }
-    if (!(await this.#giveBack(object, binding, context))) return { requeueAfter: SOON };
+    if (!(await this.#giveBack.forAnother(object, binding, context))) return { requeueAfter: SOON };
     const service = view.services.get(serviceKey(binding.namespace, binding.service));
     if (!service) {
       // One that comes back under its name is another: nothing that was seen of this one is true of it.
@@ -177,43 +177,6 @@ export class Turns {
     return { requeueAfter: binding.route && stage.state !== "Serve" ? Math.min(next, ROUTE_LOOK) : next };
   }
 
-  /** An object that is pointed at another Service gives the one that it had back first; false while that takes. */
-  async #giveBack(object: StoredElastiService, binding: Binding, context: ReconcileContext): Promise<boolean> {
-    const { letGo, path, statuses, dryRun } = this.#options;
-    const { namespace, service } = binding;
-    const key = nameKey(binding);
-    const former = object.status?.service ?? service;
-    if (former === service || dryRun) return true;
-    if (object.metadata.annotations?.[PAUSED] === "true") return false;
-    const before = this.#before(object);
-    if (!before) await path.leave(namespace, former, context);
-    else if (!(await letGo.give(object, before, context))) return false;
-    this.#forget(key);
-    await statuses.write(object, { ...object.status, service, ports: [] }, context.signal);
-    return false;
-  }
-
-  /** An object that selects Services from now on gives back the one that it stood for, unless that was selected; false while that takes. */
-  async #giveUp(object: StoredElastiService, context: ReconcileContext): Promise<boolean> {
-    const { view, letGo, statuses } = this.#options;
-    const { namespace = "", annotations } = object.metadata;
-    const former = object.status?.service;
-    if (former === undefined) return true;
-    if (annotations?.[PAUSED] === "true") return false;
-    const before = this.#before(object);
-    const isSelected = view.bindings.ownerOf(serviceKey(namespace, former)) !== undefined;
-    if (before && !isSelected && !(await letGo.give(object, before, context))) return false;
-    this.#forget(keyOf(object));
-    await statuses.write(object, { ...object.status, ...OF_NO_SERVICE }, context.signal);
-    return false;
-  }
-
-  /** How the Service that the status names was looked after. */
-  #before(object: StoredElastiService): Binding | undefined {
-    const served = this.#served.get(keyOf(object));
-    return served?.service === object.status?.service ? served : recordedBinding(object);
-  }
-
   /** Of an object that says nothing any more the path still leads here, where requests are told so: it follows the replicas. */
   async #stand(object: StoredElastiService, context: ReconcileContext): Promise<void> {
     const { view, path, carryOut, dryRun } = this.#options;
@@ -253,7 +216,7 @@ export class Turns {
     if (dryRun) return this.#idle(object, { reason: "DryRun", message: "A dry run selects no Services" }, context);
     try {
       const { selected, left } = await selections.sync(elastiService, context.signal);
-      if (!(await this.#giveUp(object, context))) return { requeueAfter: SOON };
+      if (!(await this.#giveBack.forSelection(object, context))) return { requeueAfter: SOON };
       const others = left.slice(0, SHOWN_OUT).map(({ service, why }) => `${service} is left out: ${why}`);
       const message = [`${selected} Services are selected, ${left.length} are not`, ...others].join("; ");
       return await this.#idle(object, { reason: "Selected", message, selected }, context);

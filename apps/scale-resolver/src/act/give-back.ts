@@ -1,0 +1,71 @@
+import { keyOf, type ReconcileContext } from "@evenkeel/kube";
+import { type Binding, serviceKey } from "../binding.ts";
+import { type ElastiServiceStatus, PAUSED, type StoredElastiService } from "../elasti-service-resource.ts";
+import { type Bindings, recordedBinding } from "../observe/bindings.ts";
+import type { LetGo } from "./let-go.ts";
+import type { PathSlices } from "./path-slices.ts";
+import type { StatusWriter } from "./status-writer.ts";
+
+export interface GiveBackOptions {
+  readonly bindings: Pick<Bindings, "ownerOf">;
+  readonly letGo: LetGo;
+  readonly path: PathSlices;
+  readonly statuses: StatusWriter;
+  readonly dryRun: boolean;
+  /** How the Service of an object was last looked after, by the object's key. */
+  readonly served: (key: string) => Binding | undefined;
+  /** What is remembered of an object is of no use any more. */
+  readonly forget: (key: string) => void;
+}
+
+/** What a status has no more that is of one Service: null takes it out of what is stored. */
+const OF_NO_SERVICE = Object.fromEntries(
+  ["service", "ports", "scaleTargetRef", "replicas", "state", "since", "mode", "route"].map((field) => [field, null]),
+) as unknown as ElastiServiceStatus;
+
+/** Gives back the Service that an ElastiService stood for, and that its status still names. Each method is false while that takes. */
+export class GiveBack {
+  readonly #options: GiveBackOptions;
+
+  constructor(options: GiveBackOptions) {
+    this.#options = options;
+  }
+
+  /** For an object that is pointed at another Service. */
+  async forAnother(object: StoredElastiService, binding: Binding, context: ReconcileContext): Promise<boolean> {
+    const { letGo, path, statuses, dryRun, forget } = this.#options;
+    const { namespace, service } = binding;
+    const former = object.status?.service ?? service;
+    if (former === service || dryRun) return true;
+    if (isPaused(object)) return false;
+    const before = this.#before(object);
+    if (!before) await path.leave(namespace, former, context);
+    else if (!(await letGo.give(object, before, context))) return false;
+    forget(keyOf(object));
+    await statuses.write(object, { ...object.status, service, ports: [] }, context.signal);
+    return false;
+  }
+
+  /** For an object that selects Services from now on. One that it selects is not given back. */
+  async forSelection(object: StoredElastiService, context: ReconcileContext): Promise<boolean> {
+    const { bindings, letGo, statuses, forget } = this.#options;
+    const former = object.status?.service;
+    if (former === undefined || isPaused(object)) return true;
+    const before = this.#before(object);
+    const isSelected = bindings.ownerOf(serviceKey(object.metadata.namespace ?? "", former)) !== undefined;
+    if (before && !isSelected && !(await letGo.give(object, before, context))) return false;
+    forget(keyOf(object));
+    await statuses.write(object, { ...object.status, ...OF_NO_SERVICE }, context.signal);
+    return false;
+  }
+
+  /** How the Service that the status names was looked after. */
+  #before(object: StoredElastiService): Binding | undefined {
+    const served = this.#options.served(keyOf(object));
+    return served?.service === object.status?.service ? served : recordedBinding(object);
+  }
+}
+
+function isPaused({ metadata }: StoredElastiService): boolean {
+  return metadata.annotations?.[PAUSED] === "true";
+}
