@@ -49,8 +49,7 @@ describe("a resolver that starts anew", () => {
     world.metric = 0;
     const first = world.serve(["--pod-name=first"]);
     await world.elasti("shop");
-    await world.inState("shop", "Zero");
-    await world.isEmpty("shop");
+    await world.sleeps("shop");
     first.signal("SIGKILL");
     await first.exit;
     const second = world.serve(["--pod-name=second"]);

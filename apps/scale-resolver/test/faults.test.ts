@@ -40,8 +40,7 @@ async function asleep(flags: readonly string[] = [], change: Readonly<Record<str
   world.metric = 0;
   const service = world.serve(flags);
   await world.elasti("shop", change);
-  await world.inState("shop", "Zero");
-  await world.isEmpty("shop");
+  await world.sleeps("shop");
   return service;
 }
 
@@ -53,6 +52,7 @@ describe("an API server that is gone", () => {
     const answers = Array.from({ length: 50 }, (_, index) => world.ask("shop", { method: "POST", path: `/${index}` }));
     await pause(AWAY);
     expect(await world.replicas("shop")).toBe(0);
+    expect(world.seen).toEqual([]);
     link.mend();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
     expect(world.seen).toHaveLength(50);

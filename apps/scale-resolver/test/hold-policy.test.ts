@@ -158,8 +158,7 @@ describe("a workload that is no Deployment", () => {
     world.metric = 0;
     world.serve();
     await world.elasti("shop", { scaleTargetRef: { apiVersion: "example.dev/v1", kind: "Fleet", name: "shop" } });
-    await world.inState("shop", "Zero");
-    await world.isEmpty("shop");
+    await world.sleeps("shop");
     expect((await world.ask("shop")).status).toBe(200);
     const { spec: woken } = await world.kube.resource(fleets).get(name);
     expect(woken?.replicas).toBe(1);

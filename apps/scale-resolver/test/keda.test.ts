@@ -61,8 +61,7 @@ describeRedis("two replicas behind KEDA", () => {
 
   async function asleep(name: string, change: Readonly<Record<string, unknown>> = {}) {
     const metric = await service(name, true, change);
-    await world.inState(name, "Zero", 30_000);
-    await world.isEmpty(name);
+    await world.sleeps(name, 30_000);
     // Who does not lead reads it from the status a moment later.
     await eventually(async () =>
       expect(await fromBoth((client) => client.isActive(referenceTo(name)))).toEqual([false, false]),

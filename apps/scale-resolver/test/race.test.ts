@@ -144,8 +144,7 @@ describe("requests that come while services fall asleep", () => {
 
 /** Clients that came while the service slept go on over connections that are kept, until the resolver has long left the path. */
 async function keepsPinnedClients(name: string): Promise<void> {
-  await world.inState(name, "Zero", 30_000);
-  await world.isEmpty(name);
+  await world.sleeps(name, 30_000);
   const agents = Array.from({ length: 20 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
   const place = { host: world.clusterAddress(name), port: 8080 };
   const asked = (agent: Agent, path: string) =>

@@ -37,7 +37,7 @@ describe("a service", () => {
     expect(await world.replicas("shop")).toBe(0);
     expect(asleep.status).toMatchObject({ mode: "proxy", replicas: 0 });
     expect(asleep.metadata.finalizers).toEqual(["elasti.truefoundry.com/finalizer"]);
-    await world.isEmpty("shop");
+    await world.sleeps("shop");
 
     const answer = await world.ask("shop", { method: "POST", path: "/buy", body: "one" });
     expect(answer.status).toBe(200);
@@ -57,8 +57,7 @@ describe("a service", () => {
     world.serve();
     await world.elasti("shop", { triggers: undefined });
     for (let burst = 0; burst < 3; burst++) {
-      await world.inState("shop", "Zero");
-      await world.isEmpty("shop");
+      await world.sleeps("shop");
       world.calls.length = 0;
       const end = world.faults.add({
         fault: { kind: "latency", milliseconds: 40 * burst },

@@ -55,8 +55,7 @@ async function asleep(change: Readonly<Record<string, unknown>> = {}) {
   world.metric = 0;
   const service = world.serve();
   await world.elasti("shop", change);
-  await world.inState("shop", "Zero");
-  await world.isEmpty("shop");
+  await world.sleeps("shop");
   return service;
 }
 
@@ -97,8 +96,7 @@ describe("an ElastiService that is given another workload while its own sleeps",
     await world.scale("shop", 0);
     world.metric = 0;
     await eventually(async () => expect(await world.replicas("shop-next")).toBe(0));
-    await world.inState("shop", "Zero");
-    await world.isEmpty("shop");
+    await world.sleeps("shop");
     expect((await world.ask("shop")).status).toBe(200);
     expect([await world.replicas("shop"), await world.replicas("shop-next")]).toEqual([0, 1]);
   }, 60_000);
@@ -157,8 +155,7 @@ describe("a spec that is made invalid while the service sleeps", () => {
 
     const metadata = { query: QUERY, serverAddress: world.prometheus.url, threshold: "0.5" };
     await edit({ triggers: [{ type: "prometheus", metadata }] });
-    await world.inState("shop", "Zero");
-    await world.isEmpty("shop");
+    await world.sleeps("shop");
     expect((await world.ask("shop")).status).toBe(200);
     expect(await world.replicas("shop")).toBe(5);
   }, 60_000);

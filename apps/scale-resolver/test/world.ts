@@ -259,6 +259,21 @@ export class World implements AsyncDisposable {
     }, limit);
   }
 
+  /**
+   * Resolves when a service sleeps and the resolver knows that nothing is left of its pods. That pods are gone is not enough: until the resolver
+   * hears of it, requests still go to them.
+   */
+  async sleeps(name: string, limit?: number): Promise<void> {
+    await this.inState(name, "Zero", limit);
+    await this.isEmpty(name);
+    await eventually(async () => {
+      const { status } = await this.get(name);
+      const reason = status?.conditions?.find(({ type }) => type === "Ready")?.reason;
+      // Of the reasons in Zero, those two say that nothing serves.
+      if (reason !== "Asleep" && reason !== "ScaledToZero") throw new Error(`${name} is ${JSON.stringify(status)}`);
+    });
+  }
+
   /** What a client gets from a Service, by a connection of its own; on a node of its own if it is told which. */
   async ask(name: string, options: AskOptions = {}): Promise<Answer> {
     const { node, ...rest } = options;
