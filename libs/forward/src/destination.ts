@@ -67,8 +67,8 @@ export interface Failure {
 /** Says where requests go. */
 export interface Router {
   /**
-   * A promise holds the request: its body stays unread and no `100 Continue` is sent; when `exchange.gone` aborts, the promise is
-   * no longer waited for. What it rejects with becomes 503 if it is a retryable coded error, else 500.
+   * A promise holds the request: its body stays unread and no `100 Continue` is sent; once its client has left, the promise is no
+   * longer waited for. What it rejects with becomes 503 if it is a retryable coded error, else 500.
    */
   route(exchange: Exchange): Destination | Promise<Destination>;
   /**

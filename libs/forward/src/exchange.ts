@@ -21,15 +21,20 @@ export interface Head {
   readonly hasBody: boolean;
 }
 
+export interface LeaveListener {
+  /** Called once. Must not throw. */
+  left(): void;
+}
+
 /** A request and its answer, as a router sees it. */
 export interface Exchange extends Head {
   /** The first value of a header; `name` is in lower case. */
   header(name: string): string | undefined;
   /**
-   * Aborts when the client is gone before it has its whole answer: also while the request is held with its body unread, where the
-   * kernel hides it (interim answers find it; see `limits.probe`). Made when first asked for.
+   * Who is told when the client is gone before it has its whole answer: also while the request is held with its body unread, where
+   * the kernel hides it (interim answers find it; see `limits.probe`). One listener, and not a signal, since thousands are held.
    */
-  readonly gone: AbortSignal;
+  whenLeft: LeaveListener | undefined;
   /** Whether the client is gone. */
   readonly left: boolean;
   /** The client's connection ends after this answer: `connection: close` in HTTP/1.1, GOAWAY in HTTP/2. */

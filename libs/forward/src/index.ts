@@ -1,6 +1,6 @@
 export type { Destination, Failure, Forward, Origin, Outcome, Refusal, Refuse, Router } from "./destination.ts";
 export * as forwardErrors from "./errors.ts";
-export type { ClientProtocol, Exchange, Head } from "./exchange.ts";
+export type { ClientProtocol, Exchange, Head, LeaveListener } from "./exchange.ts";
 export { type Counts, Forwarder, type ForwarderOptions } from "./forwarder.ts";
 export { type Deadlines, defaultDeadlines, defaultLimits, type ForwardLimits } from "./limits.ts";
 export type { Listener, ListenerOptions } from "./listener.ts";

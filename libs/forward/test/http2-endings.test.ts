@@ -136,10 +136,12 @@ describe.each(ways)("a client of HTTP/2 that %s its connection", (_way, leave) =
     const client = await Wire.to(s.stage.port);
     say(client, request);
     await until(() => s.routed.length === 1);
-    const { gone } = s.routed[0] as Exchange;
+    const exchange = s.routed[0] as Exchange;
+    let told = 0;
+    exchange.whenLeft = { left: () => (told += 1) };
     leave(client);
     await s.stage.settled(nothing);
-    expect(gone.aborted).toBe(true);
+    expect({ left: exchange.left, told }).toEqual({ left: true, told: 1 });
     client.socket.destroy();
   });
 });

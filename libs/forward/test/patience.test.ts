@@ -295,15 +295,15 @@ describe("a router", () => {
     client.socket.destroy();
   });
 
-  test("hears by `gone` of a client that left while held, and what it then says reaches nobody", async () => {
+  test("hears by `whenLeft` of a client that left while held, and what it then says reaches nobody", async () => {
     await using upstream = await WireServer.start();
     const { promise, resolve } = Promise.withResolvers<Destination>();
     const outcomes: Outcome[] = [];
-    let left: Promise<unknown> = Promise.resolve();
+    const { promise: left, resolve: hasLeft } = Promise.withResolvers<undefined>();
     await using stage = await Stage.start({
       router: {
         route: (exchange) => {
-          left = once(exchange.gone, "abort");
+          exchange.whenLeft = { left: () => hasLeft(undefined) };
           return promise;
         },
       },

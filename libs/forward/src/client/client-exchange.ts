@@ -3,7 +3,7 @@ import { CodedError, isRetryable, toError } from "@evenkeel/runtime";
 import type { Destination, Failure, Forward, Outcome, Refusal } from "../destination.ts";
 import type { Engine } from "../engine.ts";
 import { BadRequest, NoRoute } from "../errors.ts";
-import type { ClientProtocol } from "../exchange.ts";
+import type { ClientProtocol, LeaveListener } from "../exchange.ts";
 import type { Deadlines } from "../limits.ts";
 import { requestHeaders } from "../headers/request-headers.ts";
 import { trailerList } from "../headers/response-headers.ts";
@@ -38,6 +38,7 @@ export abstract class ClientExchange extends Timed implements Asker {
   abstract readonly expectsContinue: boolean;
   abstract readonly bodyLength: number;
 
+  whenLeft: LeaveListener | undefined = undefined;
   protected readonly engine: Engine;
   protected continueSent = false;
   #phase: Phase = "routing";
@@ -49,7 +50,6 @@ export abstract class ClientExchange extends Timed implements Asker {
   #status = 0;
   #end: Outcome["end"] = "answered";
   #left = false;
-  #gone: AbortController | undefined = undefined;
   readonly #arrived: number;
   #routed = 0;
   #tried = 0;
@@ -95,14 +95,6 @@ export abstract class ClientExchange extends Timed implements Asker {
 
   get left(): boolean {
     return this.#left;
-  }
-
-  get gone(): AbortSignal {
-    if (!this.#gone) {
-      this.#gone = new AbortController();
-      if (this.#left) this.#gone.abort();
-    }
-    return this.#gone.signal;
   }
 
   header(name: string): string | undefined {
@@ -412,7 +404,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     if (!whole && this.#end !== "broken" && !tunnelled) {
       this.#left = true;
       this.#end = "left";
-      this.#gone?.abort();
+      this.whenLeft?.left();
     }
     running?.abort();
     this.engine.inFlight -= 1;

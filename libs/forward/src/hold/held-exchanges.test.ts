@@ -8,7 +8,7 @@ const pod: Origin = { host: "127.0.0.1", port: 8080, protocol: "http1" };
 const ROOM = { count: 3, bytes: 1_000_000 };
 
 function newExchange(head: Partial<Exchange> = {}) {
-  const client = new AbortController();
+  let gone = false;
   const exchange: Exchange = {
     method: "GET",
     path: "/",
@@ -21,14 +21,18 @@ function newExchange(head: Partial<Exchange> = {}) {
     upgrade: undefined,
     hasBody: false,
     header: (name) => head.headers?.[head.headers.indexOf(name) + 1],
-    gone: client.signal,
+    whenLeft: undefined,
     get left() {
-      return client.signal.aborted;
+      return gone;
     },
     closeAfter: () => undefined,
     ...head,
   };
-  return { exchange, leave: () => client.abort() };
+  const leave = () => {
+    gone = true;
+    exchange.whenLeft?.left();
+  };
+  return { exchange, leave };
 }
 
 function newHeld(options: Partial<HeldExchangesOptions> = {}) {

@@ -1,5 +1,5 @@
 import type { Destination, Forward, Origin, Refusal } from "../destination.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange, LeaveListener } from "../exchange.ts";
 import { Hold, type HoldOptions } from "./hold.ts";
 import type { HoldOutcome, Settlement } from "./outcome.ts";
 import type { Place } from "./place.ts";
@@ -25,7 +25,7 @@ export interface HoldRequest {
   readonly forward?: Omit<Forward, "origin">;
 }
 
-class HeldExchange {
+class HeldExchange implements LeaveListener {
   readonly exchange: Exchange;
   readonly request: HoldRequest;
   destination: Destination | undefined = undefined;
@@ -39,8 +39,7 @@ class HeldExchange {
     this.#leave = leave;
   }
 
-  /** Called by the exchange's signal. An object with this method is a listener too, which saves a closure. */
-  handleEvent(): void {
+  left(): void {
     this.#leave(this);
   }
 }
@@ -60,7 +59,7 @@ export class HeldExchanges {
     const held = new HeldExchange(exchange, request, this.#leave);
     held.place = this.hold.enter(request.key, held, { bytes: heldBytes(exchange), wait: request.wait });
     if (exchange.left) this.#leave(held);
-    else if (held.place) exchange.gone.addEventListener("abort", held);
+    else if (held.place) exchange.whenLeft = held;
     if (held.destination) return held.destination;
     return new Promise((resolve) => (held.resolve = resolve));
   }
@@ -72,7 +71,7 @@ export class HeldExchanges {
   #settle(held: HeldExchange, settlement: Settlement<Origin>): void {
     const { key, forward } = held.request;
     const { refuse, observe } = this.#options;
-    if (held.place) held.exchange.gone.removeEventListener("abort", held);
+    if (held.place) held.exchange.whenLeft = undefined;
     observe?.(key, settlement.outcome, settlement.waited);
     if (settlement.outcome === "released") {
       const { slot } = settlement;

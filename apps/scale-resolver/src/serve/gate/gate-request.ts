@@ -4,6 +4,7 @@ import {
   type Exchange,
   type Forward,
   heldBytes,
+  type LeaveListener,
   type Origin,
   type Outcome,
   type Place,
@@ -24,7 +25,7 @@ const NOWHERE: Origin = { host: "", port: 0, protocol: "http1" };
  * One request: what waits in the hold, how much it needs there, and the destination that it gets. One object for all three, since there
  * are thousands. A request that had its turn in vain is followed by another that goes on from where it was.
  */
-export class GateRequest implements Forward, Entry {
+export class GateRequest implements Forward, Entry, LeaveListener {
   readonly way: Way;
   readonly exchange: Exchange;
   /** Monotonic milliseconds, whole. */
@@ -67,8 +68,7 @@ export class GateRequest implements Forward, Entry {
     return this.way.service.hold.timeout;
   }
 
-  /** Called by the exchange's signal: an object with this method is a listener, which saves a closure. */
-  handleEvent(): void {
+  left(): void {
     this.#owner.left(this);
   }
 

@@ -138,7 +138,7 @@ export class WaitingRoom implements RequestOwner {
 
   #wait(request: GateRequest): void {
     const { service } = request.way;
-    request.exchange.gone.addEventListener("abort", request);
+    request.exchange.whenLeft = request;
     if (!service.serves) this.#call(this.#options.wake, service);
     if (service.pending === 1) this.#tell(service);
   }
@@ -164,7 +164,7 @@ export class WaitingRoom implements RequestOwner {
       request.place = undefined;
       service.pending -= 1;
       service.pendingBytes -= place.bytes;
-      exchange.gone.removeEventListener("abort", request);
+      exchange.whenLeft = undefined;
     }
     request.waited = settlement.waited;
     if (settlement.outcome === "released") this.#release(request, settlement.slot);
