@@ -26,13 +26,7 @@ import { type Binding, serviceKey } from "./binding.ts";
 import type { stateDecider } from "./decide/state-decider.ts";
 import type { ServiceSnapshot } from "./decide/snapshot.ts";
 import { type State, STATES } from "./decide/state.ts";
-import {
-  type ElastiServiceStatus,
-  FINALIZER,
-  PAUSED,
-  RELEASE,
-  type StoredElastiService,
-} from "./elasti-service-resource.ts";
+import { FINALIZER, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
 import type { metrics } from "./metrics.ts";
 import type { Understood } from "./observe/bindings.ts";
 import type { ClusterView } from "./observe/cluster-view.ts";
