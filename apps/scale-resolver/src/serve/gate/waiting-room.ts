@@ -96,11 +96,10 @@ export class WaitingRoom implements RequestOwner {
   }
 
   settled(request: GateRequest, { status, end }: Outcome): void {
-    const { way, slot, held } = request;
+    const { way, held } = request;
     const { service } = way;
     service.inFlight -= 1;
-    request.slot = undefined;
-    slot?.done();
+    request.answered();
     if (request.succeeded) return;
     if (held && end === "answered" && service.offeredAt !== undefined) {
       this.#options.firstAnswer(service, this.#options.clock.monotonic() - service.offeredAt);
