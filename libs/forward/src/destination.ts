@@ -30,12 +30,7 @@ export interface Forward {
   readonly path?: string;
   /** Names (in lower case) and values in turn that the answer carries besides the upstream's. */
   readonly answerHeaders?: readonly string[];
-  /**
-   * The origin has sent its whole answer and is free for another request, though the client may still be taking it. Called before
-   * `settled`, and not at all for answers that break and for tunnels.
-   */
-  readonly answered?: () => void;
-  /** Called once, when nothing of the exchange is left. */
+  /** Called once, when nothing of the exchange is left: a slot that was taken for it is free. */
   readonly settled?: (outcome: Outcome) => void;
 }
 

@@ -185,30 +185,6 @@ test("answers pipelined requests in order, and sends each on only after the answ
   await stage.settled();
 });
 
-test.each([
-  ["whole", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", ["answered", "settled"]],
-  ["cut short", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok", ["settled"]],
-])("says that the origin has answered before all is settled, if its answer is %s", async (_what, answer, told) => {
-  await using upstream = await WireServer.start();
-  const heard: string[] = [];
-  const forward = {
-    origin: { host: "127.0.0.1", port: upstream.port, protocol: "http1" },
-    answered: () => void heard.push("answered"),
-    settled: () => void heard.push("settled"),
-  } as const;
-  await using stage = await Stage.start({ router: { route: () => forward } });
-  const client = await Wire.to(stage.port);
-  client.send(GET);
-  const up = await upstream.next();
-  await up.until("\r\n\r\n");
-  up.send(answer);
-  up.socket.end();
-  await client.until("\r\n\r\nok");
-  client.socket.destroy();
-  await stage.settled();
-  expect(heard).toEqual(told);
-});
-
 test("forgets pipelined requests whose client leaves before their turn", async () => {
   await using s = await scene();
   s.client.send(`${GET}${GET}${GET}`);

@@ -322,7 +322,6 @@ export abstract class ClientExchange extends Timed implements Asker {
     if (this.#phase !== "answering") return;
     this.#leavePool();
     this.#waitForClient();
-    this.#tell(this.#forward, (forward) => forward.answered?.());
     this.writeEnd(trailers === undefined ? undefined : trailerList(trailers));
   }
 
@@ -420,15 +419,11 @@ export abstract class ClientExchange extends Timed implements Asker {
     this.engine.settled();
   }
 
-  #settle(destination: Destination | undefined, outcome: Outcome): void {
-    if (destination && !("refuse" in destination)) this.#tell(destination, (forward) => forward.settled?.(outcome));
-  }
-
   /** What the owner does then is its own affair: its mistakes are for the log. */
-  #tell(forward: Forward | undefined, tell: (forward: Forward) => void): void {
-    if (!forward) return;
+  #settle(destination: Destination | undefined, outcome: Outcome): void {
+    if (!destination || !("settled" in destination)) return;
     try {
-      tell(forward);
+      destination.settled(outcome);
     } catch (error) {
       this.engine.log.error({ error: toError(error), listener: this.listener }, "an exchange could not be settled");
     }

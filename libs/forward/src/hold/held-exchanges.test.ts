@@ -70,24 +70,6 @@ describe("held exchanges", () => {
     expect(ends).toEqual(["a released 0", "a released 0"]);
   });
 
-  test("give their slot back when the origin has answered, however long the client takes", async () => {
-    const { held } = newHeld();
-    const told: string[] = [];
-    const forward = { answered: () => told.push("answered"), settled: () => told.push("settled") };
-    const first = held.route(newExchange().exchange, { key: "a", wait: 1000, forward });
-    const second = held.route(newExchange().exchange, { key: "a", wait: 1000 });
-    const third = held.route(newExchange().exchange, { key: "a", wait: 1000 });
-    held.hold.offer("a", pod, 1);
-    const destination = await first;
-    if ("origin" in destination) destination.answered?.();
-    expect(await second).toMatchObject({ origin: pod });
-    if ("origin" in destination) destination.settled?.({ status: 200, end: "answered" });
-    expect(told).toEqual(["answered", "settled"]);
-    expect(held.hold.waiting("a").count).toBe(1);
-    held.hold.drain();
-    await third;
-  });
-
   test("need no promise while there is a slot", () => {
     const { held } = newHeld();
     held.hold.offer("a", pod, 1);

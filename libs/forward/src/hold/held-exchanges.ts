@@ -21,7 +21,7 @@ export interface HoldRequest {
   readonly key: string;
   /** Milliseconds that the request may wait. */
   readonly wait: number;
-  /** What the destination has besides the origin. `answered` and `settled` are called as ever; the slot is given back before. */
+  /** What the destination has besides the origin. `settled` is called as ever; the slot is given back before it. */
   readonly forward?: Omit<Forward, "origin">;
 }
 
@@ -78,10 +78,6 @@ export class HeldExchanges {
       held.destination = {
         ...forward,
         origin: slot.upstream,
-        answered: () => {
-          slot.done();
-          forward?.answered?.();
-        },
         settled: (outcome) => {
           slot.done();
           forward?.settled?.(outcome);

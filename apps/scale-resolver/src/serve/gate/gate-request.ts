@@ -72,12 +72,6 @@ export class GateRequest implements Forward, Entry, LeaveListener {
     this.#owner.left(this);
   }
 
-  /** Its pod may have another request, however long the client takes for the answer. */
-  answered(): void {
-    this.slot?.done();
-    this.slot = undefined;
-  }
-
   settled(outcome: Outcome): void {
     this.#owner.settled(this, outcome);
   }

@@ -96,10 +96,11 @@ export class WaitingRoom implements RequestOwner {
   }
 
   settled(request: GateRequest, { status, end }: Outcome): void {
-    const { way, held } = request;
+    const { way, slot, held } = request;
     const { service } = way;
     service.inFlight -= 1;
-    request.answered();
+    request.slot = undefined;
+    slot?.done();
     if (request.succeeded) return;
     if (held && end === "answered" && service.offeredAt !== undefined) {
       this.#options.firstAnswer(service, this.#options.clock.monotonic() - service.offeredAt);
