@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type ServiceProcess, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
-import { watchBackoff } from "@evenkeel/kube";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { LONGEST_WATCH_WAIT } from "../src/observe/cluster-view.ts";
 import { type Answer, arrivalIn, ask } from "./ask.ts";
 import { type Cluster, Site } from "./site.ts";
 
@@ -16,7 +16,7 @@ const LATE_MS = 2000;
 /** How soon the resolver scales once the API server is back. */
 const SOON_MS = 5000;
 /** How soon it answers once a pod is ready: a watch that was refused for a minute is opened again after its longest wait. */
-const HEARD_MS = watchBackoff.cap + 2 * SOON_MS;
+const HEARD_MS = LONGEST_WATCH_WAIT + SOON_MS;
 
 interface Fault {
   readonly fault: string;

@@ -15,6 +15,7 @@ import {
   services,
   Store,
   type StoreOptions,
+  watchBackoff,
 } from "@evenkeel/kube";
 import type { Metrics } from "@evenkeel/metrics";
 import type { Clock, Component, Logger } from "@evenkeel/runtime";
@@ -42,6 +43,10 @@ export interface ClusterViewOptions {
   /** Takes in what keeps the view up to date. */
   readonly use: (component: Component) => void;
 }
+
+/** The longest wait before an API server that was away is asked again, in milliseconds: requests may wait for the pod that it tells of. */
+export const LONGEST_WATCH_WAIT = 2000;
+const timing = { backoff: { ...watchBackoff, cap: LONGEST_WATCH_WAIT } };
 
 /** The cluster as it was last heard of, on every replica. Keys are `namespace/name`. */
 export class ClusterView {
@@ -115,7 +120,9 @@ export class ClusterView {
       const { namespace, labelSelector } = selection;
       const where = namespace === undefined ? "" : ` in ${namespace}`;
       const name = `${type.plural}${where}${labelSelector === undefined ? "" : ` with ${labelSelector}`}`;
-      use(new Reflector({ name, resource: kube.resource(type), store, selection, clock, random, log, metrics }));
+      use(
+        new Reflector({ name, resource: kube.resource(type), store, selection, clock, random, log, metrics, timing }),
+      );
       return store;
     });
     return joinStores<T, Index>(stores);
