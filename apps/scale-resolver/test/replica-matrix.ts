@@ -6,6 +6,8 @@ import { eventually, type World } from "./world.ts";
 
 type State = "Serve" | "Guard" | "Zero" | "Wake";
 
+/** Seconds for which a service stays in Guard: time enough to break something in it, on a slow machine too. */
+const GUARDED = 6;
 const GONE = "Redis is gone";
 const FAULTS = [
   ...["the leader is killed", "the follower is killed", "the leader leaves", "the follower leaves", GONE],
@@ -74,7 +76,7 @@ export function replicaMatrix(number: number, states: readonly State[]): void {
 
     async function enter(state: State, name: string) {
       if (state === "Zero" || state === "Wake") return scene.asleep(name);
-      const metric = await scene.service(name, state === "Guard" ? 0 : 5, state === "Guard" ? { quietPeriod: 3 } : {});
+      const metric = await scene.service(name, state === "Guard" ? 0 : 5, state === "Guard" ? { quietPeriod: GUARDED } : {});
       await world.inState(name, state);
       return metric;
     }
