@@ -76,7 +76,11 @@ export function replicaMatrix(number: number, states: readonly State[]): void {
 
     async function enter(state: State, name: string) {
       if (state === "Zero" || state === "Wake") return scene.asleep(name);
-      const metric = await scene.service(name, state === "Guard" ? 0 : 5, state === "Guard" ? { quietPeriod: GUARDED } : {});
+      const metric = await scene.service(
+        name,
+        state === "Guard" ? 0 : 5,
+        state === "Guard" ? { quietPeriod: GUARDED } : {},
+      );
       await world.inState(name, state);
       return metric;
     }
