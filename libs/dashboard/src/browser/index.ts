@@ -5,6 +5,7 @@ export type { Ink } from "./chart/colours.ts";
 export { Legend, type LegendEntry } from "./chart/legend.tsx";
 export type { ChartSeries } from "./chart/options.ts";
 export { type Decision, isChange } from "./decisions/decision.ts";
+export { DecisionTable } from "./decisions/decision-table.tsx";
 export { useLoaded, useNow, useStream } from "./live/hooks.ts";
 export { useHistory } from "./live/use-history.ts";
 export { LastDecisions, useDecisionsOf } from "./objects/object-decisions.tsx";
