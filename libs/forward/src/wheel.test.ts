@@ -42,6 +42,25 @@ describe("the wheel", () => {
     },
   );
 
+  test("is not early for what was set while the event loop was busy, so that the wheel stands where it stood before", async () => {
+    const clock = new FakeClock();
+    let busy = 0;
+    const late = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic() + busy,
+      schedule: clock.schedule.bind(clock),
+    };
+    const wheel = new Wheel(late);
+    const alarm = new Alarm(clock);
+    wheel.set(new Alarm(clock), 100_000);
+    await clock.advance(10);
+    busy = 300;
+    wheel.set(alarm, 1_000);
+    await clock.advance(2_000);
+    expect(alarm.at[0]).toBeGreaterThanOrEqual(1_010);
+    expect(alarm.at[0]).toBeLessThanOrEqual(1_010 + 2 * TICK);
+  });
+
   test("does not wake what was cleared, and wakes once what was set again", async () => {
     const { clock, wheel } = build();
     const [cleared, again] = [new Alarm(clock), new Alarm(clock)];

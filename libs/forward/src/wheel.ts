@@ -44,14 +44,14 @@ export class Wheel {
   /** Wakes `timed` after `delay` milliseconds, instead of when it was to be woken before. */
   set(timed: Timed, delay: number): void {
     if (timed.slot >= 0) this.#unlink(timed);
+    const now = this.#clock.monotonic();
     if (!this.#cancel) {
-      this.#began = this.#clock.monotonic();
+      this.#began = now;
       this.#tick = 0;
       this.#schedule();
     }
-    // The current tick has partly passed: one more keeps the deadline from being early.
-    const ticks = Math.max(1, Math.ceil(delay / TICK)) + 1;
-    timed.dueTick = this.#tick + ticks;
+    // Counted from now, and not from where the wheel stands: that may be long past if the event loop was busy.
+    timed.dueTick = Math.max(this.#tick + 1, Math.ceil((now - this.#began + delay) / TICK));
     const slot = timed.dueTick % SLOTS;
     const first = this.#slots[slot];
     timed.slot = slot;
