@@ -185,6 +185,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       resolvers: view.resolvers,
       activity: (key) => activities.read(key, true),
       hasWoken: waker.hasWoken.bind(waker),
+      woken: (key) => wakes.count(key),
     }),
     letGo: new LetGo({ ...acts, elastiServices: resource, pods: view.pods, original, clock, dryRun: settings.dryRun }),
     selections: new Selections({

@@ -81,7 +81,7 @@ describe("an ElastiService that is given another workload while its own sleeps",
       expect((await world.get("shop")).status?.scaleTargetRef).toMatchObject({ name: "shop-next" });
     });
     expect(status?.service).toBe("shop");
-    expect(await ownSlices()).toEqual([]);
+    await eventually(async () => expect(await ownSlices()).toEqual([]));
   }, 60_000);
 
   test("wakes the old one though nobody asks for it, and puts the new one to sleep from then on", async () => {

@@ -25,6 +25,8 @@ export interface CarryOutOptions {
   readonly activity: (key: string) => Promise<Activity | null>;
   /** Whether the path of requests has scaled a workload up since that time of the monotonic clock, or is doing so. */
   readonly hasWoken: (namespace: string, target: TargetRef, since: number) => Promise<boolean>;
+  /** Hears of each workload that was scaled up for requests here, by its Service's key. */
+  readonly woken: (key: string) => void;
 }
 
 export interface Work {
@@ -91,7 +93,7 @@ export class CarryOut {
   }
 
   async #act(work: Work, context: ReconcileContext): Promise<boolean> {
-    const { binding, decision, since } = work;
+    const { binding, decision } = work;
     switch (decision.action) {
       case "join":
         await this.stand(work, context);
@@ -102,7 +104,7 @@ export class CarryOut {
       case "sleep":
         return this.#sleep(work, context);
       case "wake":
-        await this.#wake(binding, since, context);
+        await this.#wake(work, context);
         await this.#resume(binding, context);
         return true;
       case "move":
@@ -146,10 +148,12 @@ export class CarryOut {
   }
 
   /** Whoever holds requests wakes the workload as well. If that is this replica, one call is enough. */
-  async #wake({ namespace, target, minReplicas }: Binding, since: number, { signal }: ReconcileContext): Promise<void> {
-    const { scales, hasWoken } = this.#options;
+  async #wake({ binding, since, decision }: Work, { signal }: ReconcileContext): Promise<void> {
+    const { scales, hasWoken, woken } = this.#options;
+    const { namespace, service, target, minReplicas } = binding;
     if (await hasWoken(namespace, target, since)) return;
-    await scales.wake(namespace, target, minReplicas, { signal, deadline: WAKE_DEADLINE });
+    const outcome = await scales.wake(namespace, target, minReplicas, { signal, deadline: WAKE_DEADLINE });
+    if (outcome === "woken" && decision.reason === "RequestHeld") woken(serviceKey(namespace, service));
   }
 
   async #resume({ namespace, autoscaler }: Binding, { signal }: ReconcileContext): Promise<void> {

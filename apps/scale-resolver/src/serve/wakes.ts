@@ -44,11 +44,16 @@ export class Wakes {
     this.#options.tell(key, record);
   }
 
+  /** A workload was scaled up for requests, whoever of this process made the call. */
+  count(key: string): void {
+    this.#options.metrics.wakes.inc(labelsOf(key));
+  }
+
   /** The scale call was answered; `woken` says that it was this one which scaled the workload up. */
   scaled(key: string, woken: boolean): void {
     const running = this.#running.get(key);
     if (!running || running.scaled !== undefined) return;
-    if (woken) this.#options.metrics.wakes.inc(labelsOf(key));
+    if (woken) this.count(key);
     running.scaled = this.#options.clock.monotonic();
     this.#took(key, running, "scale", running.scaled - running.began);
   }
