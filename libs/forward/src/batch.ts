@@ -1,5 +1,5 @@
 /** A write that waits for the end of the turn. */
-export interface Waiting {
+export interface PlannedWrite {
   write(): void;
 }
 
@@ -13,13 +13,13 @@ export class Batch {
   #planned = false;
 
   /** What upstreams get goes first: they work while the clients are answered. */
-  toUpstream(waiting: Waiting): void {
-    this.#upstream.push(waiting);
+  toUpstream(planned: PlannedWrite): void {
+    this.#upstream.push(planned);
     this.#plan();
   }
 
-  toClient(waiting: Waiting): void {
-    this.#clients.push(waiting);
+  toClient(planned: PlannedWrite): void {
+    this.#clients.push(planned);
     this.#plan();
   }
 
@@ -37,10 +37,10 @@ export class Batch {
 }
 
 class Side {
-  #waiting: Waiting[] = [];
+  #waiting: PlannedWrite[] = [];
 
-  push(waiting: Waiting): void {
-    this.#waiting.push(waiting);
+  push(planned: PlannedWrite): void {
+    this.#waiting.push(planned);
   }
 
   write(): void {

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex, Readable } from "node:stream";
-import type { Waiting } from "../batch.ts";
+import type { PlannedWrite } from "../batch.ts";
 import type { Engine, Flushable } from "../engine.ts";
 import type { ClientProtocol } from "../exchange.ts";
 import { ClientExchange } from "./client-exchange.ts";
@@ -19,7 +19,7 @@ const exchangeOf = Symbol("exchange");
 type Marked = ServerResponse & { [exchangeOf]?: Http1Exchange };
 
 /** An exchange with a client that speaks HTTP/1.1 or 1.0. */
-export class Http1Exchange extends ClientExchange implements Flushable, Waiting {
+export class Http1Exchange extends ClientExchange implements Flushable, PlannedWrite {
   readonly method: string;
   readonly path: string;
   readonly host: string;

@@ -1,5 +1,5 @@
 import type { Dispatcher, Pool } from "undici";
-import type { Waiting } from "../batch.ts";
+import type { PlannedWrite } from "../batch.ts";
 import { answerHeaders } from "../headers/response-headers.ts";
 import type { Ask, Asker, Try } from "./try.ts";
 
@@ -7,7 +7,7 @@ import type { Ask, Asker, Try } from "./try.ts";
  * The fast way: requests without a body, by undici. It cannot send `Expect` and trailers, and sends no head before the first byte of
  * a body, so what has a body goes by `HttpTry`.
  */
-export class UndiciTry implements Try, Waiting, Dispatcher.DispatchHandler {
+export class UndiciTry implements Try, PlannedWrite, Dispatcher.DispatchHandler {
   readonly #pool: Pool;
   readonly #ask: Ask;
   readonly #asker: Asker;
