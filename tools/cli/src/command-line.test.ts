@@ -51,7 +51,10 @@ describe("a command line that cannot be meant exits 2 with one line for each fau
     ],
     [["explain", "tank/fore"], wrong("Tank fore needs its namespace: tank/<namespace>/fore, or -n")],
     [["what-if", "tank/harbour/fore"], wrong("--rain is needed")],
-    [["what-if", "ship/sea/argo", "--rain", "5"], wrong("nothing can be supposed about a ship; it can about: Tank")],
+    [
+      ["what-if", "ship/sea/argo", "--rain", "5"],
+      wrong("nothing can be supposed about ship/sea/argo, only about: Tank; `explain` says what keeps it as it is"),
+    ],
     [["status", "--service", "sailor"], wrong("there is no service sailor; there is tank-keeper")],
     [["snapshot", "XYZ"], wrong("XYZ is no decision's id; `decisions` lists them")],
     [["status", "--print-settings"], wrong("--print-settings: there is no such flag of status")],

@@ -29,7 +29,8 @@ export function whatIf(registrations: readonly Registration[]): Verb {
       const asked = registration?.whatIf;
       if (registration === undefined || asked?.kind !== object.kind) {
         const kinds = suppositions.map(({ kind }) => kind).join(", ");
-        throw new WrongUsage({ fault: `nothing can be supposed about a ${object.kind}; it can about: ${kinds}` });
+        const fault = `nothing can be supposed about ${objectKey(object)}, only about: ${kinds}; \`explain\` says what keeps it as it is`;
+        throw new WrongUsage({ fault });
       }
       const fault = asked.check(settings);
       if (fault !== undefined) throw new WrongUsage({ fault });
