@@ -25,6 +25,10 @@ const objects = [
 const elastiService =
   "{apiVersion: elasti.truefoundry.com/v1alpha1, kind: ElastiService, metadata: {namespace: shop, name: nights}, spec: {service: web, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}}";
 
+/** One whose Service was never made: nothing can be decided about it. */
+const astray =
+  "{apiVersion: elasti.truefoundry.com/v1alpha1, kind: ElastiService, metadata: {namespace: shop, name: astray}, spec: {service: wbe, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}}";
+
 beforeAll(async () => {
   const backends: Backends = new Map();
   server = await ApiServerWithProxy.start(backends);
@@ -40,6 +44,7 @@ beforeAll(async () => {
   backends.set("evenkeel-system/scale-resolver:8080", await service.url("admin", ""));
   // The definition has been served for long when the service answers.
   server.api.load(elastiService);
+  server.api.load(astray);
   await service.line(({ object }) => object === "ElastiService/shop/nights");
 }, START_TIMEOUT);
 
@@ -65,9 +70,17 @@ test("scale-resolver's objects are explained with replicas, pods, requests and w
   expect(code).toBe(0);
   expect(stdout).toMatch(/^ {2}The state stays Serve, decided \d+s ago/m);
   for (const sentence of [
-    "Of the pods behind the Service web, 1 are ready, 0 leave and 0 start.",
+    "The replicas of Deployment/web are read when it is about to sleep.",
+    "Pods behind the Service web: 1 ready, 0 leaving, 0 starting.",
     "0 requests wait at the resolver, and 0 are on their way through it.",
     "It is kept awake (NoTrigger): No trigger says when the service is idle, so it is only woken.",
   ])
     expect(stdout).toContain(sentence);
+});
+
+test("an object that nothing can be decided about is explained with what is amiss", async () => {
+  const { code, stdout, stderr } = await asked("explain", "elastiservice/shop/astray");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain("Nothing was decided about it lately.");
+  expect(stdout).toContain("ServiceNotFound: There is no Service wbe in shop.");
 });

@@ -2,6 +2,7 @@ import { ELASTI_SERVICE } from "@evenkeel/api";
 import { explain, type ObjectRef } from "@evenkeel/runtime";
 import { Refused } from "../errors.ts";
 import type { ServiceClient } from "../reach/service-client.ts";
+import { sentence } from "../show/words.ts";
 import { fieldsOf, listOf, numberOf, textOf } from "../wire.ts";
 import type { ObjectState, Registration } from "./registration.ts";
 
@@ -66,6 +67,8 @@ interface Activity {
   readonly pending: number;
   readonly inFlight: number;
   readonly isKnown: boolean;
+  /** Who is not heard of, one sentence; empty while it is known, and of a service that does not say so. */
+  readonly gap: string;
   /** Seconds, such as `1.8s`; empty before the first wake. */
   readonly lastWake: string;
   readonly reason: string;
@@ -94,7 +97,7 @@ async function activities(client: ServiceClient, namespace: string | undefined):
           : { ready: numberOf(ready) ?? 0, leaving: numberOf(leaving) ?? 0, starting: numberOf(starting) ?? 0 },
       pending: numberOf(activity["pending"]) ?? 0,
       inFlight: numberOf(activity["inFlight"]) ?? 0,
-      isKnown: activity["activityUnknown"] !== true,
+      ...{ isKnown: activity["activityUnknown"] !== true, gap: textOf(activity["activityGap"]) },
       ...{ lastWake: textOf(lastWake), reason: textOf(reason), message: textOf(message) },
       ...{ decidedAt: textOf(decidedAt), dryRun: dryRun === true, paused: paused === true },
     };
@@ -114,20 +117,40 @@ function stateOf({ object, state, reason, message, decidedAt, dryRun, paused }: 
 }
 
 function sentences(activity: Activity): readonly string[] {
-  const { service, target, replicas, pods, pending, inFlight, isKnown, lastWake, paused } = activity;
-  const set = replicas === undefined ? "The replicas of" : `${replicas} ${replicas === 1 ? "replica" : "replicas"} of`;
-  const are = replicas === undefined ? "are unknown" : replicas === 1 ? "is asked for" : "are asked for";
+  const { service, pods, lastWake, paused } = activity;
   return [
-    `${set} ${target} ${are}.`,
+    replicasSentence(activity),
     pods === undefined
       ? `The pods behind the Service ${service} are unknown.`
-      : `Of the pods behind the Service ${service}, ${pods.ready} are ready, ${pods.leaving} leave and ${pods.starting} start.`,
-    isKnown
-      ? `${pending} requests wait at the resolver, and ${inFlight} are on their way through it.`
-      : "How many requests wait is unknown: not every replica of the resolver says so.",
+      : `Pods behind the Service ${service}: ${pods.ready} ready, ${pods.leaving} leaving, ${pods.starting} starting.`,
+    ...requestSentences(activity),
     ...(lastWake === "" ? [] : [`The last wake took ${lastWake.replace(/s$/, " s")}.`]),
     ...(paused ? ["It is paused: nothing is done until evenkeel.io/paused is removed."] : []),
   ];
+}
+
+/** A scale is read where it decides something, so that nobody knows that of a service which serves; that is no fault. */
+function replicasSentence({ state, target, replicas }: Activity): string {
+  if (replicas !== undefined)
+    return `${counted(replicas, "replica")} of ${target} ${replicas === 1 ? "is" : "are"} asked for.`;
+  return state === "Serve"
+    ? `The replicas of ${target} are read when it is about to sleep.`
+    : `The replicas of ${target} are unknown.`;
+}
+
+/** While a replica of the resolver is silent, what the others have is the least that there is. */
+function requestSentences({ pending, inFlight, isKnown, gap }: Activity): readonly string[] {
+  const waiting = `${counted(pending, "request")} ${pending === 1 ? "waits" : "wait"} at the resolver`;
+  const passing = `${inFlight} ${inFlight === 1 ? "is" : "are"} on ${inFlight === 1 ? "its" : "their"} way through it`;
+  if (isKnown) return [`${waiting}, and ${passing}.`];
+  return [
+    `How many requests wait is unknown. ${sentence(gap || "Not every replica of the resolver says what it has")}`,
+    `At least ${waiting}, and ${passing}.`,
+  ];
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** What keeps it awake, and what it waits for. Only the replica that leads can tell. */
@@ -138,7 +161,7 @@ async function whatIsNext(client: ServiceClient, { object, service }: Activity):
     const said = (list: unknown, opening: string) =>
       listOf(list).map((entry) => {
         const { reason, message } = fieldsOf(entry);
-        return `${opening} (${textOf(reason)}): ${textOf(message)}.`;
+        return `${opening} (${textOf(reason)}): ${sentence(textOf(message))}`;
       });
     return [...said(obstacles, "It is kept awake"), ...said(waits, "It takes time")];
   } catch (error) {

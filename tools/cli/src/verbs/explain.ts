@@ -1,7 +1,8 @@
-import { type Decision, explain as explained, objectKey, setting } from "@evenkeel/runtime";
+import { type Decision, explain as explained, type ObjectRef, objectKey, setting } from "@evenkeel/runtime";
 import { faultLine, NothingKnown, Refused } from "../errors.ts";
 import { namedObject } from "../object-argument.ts";
 import { Reach, type ReachedService } from "../reach/reach.ts";
+import type { ObjectState } from "../services/registration.ts";
 import { commonSettings } from "../settings.ts";
 import { noteMissed, someReached } from "../show/missed.ts";
 import { coloured, harmless } from "../show/table.ts";
@@ -14,7 +15,8 @@ const SHOWN = 5;
 
 interface Explanation {
   readonly service: ReachedService;
-  readonly decision: Decision;
+  /** Of an object that nothing was decided about, how it stands: what it needs may be missing, and that is why. */
+  readonly decision: Decision | ObjectState;
   readonly earlier: readonly Decision[];
   readonly recorded: boolean;
   /** What the service measures now, in sentences. */
@@ -25,7 +27,7 @@ export const explain = defineVerb({
   name: "explain",
   usage: ["<kind>/<namespace>/<name>", "<kind> <namespace>/<name>"],
   summary: "Says why an object stands as it does",
-  details: ["Exits 1 if nothing was decided about it lately."],
+  details: ["Exits 1 if no service knows anything about it."],
   settings: {
     ...commonSettings,
     namespace: setting.text({
@@ -43,7 +45,7 @@ export const explain = defineVerb({
     // A service of a kind that is registered is asked alone; others may each know the object.
     const asked = reached.filter((one) => registration === undefined || one.registration === registration);
     const key = objectKey(object);
-    const answers = await Promise.all(asked.map((service) => ask(service, key)));
+    const answers = await Promise.all(asked.map((service) => ask(service, object)));
     const [found] = answers.filter((answer) => answer !== undefined);
     if (found === undefined) {
       noteMissed(session.screen, services.missed);
@@ -60,25 +62,29 @@ export const explain = defineVerb({
   },
 });
 
-async function ask(service: ReachedService, object: string): Promise<Explanation | undefined> {
+async function ask(service: ReachedService, object: ObjectRef): Promise<Explanation | undefined> {
   const { client } = service;
   try {
-    const { decision, earlier, recorded } = fieldsOf(await client.get("Decisions/Explain", { object }));
-    return {
-      service,
-      decision: client.decisionOf(decision),
-      earlier: client.decisionsOf(earlier),
-      recorded: recorded === true,
-      now: await present(service, client.decisionOf(decision)),
-    };
+    const answer = fieldsOf(await client.get("Decisions/Explain", { object: objectKey(object) }));
+    const decision = client.decisionOf(answer["decision"]);
+    const earlier = client.decisionsOf(answer["earlier"]);
+    return { service, decision, earlier, recorded: answer["recorded"] === true, now: await present(service, object) };
   } catch (error) {
-    if (error instanceof Refused && error.status === 404) return undefined;
+    if (error instanceof Refused && error.status === 404) return undecided(service, object);
     throw error;
   }
 }
 
+/** What is known of an object without a decision. */
+async function undecided(service: ReachedService, object: ObjectRef): Promise<Explanation | undefined> {
+  const { registration, client } = service;
+  const states = (await registration?.objects(client, object.namespace)) ?? [];
+  const decision = states.find((state) => objectKey(state.object) === objectKey(object));
+  return decision && { service, decision, earlier: [], recorded: false, now: await present(service, object) };
+}
+
 /** A service that can say why it decided and cannot say what it measures still says why. */
-async function present({ registration, client }: ReachedService, { object }: Decision): Promise<readonly string[]> {
+async function present({ registration, client }: ReachedService, object: ObjectRef): Promise<readonly string[]> {
   try {
     return (await registration?.describe(client, object)) ?? [];
   } catch (error) {
@@ -92,13 +98,14 @@ function show(
   { service, decision, earlier, recorded, now }: Explanation,
 ): void {
   const { registration, name } = service;
-  const { reason, message, at, dryRun, id } = decision;
   const value = registration?.value ?? "its value";
-  const age = ageText(at, clock.now());
   screen.lines(`${coloured(key, "good", screen.paper)} (${name})`, "");
-  screen.lines(`  ${capital(outcome(value, decision))}, decided ${age} ago, at ${at}.`);
-  screen.lines(`  ${reason}: ${harmless(sentence(message))}`);
-  if (dryRun) screen.lines("  It is a dry run: this was said and not done.");
+  if (isDecided(decision)) {
+    const age = ageText(decision.at, clock.now());
+    screen.lines(`  ${capital(outcome(value, decision))}, decided ${age} ago, at ${decision.at}.`);
+  } else screen.lines("  Nothing was decided about it lately.");
+  screen.lines(`  ${[decision.reason, harmless(sentence(decision.message))].filter((part) => part !== "").join(": ")}`);
+  if (decision.dryRun === true) screen.lines("  It is a dry run: this was said and not done.");
   for (const line of now) screen.lines(`  ${harmless(line)}`);
   if (earlier.length > 0) {
     screen.lines("", "Before that:");
@@ -108,7 +115,13 @@ function show(
       .map((one) => [ageText(one.at, clock.now()), one.action, one.reason, one.message]);
     screen.table(columns, rows);
   }
-  if (recorded) screen.lines("", `All that it was based on: kubectl evenkeel snapshot ${id}`);
+  if (recorded && isDecided(decision)) {
+    screen.lines("", `All that it was based on: kubectl evenkeel snapshot ${decision.id}`);
+  }
+}
+
+function isDecided(decision: Explanation["decision"]): decision is Decision {
+  return "id" in decision;
 }
 
 /** "the weight went from 12 to 16", "the weight stays 16", "the weight is unknown". */
