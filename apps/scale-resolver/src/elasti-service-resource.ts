@@ -16,6 +16,8 @@ export interface ElastiServiceStatus {
   /** The workload that `replicas` are of. */
   readonly scaleTargetRef?: TargetRef;
   readonly replicas?: number;
+  /** The ScaledObject that is paused since the workload was put to sleep; empty: there was none. Absent: it was not put to sleep here. */
+  readonly pausedScaledObject?: string;
   /** The Service that `ports` are of. */
   readonly service?: string;
   readonly ports?: readonly PortRecord[];

@@ -18,6 +18,7 @@ import { GiveBack } from "./act/give-back.ts";
 import { formerWorkload } from "./act/hand-over.ts";
 import type { LetGo } from "./act/let-go.ts";
 import { BadSelector } from "./act/path-errors.ts";
+import { PauseBook } from "./act/pause-book.ts";
 import type { PathSlices } from "./act/path-slices.ts";
 import type { StatusWriter } from "./act/status-writer.ts";
 import { statusAfter, statusOfIdle } from "./act/status.ts";
@@ -26,7 +27,7 @@ import { type Binding, serviceKey } from "./binding.ts";
 import type { stateDecider } from "./decide/state-decider.ts";
 import type { ServiceSnapshot } from "./decide/snapshot.ts";
 import { type State, STATES } from "./decide/state.ts";
-import { FINALIZER, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
+import { FINALIZER, PAUSED, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
 import type { metrics } from "./metrics.ts";
 import type { Understood } from "./observe/bindings.ts";
 import type { ClusterView } from "./observe/cluster-view.ts";
@@ -70,11 +71,13 @@ export class Turns {
   readonly #told = new Map<string, { readonly id: string; readonly message: string }>();
   /** By key, how a Service was looked after. */
   readonly #served = new Map<string, Binding>();
+  readonly #pauses: PauseBook;
   readonly #giveBack: GiveBack;
 
   constructor(options: TurnsOptions) {
     this.#options = options;
     const { view, letGo, path, statuses, dryRun } = options;
+    this.#pauses = new PauseBook(statuses);
     const served = (key: string) => this.#served.get(key);
     const forget = (key: string) => this.#forget(key);
     this.#giveBack = new GiveBack({ bindings: view.bindings, letGo, path, statuses, dryRun, served, forget });
@@ -116,7 +119,12 @@ export class Turns {
       const message = `The Service ${binding.service} is looked after by the ElastiService ${owner.metadata.name ?? ""}, which is older`;
       return this.#idle(object, { reason: "Conflict", message }, context);
     }
-    if (!(await this.#giveBack.forAnother(object, binding, context))) return { requeueAfter: SOON };
+    const given = await this.#giveBack.forAnother(object, binding, context);
+    if (given === "later") return { requeueAfter: SOON };
+    if (given === "paused") {
+      const message = `Nothing is done: the annotation ${PAUSED} is set; the Service ${object.status?.service ?? ""} is given back without it`;
+      return this.#idle(object, { reason: "Paused", message }, context);
+    }
     const service = view.services.get(serviceKey(binding.namespace, binding.service));
     if (!service) {
       // One that comes back under its name is another: nothing that was seen of this one is true of it.
@@ -136,7 +144,9 @@ export class Turns {
     const since = clock.monotonic();
     const snapshot = await observer.observe({ object, elastiService, binding, fault, memory, joined }, signal);
     const decision = this.#worded(decisions.decide(snapshot));
-    const outcome = await carryOut.run({ object, service, binding, ports, former, since, snapshot, decision }, context);
+    const pauses = this.#pauses;
+    const work = { object, service, binding, ports, former, pauses, since, snapshot, decision };
+    const outcome = await carryOut.run(work, context);
     if (outcome.handedOver) this.#served.set(key, binding);
     const now = clock.now();
     const stage = outcome.done ? stageAfter(snapshot, decision) : snapshot.stage;
@@ -160,6 +170,7 @@ export class Turns {
       target,
       replicas: outcome.handedOver ? replicas : null,
       route,
+      paused: pauses.of(object),
       failure: outcome.failure,
       lastWokenAt,
       lastWakeMs,
@@ -249,6 +260,7 @@ export class Turns {
     }
     this.#served.clear();
     this.#told.clear();
+    this.#pauses.clear();
     memories.clear();
     board.clear();
   }
@@ -268,6 +280,7 @@ export class Turns {
     const served = this.#served.get(key);
     this.#served.delete(key);
     this.#told.delete(key);
+    this.#pauses.forget(key);
     memories.delete(key);
     ports.forget(key);
     board.remove(key);

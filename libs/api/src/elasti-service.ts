@@ -224,6 +224,11 @@ const status = z
       .describe("The workload that is looked after, or was and is still to be handed back.")
       .exactOptional(),
     replicas: int32().describe("Replicas that the workload was last seen to be set to.").exactOptional(),
+    pausedScaledObject: boundedText(253)
+      .describe(
+        "The ScaledObject of KEDA that is paused since the workload was put to sleep; empty if it has none. Absent while it is not put to sleep.",
+      )
+      .exactOptional(),
     service: boundedText(253).describe("The Service that `ports` are of.").exactOptional(),
     ports: z
       .array(

@@ -2,12 +2,14 @@ import type { ReconcileContext, Service } from "@evenkeel/kube";
 import { type DecisionOf, explain, toError } from "@evenkeel/runtime";
 import { type Binding, serviceKey, type TargetRef } from "../binding.ts";
 import type { Activity, ServiceSnapshot } from "../decide/snapshot.ts";
+import type { State } from "../decide/state.ts";
 import type { stateDecider } from "../decide/state-decider.ts";
 import type { PortRecord, StoredElastiService } from "../elasti-service-resource.ts";
 import type { ResolverEndpoint } from "../observe/resolver-endpoints.ts";
 import type { Autoscalers } from "./autoscalers.ts";
 import type { FormerWorkload, HandOver } from "./hand-over.ts";
 import type { Leftovers } from "./leftovers.ts";
+import { type PauseBook, type Paused, pauseIn, scaledObjectOf } from "./pause-book.ts";
 import type { PathSlices } from "./path-slices.ts";
 import type { RouteSwitch } from "./routes/route-switch.ts";
 import type { ScaledObjects } from "./scaled-objects.ts";
@@ -36,6 +38,8 @@ export interface Work {
   readonly ports: readonly PortRecord[];
   /** The workload before this one, which is still to be handed back. */
   readonly former: FormerWorkload | undefined;
+  /** What is paused, for this ElastiService and others. */
+  readonly pauses: PauseBook;
   /** When the look began that the decision comes from, by the monotonic clock. */
   readonly since: number;
   readonly snapshot: ServiceSnapshot;
@@ -75,7 +79,10 @@ export class CarryOut {
     const kept = await this.#attempt(context, () => this.#keep(work, done ? decision.after : decision.before, context));
     const { handOver } = this.#options;
     const given = await this.#attempt(context, async () => former && handOver.run(binding.namespace, former, context));
-    const error = acted.error ?? kept.error ?? given.error;
+    // Who failed to wake a workload may have scaled it up all the same.
+    const state = acted.error ? "Wake" : done ? decision.after : decision.before;
+    const settled = await this.#attempt(context, () => this.#settle(work, state, context));
+    const error = acted.error ?? kept.error ?? given.error ?? settled.error;
     const handedOver = given.error === undefined;
     return error ? { done, handedOver, failure: explain(error), error } : { done, handedOver };
   }
@@ -93,7 +100,7 @@ export class CarryOut {
   }
 
   async #act(work: Work, context: ReconcileContext): Promise<boolean> {
-    const { binding, decision } = work;
+    const { decision } = work;
     switch (decision.action) {
       case "join":
         await this.stand(work, context);
@@ -105,11 +112,11 @@ export class CarryOut {
         return this.#sleep(work, context);
       case "wake":
         await this.#wake(work, context);
-        await this.#resume(binding, context);
+        await this.#resume(work, context);
         return true;
       case "move":
         // Whoever woke it, its autoscaler has work again.
-        if (decision.before === "Zero") await this.#resume(binding, context);
+        if (decision.before === "Zero") await this.#resume(work, context);
         return true;
       default:
         return true;
@@ -119,20 +126,20 @@ export class CarryOut {
   /** The last look at the requests is right before the call: what comes after it finds the resolver in the path. */
   async #sleep(work: Work, context: ReconcileContext): Promise<boolean> {
     const { binding, snapshot } = work;
-    const { scales, activity, autoscalers } = this.#options;
+    const { scales, activity } = this.#options;
     const { namespace, service, target, autoscaler } = binding;
     const { replicas, stage } = snapshot;
     if (replicas === null || replicas === 0 || !context.term.held()) return false;
     await this.#joinRoute(work, context);
     let slept = false;
     try {
-      if (autoscaler) await autoscalers.pause(namespace, autoscaler, context);
+      await this.#pause(work, scaledObjectOf(autoscaler), context);
       const now = await activity(serviceKey(namespace, service));
       const isQuiet = now?.requests === stage.requests && now.pending + now.inFlight === 0;
       slept = isQuiet && (await scales.sleep(namespace, target, replicas, context)) === "slept";
     } finally {
       // A pause that is left on would have KEDA scale to zero by itself.
-      if (!slept) await this.#resume(binding, context);
+      if (!slept) await this.#resume(work, context);
     }
     return slept;
   }
@@ -156,8 +163,42 @@ export class CarryOut {
     if (outcome === "woken" && decision.reason === "RequestHeld") woken(serviceKey(namespace, service));
   }
 
-  async #resume({ namespace, autoscaler }: Binding, { signal }: ReconcileContext): Promise<void> {
+  /** What is named now is resumed even if nothing is on record: the original may have paused it. */
+  async #resume(work: Work, context: ReconcileContext): Promise<void> {
+    const { object, binding, pauses } = work;
+    const { namespace, autoscaler } = binding;
+    const { signal } = context;
     if (autoscaler) await this.#options.autoscalers.resume(namespace, autoscaler, { signal });
+    if (pauses.of(object) === scaledObjectOf(autoscaler)) pauses.strike(object);
+    else await this.#pause(work, null, context);
+  }
+
+  /** Pauses that ScaledObject and none besides, or none at all. */
+  async #pause({ object, binding, pauses }: Work, scaledObject: Paused, context: ReconcileContext): Promise<void> {
+    const { autoscalers, handOver } = this.#options;
+    const { namespace } = binding;
+    const { signal } = context;
+    const before = pauses.of(object);
+    if (before && before !== scaledObject) await handOver.resume(namespace, before, context);
+    if (scaledObject === null) {
+      pauses.strike(object);
+      return;
+    }
+    await pauses.enter(object, scaledObject, signal);
+    if (scaledObject === "") return;
+    const paused = await autoscalers.pause(namespace, { type: "keda", name: scaledObject }, { signal });
+    if (paused === "paused") pauses.confirm(object);
+  }
+
+  /** The spec may name another autoscaler than the one that was paused, one that was not there may have come, and a process may have ended half way. */
+  async #settle(work: Work, state: State, context: ReconcileContext): Promise<void> {
+    const { object, binding, pauses, snapshot } = work;
+    const paused = pauses.of(object);
+    // A spec that cannot be understood takes nothing back.
+    const named = snapshot.specFault === undefined ? scaledObjectOf(binding.autoscaler) : (paused ?? "");
+    const wanted = pauseIn(state, paused, named);
+    if (wanted === paused && (state !== "Zero" || pauses.isCertain(object))) return;
+    await this.#pause(work, wanted, context);
   }
 
   /** Leads the path to the replicas that take requests now. */
@@ -173,7 +214,7 @@ export class CarryOut {
   }
 
   /** While the resolver is in the path, it follows its own replicas, the Service's ports and what the object asks for. */
-  async #keep(work: Work, state: ServiceSnapshot["stage"]["state"], context: ReconcileContext): Promise<void> {
+  async #keep(work: Work, state: State, context: ReconcileContext): Promise<void> {
     const { path, routes, leftovers, scaledObjects } = this.#options;
     const { object, binding, snapshot } = work;
     const { namespace, service, route } = binding;

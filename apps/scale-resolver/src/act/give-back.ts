@@ -4,6 +4,7 @@ import { type ElastiServiceStatus, PAUSED, type StoredElastiService } from "../e
 import { type Bindings, recordedBinding } from "../observe/bindings.ts";
 import type { LetGo } from "./let-go.ts";
 import type { PathSlices } from "./path-slices.ts";
+import { NOTHING_PAUSED } from "./pause-book.ts";
 import type { StatusWriter } from "./status-writer.ts";
 
 export interface GiveBackOptions {
@@ -20,10 +21,15 @@ export interface GiveBackOptions {
 
 /** What a status has no more that is of one Service: null takes it out of what is stored. */
 const OF_NO_SERVICE = Object.fromEntries(
-  ["service", "ports", "scaleTargetRef", "replicas", "state", "since", "mode", "route"].map((field) => [field, null]),
+  ["service", "ports", "scaleTargetRef", "replicas", "pausedScaledObject", "state", "since", "mode", "route"].map(
+    (field) => [field, null],
+  ),
 ) as unknown as ElastiServiceStatus;
 
-/** Gives back the Service that an ElastiService stood for, and that its status still names. Each method is false while that takes. */
+/** `given`: there is nothing to give back, any more. `later`: it takes a while. `paused`: not before the object is left alone no longer. */
+export type Given = "given" | "later" | "paused";
+
+/** Gives back the Service that an ElastiService stood for, and that its status still names. */
 export class GiveBack {
   readonly #options: GiveBackOptions;
 
@@ -32,21 +38,21 @@ export class GiveBack {
   }
 
   /** For an object that is pointed at another Service. */
-  async forAnother(object: StoredElastiService, binding: Binding, context: ReconcileContext): Promise<boolean> {
+  async forAnother(object: StoredElastiService, binding: Binding, context: ReconcileContext): Promise<Given> {
     const { letGo, path, statuses, dryRun, forget } = this.#options;
     const { namespace, service } = binding;
     const former = object.status?.service ?? service;
-    if (former === service || dryRun) return true;
-    if (isPaused(object)) return false;
+    if (former === service || dryRun) return "given";
+    if (isPaused(object)) return "paused";
     const before = this.#before(object);
     if (!before) await path.leave(namespace, former, context);
-    else if (!(await letGo.give(object, before, context))) return false;
+    else if (!(await letGo.give(object, before, context))) return "later";
     forget(keyOf(object));
-    await statuses.write(object, { ...object.status, service, ports: [] }, context.signal);
-    return false;
+    await statuses.write(object, { ...object.status, ...NOTHING_PAUSED, service, ports: [] }, context.signal);
+    return "later";
   }
 
-  /** For an object that selects Services from now on. One that it selects is not given back. */
+  /** For an object that selects Services from now on. One that it selects is not given back. False while it takes. */
   async forSelection(object: StoredElastiService, context: ReconcileContext): Promise<boolean> {
     const { bindings, letGo, statuses, forget } = this.#options;
     const former = object.status?.service;

@@ -50,7 +50,7 @@ export interface HandOverOptions {
 /** How long the call that wakes a workload may take, in milliseconds. */
 const DEADLINE = 5000;
 
-/** Leaves a workload as it was found: one that sleeps has nobody left who would wake it. */
+/** Leaves what is not looked after any more as it was found: a workload that sleeps has nobody left who would wake it. */
 export class HandOver {
   readonly #options: HandOverOptions;
 
@@ -68,8 +68,27 @@ export class HandOver {
       if (woken === "woken") log.info(`${target.kind} ${target.name} is woken, since its ElastiService names another`);
       if (autoscaler) await autoscalers.resume(namespace, autoscaler, { signal });
     } catch (error) {
-      if (!(error instanceof CodedError) || error.recovery === "retryable") throw error;
+      if (isRetryable(error)) throw error;
       log.warn({ error }, "a workload that is not looked after any more cannot be woken");
     }
   }
+
+  /** Resumes a ScaledObject that has no reason to be paused any more. Fails if it may succeed later. */
+  async resume(namespace: string, scaledObject: string, { signal, log }: ReconcileContext): Promise<void> {
+    try {
+      const resumed = await this.#options.autoscalers.resume(
+        namespace,
+        { type: "keda", name: scaledObject },
+        { signal },
+      );
+      if (resumed === "resumed") log.info(`the ScaledObject ${scaledObject} is resumed: no sleep needs it paused`);
+    } catch (error) {
+      if (isRetryable(error)) throw error;
+      log.warn({ error }, "a ScaledObject that has no reason to be paused any more cannot be resumed");
+    }
+  }
+}
+
+function isRetryable(error: unknown): boolean {
+  return !(error instanceof CodedError) || error.recovery === "retryable";
 }

@@ -75,6 +75,11 @@ export class LetGo {
     const { status } = object;
     const former = formerWorkload(binding, { status, served: undefined, state: status?.state });
     if (former) await handOver.run(binding.namespace, former, context);
+    const { uid = "" } = object.metadata;
+    // Before the wake: KEDA keeps the replicas of a pause at none.
+    if (status?.pausedScaledObject && !this.#since.has(uid)) {
+      await handOver.resume(binding.namespace, status.pausedScaledObject, context);
+    }
     if (!(await this.#isAwake(object, binding, context))) return false;
     const { namespace, service } = binding;
     for (const route of [object.status?.route, binding.route]) {
@@ -82,7 +87,7 @@ export class LetGo {
     }
     await path.leave(namespace, service, { signal });
     for (const line of await leftovers.clean(namespace, service, signal)) log.info(line);
-    this.#since.delete(object.metadata.uid ?? "");
+    this.#since.delete(uid);
     return true;
   }
 

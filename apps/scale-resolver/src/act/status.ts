@@ -5,6 +5,7 @@ import type { Stage } from "../decide/state.ts";
 import type { RouteRef, TargetRef } from "../binding.ts";
 import type { ElastiServiceStatus, PortRecord } from "../elasti-service-resource.ts";
 import { isSameTarget } from "./hand-over.ts";
+import { NOTHING_PAUSED, type Paused } from "./pause-book.ts";
 
 /** Reasons for which a service cannot be put to sleep, or woken, until somebody or something else changes. */
 const FAULTS: ReadonlySet<string> = new Set<Reason>([
@@ -34,6 +35,8 @@ export interface TurnOutcome {
   readonly target: TargetRef;
   /** What the workload is set to now. */
   readonly replicas: number | null;
+  /** The ScaledObject that is paused. */
+  readonly paused: Paused;
   /** What went wrong when the decision was carried out. */
   readonly failure: string | undefined;
   readonly lastWokenAt: number | null;
@@ -56,6 +59,7 @@ export function statusAfter(
       state: stage.state,
       since: time(stage.since),
       ...workloadFields(before, turn),
+      ...pausedField(before, turn.paused),
       service: snapshot.service,
       ports: samePorts(before?.ports, ports) ? (before?.ports ?? ports) : ports,
       ...(lastWokenAt === null ? {} : { lastScaledUpTime: time(lastWokenAt) }),
@@ -82,6 +86,14 @@ function workloadFields(
   return { scaleTargetRef: target, ...(replicas === null ? unread : { replicas }) };
 }
 
+function pausedField(
+  before: ElastiServiceStatus | undefined,
+  paused: Paused,
+): Pick<ElastiServiceStatus, "pausedScaledObject"> {
+  if (paused !== null) return { pausedScaledObject: paused };
+  return before?.pausedScaledObject === undefined ? {} : NOTHING_PAUSED;
+}
+
 /** The same object where it is the same route, since a status is compared field by field. Null takes it out of what is stored. */
 function routeField(before: ElastiServiceStatus | undefined, route: RouteRef | null): { readonly route?: RouteRef } {
   const known = before?.route;
@@ -90,14 +102,14 @@ function routeField(before: ElastiServiceStatus | undefined, route: RouteRef | n
   return known ? { route: null as unknown as RouteRef } : {};
 }
 
-/** The status of an ElastiService that is not worked on: its spec is wrong, or another has its Service. */
+/** The status of an ElastiService that is not worked on: its spec is wrong, another has its Service, or it is to be left alone. */
 export function statusOfIdle(
   before: ElastiServiceStatus | undefined,
   about: { readonly reason: string; readonly message: string; readonly generation: number; readonly selected?: number },
   now: number,
 ): ElastiServiceStatus {
   const { reason, message, generation, selected } = about;
-  const status = selected === undefined ? "False" : "True";
+  const status = selected !== undefined ? "True" : reason === "Paused" ? "Unknown" : "False";
   const judged: Judgement = {
     type: "Ready",
     status,
