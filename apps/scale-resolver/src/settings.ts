@@ -1,8 +1,29 @@
+import { isIP } from "node:net";
 import { dashboardSettings } from "@evenkeel/dashboard";
 import { kubeSettings, leaseSettings } from "@evenkeel/kube";
 import { rpcSettings } from "@evenkeel/rpc";
-import { runtimeSettings, setting } from "@evenkeel/runtime";
+import { durationKind, type Kind, runtimeSettings, setting } from "@evenkeel/runtime";
 import { stateSettings } from "@evenkeel/state";
+
+/** A pause between two rounds, in milliseconds. KubeElasti's chart writes its own as a bare number, which means seconds. */
+const pause: Kind<number> = {
+  name: "duration",
+  takes: "a duration above 0 such as 250ms, 30s or 1h30m, or a number of seconds",
+  parse: (text) => {
+    const milliseconds = durationKind.parse(/^\d+$/.test(text) ? `${text}s` : text);
+    return milliseconds === 0 ? undefined : milliseconds;
+  },
+};
+
+/** An endpoint that is no address would be left out of paths, and with it the only way to services at zero. */
+const addresses: Kind<readonly string[]> = {
+  name: "list",
+  takes: "an IP address such as 10.0.0.7, or several with commas",
+  parse: (text) => {
+    const parts = text.split(",").map((part) => part.trim());
+    return parts.every((part) => isIP(part) !== 0) ? parts : undefined;
+  },
+};
 
 /** Every flag and environment variable of scale-resolver. */
 export const settings = {
@@ -43,11 +64,14 @@ export const settings = {
     env: ["POD_NAME"],
     help: "Name of this replica, as no other is named; the host's unless set",
   }),
-  podIp: setting.list({
-    default: "127.0.0.1",
-    env: ["POD_IPS", "POD_IP"],
-    help: "Addresses under which this replica is reached, where --resolver-service does not name any",
-  }),
+  podIp: {
+    ...setting.list({
+      default: "127.0.0.1",
+      env: ["POD_IPS", "POD_IP"],
+      help: "Addresses under which this replica is reached, where --resolver-service does not name any",
+    }),
+    kind: addresses,
+  },
   resolverService: setting.text({
     optional: true,
     env: ["ELASTI_RESOLVER_SERVICE_NAME"],
@@ -58,11 +82,14 @@ export const settings = {
     env: ["HEADER_FOR_HOST"],
     help: "Headers that name the Service (name.namespace and whatever follows) of a request that comes to --port, in this order",
   }),
-  triggerInterval: setting.duration({
-    default: "30s",
-    env: ["POLLING_INTERVAL"],
-    help: "How often triggers are asked whether a Service is idle",
-  }),
+  triggerInterval: {
+    ...setting.duration({
+      default: "30s",
+      env: ["POLLING_INTERVAL"],
+      help: "How often triggers are asked whether a Service is idle",
+    }),
+    kind: pause,
+  },
   settle: setting.duration({
     default: "2s",
     help: "How long the resolver stays in the path of a Service at least",
