@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type KubeObject, type ResourceTypeOf } from "@evenkeel/kube";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { elastiServices } from "../src/elasti-service-resource.ts";
+import { takeTurns } from "./turns.ts";
 import { ask, eventually, World } from "./world.ts";
 
 interface Route extends KubeObject {
@@ -132,7 +133,7 @@ test("a VirtualService leads to the resolver during sleep, also for who asks it 
     },
     { destination: { host: "other" }, weight: 10 },
   ]);
-  await world.isEmpty("shop");
+  await world.sleeps("shop");
 
   // As a mesh would send it now: to the port for all Services, under the host that its client asked for.
   const headers = { host: "shop.example.com", "x-evenkeel-service": "shop.default:8080" };
@@ -142,6 +143,23 @@ test("a VirtualService leads to the resolver during sleep, also for who asks it 
   world.metric = 5;
   await world.inState("shop", "Serve");
   await isBack(virtualServices, made.spec);
+});
+
+test.each([
+  { type: "virtualService", kind: virtualServices, made: virtualService() },
+  { type: "httpRoute", kind: httpRoutes, made: httpRoute() },
+])("turns that find a $type switched neither put it back nor write it again", async ({ type, kind, made }) => {
+  await serve();
+  await world.kube.resource(grants).create(grant);
+  await world.kube.resource(kind).create(made);
+  world.metric = 0;
+  await world.elasti("shop", { switch: { type, name: "shop" } });
+  await world.sleeps("shop");
+  const before = await world.kube.resource(kind).get(shop);
+  expect(before.metadata.annotations).toHaveProperty([SWITCHED]);
+  await takeTurns(world, "shop");
+  // Put back and switched again it would have another version.
+  expect(await world.kube.resource(kind).get(shop)).toEqual(before);
 });
 
 test("a manifest that is applied again in the midst of sleep is switched again, and nothing is lost meanwhile", async () => {
@@ -228,7 +246,7 @@ test("two services behind one route sleep and wake each for itself", async () =>
     return rules.map(({ route }) => route[0]?.destination.host);
   };
   await eventually(async () => expect(await hosts()).toEqual([AWAY.host, AWAY.host]));
-  await Promise.all(["shop", "cart"].map((name) => world.isEmpty(name)));
+  await Promise.all(["shop", "cart"].map((name) => world.sleeps(name)));
 
   // The trigger still says idle, and a while goes by before it counts again.
   const cooldownPeriod = 60;
@@ -270,7 +288,7 @@ test("an HTTPRoute is switched only where a ReferenceGrant lets it, and until th
       ],
     },
   ]);
-  await world.isEmpty("shop");
+  await world.sleeps("shop");
   const headers = { host: "shop.example.com", "X-Evenkeel-Service": "shop.default:8080" };
   expect((await ask(place, { headers })).status).toBe(200);
   world.metric = 5;

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { endpointSlices, services } from "@evenkeel/kube";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { call, metricOf } from "./asking.ts";
+import { takeTurns } from "./turns.ts";
 import { ask, eventually, World } from "./world.ts";
 
 let world: World;
@@ -99,6 +100,23 @@ describe("a Service", () => {
 });
 
 describe("the resolver's part in a path", () => {
+  test("is neither removed nor written again by turns that find a service asleep", async () => {
+    await world.workload("shop", 0);
+    const spec = { ipFamilies: ["IPv4", "IPv6"] };
+    await world.kube.resource(services).patch(shop, { type: "merge", body: { spec } });
+    world.metric = 0;
+    world.serve(["--pod-ip=127.0.0.1,::1"]);
+    await world.elasti("shop");
+    await world.sleeps("shop");
+    // One that was away for a moment has another uid, and one that was written another version.
+    const slices = async () =>
+      (await ownSlices()).map(({ metadata: { name, uid, resourceVersion } }) => ({ name, uid, resourceVersion }));
+    const before = await slices();
+    expect(before).toHaveLength(2);
+    await takeTurns(world, "shop");
+    expect(await slices()).toEqual(before);
+  });
+
   test("follows its own replicas: those that are ready and stay", async () => {
     const resolver = (addresses: readonly { readonly address: string; readonly ready?: boolean }[]) => ({
       endpoints: addresses.map(({ address, ready = true }) => ({
