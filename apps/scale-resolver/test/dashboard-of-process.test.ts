@@ -38,7 +38,7 @@ const program = chromiumProgram();
       await state.getByText(/^Zero/).waitFor();
       await detail.getByRole("img", { name: /States of default\/checkout .*, now Zero/ }).waitFor();
       expect(await world.replicas("checkout")).toBe(0);
-      await world.isEmpty("checkout");
+      await world.sleeps("checkout");
 
       const answer = world.ask("checkout", { method: "POST", path: "/buy", body: "one" });
       await state.getByText(/^Wake/).waitFor();

@@ -50,7 +50,7 @@ describe("a cold burst", () => {
     world.metric = 0;
     expect((await world.ask("shop")).status).toBe(200);
     await eventually(async () => expect(await world.replicas("shop")).toBe(0));
-    await world.isEmpty("shop");
+    await world.sleeps("shop");
     await eventually(async () => expect(await series()).toBeGreaterThan(0));
     const before = await series();
     const answers = await Promise.all(

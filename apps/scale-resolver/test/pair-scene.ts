@@ -37,8 +37,7 @@ export class PairScene implements AsyncDisposable {
 
   async asleep(name: string) {
     const metric = await this.service(name, 0);
-    await this.world.inState(name, "Zero", 30_000);
-    await this.world.isEmpty(name);
+    await this.world.sleeps(name, 30_000);
     return metric;
   }
 
