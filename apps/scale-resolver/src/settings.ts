@@ -107,6 +107,10 @@ export const settings = {
     1_000_000,
   )({ default: "15000", help: "Requests that may wait, of all Services together" }),
   maxPendingBytes: setting.bytes({ default: "512Mi", help: "Bytes that may wait, of all Services together" }),
+  uploadProbe: setting.duration({
+    default: "450ms",
+    help: "How often an HTTP/1.1 upload that waits gets 100 Continue, by which a client that left is noticed; 0s for none, which nginx in front needs",
+  }),
   kedaAuthentication: setting.text({
     optional: true,
     help: "ClusterTriggerAuthentication by which KEDA trusts this program, for ScaledObjects that it makes",

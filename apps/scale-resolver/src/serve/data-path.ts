@@ -21,6 +21,7 @@ export interface DataPathOptions {
     readonly hostHeaders: readonly string[];
     readonly maxPending: number;
     readonly maxPendingBytes: number;
+    readonly uploadProbe: number;
     readonly warmUp: number;
   };
   readonly view: ClusterView;
@@ -82,6 +83,7 @@ export function dataPath(options: DataPathOptions): DataPath {
     port: settings.port,
     hostHeaders: settings.hostHeaders,
     overall: { count: settings.maxPending, bytes: settings.maxPendingBytes },
+    uploadProbe: settings.uploadProbe,
     clock,
     log,
     registry: options.registry,

@@ -11,6 +11,8 @@ export interface GateOptions {
   readonly hostHeaders: readonly string[];
   /** What all Services together may hold. */
   readonly overall: Room;
+  /** Milliseconds between two `100 Continue` to an upload that waits; 0 for none, the forwarder's own unless set. */
+  readonly uploadProbe?: number;
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: MetricRegistry;

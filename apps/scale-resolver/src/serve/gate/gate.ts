@@ -38,7 +38,7 @@ export class Gate {
   #lines = 0;
 
   constructor(options: GateOptions) {
-    const { host, port, clock, registry, metrics, overall, wake, changed } = options;
+    const { host, port, clock, registry, metrics, overall, uploadProbe, wake, changed } = options;
     const log = options.log.child({ component: "gate" });
     this.#options = { ...options, log };
     this.#hostHeaders = options.hostHeaders.map((name) => name.toLowerCase());
@@ -68,7 +68,10 @@ export class Gate {
       port,
       flag: "port",
       router: this.#router((exchange) => this.#byHeader(exchange)),
-      limits: { upstreamConnections: UPSTREAM_CONNECTIONS, connections: descriptors.connections },
+      limits: {
+        ...{ upstreamConnections: UPSTREAM_CONNECTIONS, connections: descriptors.connections },
+        ...(uploadProbe !== undefined && { probe: uploadProbe }),
+      },
       deadlines: DEADLINES,
       clock,
       log,
