@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, request, type Server } from "node:http";
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ServiceProcess } from "@evenkeel/e2e";
+import { pipeline, Readable } from "node:stream";
+import { ServiceProcess, type ServiceProcessOptions } from "@evenkeel/e2e";
 import { connectKube, deployments, type KubeClient, pods, services } from "@evenkeel/kube";
 import {
   type ApiServer,
@@ -22,6 +23,7 @@ import {
 } from "@evenkeel/sim";
 import { parse } from "yaml";
 import { elastiServices, type StoredElastiService } from "../src/elasti-service-resource.ts";
+import { bytes } from "./bytes.ts";
 
 const root = join(import.meta.dirname, "../../..");
 /** What the image holds; `nx run scale-resolver:integration` makes it first. */
@@ -173,8 +175,8 @@ export class World implements AsyncDisposable {
   }
 
   /** Starts the service as a process of its own. */
-  serve(flags: readonly string[] = []): ServiceProcess {
-    const service = ServiceProcess.start(main, this.flags(flags), { env: process.env });
+  serve(flags: readonly string[] = [], options: ServiceProcessOptions = {}): ServiceProcess {
+    const service = ServiceProcess.start(main, this.flags(flags), options);
     this.#processes.push(service);
     return service;
   }
@@ -331,12 +333,22 @@ interface EchoPodOptions {
   readonly running: Set<EchoPod>;
 }
 
+/** Before the number of bytes that a pod is asked for. */
+const DOWNLOAD = "/bytes/";
+
+function sendBytes(answer: ServerResponse, count: number): void {
+  answer.writeHead(200, { "content-length": count });
+  // A client that goes is no failure of the pod's.
+  pipeline(Readable.from(bytes(count)), answer, () => undefined);
+}
+
 /** How long nobody must have asked a pod that is gone before it stops to listen, in milliseconds. */
 const LINGER = 1000;
 
 /**
- * A pod that answers with its name and what it was asked. As programs do that end well, it answers what was begun: it listens for a
- * while after it is gone, so that nothing depends on how soon this process tells everybody of it.
+ * A pod that answers with its name and what it was asked, or with as many bytes as `/bytes/<count>` asks for. As programs do that end
+ * well, it answers what was begun: it listens for a while after it is gone, so that nothing depends on how soon this process tells
+ * everybody of it.
  */
 class EchoPod {
   readonly #server: Server;
@@ -355,6 +367,10 @@ class EchoPod {
           // The resolver's own question, whether it is in the path, may come to a pod.
           if (asked.url !== "*")
             seen.push({ pod: name, method: asked.method ?? "", path: asked.url ?? "", body, late });
+          if (asked.url?.startsWith(DOWNLOAD)) {
+            sendBytes(answer, Number(asked.url.slice(DOWNLOAD.length)));
+            return;
+          }
           if (asked.url === "/redirect") answer.writeHead(302, { location: "/elsewhere" });
           answer.end(`${name} ${asked.method ?? ""} ${asked.url ?? ""} ${body}`);
         },

@@ -1,14 +1,9 @@
-import { fork } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer as createHttp2Server, connect as connectHttp2, type ServerHttp2Stream } from "node:http2";
 import { request } from "node:http";
 import { connect } from "node:net";
-import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "@jest/globals";
-import type { Download, FarNews } from "./far-ends.ts";
 import { GateWorld, HOST, KEY, until } from "./gate-world.ts";
 import { endpointOf, freePort, podAddress, PodServer } from "./pod-server.ts";
 
@@ -185,78 +180,3 @@ test("an upload of 64 MiB is held unread and then sent whole, while the process 
   },
   600_000,
 );
-
-type Reader = Download["reader"];
-
-/** Milliseconds between two looks at what the process holds; more where a look takes long, so that there is time for the download. */
-const LOOK = 250;
-const LOOK_SHARE = 10;
-/** Left to itself, V8 lets some dozen megabytes of buffers lie that nobody holds any more: what is held is the question here. */
-const collectGarbage = exposeGarbageCollector();
-
-function exposeGarbageCollector(): () => void {
-  setFlagsFromString("--expose-gc");
-  return runInNewContext("gc") as () => void;
-}
-
-/** Bytes that this process holds, on the heap and in buffers. */
-function heldHere(): number {
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
-
-interface Downloaded {
-  readonly got: string;
-  readonly wanted: string;
-  readonly ahead: number;
-  /** Most that the process of the gate held more than before, in several looks. The pod and the client live in another. */
-  readonly grown: number;
-  readonly looks: number;
-}
-
-/** Downloads `size` bytes from a Service that sleeps. */
-async function download(size: number, reader: Reader): Promise<Downloaded> {
-  await using world = await GateWorld.start();
-  const ends = fork(join(import.meta.dirname, "far-ends.ts"), { execArgv: ["--no-warnings"] });
-  try {
-    const [listening] = (await once(ends, "message")) as [FarNews & { kind: "listening" }];
-    const port = await world.put();
-    const done = once(ends, "message") as Promise<[FarNews & { kind: "done" }]>;
-    ends.send({ port, size, reader } satisfies Download);
-    await until(() => world.gate.activity(KEY).pending === 1);
-    const before = heldHere();
-    let [most, looks] = [before, 0];
-    const look = () => {
-      const began = performance.now();
-      most = Math.max(most, heldHere());
-      looks += 1;
-      timer = setTimeout(look, Math.max(LOOK, LOOK_SHARE * (performance.now() - began)));
-    };
-    let timer = setTimeout(look, LOOK);
-    world.gate.endpoints(KEY, [endpointOf(HOST, listening.port)]);
-    const [{ got, wanted, ahead }] = await done;
-    clearTimeout(timer);
-    return { got, wanted, ahead, grown: most - before, looks };
-  } finally {
-    ends.kill();
-  }
-}
-
-const DOWN = soak ? 1024 * MIB : 256 * MIB;
-
-describe(`a download of ${DOWN / MIB} MiB${soak ? "" : " (1 GiB with SOAK=1)"}`, () => {
-  test.each<Reader>(["fast", "slow"])(
-    "from a pod that was woken for it comes whole to a %s reader, and is never held but for buffers",
-    async (reader) => {
-      await download(64 * MIB, reader);
-      const { got, wanted, grown, looks, ahead } = await download(DOWN, reader);
-      expect(got).toBe(wanted);
-      expect(looks).toBeGreaterThan(0);
-      expect(grown).toBeLessThan(48 * MIB);
-      // Two connections' buffers in the kernel, and a part in each hand.
-      expect(ahead).toBeLessThan(32 * MIB);
-    },
-    soak ? 300_000 : 120_000,
-  );
-});
