@@ -148,7 +148,7 @@ test("a VirtualService leads to the resolver during sleep, also for who asks it 
 test.each([
   { type: "virtualService", kind: virtualServices, made: virtualService() },
   { type: "httpRoute", kind: httpRoutes, made: httpRoute() },
-])("turns that find a $type switched neither put it back nor write it again", async ({ type, kind, made }) => {
+])("turns that find its $kind.kind switched neither put it back nor write it again", async ({ type, kind, made }) => {
   await serve();
   await world.kube.resource(grants).create(grant);
   await world.kube.resource(kind).create(made);
