@@ -25,7 +25,7 @@ export const SpecUnreadable = defineError({
 export const NoSuchScaledService = defineError({
   code: "EK_RESOLVER_NO_SUCH_SCALED_SERVICE",
   recovery: "terminal",
-  message: "no ElastiService speaks of the ScaledObject {scaledObject}, and a ScaledJob has no Service to answer for",
+  message: "no ElastiService speaks of {what}, and a ScaledJob has no Service to answer for",
   remedy:
     "Name the ScaledObject in spec.autoscaler of an ElastiService of the same namespace, or the Service in the trigger's metadata as `service`. ScaledJobs are not supported: requests are held for a Service and answered by its pods, and a job has neither.",
 });

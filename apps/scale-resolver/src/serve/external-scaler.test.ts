@@ -40,6 +40,20 @@ async function scaler(first: ScaledSight) {
   return { client, clock, listeners, see, [Symbol.asyncDispose]: stop };
 }
 
+test.each([
+  ["the ScaledObject where it names no Service", {}, "the ScaledObject shop/chekout"],
+  [
+    "the Service that it names",
+    { service: "chekout" },
+    "the Service shop/chekout, which the ScaledObject shop/chekout names",
+  ],
+])("what nobody looks after is refused with %s", async (_what, scalerMetadata, named) => {
+  await using asked = await scaler(ASLEEP);
+  await expect(asked.client.isActive({ ...reference, name: "chekout", scalerMetadata })).rejects.toThrow(
+    `no ElastiService speaks of ${named}, and a ScaledJob has no Service to answer for`,
+  );
+});
+
 /** What a stream says, as it comes. */
 function following(open: (options: { readonly signal: AbortSignal }) => AsyncIterable<{ readonly result: boolean }>) {
   const leaving = new AbortController();

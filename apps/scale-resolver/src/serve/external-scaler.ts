@@ -124,8 +124,10 @@ class ExternalScaler implements Implementation {
   #keyOf({ namespace, name, scalerMetadata }: Reference): string {
     const service = scalerMetadata["service"];
     const key = this.#options.find(namespace, name, service);
-    if (key === undefined) throw new NoSuchScaledService({ scaledObject: `${namespace}/${name}` });
-    return key;
+    if (key !== undefined) return key;
+    const scaledObject = `the ScaledObject ${namespace}/${name}`;
+    const what = service ? `the Service ${namespace}/${service}, which ${scaledObject} names` : scaledObject;
+    throw new NoSuchScaledService({ what });
   }
 
   /** The present state, then `true` whenever it becomes so, again until there are replicas, and seldom while it stays so. */
