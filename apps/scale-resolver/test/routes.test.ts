@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 /** The resolver, with a Service of its own of which it is the one replica that is ready. */
-async function serve() {
+async function serve(more: readonly string[] = []) {
   world.api.load(
     JSON.stringify({
       apiVersion: "discovery.k8s.io/v1",
@@ -61,7 +61,7 @@ async function serve() {
       ports: [],
     }),
   );
-  const flags = [`--lease-namespace=${HOME}`, "--resolver-service=scale-resolver", "--pod-name=a"];
+  const flags = [`--lease-namespace=${HOME}`, "--resolver-service=scale-resolver", "--pod-name=a", ...more];
   const service = world.serve(flags);
   const { ports } = (await service.phase("ready")) as { ports: Record<string, number> };
   return { host: "127.0.0.1", port: ports["requests"] ?? 0 };
@@ -229,6 +229,26 @@ test("a switch that is changed in the midst of sleep puts the old route back and
   expect((await world.get("shop")).status?.state).toBe("Zero");
   expect((await world.ask("shop")).status).toBe(200);
 });
+
+test("a switch that is changed again after a status was lost puts back every route that it took", async () => {
+  await serve(["--kube-deadline=2s"]);
+  const resource = world.kube.resource(virtualServices);
+  const first = await resource.create(virtualService("first"));
+  const second = await resource.create(virtualService("second"));
+  world.metric = 0;
+  await world.elasti("shop", { switch: { type: "virtualService", name: "first" } });
+  await world.sleeps("shop");
+  await isSwitched("first");
+  const choose = (chosen: unknown) =>
+    world.kube.resource(elastiServices).patch(shop, { type: "merge", body: { spec: { switch: chosen } } });
+  await choose({ type: "virtualService", name: "second" });
+  // What the turn that takes the second route says of it.
+  world.faults.add({ fault: { kind: "hang" }, verb: "patch", resource: "elastiservices", times: 1 });
+  await isSwitched("second");
+  await isBack(virtualServices, first.spec, "first");
+  await choose(null);
+  await isBack(virtualServices, second.spec, "second");
+}, 60_000);
 
 test("two services behind one route sleep and wake each for itself", async () => {
   await serve();

@@ -45,7 +45,7 @@ class Leader {
     const nothing = () => Promise.resolve();
     this.#carryOut = new CarryOut({
       path: { isJoined: () => true, leave: nothing },
-      routes: {},
+      routes: { leave: nothing },
       scales,
       autoscalers,
       leftovers: { clean: () => Promise.resolve([]) },

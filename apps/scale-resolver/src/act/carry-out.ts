@@ -148,9 +148,7 @@ export class CarryOut {
   async #leave({ binding, object }: Work, { signal }: ReconcileContext): Promise<void> {
     const { path, routes } = this.#options;
     const { namespace, service } = binding;
-    for (const route of [object.status?.route, binding.route]) {
-      if (route) await routes.leave(namespace, service, route, { signal });
-    }
+    await routes.leave(namespace, service, [object.status?.route, binding.route], { signal });
     await path.leave(namespace, service, { signal });
   }
 
@@ -224,9 +222,7 @@ export class CarryOut {
       await this.#joinRoute(work, context);
     }
     await scaledObjects.keep(object, binding, { signal });
-    const before = object.status?.route;
-    const isOther = before && (before.type !== route?.type || before.name !== route.name);
-    if (isOther) await routes.leave(namespace, service, before, { signal });
+    await routes.leave(namespace, service, [object.status?.route], { signal, kept: route });
     // What the original left behind leads nowhere; it goes as soon as there is another way.
     const hasWay = path.isJoined(namespace, service) || (snapshot.pods?.ready ?? 0) > 0;
     if (!hasWay) return;

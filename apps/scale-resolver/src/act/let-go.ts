@@ -82,9 +82,7 @@ export class LetGo {
     }
     if (!(await this.#isAwake(object, binding, context))) return false;
     const { namespace, service } = binding;
-    for (const route of [object.status?.route, binding.route]) {
-      if (route) await routes.leave(namespace, service, route, { signal });
-    }
+    await routes.leave(namespace, service, [status?.route, binding.route], { signal });
     await path.leave(namespace, service, { signal });
     for (const line of await leftovers.clean(namespace, service, signal)) log.info(line);
     this.#since.delete(uid);

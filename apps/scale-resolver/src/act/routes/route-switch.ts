@@ -1,5 +1,5 @@
 import { type CallOptions, type KubeClient, kubeErrors, type KubeObject, type ResourceTypeOf } from "@evenkeel/kube";
-import type { RouteRef } from "../../binding.ts";
+import { type RouteRef, serviceKey } from "../../binding.ts";
 import { GrantMissing, RouteNeedsResolverService, RouteNotFound, RouteWithoutService } from "./errors.ts";
 import * as httpRoute from "./http-route.ts";
 import type { At, Detour, Led, Was } from "./led.ts";
@@ -75,6 +75,8 @@ const KINDS: Readonly<Record<RouteRef["type"], RouteKind>> = {
  */
 export class RouteSwitch {
   readonly #options: RouteSwitchOptions;
+  /** By Service, the routes that were led away here and not back yet. A status names one, and may be older than what was done. */
+  readonly #led = new Map<string, Map<string, RouteRef>>();
 
   constructor(options: RouteSwitchOptions) {
     this.#options = options;
@@ -100,10 +102,31 @@ export class RouteSwitch {
       );
       return { rules: led, was: [...kept, ...was] };
     });
+    const key = serviceKey(namespace, service);
+    this.#led.set(key, (this.#led.get(key) ?? new Map<string, RouteRef>()).set(idOf(ref), ref));
   }
 
-  /** Puts back what was led away. A route that is gone has nothing to put back. */
-  async leave(namespace: string, service: string, ref: RouteRef, options: CallOptions = {}): Promise<void> {
+  /** Puts back what was led away: of the routes that are named, and of those that were led away here besides, but not of `kept`. */
+  async leave(
+    namespace: string,
+    service: string,
+    named: readonly (RouteRef | null | undefined)[],
+    { kept, ...options }: CallOptions & { readonly kept?: RouteRef | null } = {},
+  ): Promise<void> {
+    const key = serviceKey(namespace, service);
+    const led = this.#led.get(key);
+    const routes = new Map(led);
+    for (const ref of named) if (ref) routes.set(idOf(ref), ref);
+    if (kept) routes.delete(idOf(kept));
+    for (const [id, ref] of routes) {
+      await this.#putBack(namespace, service, ref, options);
+      led?.delete(id);
+    }
+    if (led?.size === 0) this.#led.delete(key);
+  }
+
+  /** A route that is gone has nothing to put back. */
+  async #putBack(namespace: string, service: string, ref: RouteRef, options: CallOptions): Promise<void> {
     const { resolver } = this.#options;
     if (!resolver) return;
     const detour = { namespace, service, resolver };
@@ -174,6 +197,10 @@ export class RouteSwitch {
     );
     if (!isAllowed) throw new GrantMissing({ from: namespace, to: resolver.namespace, service: resolver.name });
   }
+}
+
+function idOf({ type, name }: RouteRef): string {
+  return `${type}/${name}`;
 }
 
 function wasOf({ metadata }: Route): readonly Was[] {
