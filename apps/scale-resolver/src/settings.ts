@@ -109,7 +109,7 @@ export const settings = {
   maxPendingBytes: setting.bytes({ default: "512Mi", help: "Bytes that may wait, of all Services together" }),
   uploadProbe: setting.duration({
     default: "450ms",
-    help: "How often an HTTP/1.1 upload that waits gets 100 Continue, by which a client that left is noticed; 0s for none, which nginx in front needs",
+    help: "How often an HTTP/1.1 upload that waits, and came by no proxy, gets 100 Continue, by which a client that left is noticed; 0s for none",
   }),
   kedaAuthentication: setting.text({
     optional: true,

@@ -37,8 +37,8 @@ export interface ForwardLimits {
   readonly tries: number;
   /**
    * Every so many milliseconds a held HTTP/1.1 upload whose buffer is full gets `100 Continue`, since a client that left shows by no
-   * other sign while its body is unread. A client is found gone after two of them. 0 sends none, which clients of Go before 1.24 need
-   * (they give up after five) and nginx, if it speaks HTTP/1.1 to this process (it takes the first for the answer).
+   * other sign while its body is unread. A client is found gone after two of them. Who comes by a proxy, as its headers say, gets none:
+   * nginx takes the first for the answer, and clients of Go before 1.24 give up after five. 0 sends none to anybody.
    */
   readonly probe: number;
 }

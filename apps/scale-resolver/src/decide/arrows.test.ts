@@ -63,6 +63,7 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["somebody misspelt a field", { specFault: FAULT }],
     ["whatever triggers say", { specFault: FAULT, triggers: [BUSY] }],
     ["and whether they are known or not", { specFault: FAULT, triggers: [] }],
+    ["its period cannot be read", { withinPeriod: false, periodFault: "enabledPeriod.schedule cannot be read" }],
   ],
   "Serve stay NoTrigger": [["nothing says that it is idle", { triggers: [] }]],
   "Serve stay Busy": [

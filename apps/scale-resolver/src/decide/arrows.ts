@@ -23,7 +23,7 @@ export const ARROWS: readonly Arrow[] = [
   goes("Serve", "Guard", "join", "DrainPrepared", "somebody is about to take the last ready pod away"),
   goes("Serve", "Guard", "join", "NothingServes", "no pod is ready, and none is leaving"),
   goes("Serve", "Guard", "join", "LastPodLeaving", "no pod is ready, and some are leaving"),
-  stays("Serve", "InvalidSpec", "the spec cannot be understood"),
+  stays("Serve", "InvalidSpec", "the spec, or its enabledPeriod, cannot be understood"),
   stays("Serve", "NoTrigger", "no trigger is given"),
   stays("Serve", "Busy", "a trigger says that there is traffic"),
   stays("Serve", "TriggerUnknown", "a trigger says nothing"),

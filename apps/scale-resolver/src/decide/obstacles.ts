@@ -9,11 +9,12 @@ export interface Obstacle {
 
 /** All that keeps a service from being put to sleep, the weightiest first. What it has to wait for in Guard is not among it. */
 export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
-  const { specFault, triggers, policy, lastWokenAt, withinPeriod, activity, pods, path, drainPrepared } = snapshot;
+  const { specFault, periodFault, triggers, policy, lastWokenAt, activity, pods, path, drainPrepared } = snapshot;
   const found: Obstacle[] = [];
   const add = (reason: Reason, message: string) => found.push({ reason, message });
 
   if (specFault !== undefined) add("InvalidSpec", specFault);
+  if (periodFault !== undefined) add("InvalidSpec", `It is not known when it may sleep: ${periodFault}`);
   if (triggers.length === 0) add("NoTrigger", "No trigger says when the service is idle, so it is only woken");
   for (const { trigger, verdict, message } of triggers) {
     if (verdict === "busy") add("Busy", `The trigger ${trigger} says that there is traffic: ${message}`);
@@ -24,10 +25,7 @@ export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
     const left = Math.ceil((policy.cooldown - rested) / 1000);
     add("Cooldown", `It was woken less than ${policy.cooldown / 1000} s ago; ${left} s are left`);
   }
-  if (!withinPeriod) {
-    const fault = snapshot.periodFault;
-    add("OutsidePeriod", fault === undefined ? "The time is outside of enabledPeriod" : `enabledPeriod: ${fault}`);
-  }
+  if (periodFault === undefined && !snapshot.withinPeriod) add("OutsidePeriod", "The time is outside of enabledPeriod");
   if (!pods) add("EndpointsUnknown", "The pods of the service are not known");
   if (path.resolvers === 0) add("NoResolver", "No resolver is ready to take requests");
   if (!activity) add("ActivityUnknown", "Not every resolver says how many requests it has");

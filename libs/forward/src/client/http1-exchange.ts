@@ -15,6 +15,9 @@ import type { UpgradeStart } from "./upgrade-start.ts";
 /** Bytes of a whole body up to which it goes out in one write with its head. */
 const ONE_WRITE = 16 * 1024;
 
+/** Headers that proxies add. */
+const BY_PROXY = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
+
 const exchangeOf = Symbol("exchange");
 type Marked = ServerResponse & { [exchangeOf]?: Http1Exchange };
 
@@ -98,11 +101,12 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
   /**
    * `100 Continue` is the one interim answer that every client knows, asked for or not (RFC 9110, section 15.2.1): Python's takes any
    * other for the final one (https://github.com/python/cpython/issues/42550). Before a body's buffer is full its socket is read, and
-   * tells by itself that the client left.
+   * tells by itself that the client left. Proxies are spared: nginx takes even 100 for the answer.
    */
   protected override probe(): boolean {
     const { complete, readableLength, readableHighWaterMark } = this.#request;
     if (this.protocol === "http/1.0" || complete) return false;
+    if (BY_PROXY.some((name) => this.header(name) !== undefined)) return false;
     const unread = readableLength >= readableHighWaterMark;
     if (unread && this.#response.socket?.writableLength === 0) this.interim(100, []);
     return true;
