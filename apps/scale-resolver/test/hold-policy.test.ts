@@ -78,6 +78,27 @@ describe("a request to a service that sleeps", () => {
     expect(warm.headers["x-evenkeel-cold-start"]).toBeUndefined();
   }, 60_000);
 
+  test("that a probe rule fits neither keeps it awake nor wakes it, also while its last pod leaves", async () => {
+    world = await World.start({ number: 17, terminationDelay: 2000 });
+    await world.workload("shop");
+    world.serve();
+    const probe = { path: { type: "Exact", value: "/healthz" }, response: { status: 200, body: "asleep" } };
+    await world.elasti("shop", { probeResponse: [probe] });
+    await eventually(() => world.ask("shop"));
+    await world.inState("shop", "Serve");
+    world.metric = 0;
+    let last = "";
+    const over = new AbortController();
+    const checks = (async () => {
+      while (!over.signal.aborted) last = (await world.ask("shop", { path: "/healthz" })).body;
+    })();
+    await world.sleeps("shop");
+    over.abort();
+    await checks;
+    expect(last).toBe("asleep");
+    expect((await world.get("shop")).status?.lastScaledUpTime).toBeUndefined();
+  }, 60_000);
+
   test("wakes it with minTargetReplicas", async () => {
     await asleep(300, { minTargetReplicas: 3 });
     expect((await world.ask("shop")).status).toBe(200);

@@ -190,7 +190,7 @@ describe("probe rules", () => {
     world.gate.endpoints(KEY, [pod.endpoint()]);
     await ask(port, { path: "/health" });
     expect(pod.arrivals).toMatchObject([{ path: "/health" }]);
-    expect(world.gate.activity(KEY)).toMatchObject({ requests: 1 });
+    expect(world.gate.activity(KEY)).toMatchObject({ requests: 0 });
   });
 
   test("whose expression is refused match nothing, and the log says so", async () => {

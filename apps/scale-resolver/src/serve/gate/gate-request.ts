@@ -33,6 +33,8 @@ export class GateRequest implements Forward, Entry, LeaveListener {
   /** Whether it came by a port of its Service, so that its client may be told to connect anew. */
   readonly byPort: boolean;
   readonly since: number | undefined;
+  /** What a probe rule answers it with if it would have to wait. A request that has it counts for no decision. */
+  probe: Destination | undefined;
   held: boolean;
   waited = 0;
   /** Tries so far that made a connection and got no answer. */
@@ -56,6 +58,7 @@ export class GateRequest implements Forward, Entry, LeaveListener {
     this.began = began;
     this.byPort = byPort;
     this.since = before?.began;
+    this.probe = before?.probe;
     this.held = before?.held ?? false;
     this.breaks = before?.breaks ?? 0;
   }

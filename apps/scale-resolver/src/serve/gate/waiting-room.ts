@@ -59,18 +59,18 @@ export class WaitingRoom implements RequestOwner {
   /** A request for a Service. `byPort` says that it came by the Service's own port. */
   admit(way: Way, exchange: Exchange, byPort: boolean): Destination | Promise<Destination> {
     const { service } = way;
-    if (!service.serves) {
-      const answer = service.probes.answer(exchange);
-      if (answer) return answer;
-    }
+    const probe = service.probes.answer(exchange);
+    if (probe && !service.serves) return probe;
     const { clock, ledger } = this.#options;
     const now = clock.monotonic();
     const request = new GateRequest(this, way, exchange, Math.floor(now), byPort);
+    request.probe = probe;
     const back = service.dialled !== null && exchange.header(DIALLED) === service.key;
     if (back) {
       const direct = this.#direct(request);
       if (direct) return direct;
     }
+    if (probe) return this.#enter(request);
     service.requests += 1;
     service.lastRequestAt = clock.now();
     ledger.touch(service);
@@ -98,7 +98,7 @@ export class WaitingRoom implements RequestOwner {
   settled(request: GateRequest, { status, end }: Outcome): void {
     const { way, slot, held } = request;
     const { service } = way;
-    service.inFlight -= 1;
+    if (!request.probe) service.inFlight -= 1;
     request.slot = undefined;
     slot?.done();
     if (request.succeeded) return;
@@ -114,7 +114,7 @@ export class WaitingRoom implements RequestOwner {
     const place = request.way.direct();
     if (!place) return undefined;
     request.origin = { ...place, protocol: protocolOf(request.exchange) };
-    request.way.service.inFlight += 1;
+    if (!request.probe) request.way.service.inFlight += 1;
     return request;
   }
 
@@ -124,7 +124,8 @@ export class WaitingRoom implements RequestOwner {
     if (service.removed && !service.serves) this.#refuse(request, "drained");
     else {
       const place = this.hold.enter(way.line, request, request);
-      if (place) {
+      if (place && request.probe) this.hold.leave(place);
+      else if (place) {
         request.place = place;
         request.held = true;
         service.pending += 1;
@@ -183,12 +184,16 @@ export class WaitingRoom implements RequestOwner {
     request.origin = protocolOf(exchange) === "h2c" ? pod.h2c : pod.http1;
     if (service.dialled !== null) request.headers = [DIALLED, service.key];
     if (request.held) request.answerHeaders = coldStartHeaders(request);
-    service.inFlight += 1;
+    if (!request.probe) service.inFlight += 1;
     if (byPort && service.sendsAway) exchange.closeAfter();
     this.#give(request, request);
   }
 
   #refuse(request: GateRequest, why: Rejection): void {
+    if (request.probe) {
+      this.#give(request, request.probe);
+      return;
+    }
     const { service } = request.way;
     const refuse = refusalOf(service, why, request.held ? coldStartHeaders(request) : []);
     this.#record(request, why, why === "clientGone" ? 0 : refuse.status);

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "@jest/globals";
+import { ask } from "./ask.ts";
+import { GateWorld, KEY, until } from "./gate-world.ts";
+import { PodServer } from "./pod-server.ts";
+
+const CHECK = "/healthz";
+const probes = [
+  {
+    path: { type: "Exact", value: CHECK },
+    headers: [],
+    queryParams: [],
+    response: { status: 200, body: "asleep" },
+  },
+] as const;
+const LEAVING = { ready: false, serving: true, terminating: true };
+const NOBODY = { pending: 0, inFlight: 0, requests: 0, lastRequestAt: null };
+
+describe("a request that a probe rule fits", () => {
+  test("goes to a pod that is ready, and decisions hear nothing of it", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    const port = await world.put(KEY, { probes });
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    for (let turn = 0; turn < 3; turn++) expect((await ask(port, { path: CHECK })).body).not.toBe("asleep");
+    expect(pod.begun).toBe(3);
+    expect(world.gate.activity(KEY)).toEqual(NOBODY);
+    expect([world.changes, world.wakes]).toEqual([[], []]);
+    expect((await ask(port, { path: "/buy" })).status).toBe(200);
+    expect(world.gate.activity(KEY)).toMatchObject({ requests: 1, lastRequestAt: expect.any(Number) });
+    expect(world.changes).toEqual([KEY]);
+  });
+
+  test("is not under way for decisions, so that another one is told of at once", async () => {
+    await using world = await GateWorld.start();
+    const checked: (() => void)[] = [];
+    await using pod = await PodServer.start({
+      answer: ({ url }, response) => {
+        if (url === CHECK) checked.push(() => response.end("well"));
+        else response.end();
+      },
+    });
+    const port = await world.put(KEY, { probes });
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    const check = ask(port, { path: CHECK });
+    await until(() => checked.length === 1);
+    expect(world.gate.activity(KEY)).toEqual(NOBODY);
+    await ask(port, { path: "/buy" });
+    expect(world.changes).toEqual([KEY]);
+    checked[0]?.();
+    expect((await check).body).toBe("well");
+    await until(() => world.gate.activity(KEY).inFlight === 0);
+  });
+
+  test("goes to the last pod while that leaves, wakes nothing, and is answered by the rule once it is gone", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.start();
+    const port = await world.put(KEY, { probes });
+    world.gate.endpoints(KEY, [pod.endpoint(LEAVING)]);
+    expect((await ask(port, { path: CHECK })).body).not.toBe("asleep");
+    expect(pod.begun).toBe(1);
+    world.gate.endpoints(KEY, []);
+    expect((await ask(port, { path: CHECK })).body).toBe("asleep");
+    expect(world.gate.activity(KEY)).toEqual(NOBODY);
+    expect([world.changes, world.wakes]).toEqual([[], []]);
+  });
+
+  test("never waits: the rule answers it where the last pod takes no connections any more", async () => {
+    await using world = await GateWorld.start();
+    await using pod = await PodServer.make();
+    const port = await world.put(KEY, { probes });
+    world.gate.endpoints(KEY, [pod.endpoint(LEAVING)]);
+    const { body, headers } = await ask(port, { path: CHECK });
+    expect(body).toBe("asleep");
+    expect(headers).not.toHaveProperty("x-evenkeel-cold-start");
+    expect(world.gate.activity(KEY)).toEqual(NOBODY);
+    expect([world.changes, world.wakes]).toEqual([[], []]);
+  });
+});
