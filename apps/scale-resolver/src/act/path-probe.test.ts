@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type RequestListener } from "node:htt
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { Service } from "@evenkeel/kube";
 import { systemClock } from "@evenkeel/runtime";
-import { PathProbe, probePoint, triesFor } from "./path-probe.ts";
+import { PathProbe, probePoints, triesFor } from "./path-probe.ts";
 
 const HEADER = "evenkeel-probe";
 const never = new AbortController().signal;
@@ -61,6 +61,14 @@ describe("a probe of a Service's path", () => {
     const ports = [await pod(), await pod(404), await pod(204), await resolver()];
     expect(await probe.prove(await service(...ports), { ready: 3 }, never)).toBe(true);
     expect(seen).toHaveLength(1);
+  });
+
+  test("has not come back while one port leads to pods alone", async () => {
+    const [whole, half] = [await service(await resolver()), await service(await pod())];
+    const ports = [...(whole.spec?.ports ?? []), ...(half.spec?.ports ?? [])];
+    const spec = { ...whole.spec, ports };
+    expect(await probe.prove({ ...whole, spec }, { ready: 1 }, never)).toBe(false);
+    expect(seen).toEqual(["OPTIONS *"]);
   });
 
   test("does not take a pod for the resolver that answers as it does with another token", async () => {
@@ -131,18 +139,16 @@ describe("a probe of a Service's path", () => {
     ["binds clients to pods", { clusterIP: "10.0.0.1", sessionAffinity: "ClientIP" }],
   ])("proves nothing of a Service that %s, which is not waited for", async (_name, spec) => {
     const unprovable = { metadata: { name: "web" }, spec: { ports: [{ port: 80 }], ...spec } };
-    expect(probePoint(unprovable)).toBeNull();
+    expect(probePoints(unprovable)).toEqual([]);
     expect(await probe.prove(unprovable, { ready: 1 }, never)).toBe(true);
   });
 
-  test("asks for the first TCP port", () => {
-    const ports = [
-      { port: 53, protocol: "UDP" },
-      { port: 80, protocol: "TCP" },
-    ];
-    expect(probePoint({ metadata: {}, spec: { clusterIP: "10.0.0.1", ports } })).toEqual({
-      address: "10.0.0.1",
-      port: 80,
-    });
+  test("asks each TCP port, at the address of each family", () => {
+    const ports = [{ port: 53, protocol: "UDP" }, { port: 80, protocol: "TCP" }, { port: 9090 }];
+    const at = (address: string) => [80, 9090].map((port) => ({ address, port }));
+    const spec = { clusterIP: "10.0.0.1", ports };
+    expect(probePoints({ metadata: {}, spec })).toEqual(at("10.0.0.1"));
+    const clusterIPs = ["10.0.0.1", "fd00::1"];
+    expect(probePoints({ metadata: {}, spec: { ...spec, clusterIPs } })).toEqual(clusterIPs.flatMap(at));
   });
 });

@@ -28,7 +28,7 @@ const PAUSE = 20;
 const MOST_TRIES = 60;
 
 /**
- * Proves that a Service's path leads to the resolver: asks the Service for the resolver, on a new connection each time, until one of its replicas
+ * Proves that a Service's path leads to the resolver: asks each of the Service's ports, at each of its addresses, for the resolver, on a new connection each time, until one of its replicas
  * answers. Connections go to pods as well, so that one miss tells nothing: the more pods there are, the more tries.
  */
 export class PathProbe {
@@ -39,12 +39,13 @@ export class PathProbe {
   }
 
   /**
-   * Whether the resolver answered, within a bounded number of tries. A Service that cannot be asked, or that binds each client to one pod, counts as proved:
+   * Whether the resolver answered everywhere, within a bounded number of tries. A Service that cannot be asked, or that binds each client to one pod, counts as proved:
    * nothing better will come. Never rejects; once the signal aborts, nothing is proved.
    */
-  prove(service: Service, { ready }: Pick<Pods, "ready">, signal: AbortSignal): Promise<boolean> {
-    const point = probePoint(service);
-    return point === null ? Promise.resolve(true) : this.try(point, triesFor(ready), signal);
+  async prove(service: Service, { ready }: Pick<Pods, "ready">, signal: AbortSignal): Promise<boolean> {
+    const points = probePoints(service);
+    const proved = await Promise.all(points.map((point) => this.try(point, triesFor(ready), signal)));
+    return !proved.includes(false);
   }
 
   async try(point: ProbePoint, tries: number, signal: AbortSignal): Promise<boolean> {
@@ -90,12 +91,13 @@ export function triesFor(ready: number): number {
 }
 
 /**
- * Where a Service can be asked; null where that would prove nothing: it has no address of its own or no TCP port, or it binds each client to one pod, so that all
- * tries would end at the same.
+ * Where a Service can be asked: its TCP ports at its address of each family. None where that would prove nothing: it has no address of its own or no TCP port, or it
+ * binds each client to one pod, so that all tries would end at the same.
  */
-export function probePoint({ spec = {} }: Service): ProbePoint | null {
-  const { clusterIP: address = "", type, sessionAffinity, ports = [] } = spec;
-  const port = ports.find(({ protocol = "TCP" }) => protocol === "TCP")?.port;
-  if (address === "" || address === "None" || type === "ExternalName" || sessionAffinity === "ClientIP") return null;
-  return port === undefined ? null : { address, port };
+export function probePoints({ spec = {} }: Service): readonly ProbePoint[] {
+  const { clusterIP = "", clusterIPs = [clusterIP], type, sessionAffinity, ports = [] } = spec;
+  if (type === "ExternalName" || sessionAffinity === "ClientIP") return [];
+  const addresses = clusterIPs.filter((address) => address !== "" && address !== "None");
+  const asked = ports.filter(({ protocol = "TCP" }) => protocol === "TCP");
+  return addresses.flatMap((address) => asked.map(({ port }) => ({ address, port })));
 }

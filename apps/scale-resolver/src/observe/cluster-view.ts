@@ -68,7 +68,9 @@ export class ClusterView {
       transform: keepOnly(
         // Whose copy a Service is that the original left behind.
         ...["metadata.labels", "metadata.ownerReferences"],
-        ...["type", "clusterIP", "sessionAffinity", "ipFamilies", "ports", "selector"].map((field) => `spec.${field}`),
+        ...["type", "clusterIP", "clusterIPs", "sessionAffinity", "ipFamilies", "ports", "selector"].map(
+          (field) => `spec.${field}`,
+        ),
       ),
     });
     const transform = keepOnly<EndpointSlice>(
