@@ -53,7 +53,7 @@ export interface TurnsOptions {
   readonly metrics: Metrics<typeof metrics>;
   readonly registry: Pick<MetricRegistry, "forget">;
   readonly clock: Clock;
-  /** `--dry-run`: nothing is written for anyone. */
+  /** `--dry-run`: of Services, workloads and routes nothing is changed. */
   readonly dryRun: boolean;
   /** Milliseconds between two looks at a service to which nothing happens. */
   readonly interval: number;
@@ -159,8 +159,7 @@ export class Turns {
     const lastWakeMs = this.#options.wakes.lastMilliseconds(serviceKey(binding.namespace, binding.service));
     this.#options.board.show(key, { snapshot, decision, stage, lastWakeMs });
     const replicas = outcome.done ? replicasAfter(snapshot, decision) : snapshot.replicas;
-    // A former route or workload is named until it is put back, since nobody else knows of it.
-    const route = (outcome.failure === undefined ? undefined : object.status?.route) ?? binding.route;
+    // A former workload is named until it is put back, since nobody else knows of it.
     const { target } = outcome.handedOver ? binding : (former ?? binding);
     const turn = {
       snapshot,
@@ -169,7 +168,7 @@ export class Turns {
       ports,
       target,
       replicas: outcome.handedOver ? replicas : null,
-      route,
+      route: outcome.route,
       paused: pauses.of(object),
       failure: outcome.failure,
       lastWokenAt,
@@ -184,11 +183,11 @@ export class Turns {
 
   /** Of an object that says nothing any more the path still leads here, where requests are told so: it follows the replicas. */
   async #stand(object: StoredElastiService, context: ReconcileContext): Promise<void> {
-    const { view, path, carryOut, dryRun } = this.#options;
+    const { view, path, carryOut } = this.#options;
     const { service: name = "", ports = [] } = object.status ?? {};
     const { namespace = "" } = object.metadata;
     const service = view.services.get(serviceKey(namespace, name));
-    if (service && !dryRun && path.isJoined(namespace, name)) await carryOut.stand({ object, service, ports }, context);
+    if (service && path.isJoined(namespace, name)) await carryOut.stand({ object, service, ports }, context);
   }
 
   async #givePorts(object: StoredElastiService, service: Service, signal: AbortSignal) {

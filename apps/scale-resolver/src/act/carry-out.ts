@@ -1,6 +1,6 @@
 import type { ReconcileContext, Service } from "@evenkeel/kube";
 import { type DecisionOf, explain, toError } from "@evenkeel/runtime";
-import { type Binding, serviceKey, type TargetRef } from "../binding.ts";
+import { type Binding, type RouteRef, serviceKey, type TargetRef } from "../binding.ts";
 import type { Activity, ServiceSnapshot } from "../decide/snapshot.ts";
 import type { State } from "../decide/state.ts";
 import type { stateDecider } from "../decide/state-decider.ts";
@@ -54,6 +54,8 @@ export interface Outcome {
   readonly done: boolean;
   /** Whether there is no workload left to be handed back. */
   readonly handedOver: boolean;
+  /** The route that leads to the resolver while it is in the path, as far as that is known. A former one is named until it is put back: nobody else knows of it. */
+  readonly route: RouteRef | null;
   /** What went wrong, for a person; the work is taken up again after a while. */
   readonly failure?: string;
   readonly error?: Error;
@@ -71,8 +73,8 @@ export class CarryOut {
   }
 
   async run(work: Work, context: ReconcileContext): Promise<Outcome> {
-    const { decision, snapshot, binding, former } = work;
-    if (decision.dryRun || snapshot.blocked) return { done: false, handedOver: !former };
+    const { decision, snapshot, binding, former, object } = work;
+    if (decision.dryRun || snapshot.blocked) return this.#rest(work, context);
     const acted = await this.#attempt(context, () => this.#act(work, context));
     const done = acted.value ?? false;
     // The path follows the resolver's replicas whatever else fails: a wake that is refused must not keep requests on one that leaves.
@@ -84,7 +86,20 @@ export class CarryOut {
     const settled = await this.#attempt(context, () => this.#settle(work, state, context));
     const error = acted.error ?? kept.error ?? given.error ?? settled.error;
     const handedOver = given.error === undefined;
-    return error ? { done, handedOver, failure: explain(error), error } : { done, handedOver };
+    const route = (error && object.status?.route) ?? binding.route;
+    return { done, handedOver, route, ...failureOf(error) };
+  }
+
+  /**
+   * Nothing changes. A path that is laid already is no change, and is kept alive: who sleeps behind it would be lost with the first replica that goes. Beside the original's
+   * operator not even that: whoever goes back to it takes these slices away, and must not find them made anew.
+   */
+  async #rest(work: Work, context: ReconcileContext): Promise<Outcome> {
+    const { object, snapshot, former } = work;
+    const route = object.status?.route ?? null;
+    const isInPath = snapshot.stage.state !== "Serve" && snapshot.blocked?.reason !== "OriginalRuns";
+    const kept = isInPath ? await this.#attempt(context, () => this.#standAll(work, route, context)) : {};
+    return { done: false, handedOver: !former, route, ...failureOf(kept.error) };
   }
 
   async #attempt<T>(
@@ -130,7 +145,7 @@ export class CarryOut {
     const { namespace, service, target, autoscaler } = binding;
     const { replicas, stage } = snapshot;
     if (replicas === null || replicas === 0 || !context.term.held()) return false;
-    await this.#joinRoute(work, context);
+    await this.#joinRoute(binding, binding.route, context);
     let slept = false;
     try {
       await this.#pause(work, scaledObjectOf(autoscaler), context);
@@ -207,8 +222,17 @@ export class CarryOut {
   }
 
   /** A mesh or a gateway is led to the resolver as well, again and again: somebody may put back what he takes for his. */
-  async #joinRoute({ binding: { namespace, service, route } }: Work, { signal }: ReconcileContext): Promise<void> {
+  async #joinRoute(
+    { namespace, service }: Binding,
+    route: RouteRef | null,
+    { signal }: ReconcileContext,
+  ): Promise<void> {
     if (route) await this.#options.routes.join(namespace, service, route, { signal });
+  }
+
+  async #standAll(work: Work, route: RouteRef | null, context: ReconcileContext): Promise<void> {
+    await this.stand(work, context);
+    await this.#joinRoute(work.binding, route, context);
   }
 
   /** While the resolver is in the path, it follows its own replicas, the Service's ports and what the object asks for. */
@@ -217,10 +241,7 @@ export class CarryOut {
     const { object, binding, snapshot } = work;
     const { namespace, service, route } = binding;
     const { signal, log } = context;
-    if (state !== "Serve") {
-      await this.stand(work, context);
-      await this.#joinRoute(work, context);
-    }
+    if (state !== "Serve") await this.#standAll(work, route, context);
     await scaledObjects.keep(object, binding, { signal });
     await routes.leave(namespace, service, [object.status?.route], { signal, kept: route });
     // What the original left behind leads nowhere; it goes as soon as there is another way.
@@ -228,4 +249,8 @@ export class CarryOut {
     if (!hasWay) return;
     for (const line of await leftovers.clean(namespace, service, signal)) log.info(line);
   }
+}
+
+function failureOf(error: Error | undefined): Pick<Outcome, "failure" | "error"> {
+  return error ? { failure: explain(error), error } : {};
 }
