@@ -32,7 +32,12 @@ async function scene(method: "GET" | "POST") {
   const second = await PodServer.start();
   const port = await world.put();
   world.gate.endpoints(KEY, [first.endpoint()]);
-  const asked = () => Promise.all(each(method).map((one) => ask(port, one)));
+  const asked = (count = COUNT) =>
+    Promise.all(
+      each(method)
+        .slice(0, count)
+        .map((one) => ask(port, one)),
+    );
   await asked();
   mute = true;
   const { connections } = first;
@@ -46,6 +51,8 @@ async function scene(method: "GET" | "POST") {
     connections,
     /** As a process that is killed: every connection breaks, and nobody listens. Its EndpointSlice does not say so yet. */
     kill: async () => {
+      // Those that would be used next first.
+      for (const { req } of warming.toReversed()) req.socket.destroy();
       first.server.close();
       first.server.closeAllConnections();
       await once(first.server, "close");
@@ -100,4 +107,21 @@ describe("a pod that dies at a stroke while another one serves", () => {
       expect(new Set(s.second.arrivals.map(({ id }) => id)).size).toBe(COUNT);
     },
   );
+});
+
+test("a pod that dies while none other serves costs no POST that is just handed to it, however many of its connections close one after the other", async () => {
+  await using s = await scene("POST");
+  s.world.gate.endpoints(KEY, []);
+  const answers = s.asked(1);
+  await until(() => s.world.gate.activity(KEY).pending === 1);
+  // From a timer: what happens to the connections is read before anything is written to them.
+  await new Promise((resolve) => setTimeout(resolve));
+  const dying = s.kill();
+  s.world.gate.endpoints(KEY, [s.first.endpoint()]);
+  await dying;
+  await Promise.race([until(() => s.world.gate.activity(KEY).pending === 1), answers]);
+  s.world.gate.endpoints(KEY, [s.second.endpoint()]);
+  expect(statuses(await answers)).toEqual(new Set([200]));
+  expect(s.silent).toEqual([]);
+  expect(s.second.arrivals).toHaveLength(1);
 });

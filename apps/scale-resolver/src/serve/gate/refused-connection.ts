@@ -22,3 +22,11 @@ export function isRefusal({ kind, error }: Pick<Failure, "kind" | "error">): boo
   const { code } = error as { code?: unknown };
   return typeof code === "string" && CODES.has(code);
 }
+
+/**
+ * Whether a connection of HTTP/1.1 that was kept had been closed before anything was sent. Only as many of these can follow each other as were kept:
+ * a new connection either is made or is refused.
+ */
+export function wasClosedMeanwhile({ kind, origin, error }: Pick<Failure, "kind" | "origin" | "error">): boolean {
+  return kind === "connect" && origin.protocol === "http1" && (error as { code?: unknown }).code === "ECONNRESET";
+}

@@ -15,7 +15,7 @@ import type { GatedService } from "./gated-service.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Pod } from "./pod.ts";
 import { refusalOf, type Rejection } from "./refusals.ts";
-import { isRefusal } from "./refused-connection.ts";
+import { isRefusal, wasClosedMeanwhile } from "./refused-connection.ts";
 import type { Way } from "./way.ts";
 
 /** Tries of a request that reach a pod and get no answer, where it may be repeated. */
@@ -86,7 +86,7 @@ export class WaitingRoom implements RequestOwner {
     if (!(forward instanceof GateRequest) || !forward.pod || forward.way.service.removed) return undefined;
     const { way, pod, began, byPort } = forward;
     if (isRefusal(failure)) way.refused(pod);
-    else if ((forward.breaks += 1) >= TRIES) return undefined;
+    else if (!wasClosedMeanwhile(failure) && (forward.breaks += 1) >= TRIES) return undefined;
     forward.succeeded = true;
     return this.#enter(new GateRequest(this, way, exchange, began, byPort, forward));
   }
