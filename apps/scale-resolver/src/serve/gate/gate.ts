@@ -149,10 +149,10 @@ export class Gate {
     if (service) service.leaving = leaving;
   }
 
-  /** Whether requests that waited are going to pods now. */
+  /** Whether requests that waited are going to pods now, or get their answers. */
   handsOver(key: string): boolean {
     const service = this.#services.get(key);
-    return service !== undefined && service.serves && service.pending > 0;
+    return service !== undefined && service.serves && (service.pending > 0 || service.toldLater !== undefined);
   }
 
   activity(key: string): Activity {

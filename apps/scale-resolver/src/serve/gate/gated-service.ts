@@ -32,6 +32,8 @@ export class GatedService {
   lastRequestAt: number | null = null;
   /** When decisions were last told of a request, in monotonic milliseconds. */
   toldAt = -Infinity;
+  /** Takes back that decisions are told soon that nobody waits any more; undefined if they are not. */
+  toldLater: (() => void) | undefined;
   /** When something began to serve that requests waited for, in monotonic milliseconds; undefined once the first has its answer. */
   offeredAt: number | undefined;
 

@@ -22,6 +22,8 @@ import type { Way } from "./way.ts";
 const TRIES = 3;
 /** Milliseconds between two calls of `changed` for requests that come one after the other. */
 const TELL_AGAIN = 100;
+/** Milliseconds for which decisions wait at most for the answers of the last that were handed over. */
+const ANSWERS_FIRST = 100;
 /** Characters of a path that the access log shows. */
 const LONGEST_PATH = 256;
 /** Marks a request that was sent to its Service's own address, which may bring it back here. */
@@ -101,6 +103,7 @@ export class WaitingRoom implements RequestOwner {
     if (!request.probe) service.inFlight -= 1;
     request.slot = undefined;
     slot?.done();
+    if (service.inFlight === 0 && service.toldLater) this.#tell(service);
     if (request.succeeded) return;
     if (held && end === "answered" && service.offeredAt !== undefined) {
       this.#options.firstAnswer(service, this.#options.clock.monotonic() - service.offeredAt);
@@ -144,7 +147,18 @@ export class WaitingRoom implements RequestOwner {
     if (service.pending === 1) this.#tell(service);
   }
 
+  /**
+   * Nobody waits any more. What is decided then costs some milliseconds, which the last of a burst would wait for their answers, so it
+   * comes after those; but soon, since an answer may be a stream.
+   */
+  #tellAfterAnswers(service: GatedService): void {
+    if (!service.serves || service.inFlight === 0) this.#tell(service);
+    else service.toldLater ??= this.#options.clock.schedule(ANSWERS_FIRST, () => this.#tell(service));
+  }
+
   #tell(service: GatedService): void {
+    service.toldLater?.();
+    service.toldLater = undefined;
     service.toldAt = this.#options.clock.monotonic();
     this.#call(this.#options.changed, service);
   }
@@ -172,7 +186,7 @@ export class WaitingRoom implements RequestOwner {
     else this.#refuse(request, this.#why(settlement.outcome));
     if (!place) return;
     way.eased();
-    if (service.pending === 0) this.#tell(service);
+    if (service.pending === 0) this.#tellAfterAnswers(service);
   }
 
   #release(request: GateRequest, slot: NonNullable<GateRequest["slot"]>): void {

@@ -1,0 +1,50 @@
+import type { ServerResponse } from "node:http";
+import { FakeClock } from "@evenkeel/runtime/testing";
+import { describe, expect, test } from "@jest/globals";
+import { ask } from "./ask.ts";
+import { GateWorld, KEY, until } from "./gate-world.ts";
+import { PodServer } from "./pod-server.ts";
+
+/** Two requests that waited have reached a pod, which has not answered yet. */
+async function handedOver(clock: FakeClock, scene: AsyncDisposableStack) {
+  const answers: ServerResponse[] = [];
+  const world = scene.use(await GateWorld.start({}, clock));
+  const answer = (_request: unknown, response: ServerResponse) => void answers.push(response);
+  const pod = scene.use(await PodServer.start({ answer }));
+  const port = await world.put();
+  const asked = [ask(port), ask(port)];
+  await until(() => world.gate.activity(KEY).pending === 2);
+  world.changes.length = 0;
+  world.gate.endpoints(KEY, [pod.endpoint()]);
+  await until(() => answers.length === 2);
+  return { answers, world, asked };
+}
+
+describe("that nobody waits any more is said", () => {
+  test("once the last has its answer, so that nothing which is decided then keeps it waiting", async () => {
+    await using scene = new AsyncDisposableStack();
+    const { answers, world, asked } = await handedOver(new FakeClock(), scene);
+    expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[], true]);
+    answers[0]?.end("one");
+    await until(() => world.gate.activity(KEY).inFlight === 1);
+    expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[], true]);
+    answers[1]?.end("two");
+    await Promise.all(asked);
+    await until(() => world.changes.length > 0);
+    expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[KEY], false]);
+  });
+
+  test("after 100 ms if an answer takes longer, as streams do, and not again after it", async () => {
+    const clock = new FakeClock();
+    await using scene = new AsyncDisposableStack();
+    const { answers, world, asked } = await handedOver(clock, scene);
+    await clock.advance(99);
+    expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[], true]);
+    await clock.advance(1);
+    expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[KEY], false]);
+    for (const answer of answers) answer.end("late");
+    await Promise.all(asked);
+    await until(() => world.gate.activity(KEY).inFlight === 0);
+    expect(world.changes).toEqual([KEY]);
+  });
+});
