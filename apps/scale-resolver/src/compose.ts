@@ -187,7 +187,15 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       hasWoken: waker.hasWoken.bind(waker),
       woken: (key) => wakes.count(key),
     }),
-    letGo: new LetGo({ ...acts, elastiServices: resource, pods: view.pods, original, clock, dryRun: settings.dryRun }),
+    letGo: new LetGo({
+      ...acts,
+      elastiServices: resource,
+      bindings: view.bindings,
+      pods: view.pods,
+      original,
+      clock,
+      dryRun: settings.dryRun,
+    }),
     selections: new Selections({
       kube,
       store: view.objects,

@@ -76,11 +76,11 @@ export class Turns {
 
   constructor(options: TurnsOptions) {
     this.#options = options;
-    const { view, letGo, path, statuses, dryRun } = options;
+    const { view, letGo, path, statuses } = options;
     this.#pauses = new PauseBook(statuses);
     const served = (key: string) => this.#served.get(key);
     const forget = (key: string) => this.#forget(key);
-    this.#giveBack = new GiveBack({ bindings: view.bindings, letGo, path, statuses, dryRun, served, forget });
+    this.#giveBack = new GiveBack({ bindings: view.bindings, letGo, path, statuses, served, forget });
   }
 
   readonly take: Reconcile = async (name, context) => {
@@ -217,7 +217,10 @@ export class Turns {
 
   async #select(object: StoredElastiService, elastiService: ElastiService, context: ReconcileContext): Promise<Result> {
     const { selections, dryRun } = this.#options;
-    if (dryRun) return this.#idle(object, { reason: "DryRun", message: "A dry run selects no Services" }, context);
+    if (dryRun) {
+      if (!(await this.#giveBack.forSelection(object, context))) return { requeueAfter: SOON };
+      return this.#idle(object, { reason: "DryRun", message: "A dry run selects no Services" }, context);
+    }
     try {
       const { selected, left } = await selections.sync(elastiService, context.signal);
       if (!(await this.#giveBack.forSelection(object, context))) return { requeueAfter: SOON };

@@ -22,24 +22,28 @@ describe("an ElastiService that is pointed at another Service", () => {
   });
   const asleep: ElastiServiceStatus = { service: "basket", scaleTargetRef: target, pausedScaledObject: "basket" };
 
-  const giveBack = (isGiven: boolean) => {
+  const giveBack = (isGiven: boolean, owner?: StoredElastiService) => {
     const done: unknown[] = [];
     const given = new GiveBack({
-      bindings: { ownerOf: () => undefined },
+      bindings: { ownerOf: () => owner },
       letGo: {
         give: (_: unknown, { service }: { readonly service: string }) => {
           done.push(`give ${service}`);
           return Promise.resolve(isGiven);
         },
       } as unknown as LetGo,
-      path: {} as PathSlices,
+      path: {
+        leave: (_: unknown, service: string) => {
+          done.push(`leave ${service}`);
+          return Promise.resolve();
+        },
+      } as unknown as PathSlices,
       statuses: {
         write: (_: unknown, status: ElastiServiceStatus) => {
           done.push(status);
           return Promise.resolve();
         },
       } as unknown as StatusWriter,
-      dryRun: false,
       served: () => undefined,
       forget: (key) => done.push(`forget ${key}`),
     });
@@ -58,6 +62,16 @@ describe("an ElastiService that is pointed at another Service", () => {
     expect(await take(pointed(asleep))).toBe("later");
     const status = { ...asleep, service: "checkout", ports: [], pausedScaledObject: null };
     expect(done).toEqual(["give basket", "forget shop/checkout", status]);
+  });
+
+  test("leaves the path of the old one if nothing else is known of it, unless another looks after it by now", async () => {
+    const status = { service: "checkout", ports: [], pausedScaledObject: null };
+    const { done, take } = giveBack(true);
+    expect(await take(pointed({ service: "basket" }))).toBe("later");
+    expect(done).toEqual(["leave basket", "forget shop/checkout", status]);
+    const beside = giveBack(true, pointed({ service: "basket" }));
+    expect(await beside.take(pointed({ service: "basket" }))).toBe("later");
+    expect(beside.done).toEqual(["forget shop/checkout", status]);
   });
 
   test("is looked at again soon while no pod of the old one is ready", async () => {

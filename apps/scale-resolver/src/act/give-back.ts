@@ -12,7 +12,6 @@ export interface GiveBackOptions {
   readonly letGo: LetGo;
   readonly path: PathSlices;
   readonly statuses: StatusWriter;
-  readonly dryRun: boolean;
   /** How the Service of an object was last looked after, by the object's key. */
   readonly served: (key: string) => Binding | undefined;
   /** What is remembered of an object is of no use any more. */
@@ -39,27 +38,27 @@ export class GiveBack {
 
   /** For an object that is pointed at another Service. */
   async forAnother(object: StoredElastiService, binding: Binding, context: ReconcileContext): Promise<Given> {
-    const { letGo, path, statuses, dryRun, forget } = this.#options;
+    const { bindings, letGo, path, statuses, forget } = this.#options;
     const { namespace, service } = binding;
     const former = object.status?.service ?? service;
-    if (former === service || dryRun) return "given";
+    if (former === service) return "given";
     if (isPaused(object)) return "paused";
     const before = this.#before(object);
-    if (!before) await path.leave(namespace, former, context);
-    else if (!(await letGo.give(object, before, context))) return "later";
+    if (before && !(await letGo.give(object, before, context))) return "later";
+    const isAnothers = bindings.ownerOf(serviceKey(namespace, former)) !== undefined;
+    if (!before && !isAnothers) await path.leave(namespace, former, context);
     forget(keyOf(object));
     await statuses.write(object, { ...object.status, ...NOTHING_PAUSED, service, ports: [] }, context.signal);
     return "later";
   }
 
-  /** For an object that selects Services from now on. One that it selects is not given back. False while it takes. */
+  /** For an object that selects Services from now on. One that it selects has another that looks after it. False while it takes. */
   async forSelection(object: StoredElastiService, context: ReconcileContext): Promise<boolean> {
-    const { bindings, letGo, statuses, forget } = this.#options;
+    const { letGo, statuses, forget } = this.#options;
     const former = object.status?.service;
     if (former === undefined || isPaused(object)) return true;
     const before = this.#before(object);
-    const isSelected = bindings.ownerOf(serviceKey(object.metadata.namespace ?? "", former)) !== undefined;
-    if (before && !isSelected && !(await letGo.give(object, before, context))) return false;
+    if (before && !(await letGo.give(object, before, context))) return false;
     forget(keyOf(object));
     await statuses.write(object, { ...object.status, ...OF_NO_SERVICE }, context.signal);
     return false;

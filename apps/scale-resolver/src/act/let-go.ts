@@ -3,15 +3,18 @@ import { type Clock, CodedError } from "@evenkeel/runtime";
 import { type Binding, serviceKey } from "../binding.ts";
 import { FINALIZER, type StoredElastiService } from "../elasti-service-resource.ts";
 import type { Pods } from "../decide/snapshot.ts";
+import type { Bindings } from "../observe/bindings.ts";
 import type { Autoscalers } from "./autoscalers.ts";
-import { formerWorkload, type HandOver } from "./hand-over.ts";
+import { formerWorkload, type HandOver, isSameTarget } from "./hand-over.ts";
 import type { Leftovers } from "./leftovers.ts";
 import type { PathSlices } from "./path-slices.ts";
+import { scaledObjectOf } from "./pause-book.ts";
 import type { RouteSwitch } from "./routes/route-switch.ts";
 import type { Scales } from "./scales.ts";
 
 export interface LetGoOptions {
   readonly elastiServices: Resource<StoredElastiService>;
+  readonly bindings: Pick<Bindings, "ownerOf" | "understand">;
   readonly path: PathSlices;
   readonly routes: RouteSwitch;
   readonly scales: Scales;
@@ -23,6 +26,7 @@ export interface LetGoOptions {
   /** Why the original must be taken for running; undefined if it does not run. */
   readonly original: (signal: AbortSignal) => Promise<string | undefined>;
   readonly clock: Clock;
+  /** `--dry-run`: only what was put to sleep here, or has the resolver in its path, is given back, since nobody would remember it. */
   readonly dryRun: boolean;
 }
 
@@ -48,14 +52,14 @@ export class LetGo {
     binding: Binding | undefined,
     context: ReconcileContext,
   ): Promise<Result | undefined> {
-    const { elastiServices, original, dryRun } = this.#options;
+    const { elastiServices, original } = this.#options;
     const { signal, log } = context;
     const { uid = "" } = object.metadata;
     if (!hasFinalizer(object, FINALIZER)) {
       this.#since.delete(uid);
       return undefined;
     }
-    if (binding && !dryRun) {
+    if (binding) {
       const running = await original(signal);
       if (running !== undefined) {
         log.warn(`the original lets go of the object, since it still runs: ${running}`);
@@ -69,13 +73,20 @@ export class LetGo {
 
   /** Gives one Service back; false while it is too early, since no pod is ready yet or the original runs. */
   async give(object: StoredElastiService, binding: Binding, context: ReconcileContext): Promise<boolean> {
-    const { path, routes, leftovers, original, handOver } = this.#options;
+    const { path, routes, leftovers, original, handOver, dryRun } = this.#options;
     const { signal, log } = context;
     if ((await original(signal)) !== undefined) return false;
     const { status } = object;
+    const { uid = "" } = object.metadata;
+    const owner = this.#otherOwner(object, binding);
+    if (owner) {
+      await this.#yieldTo(owner, object, binding, context);
+      this.#since.delete(uid);
+      return true;
+    }
+    if (dryRun && !this.#isHeld(object, binding)) return true;
     const former = formerWorkload(binding, { status, served: undefined, state: status?.state });
     if (former) await handOver.run(binding.namespace, former, context);
-    const { uid = "" } = object.metadata;
     // Before the wake: KEDA keeps the replicas of a pause at none.
     if (status?.pausedScaledObject && !this.#since.has(uid)) {
       await handOver.resume(binding.namespace, status.pausedScaledObject, context);
@@ -87,6 +98,41 @@ export class LetGo {
     for (const line of await leftovers.clean(namespace, service, signal)) log.info(line);
     this.#since.delete(uid);
     return true;
+  }
+
+  /** How another ElastiService looks after the Service by now. */
+  #otherOwner({ metadata }: StoredElastiService, { namespace, service }: Binding): Binding | undefined {
+    const { bindings } = this.#options;
+    const owner = bindings.ownerOf(serviceKey(namespace, service));
+    if (!owner || owner.metadata.uid === metadata.uid) return undefined;
+    const understood = bindings.understand(owner);
+    return understood.kind === "service" ? understood.binding : undefined;
+  }
+
+  /**
+   * Leaves the Service to the ElastiService that looks after it, with its path, and with the route, the ScaledObject and the workload that it names. What this object led away, paused
+   * or put to sleep besides is put back: nobody else would.
+   */
+  async #yieldTo(
+    owner: Binding,
+    { status }: StoredElastiService,
+    binding: Binding,
+    context: ReconcileContext,
+  ): Promise<void> {
+    const { routes, handOver } = this.#options;
+    const { namespace, service, target, minReplicas, autoscaler } = binding;
+    const { signal } = context;
+    const paused = status?.pausedScaledObject;
+    await routes.leave(namespace, service, [status?.route], { signal, kept: owner.route });
+    if (paused && paused !== scaledObjectOf(owner.autoscaler)) await handOver.resume(namespace, paused, context);
+    const former = formerWorkload(binding, { status, served: undefined, state: status?.state });
+    const left = former ?? { target, minReplicas, autoscaler, asleep: paused !== undefined };
+    if (!isSameTarget(left.target, owner.target)) await handOver.run(namespace, left, context);
+  }
+
+  /** Whether this program put the workload to sleep, or is in the path. */
+  #isHeld({ status }: StoredElastiService, { namespace, service }: Binding): boolean {
+    return status?.pausedScaledObject !== undefined || this.#options.path.isJoined(namespace, service);
   }
 
   /** Whether pods are ready, or nothing can be done about it. */
