@@ -172,7 +172,7 @@ describe("probe rules", () => {
       response: { status: 200, body: "asleep" },
     },
     {
-      path: { type: "RegularExpression", value: "(a+)+" },
+      path: { type: "RegularExpression", value: "(?=a)" },
       headers: [],
       queryParams: [],
       response: { status: 200, body: "never" },

@@ -40,6 +40,7 @@ export const NoDescriptors = defineError({
 export const PatternRefused = defineError({
   code: "EK_RESOLVER_PATTERN_REFUSED",
   recovery: "terminal",
-  message: "the regular expression of a probe rule is not used, so the rule matches nothing: {fault}",
-  remedy: "Use Exact or PathPrefix, or an expression with few repetitions and choices, none inside of another.",
+  message: "the regular expression in {field} is not used, so the rule matches nothing: {fault}",
+  remedy:
+    "Write it as for Go's regexp, which has neither back references nor lookarounds, and keep it short; or use Exact or PathPrefix. Of flags there is (?i) alone, at the very beginning.",
 });

@@ -2,7 +2,7 @@ import type { Destination, Exchange, Forwarder, Listener, Router, Warmth } from 
 import type { Activity } from "../../decide/snapshot.ts";
 import type { ServiceEndpoint } from "../../observe/endpoints.ts";
 import { descriptorLimit, Descriptors } from "./descriptors.ts";
-import { PatternRefused, UnknownService } from "./errors.ts";
+import { UnknownService } from "./errors.ts";
 import { GateDoor } from "./gate-door.ts";
 import { GatedService, servingOf } from "./gated-service.ts";
 import type { GateOptions } from "./gate-options.ts";
@@ -91,9 +91,10 @@ export class Gate {
 
   /** Takes the requests of a Service from now on, or takes them otherwise. Resolves when its ports are open, or cannot be. */
   async put(route: GateRoute): Promise<void> {
-    const probes = new ProbeRules(route.probes, (fault) => {
-      this.#options.log.warn({ error: new PatternRefused({ fault }), service: route.key }, "a probe rule is not used");
-    });
+    const probes = new ProbeRules(route.probes);
+    for (const error of probes.refused) {
+      this.#options.log.warn({ error, service: route.key }, "a probe rule is not used");
+    }
     let service = this.#services.get(route.key);
     if (service) {
       service.route = route;

@@ -20,7 +20,7 @@ function newLedger(busy: () => boolean = () => false) {
   });
   const ledger = new Ledger({ clock, log, metrics: registry.register(metrics), busy });
   const route = { key: "shop/checkout", namespace: "shop", service: "checkout" } as GateRoute;
-  const service = new GatedService(route, new ProbeRules([], () => undefined));
+  const service = new GatedService(route, new ProbeRules([]));
   const entry: Ended = {
     service,
     outcome: "released",

@@ -1,6 +1,7 @@
 import type { Destination, Exchange } from "@evenkeel/forward";
 import type { ProbeRule, ValueRule } from "../../binding.ts";
 import { compilePattern } from "./bounded-pattern.ts";
+import { PatternRefused } from "./errors.ts";
 
 type Test = (value: string) => boolean;
 
@@ -12,13 +13,19 @@ interface Rule {
   readonly answer: Destination;
 }
 
-/** The probe rules of one Service, compiled. The meaning of matches is that of the Gateway API. */
+/**
+ * The probe rules of one Service, compiled. The meaning of matches is that of the Gateway API; of several values of a header or a query parameter
+ * one is enough, and an expression is looked for anywhere in a value, as in the original.
+ */
 export class ProbeRules {
+  /** Why rules match nothing. */
+  readonly refused: readonly InstanceType<typeof PatternRefused>[];
   readonly #rules: readonly Rule[];
 
-  /** `refused` hears why a regular expression is not used; its rule matches nothing. */
-  constructor(rules: readonly ProbeRule[], refused: (fault: string) => void) {
-    this.#rules = rules.flatMap((rule) => compile(rule, refused) ?? []);
+  constructor(rules: readonly ProbeRule[]) {
+    const compiled = rules.map(compile);
+    this.refused = compiled.flatMap(({ refused }) => refused);
+    this.#rules = compiled.flatMap(({ rule, refused }) => (refused.length === 0 ? rule : []));
   }
 
   /** The answer of the first rule that matches. */
@@ -34,40 +41,50 @@ export class ProbeRules {
 function matches(rule: Rule, exchange: Exchange, path: string, query: string): boolean {
   if (rule.method !== undefined && rule.method !== exchange.method) return false;
   if (rule.path && !rule.path(path)) return false;
-  for (const [name, test] of rule.headers) {
-    const value = exchange.header(name);
-    if (value === undefined || !test(value)) return false;
-  }
+  if (!rule.headers.every(([name, test]) => hasHeader(exchange, name, test))) return false;
   if (rule.queryParams.length === 0) return true;
   const params = new URLSearchParams(query);
-  return rule.queryParams.every(([name, test]) => {
-    const value = params.get(name);
-    return value !== null && test(value);
-  });
+  return rule.queryParams.every(([name, test]) => params.getAll(name).some(test));
 }
 
-function compile(rule: ProbeRule, refused: (fault: string) => void): Rule | undefined {
-  const faults: string[] = [];
-  const testOf = (type: "Exact" | "PathPrefix" | "RegularExpression", value: string): Test => {
+function hasHeader({ headers }: Exchange, name: string, test: Test): boolean {
+  for (let index = 0; index < headers.length; index += 2) {
+    if ((headers[index] as string).toLowerCase() === name && test(headers[index + 1] as string)) return true;
+  }
+  return false;
+}
+
+interface Compiled {
+  readonly rule: Rule;
+  readonly refused: readonly InstanceType<typeof PatternRefused>[];
+}
+
+function compile({ method, path, headers, queryParams, response }: ProbeRule, index: number): Compiled {
+  const refused: InstanceType<typeof PatternRefused>[] = [];
+  const testOf = (
+    { type, value }: { readonly type: "Exact" | "PathPrefix" | "RegularExpression"; readonly value: string },
+    field: string,
+  ): Test => {
     if (type === "Exact") return (actual) => actual === value;
     if (type === "PathPrefix") return pathPrefix(value);
     const pattern = compilePattern(value);
     if ("test" in pattern) return pattern.test;
-    faults.push(pattern.fault);
+    refused.push(new PatternRefused({ field: `probeResponse[${index}].${field}`, fault: pattern.fault }));
     return () => false;
   };
-  const pairs = (rules: readonly ValueRule[], nameOf: (name: string) => string) =>
-    rules.map(({ name, type, value }) => [nameOf(name), testOf(type, value)] as const);
-  const { status, body } = rule.response;
-  const compiled: Rule = {
-    method: rule.method,
-    path: rule.path && testOf(rule.path.type, rule.path.value),
-    headers: pairs(rule.headers, (name) => name.toLowerCase()),
-    queryParams: pairs(rule.queryParams, (name) => name),
-    answer: { refuse: { status, body } },
+  const pairs = (rules: readonly ValueRule[], field: "headers" | "queryParams") =>
+    rules.map((rule, at) => {
+      const name = field === "headers" ? rule.name.toLowerCase() : rule.name;
+      return [name, testOf(rule, `${field}[${at}]`)] as const;
+    });
+  const rule: Rule = {
+    method,
+    path: path && testOf(path, "path"),
+    headers: pairs(headers, "headers"),
+    queryParams: pairs(queryParams, "queryParams"),
+    answer: { refuse: response },
   };
-  for (const fault of faults) refused(fault);
-  return faults.length === 0 ? compiled : undefined;
+  return { rule, refused };
 }
 
 /** Whole elements of the path: `/a` is a prefix of `/a` and `/a/b`, not of `/ab`. A slash at the end says nothing. */

@@ -41,7 +41,7 @@ function endpoint(address: string, state: Partial<ServiceEndpoint> = {}): Servic
 function newWay(from: GateRoute = route()) {
   const clock = new FakeClock();
   const slots: Slot<Pod>[] = [];
-  const service = new GatedService(from, new ProbeRules([], () => undefined));
+  const service = new GatedService(from, new ProbeRules([]));
   const hold: Hold<GateRequest, Pod> = new Hold({
     clock,
     perKey: ROOM,
