@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { type ElastiService, parseElastiService } from "@evenkeel/api";
 import type { Service } from "@evenkeel/kube";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
+import { originalPrivateServiceName } from "../observe/original-names.ts";
 import type { Workload } from "../observe/workload-of.ts";
 import { planChildren, type SelectionInput } from "./children-plan.ts";
 
@@ -146,6 +147,14 @@ describe("the children of an ElastiService that selects", () => {
     ["is KubeElasti's private copy", service("elasti-web-pvt-4b5e57f6eb", { selector: { app: "web" } })],
   ])("do not include one of a Service that %s", (_name, one) => {
     expect(plan({ services: [one] })).toMatchObject({ create: [], selected: 0, left: [] });
+  });
+
+  test("do not include one of KubeElasti's private copy of a Service, though that has too long a name for the whole to be in it", () => {
+    const web = service("web-".repeat(12) + "web");
+    const copy = service(originalPrivateServiceName(web.metadata.name ?? ""), { selector: web.spec?.selector ?? {} });
+    expect(copy.metadata.name).not.toContain(web.metadata.name);
+    const { create } = plan({ services: [web, copy], workloads: [workload("web", web.metadata.name)] });
+    expect(create).toMatchObject([{ spec: { service: web.metadata.name } }]);
   });
 
   test("do not include the resolver itself, through whichever Service", () => {

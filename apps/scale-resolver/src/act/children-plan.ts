@@ -5,7 +5,7 @@ import type { TargetRef } from "../binding.ts";
 import { elastiServices, type StoredElastiService } from "../elasti-service-resource.ts";
 import { bindingOf } from "../observe/binding-of.ts";
 import { chooses } from "../observe/label-match.ts";
-import { isOriginalPrivateService } from "../observe/original-names.ts";
+import { isOriginalPrivateService, originalPrivateServiceName } from "../observe/original-names.ts";
 import { nameOf, type Workload, workloadOf } from "../observe/workload-of.ts";
 
 /** On a child, the parent's name. */
@@ -80,13 +80,15 @@ function isChildOf(object: StoredElastiService, { metadata: { uid } }: { metadat
 function findWorkloads(input: SelectionInput): { readonly found: readonly Found[]; readonly left: readonly LeftOut[] } {
   const { parent, services, workloads, own } = input;
   const named = namedByOthers(input);
+  const copies = new Set(services.map(({ metadata }) => originalPrivateServiceName(metadata.name ?? "")));
   const self = services.find(({ metadata }) => metadata.name === own);
   const itself = self && workloadOf(self.spec?.selector, workloads);
   const found: Found[] = [];
   const left: LeftOut[] = [];
   for (const { metadata, spec = {} } of services) {
     const { name: service = "", labels = {}, deletionTimestamp } = metadata;
-    const isMeant = chooses(parent.spec.selector ?? {}, labels) && !isOriginalPrivateService(service);
+    const isCopy = copies.has(service) || isOriginalPrivateService(service);
+    const isMeant = chooses(parent.spec.selector ?? {}, labels) && !isCopy;
     if (!isMeant || deletionTimestamp !== undefined || spec.type === "ExternalName") continue;
     if (service === own || named.has(service)) continue;
     const behind = workloadOf(spec.selector, workloads);
