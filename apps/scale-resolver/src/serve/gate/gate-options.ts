@@ -22,7 +22,7 @@ export interface GateOptions {
    * waits and again whenever another finds nothing that serves; it must not throw.
    */
   readonly wake: (key: string) => void;
-  /** Something changed that decisions depend on: the first request came, the first waits, the last waits no more. */
+  /** Something changed that decisions depend on: the first request came, the first waits, the last waits no more; a port could not be opened, or is. */
   readonly changed: (key: string) => void;
   /** The first request that was held has its whole answer, so many milliseconds after something began to serve. */
   readonly firstAnswer?: (key: string, milliseconds: number) => void;

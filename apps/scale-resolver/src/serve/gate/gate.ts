@@ -1,4 +1,4 @@
-import type { Destination, Exchange, Forwarder, Listener, Router, Warmth } from "@evenkeel/forward";
+import type { Destination, Exchange, Forwarder, Router, Warmth } from "@evenkeel/forward";
 import type { Activity } from "../../decide/snapshot.ts";
 import type { ServiceEndpoint } from "../../observe/endpoints.ts";
 import { descriptorLimit, Descriptors } from "./descriptors.ts";
@@ -11,11 +11,10 @@ import { Ledger } from "./ledger.ts";
 import { pathProbeAnswer } from "./path-probe-answer.ts";
 import { ProbeRules } from "./probe-rules.ts";
 import { serviceNames } from "./service-name.ts";
+import { ServicePorts } from "./service-ports.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 import { Way } from "./way.ts";
 
-/** How long requests in flight may keep a port open that is closed, in milliseconds. */
-const CLOSE_WITHIN = 30_000;
 /** How long a connection to a pod may take. A pod's own time to answer is between it and its client. */
 const DEADLINES = { connect: 2_000, response: 0 };
 /** Connections to one pod: what is more would wait where nobody counts it. */
@@ -35,6 +34,7 @@ export class Gate {
   readonly #hostHeaders: readonly string[];
   readonly #ledger: Ledger;
   readonly #room: WaitingRoom;
+  readonly #ports: ServicePorts;
   #lines = 0;
 
   constructor(options: GateOptions) {
@@ -78,6 +78,11 @@ export class Gate {
       registry,
     };
     this.#door = new GateDoor(forwarder, () => this.#stop());
+    this.#ports = new ServicePorts({
+      ...{ door: this.#door, host, clock, log, metrics },
+      changed: (service) => this.#room.changed(service),
+      router: (way) => this.#router((exchange) => this.#byPort(way, exchange)),
+    });
   }
 
   /** What takes the requests. Its main port is for those whose Service is told from their headers. */
@@ -108,8 +113,7 @@ export class Gate {
     this.#serve(known);
     known.turn = known.turn.then(async () => {
       for (const way of gone) void this.#closeWay(way);
-      for (const way of known.ways.values()) await this.#listen(way);
-      this.#countUnbound(known);
+      await this.#ports.open(known);
     });
     await known.turn;
   }
@@ -120,6 +124,7 @@ export class Gate {
     if (!service) return;
     this.#services.delete(key);
     service.removed = true;
+    this.#ports.forget(service);
     const ways = [...service.ways.values()];
     for (const way of ways) this.#room.hold.drain(way.line);
     service.turn = service.turn.then(async () => {
@@ -156,11 +161,17 @@ export class Gate {
     return service !== undefined && service.serves && (service.pending > 0 || service.toldLater !== undefined);
   }
 
+  /** How many of a Service's ports could not be opened. They are tried again, until they are. */
+  unbound(key: string): number {
+    return this.#services.get(key)?.unbound ?? 0;
+  }
+
   activity(key: string): Activity {
     return this.#services.get(key)?.activity() ?? NOTHING;
   }
 
   #stop(): void {
+    this.#ports.stop();
     for (const { ways } of this.#services.values()) for (const way of ways.values()) way.close();
     this.#ledger.flush();
   }
@@ -172,6 +183,13 @@ export class Gate {
 
   #router(route: (exchange: Exchange) => Destination | Promise<Destination>): Router {
     return { route, retry: (exchange, failure) => this.#room.again(exchange, failure) };
+  }
+
+  #byPort(way: Way, exchange: Exchange): Destination | Promise<Destination> {
+    const probed = pathProbeAnswer(exchange);
+    if (probed) return probed;
+    this.#ledger.found("port");
+    return this.#room.admit(way, exchange, true);
   }
 
   #byHeader(exchange: Exchange): Destination | Promise<Destination> {
@@ -220,49 +238,10 @@ export class Gate {
     if (!service.serves && service.pending > 0) wake(service.key);
   }
 
-  async #listen(way: Way): Promise<void> {
-    const { service, port, listener } = way;
-    const { host, log } = this.#options;
-    if (service.removed || this.#door.isDraining() || listener?.port === port.listen) return;
-    way.listener = undefined;
-    if (listener) void this.#unlisten(listener);
-    if (port.listen === null) return;
-    const router = this.#router((exchange) => {
-      const probed = pathProbeAnswer(exchange);
-      if (probed) return probed;
-      this.#ledger.found("port");
-      return this.#room.admit(way, exchange, true);
-    });
-    try {
-      const opened = await this.#door.listen({ name: `${service.key}:${port.port}`, host, port: port.listen }, router);
-      if (this.#door.isDraining()) await this.#unlisten(opened);
-      else way.listener = opened;
-    } catch (error) {
-      log.warn({ error, service: service.key, port: port.listen }, "a port of a Service is not listened on");
-    }
-  }
-
-  #countUnbound(service: GatedService): void {
-    const { metrics } = this.#options;
-    const unbound = [...service.ways.values()].filter(({ port, listener }) => port.listen !== null && !listener);
-    if (!service.removed) metrics.unboundPorts.set(service.labels, unbound.length);
-  }
-
   async #closeWay(way: Way): Promise<void> {
-    const { listener } = way;
-    way.listener = undefined;
-    if (listener) await this.#unlisten(listener);
+    await this.#ports.close(way);
     this.#room.hold.drain(way.line);
     way.close();
     this.#room.ways.delete(way.line);
-  }
-
-  async #unlisten(listener: Listener): Promise<void> {
-    const { clock, log } = this.#options;
-    const bound = new AbortController();
-    const cancel = clock.schedule(CLOSE_WITHIN, () => bound.abort());
-    const cut = await this.#door.unlisten(listener, bound.signal);
-    cancel();
-    if (cut > 0) log.warn({ listener: listener.name, cut }, "requests were cut when their port closed");
   }
 }

@@ -24,6 +24,8 @@ export class GatedService {
   readonly words = new Map<Rejection, Words>();
   /** Opening and closing of ports, one after the other. */
   turn: Promise<void> = Promise.resolve();
+  /** Ports that could not be opened when that was last tried. */
+  unbound = 0;
 
   pending = 0;
   pendingBytes = 0;

@@ -93,6 +93,11 @@ export class WaitingRoom implements RequestOwner {
     return this.#enter(new GateRequest(this, way, exchange, began, byPort, forward));
   }
 
+  /** Decisions depend on something of a Service that is not what it was. */
+  changed(service: GatedService): void {
+    this.#call(this.#options.changed, service);
+  }
+
   left(request: GateRequest): void {
     if (request.place) this.hold.leave(request.place);
   }
@@ -160,7 +165,7 @@ export class WaitingRoom implements RequestOwner {
     service.toldLater?.();
     service.toldLater = undefined;
     service.toldAt = this.#options.clock.monotonic();
-    this.#call(this.#options.changed, service);
+    this.changed(service);
   }
 
   /** A listener's mistake must not cost a request its place, or a place its request. */
