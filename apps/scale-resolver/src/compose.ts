@@ -216,7 +216,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     name,
     sources: [
       specChanges(view.objects, [PAUSED, RELEASE]),
-      ...serviceChanges(view.bindings, view.services, view.slices, (key) => gate.handsOver(key)),
+      ...serviceChanges(view, (key) => gate.handsOver(key)),
       ...(view.ownSlices ? [resolverChanges(view.objects, view.ownSlices)] : []),
       nudges,
     ],

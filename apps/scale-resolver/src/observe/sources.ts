@@ -1,27 +1,34 @@
 import { keyOf, type EndpointSlice, type KeySource, type ReadStore, type Service } from "@evenkeel/kube";
+import type { Pods } from "../decide/snapshot.ts";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import type { Bindings } from "./bindings.ts";
 import { SERVICE_NAME } from "./slice-labels.ts";
 
 type Watched<T extends StoredElastiService | Service | EndpointSlice> = Pick<ReadStore<T>, "whenSynced" | "subscribe">;
 
+export interface WatchedServices {
+  readonly bindings: Pick<Bindings, "ownerOf">;
+  readonly services: Watched<Service>;
+  readonly slices: Watched<EndpointSlice>;
+  readonly pods: (service: string) => Pods | null;
+}
+
 /**
  * The ElastiServices of Services whose pods or ports changed. While requests that waited are being handed over (`busy`), pods are left
- * to them: whoever watches the requests names the key when the last has gone.
+ * to them: whoever watches the requests names the key when the last has gone. That the last ready pod goes cannot wait for it.
  */
 export function serviceChanges(
-  bindings: Bindings,
-  services: Watched<Service>,
-  slices: Watched<EndpointSlice>,
+  { bindings, services, slices, pods }: WatchedServices,
   busy: (service: string) => boolean,
 ): readonly KeySource[] {
+  const isLeft = (service: string) => busy(service) && pods(service)?.ready !== 0;
   const of = <T extends Service | EndpointSlice>(store: Watched<T>, serviceOf: (object: T) => string): KeySource => ({
     whenSynced: (signal) => store.whenSynced(signal),
     subscribe: (enqueue) =>
       store.subscribe((change) => {
         const service = serviceOf(change.type === "deleted" ? change.old : change.object);
         const owner = bindings.ownerOf(service);
-        if (owner && !busy(service)) enqueue(keyOf(owner), change.relisted ? "low" : "normal");
+        if (owner && !isLeft(service)) enqueue(keyOf(owner), change.relisted ? "low" : "normal");
       }),
   });
   return [
