@@ -151,9 +151,9 @@ export class Turns {
     const now = clock.now();
     const stage = outcome.done ? stageAfter(snapshot, decision) : snapshot.stage;
     const woke = isWake(snapshot.stage.state, stage.state);
-    const lastWokenAt = woke ? now : snapshot.lastWokenAt;
+    const idleSince = woke ? now : snapshot.idleSince;
     const provenAt = stage.state === "Serve" ? null : snapshot.path.provenAt;
-    memories.set(key, { stage, provenAt, lastWokenAt });
+    memories.set(key, { stage, provenAt, idleSince, lookedAt: Date.parse(snapshot.at) });
 
     this.#measure(binding, snapshot.stage.state, stage.state);
     const lastWakeMs = this.#options.wakes.lastMilliseconds(serviceKey(binding.namespace, binding.service));
@@ -171,7 +171,7 @@ export class Turns {
       route: outcome.route,
       paused: pauses.of(object),
       failure: outcome.failure,
-      lastWokenAt,
+      idleSince,
       lastWakeMs,
     };
     await this.#options.statuses.write(object, statusAfter(object.status, turn, now), signal);

@@ -169,7 +169,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     const reasons = await card("What is next").locator(".obstacles li").allInnerTexts();
     expect(reasons.map((text) => text.replaceAll(/\s+/g, " "))).toEqual([
       expect.stringMatching(/^Busy The trigger prometheus .+7 is not below 0\.5$/),
-      "Cooldown It was woken less than 900 s ago; 512 s are left",
+      "Cooldown The cooldown of 900 s counts from 2026-11-16T11:53:32Z; 512 s are left",
     ]);
     resolver.previews.set("media/images", {
       state: STATE_SERVE,

@@ -96,7 +96,9 @@ describe("a request to a service that sleeps", () => {
     over.abort();
     await checks;
     expect(last).toBe("asleep");
-    expect((await world.get("shop")).status?.lastScaledUpTime).toBeUndefined();
+    // It was put to sleep, and never woken.
+    const scaled = world.calls.filter((call) => call.startsWith("PATCH ") && call.endsWith("/deployments/shop/scale"));
+    expect(scaled).toHaveLength(1);
   }, 60_000);
 
   test("wakes it with minTargetReplicas", async () => {

@@ -109,7 +109,9 @@ const spec = withRules(
     cooldownPeriod: int32()
       .min(0)
       .max(604800)
-      .describe("Seconds without traffic before the workload is scaled to zero. 0 means 900.")
+      .describe(
+        "Seconds for which every trigger must have said idle before the workload is scaled to zero, from its last wake and from the creation of this object on. 0 means 900.",
+      )
       .default(900),
     triggers: z
       .array(trigger)
@@ -140,7 +142,7 @@ const spec = withRules(
         duration: z.string().describe("How long it lasts, such as 8h.").default("24h"),
         timeZone: timeZone().describe("The time zone of `schedule`, such as Asia/Tokyo. Absent: UTC.").exactOptional(),
       })
-      .describe("When the workload may be scaled to zero. Absent: always.")
+      .describe("When the workload may be scaled to zero. When it ends, a workload at zero is woken. Absent: always.")
       .exactOptional(),
     probeResponse: z
       .array(probeResponse)
@@ -252,7 +254,9 @@ const status = z
       .describe("How long the last wake took, from the first held request to the first ready pod.")
       .exactOptional(),
     lastReconciledTime: timestamp().describe("When the service last looked at this object.").exactOptional(),
-    lastScaledUpTime: timestamp().describe("When the workload was last woken.").exactOptional(),
+    lastScaledUpTime: timestamp()
+      .describe("When the workload was last woken, or a trigger last said that there is traffic.")
+      .exactOptional(),
     mode: z.string().describe("proxy while requests pass the resolver, serve while they do not.").exactOptional(),
     conditions: conditions().exactOptional(),
   })

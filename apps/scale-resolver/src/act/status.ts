@@ -39,7 +39,8 @@ export interface TurnOutcome {
   readonly paused: Paused;
   /** What went wrong when the decision was carried out. */
   readonly failure: string | undefined;
-  readonly lastWokenAt: number | null;
+  /** The last wake or traffic. */
+  readonly idleSince: number | null;
   /** How long the last wake took; null where this process saw none. */
   readonly lastWakeMs: number | null;
 }
@@ -50,9 +51,9 @@ export function statusAfter(
   turn: TurnOutcome,
   now: number,
 ): ElastiServiceStatus {
-  const { snapshot, stage, ports, route, lastWokenAt, lastWakeMs } = turn;
+  const { snapshot, stage, ports, route, lastWakeMs } = turn;
   const conditions = setConditions(before?.conditions ?? [], judgements(turn), now);
-  return updated(
+  const status = updated(
     before,
     {
       observedGeneration: snapshot.elastiService.generation,
@@ -62,7 +63,7 @@ export function statusAfter(
       ...pausedField(before, turn.paused),
       service: snapshot.service,
       ports: samePorts(before?.ports, ports) ? (before?.ports ?? ports) : ports,
-      ...(lastWokenAt === null ? {} : { lastScaledUpTime: time(lastWokenAt) }),
+      ...(isRecorded(before, turn) ? {} : recordOf(turn)),
       ...(lastWakeMs === null ? {} : { lastWakeMilliseconds: lastWakeMs }),
       ...routeField(before, stage.state === "Serve" ? null : route),
       mode: stage.state === "Serve" ? "serve" : "proxy",
@@ -70,6 +71,18 @@ export function statusAfter(
     },
     now,
   );
+  return status === before ? before : { ...status, ...recordOf(turn) };
+}
+
+/** `lastScaledUpTime` is what the next leader counts the cooldown from. */
+function recordOf({ idleSince }: TurnOutcome): Pick<ElastiServiceStatus, "lastScaledUpTime"> {
+  return idleSince === null ? {} : { lastScaledUpTime: time(idleSince) };
+}
+
+/** Traffic moves it on with every look. On record it may lag behind by a tenth of the cooldown, unless something else is written anyhow. */
+function isRecorded(before: ElastiServiceStatus | undefined, { idleSince, snapshot }: TurnOutcome): boolean {
+  const lag = (idleSince ?? 0) - Date.parse(before?.lastScaledUpTime ?? "");
+  return lag >= 0 && lag < Math.max(1000, snapshot.policy.cooldown / 10);
 }
 
 /** Replicas that were not read now are those of before, unless they were another workload's. */

@@ -34,8 +34,8 @@ const waking = (changes: Changes = {}): Changes => ({
 
 /** For each arrow, `from action reason`, the worlds in which it is taken. */
 const WORLDS: Readonly<Record<string, readonly World[]>> = {
-  "any stay Paused": [["pause", blocked("Paused")]],
   "any stay OriginalRuns": [["original", blocked("OriginalRuns")]],
+  "any stay Paused": [["pause", blocked("Paused")]],
   "any stay Unsupported": [["headless", blocked("Unsupported")]],
 
   "Serve stay NoResolver": [
@@ -52,7 +52,7 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
   "Serve join NothingServes": [
     ["somebody scaled to zero", { pods: gone, replicas: 0 }],
     ["the pods start", { pods: { ...gone, starting: 2 }, triggers: [SILENT] }],
-    ["pods that fail are none", { pods: { ...gone, starting: 2 }, triggers: [BUSY], lastWokenAt: secondsAgo(3) }],
+    ["pods that fail are none", { pods: { ...gone, starting: 2 }, triggers: [BUSY], idleSince: secondsAgo(3) }],
   ],
   "Serve join LastPodLeaving": [
     ["the last pod got its signal", { pods: { ready: 0, leaving: 1 }, triggers: [] }],
@@ -69,15 +69,18 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
   "Serve stay Busy": [
     ["there is traffic", { triggers: [BUSY] }],
     ["one of two sees traffic", { triggers: [IDLE, BUSY] }],
+    ["the other says nothing", { triggers: [SILENT, BUSY] }],
   ],
   "Serve stay TriggerUnknown": [
     ["the metric server is away", { triggers: [SILENT] }],
     ["one of two says nothing", { triggers: [IDLE, SILENT] }],
   ],
   "Serve stay Cooldown": [
-    ["it was just woken", { lastWokenAt: secondsAgo(10) }],
-    ["the moment before the end", { lastWokenAt: secondsAgo(899.999) }],
-    ["a wake in the future, of another clock", { lastWokenAt: secondsAgo(-60) }],
+    ["it was just woken", { idleSince: secondsAgo(10) }],
+    ["the moment before the end", { idleSince: secondsAgo(899.999) }],
+    ["a wake in the future, of another clock", { idleSince: secondsAgo(-60) }],
+    ["somebody just made the object", { createdAt: secondsAgo(10) }],
+    ["it was made long ago, and had traffic of late", { createdAt: secondsAgo(9000), idleSince: secondsAgo(30) }],
   ],
   "Serve stay OutsidePeriod": [["it is not the time", { withinPeriod: false }]],
   "Serve stay EndpointsUnknown": [["no pods are known", { pods: null }]],
@@ -85,7 +88,7 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
   "Serve join Idle": [
     ["nothing keeps it awake", {}],
     ["both triggers say so", { triggers: [IDLE, IDLE] }],
-    ["the cooldown has just ended", { lastWokenAt: secondsAgo(900) }],
+    ["the cooldown has just ended", { createdAt: secondsAgo(900), idleSince: secondsAgo(900) }],
     ["its scale is not read before that is of use", { replicas: null }],
   ],
 
@@ -132,7 +135,7 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
   "Guard leave NoTrigger": [["the trigger was taken away", falling({ triggers: [] })]],
   "Guard leave Busy": [["pinned connections have traffic", falling({ triggers: [BUSY] })]],
   "Guard leave TriggerUnknown": [["the metric server went away", falling({ triggers: [SILENT] })]],
-  "Guard leave Cooldown": [["the cooldown was made longer", falling({ lastWokenAt: secondsAgo(800) })]],
+  "Guard leave Cooldown": [["the cooldown was made longer", falling({ idleSince: secondsAgo(800) })]],
   "Guard leave OutsidePeriod": [["the time is over", falling({ withinPeriod: false })]],
   "Guard leave NoResolver": [["the resolvers went away", falling({ path: { resolvers: 0 } })]],
   "Guard leave InFlight": [
@@ -189,17 +192,28 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
   "Zero wake RequestHeld": [
     ["somebody asks", asleep({ activity: { pending: 1 } })],
     ["the scale is not known, but that somebody waits is", asleep({ activity: { pending: 1 }, replicas: null })],
-    ["at any time", asleep({ activity: { pending: 1 }, withinPeriod: false, lastWokenAt: secondsAgo(1) })],
+    ["at any time", asleep({ activity: { pending: 1 }, withinPeriod: false, idleSince: secondsAgo(1) })],
     ["in a dry run too", asleep({ activity: { pending: 1 }, dryRun: true })],
     ["whatever somebody misspelt", asleep({ activity: { pending: 1 }, specFault: FAULT })],
   ],
   "Zero stay ReplicasUnknown": [["nobody knows", asleep({ replicas: null })]],
   "Zero wake Busy": [["a trigger sees what the resolver does not", asleep({ triggers: [IDLE, BUSY] })]],
+  "Zero wake OutsidePeriod": [
+    ["its time is over", asleep({ withinPeriod: false })],
+    [
+      "though nobody asks, and nothing can be told",
+      asleep({ withinPeriod: false, triggers: [SILENT], activity: null }),
+    ],
+    ["the last good spec says so", asleep({ withinPeriod: false, specFault: FAULT })],
+  ],
   "Zero stay InvalidSpec": [["nobody asks", asleep({ specFault: FAULT })]],
   "Zero stay Asleep": [
     ["nobody asks", asleep()],
     ["a trigger that says nothing wakes nothing", asleep({ triggers: [SILENT] })],
     ["a silent resolver wakes nothing", asleep({ activity: null })],
+    ["its time cannot be told", asleep({ withinPeriod: false, periodFault: "enabledPeriod.schedule cannot be read" })],
+    ["its time is over, and somebody only wants to see", asleep({ withinPeriod: false, dryRun: true })],
+    ["its time is over, and somebody else put it to sleep", asleep({ withinPeriod: false, triggers: [] })],
   ],
 
   "Wake move PodsReady": [

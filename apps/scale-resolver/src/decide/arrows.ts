@@ -13,10 +13,13 @@ export interface Arrow {
   readonly when: string;
 }
 
-/** Every arrow of the state machine, in the order in which they are looked at. Tests hold the decider to it; the documentation shows it. */
+/**
+ * Every arrow of the state machine, in the order in which they are looked at; one with several causes stands where the first of them is. Tests hold the decider to it;
+ * the documentation shows it.
+ */
 export const ARROWS: readonly Arrow[] = [
-  stays("any", "Paused", "the annotation evenkeel.io/paused is set"),
   stays("any", "OriginalRuns", "KubeElasti's operator leads"),
+  stays("any", "Paused", "the annotation evenkeel.io/paused is set"),
   stays("any", "Unsupported", "the resolver cannot stand in for the Service"),
 
   stays("Serve", "NoResolver", "no resolver is ready"),
@@ -27,7 +30,7 @@ export const ARROWS: readonly Arrow[] = [
   stays("Serve", "NoTrigger", "no trigger is given"),
   stays("Serve", "Busy", "a trigger says that there is traffic"),
   stays("Serve", "TriggerUnknown", "a trigger says nothing"),
-  stays("Serve", "Cooldown", "the last wake is less than cooldownPeriod ago"),
+  stays("Serve", "Cooldown", "the object, its last wake or the last traffic is younger than cooldownPeriod"),
   stays("Serve", "OutsidePeriod", "the time is outside of enabledPeriod"),
   stays("Serve", "EndpointsUnknown", "the pods are not known"),
   stays("Serve", "ActivityUnknown", "the requests of a resolver are not known"),
@@ -95,6 +98,7 @@ export const ARROWS: readonly Arrow[] = [
   goes("Zero", "Wake", "wake", "RequestHeld", "a request waits"),
   stays("Zero", "ReplicasUnknown", "the scale cannot be read, and nobody waits"),
   goes("Zero", "Wake", "wake", "Busy", "a trigger says that there is traffic"),
+  goes("Zero", "Wake", "wake", "OutsidePeriod", "the time is outside of enabledPeriod, and triggers are given"),
   stays("Zero", "InvalidSpec", "the spec cannot be understood, and nobody waits"),
   stays("Zero", "Asleep", "nothing of the above is so"),
 

@@ -9,21 +9,26 @@ export interface Obstacle {
 
 /** All that keeps a service from being put to sleep, the weightiest first. What it has to wait for in Guard is not among it. */
 export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
-  const { specFault, periodFault, triggers, policy, lastWokenAt, activity, pods, path, drainPrepared } = snapshot;
+  const { specFault, periodFault, triggers, policy, createdAt, idleSince, activity, pods, path, drainPrepared } =
+    snapshot;
   const found: Obstacle[] = [];
   const add = (reason: Reason, message: string) => found.push({ reason, message });
 
   if (specFault !== undefined) add("InvalidSpec", specFault);
   if (periodFault !== undefined) add("InvalidSpec", `It is not known when it may sleep: ${periodFault}`);
   if (triggers.length === 0) add("NoTrigger", "No trigger says when the service is idle, so it is only woken");
-  for (const { trigger, verdict, message } of triggers) {
-    if (verdict === "busy") add("Busy", `The trigger ${trigger} says that there is traffic: ${message}`);
-    if (verdict === "unknown") add("TriggerUnknown", `The trigger ${trigger} says nothing: ${message}`);
+  for (const { trigger, message } of triggers.filter(({ verdict }) => verdict === "busy")) {
+    add("Busy", `The trigger ${trigger} says that there is traffic: ${message}`);
   }
-  const rested = lastWokenAt === null ? Infinity : Date.parse(snapshot.at) - lastWokenAt;
-  if (rested < policy.cooldown) {
-    const left = Math.ceil((policy.cooldown - rested) / 1000);
-    add("Cooldown", `It was woken less than ${policy.cooldown / 1000} s ago; ${left} s are left`);
+  for (const { trigger, message } of triggers.filter(({ verdict }) => verdict === "unknown")) {
+    add("TriggerUnknown", `The trigger ${trigger} says nothing: ${message}`);
+  }
+  const since = Math.max(createdAt ?? -Infinity, idleSince ?? -Infinity);
+  const left = since + policy.cooldown - Date.parse(snapshot.at);
+  if (left > 0) {
+    const from = new Date(since).toISOString().replace(/\.\d+Z$/, "Z");
+    const rest = Math.ceil(left / 1000);
+    add("Cooldown", `The cooldown of ${policy.cooldown / 1000} s counts from ${from}; ${rest} s are left`);
   }
   if (periodFault === undefined && !snapshot.withinPeriod) add("OutsidePeriod", "The time is outside of enabledPeriod");
   if (!pods) add("EndpointsUnknown", "The pods of the service are not known");

@@ -30,12 +30,15 @@ export interface ServiceSnapshot extends Snapshot {
   readonly periodFault?: string;
   /** Somebody prepares to take the last pod away, and asked for requests to be held. */
   readonly drainPrepared: boolean;
-  readonly lastWokenAt: number | null;
+  /** When the object was made. */
+  readonly createdAt: number | null;
+  /** The last wake or the last look at which a trigger said busy, and later by the time for which one said nothing. */
+  readonly idleSince: number | null;
 }
 
 export interface Policy {
   readonly minReplicas: number;
-  /** After a wake, how long the service is not put to sleep. */
+  /** How long the triggers must have said idle, and the object have been there, before the service is put to sleep. */
   readonly cooldown: number;
   /** How long no request may have come, with the resolver in the path, before the service is put to sleep. */
   readonly quiet: number;

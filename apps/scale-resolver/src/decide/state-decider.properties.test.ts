@@ -53,7 +53,8 @@ const anyService: fc.Arbitrary<ServiceSnapshot> = fc.record({
   triggers: fc.array(fc.constantFrom(IDLE, IDLE, IDLE, BUSY, SILENT), { maxLength: 3 }),
   withinPeriod: fc.constantFrom(true, true, false),
   drainPrepared: fc.constantFrom(false, false, false, true),
-  lastWokenAt: fc.option(moment, { freq: 2 }),
+  createdAt: fc.option(moment, { freq: 2 }),
+  idleSince: fc.option(moment, { freq: 2 }),
 });
 
 /** Worlds that are put to sleep: everything that may differ without keeping it awake differs. */
@@ -66,14 +67,16 @@ const sleepy: fc.Arbitrary<ServiceSnapshot> = fc
     since: fc.integer({ min: 15, max: 5000 }).map(secondsAgo),
     resolvers: fc.integer({ min: 1, max: 5 }),
     triggers: fc.array(fc.constant(IDLE), { minLength: 1, maxLength: 3 }),
-    lastWokenAt: fc.option(fc.integer({ min: 900, max: 9000 }).map(secondsAgo)),
+    createdAt: fc.integer({ min: 900, max: 9000 }).map(secondsAgo),
+    idleSince: fc.option(fc.integer({ min: 900, max: 9000 }).map(secondsAgo)),
   })
-  .map(({ replicas, pods, requests, provenAt, since, resolvers, triggers, lastWokenAt }) =>
+  .map(({ replicas, pods, requests, provenAt, since, resolvers, triggers, createdAt, idleSince }) =>
     quietService({
       replicas,
       pods,
       triggers,
-      lastWokenAt,
+      createdAt,
+      idleSince,
       activity: { requests },
       path: { provenAt, resolvers },
       stage: { state: "Guard", purpose: "sleep", requests, since },
@@ -92,7 +95,11 @@ const spoilers: readonly (readonly [string, (snapshot: ServiceSnapshot) => Servi
   ["it is outside of the period", (snapshot) => ({ ...snapshot, withinPeriod: false })],
   [
     "it is within the cooldown",
-    (snapshot) => ({ ...snapshot, policy: { ...snapshot.policy, cooldown: 900_000 }, lastWokenAt: secondsAgo(899) }),
+    (snapshot) => ({ ...snapshot, policy: { ...snapshot.policy, cooldown: 900_000 }, idleSince: secondsAgo(899) }),
+  ],
+  [
+    "the object is younger than the cooldown",
+    (snapshot) => ({ ...snapshot, policy: { ...snapshot.policy, cooldown: 900_000 }, createdAt: secondsAgo(899) }),
   ],
   ["no resolver is ready", (snapshot) => ({ ...snapshot, path: { ...snapshot.path, resolvers: 0 } })],
   ["the path is not proven", (snapshot) => ({ ...snapshot, path: { ...snapshot.path, provenAt: null } })],
@@ -169,12 +176,13 @@ test("what is decided in Serve while a dry run is asked for is marked as such, a
   fc.assert(property);
 });
 
-test("nothing but a request, or a trigger that sees traffic, wakes a service", () => {
+test("nothing but a request, a trigger that sees traffic, or the end of its period wakes a service", () => {
   const property = fc.property(anyService, (snapshot) => {
     if (stateDecider.decide(snapshot).action !== "wake") return;
-    const { activity, stage, triggers } = snapshot;
+    const { activity, stage, triggers, withinPeriod } = snapshot;
     const isAskedFor = activity !== null && (activity.pending > 0 || activity.requests !== stage.requests);
-    expect(isAskedFor || triggers.some(({ verdict }) => verdict === "busy")).toBe(true);
+    const isOver = !withinPeriod && triggers.length > 0 && !snapshot.dryRun;
+    expect(isAskedFor || isOver || triggers.some(({ verdict }) => verdict === "busy")).toBe(true);
     expect(snapshot.replicas ?? 0).toBe(0);
   });
   fc.assert(property, { numRuns: 1000 });
@@ -186,4 +194,20 @@ test("a service without ready pods whose resolver is in the path never loses it"
     expect(stateDecider.decide({ ...snapshot, pods }).action).not.toBe("leave");
   });
   fc.assert(property);
+});
+
+test("a service whose period is over is not put to sleep again, so that its end wakes it once", () => {
+  const property = fc.property(anyService, (snapshot) => {
+    const { reason, action } = stateDecider.decide(snapshot);
+    if (action !== "wake" || reason !== "OutsidePeriod") return;
+    const awake = { ...snapshot, replicas: 1, pods: { ready: 1, leaving: 0, starting: 0 } };
+    for (const state of STATES) {
+      for (const purpose of ["sleep", "safety"] as const) {
+        const after = stateDecider.decide({ ...awake, stage: { ...snapshot.stage, state, purpose } });
+        expect(["sleep", "wake"]).not.toContain(after.action);
+        expect(`${after.action} ${after.reason}`).not.toBe("join Idle");
+      }
+    }
+  });
+  fc.assert(property, { numRuns: 3000 });
 });

@@ -172,6 +172,7 @@ function fromZero(snapshot: ServiceSnapshot): Answer {
   if (replicas === null) return stay(snapshot, "ReplicasUnknown", capital(unreadable(snapshot)));
   const busy = triggers.find(({ verdict }) => verdict === "busy");
   if (busy) return to("Wake", "wake", "Busy", `There is traffic: ${busy.message}`);
+  if (isPastPeriod(snapshot)) return to("Wake", "wake", "OutsidePeriod", "The time is outside of enabledPeriod");
   if (specFault !== undefined) return stay(snapshot, "InvalidSpec", specFault);
   return stay(snapshot, "Asleep", "The workload is at 0 replicas and nobody asks for it");
 }
@@ -187,6 +188,11 @@ function fromWake(snapshot: ServiceSnapshot): Answer {
     return to("Wake", "wake", "RequestHeld", `The workload is at 0 replicas and the resolver holds ${held}`);
   }
   return to("Zero", "move", "ScaledToZero", "The workload is at 0 replicas and nobody waits");
+}
+
+/** Whether the time is known in which it may sleep, and over. Without triggers it is not this program that put it to sleep. */
+function isPastPeriod({ triggers, withinPeriod, periodFault, dryRun }: ServiceSnapshot): boolean {
+  return triggers.length > 0 && !withinPeriod && periodFault === undefined && !dryRun;
 }
 
 /** Pods of a workload at 0 replicas are soon told to leave. Those that stay ready for longer are not its own. */

@@ -7,6 +7,7 @@ import type { Stage } from "../decide/state.ts";
 import { PAUSED, type StoredElastiService } from "../elasti-service-resource.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { isWithin } from "./enabled-period.ts";
+import { type Idleness, idleSince } from "./idle-since.ts";
 import { type Memory, stageFound } from "./stages.ts";
 
 export interface ObserverOptions {
@@ -70,6 +71,7 @@ export class Observer {
     const provenAt = await this.#provenAt(subject, stage, service, pods, signal);
     const activity = await this.#options.activity(key);
     const now = clock.now();
+    const idleness = idlenessOf(object, memory);
 
     return {
       at: new Date(now).toISOString(),
@@ -93,7 +95,8 @@ export class Observer {
       triggers,
       ...periodOf(spec.enabledPeriod, now),
       drainPrepared: drainPrepared(namespace, serviceName),
-      lastWokenAt: memory?.lastWokenAt ?? instant(object.status?.lastScaledUpTime),
+      createdAt: idleness.createdAt,
+      idleSince: idleSince(idleness, triggers, now),
     };
   }
 
@@ -118,9 +121,11 @@ export class Observer {
     signal: AbortSignal,
   ): Promise<number | null> {
     const { clock, prove, drainPrepared } = this.#options;
+    // What somebody took out of the path is written anew, and kube-proxy has to hear of it again.
+    if (!joined) return null;
     if (memory?.provenAt != null) return memory.provenAt;
     const matters = stage.purpose === "sleep" || drainPrepared(binding.namespace, binding.service);
-    if (stage.state !== "Guard" || !joined || !service || !pods || !matters) return null;
+    if (stage.state !== "Guard" || !service || !pods || !matters) return null;
     return (await prove(service, pods, signal)) ? clock.now() : null;
   }
 }
@@ -159,6 +164,15 @@ function whyUnsupported({ spec = {} }: Service): string | undefined {
   }
   const ports = (spec.ports ?? []).filter(({ protocol = "TCP" }) => protocol === "TCP");
   return ports.length === 0 ? "the Service has no TCP port" : undefined;
+}
+
+/** What is on record is of another leader, or a little older than what is remembered. */
+function idlenessOf({ metadata, status }: StoredElastiService, memory: Memory | undefined): Idleness {
+  return {
+    createdAt: instant(metadata.creationTimestamp),
+    since: memory?.idleSince ?? instant(status?.lastScaledUpTime),
+    lookedAt: memory?.lookedAt ?? null,
+  };
 }
 
 function instant(text: string | undefined): number | null {

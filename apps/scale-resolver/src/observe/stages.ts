@@ -6,8 +6,9 @@ export interface Memory {
   readonly stage: Stage;
   /** When a probe through the Service first came back, since the resolver joined the path. */
   readonly provenAt: number | null;
-  /** When it was last woken, if that was in this term. */
-  readonly lastWokenAt: number | null;
+  /** As the snapshot has it, or when it was woken since. */
+  readonly idleSince: number | null;
+  readonly lookedAt: number;
 }
 
 /** What is seen of a service of which nothing is remembered. */

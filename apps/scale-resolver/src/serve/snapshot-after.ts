@@ -12,7 +12,7 @@ export function snapshotAfter({ snapshot, decision, stage }: ShownTurn, now: num
     stage,
     replicas: replicasAfter(action, snapshot),
     path: pathAfter(action, snapshot.path),
-    lastWokenAt: action === "wake" ? stage.since : snapshot.lastWokenAt,
+    idleSince: action === "wake" ? stage.since : snapshot.idleSince,
   };
 }
 

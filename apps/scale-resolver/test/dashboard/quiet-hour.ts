@@ -110,7 +110,7 @@ function others(resolver: ScriptedResolver, at: (ago: number) => Date): void {
         reason: "Busy",
         message: "The trigger prometheus sum(rate(requests[1m])) says that there is traffic: 7 is not below 0.5",
       },
-      { reason: "Cooldown", message: "It was woken less than 900 s ago; 512 s are left" },
+      { reason: "Cooldown", message: "The cooldown of 900 s counts from 2026-11-16T11:53:32Z; 512 s are left" },
     ],
   });
   resolver.set("media/video", {

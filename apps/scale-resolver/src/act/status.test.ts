@@ -1,0 +1,39 @@
+import { describe, expect, test } from "@jest/globals";
+import { stateDecider } from "../decide/state-decider.ts";
+import type { ElastiServiceStatus } from "../elasti-service-resource.ts";
+import { BUSY, type Changes, checkout, NOON, quietService, secondsAgo } from "../testing/quiet-service.ts";
+import { statusAfter } from "./status.ts";
+
+const now = Date.parse(NOON);
+const inMinutes = (minutes: number) => now + minutes * 60_000;
+
+/** The status after a turn of a service that idles since then, and is otherwise as it was. */
+function after(before: ElastiServiceStatus | undefined, idleSince: number | null, changes: Changes = {}) {
+  const snapshot = quietService({ triggers: [BUSY], ...changes });
+  const { target } = checkout;
+  const turn = { snapshot, decision: stateDecider.decide(snapshot), stage: snapshot.stage, ports: [], target };
+  const rest = { route: null, replicas: null, paused: null, failure: undefined, lastWakeMs: null };
+  return statusAfter(before, { ...turn, ...rest, idleSince }, now);
+}
+
+describe("the time from which a cooldown counts", () => {
+  test("is on record for the next leader", () => {
+    expect(after(undefined, secondsAgo(5)).lastScaledUpTime).toBe("2026-11-16T11:59:55Z");
+  });
+
+  test("is not on record of a service that had neither traffic nor a wake", () => {
+    expect(after(undefined, null).lastScaledUpTime).toBeUndefined();
+  });
+
+  test("is written when it is a tenth of the cooldown later, so that traffic writes no status at each look", () => {
+    const first = after(undefined, now);
+    expect(after(first, inMinutes(1))).toBe(first);
+    expect(after(first, inMinutes(1.5)).lastScaledUpTime).toBe("2026-11-16T12:01:30Z");
+  });
+
+  test("is written exactly with anything else, such as the end of traffic", () => {
+    const first = after(undefined, now);
+    const last = after(first, inMinutes(1), { triggers: [{ ...BUSY, verdict: "idle" }] });
+    expect(last.lastScaledUpTime).toBe("2026-11-16T12:01:00Z");
+  });
+});

@@ -1,0 +1,95 @@
+import type { ElastiService } from "@evenkeel/api";
+import type { Service } from "@evenkeel/kube";
+import { FakeClock } from "@evenkeel/runtime/testing";
+import { describe, expect, test } from "@jest/globals";
+import type { ServiceSnapshot } from "../decide/snapshot.ts";
+import type { StoredElastiService } from "../elasti-service-resource.ts";
+import { BUSY, checkout, IDLE, NOON, quietService, secondsAgo } from "../testing/quiet-service.ts";
+import { stored } from "../testing/shown-service.ts";
+import { Observer, type ObserverOptions, type Subject } from "./observer.ts";
+import type { Memory } from "./stages.ts";
+
+const never = new AbortController().signal;
+const WEB: Service = { metadata: {}, spec: { clusterIP: "10.0.0.1", ports: [{ port: 80 }] } };
+const time = (milliseconds: number) => new Date(milliseconds).toISOString();
+const object = stored("checkout", { metadata: { namespace: "shop", name: "checkout" } });
+/** On its way to sleep, with the path proven a minute ago. */
+const falling: Memory = {
+  stage: quietService({ stage: { state: "Guard", purpose: "sleep" } }).stage,
+  provenAt: secondsAgo(60),
+  idleSince: secondsAgo(2000),
+  lookedAt: secondsAgo(1),
+};
+
+/** What is seen at noon of the quiet service. */
+function observe(subject: Partial<Subject>, options: Partial<ObserverOptions> = {}): Promise<ServiceSnapshot> {
+  const { pods, activity } = quietService();
+  const observer = new Observer({
+    view: { services: { get: () => WEB }, pods: () => pods } as unknown as ObserverOptions["view"],
+    replicas: () => Promise.resolve(2),
+    triggers: () => Promise.resolve([IDLE]),
+    activity: () => Promise.resolve(activity),
+    original: () => Promise.resolve(undefined),
+    resolvers: () => 1,
+    drainPrepared: () => false,
+    prove: () => Promise.resolve(false),
+    clock: new FakeClock(NOON),
+    settle: 2000,
+    ...options,
+  });
+  const elastiService = { spec: { cooldownPeriod: 900 } } as ElastiService;
+  const rest = { fault: undefined, memory: undefined, joined: false };
+  return observer.observe({ object, elastiService, binding: checkout, ...rest, ...subject }, never);
+}
+
+describe("from when a cooldown counts", () => {
+  const created = (status: StoredElastiService["status"]): StoredElastiService => ({
+    ...object,
+    metadata: { ...object.metadata, creationTimestamp: time(secondsAgo(5000)) },
+    ...(status && { status }),
+  });
+
+  test("is found by another leader in the status", async () => {
+    const lastScaledUpTime = time(secondsAgo(300));
+    const seen = await observe({ object: created({ lastScaledUpTime }) });
+    expect(seen).toMatchObject({ createdAt: secondsAgo(5000), idleSince: secondsAgo(300) });
+  });
+
+  test("is what is remembered, since the status may be older", async () => {
+    const lastScaledUpTime = time(secondsAgo(300));
+    const memory = { ...falling, idleSince: secondsAgo(220) };
+    expect(await observe({ object: created({ lastScaledUpTime }), memory })).toMatchObject({
+      idleSince: secondsAgo(220),
+    });
+  });
+
+  test("is the object's creation where it had neither traffic nor a wake", async () => {
+    expect(await observe({ object: created(undefined) })).toMatchObject({
+      createdAt: secondsAgo(5000),
+      idleSince: null,
+    });
+  });
+
+  test("is now while a trigger says that there is traffic", async () => {
+    const triggers = () => Promise.resolve([IDLE, BUSY]);
+    expect(await observe({ memory: falling }, { triggers })).toMatchObject({ idleSince: Date.parse(NOON) });
+  });
+});
+
+describe("the path of a service on its way to sleep", () => {
+  test("stays proven while the resolver is in it", async () => {
+    expect((await observe({ memory: falling, joined: true })).path.provenAt).toBe(secondsAgo(60));
+  });
+
+  test("is to be proven anew after somebody took the resolver out of it", async () => {
+    const { path } = await observe({ memory: falling, joined: false });
+    expect(path).toMatchObject({ joined: false, provenAt: null });
+  });
+});
+
+test("that the original runs comes before that the object is paused", async () => {
+  const paused = { ...object, metadata: { ...object.metadata, annotations: { "evenkeel.io/paused": "true" } } };
+  expect((await observe({ object: paused })).blocked).toMatchObject({ reason: "Paused" });
+  const original = () => Promise.resolve("KubeElasti's operator runs");
+  expect((await observe({ object: paused }, { original })).blocked).toMatchObject({ reason: "OriginalRuns" });
+});
