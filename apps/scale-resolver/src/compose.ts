@@ -27,6 +27,7 @@ import { Selections } from "./act/children.ts";
 import { HandOver } from "./act/hand-over.ts";
 import { Leftovers } from "./act/leftovers.ts";
 import { LetGo } from "./act/let-go.ts";
+import { leftOutFamilies } from "./act/path-plan.ts";
 import { PathProbe } from "./act/path-probe.ts";
 import { PathSlices } from "./act/path-slices.ts";
 import { PortBook } from "./act/port-book.ts";
@@ -171,6 +172,8 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       activity: (key) => activities.read(key),
       original,
       resolvers: () => countReplicas(view.resolvers()),
+      unreached: (of) => leftOutFamilies(of, view.resolvers()),
+      unbound: (key) => gate.unbound(key),
       drainPrepared: (of, prepared) => preparations.isPrepared(of, prepared),
       prove: (of, pods, signal) => (settings.pathProbe ? probe.prove(of, pods, signal) : Promise.resolve(true)),
       clock,
@@ -202,6 +205,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       services: view.services,
       own: own === undefined ? undefined : serviceKey(namespace, own),
     }),
+    original,
     statuses: new StatusWriter(resource),
     decisions,
     board,

@@ -17,7 +17,7 @@ import type { CarryOut } from "./act/carry-out.ts";
 import { GiveBack } from "./act/give-back.ts";
 import { formerWorkload } from "./act/hand-over.ts";
 import type { LetGo } from "./act/let-go.ts";
-import { BadSelector } from "./act/path-errors.ts";
+import { BadSelector, PortsExhausted } from "./act/path-errors.ts";
 import { PauseBook } from "./act/pause-book.ts";
 import type { PathSlices } from "./act/path-slices.ts";
 import type { StatusWriter } from "./act/status-writer.ts";
@@ -27,7 +27,7 @@ import { type Binding, serviceKey } from "./binding.ts";
 import type { stateDecider } from "./decide/state-decider.ts";
 import type { ServiceSnapshot } from "./decide/snapshot.ts";
 import { type State, STATES } from "./decide/state.ts";
-import { FINALIZER, PAUSED, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
+import { FINALIZER, PAUSED, type PortRecord, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
 import type { metrics } from "./metrics.ts";
 import type { Understood } from "./observe/bindings.ts";
 import type { ClusterView } from "./observe/cluster-view.ts";
@@ -46,6 +46,8 @@ export interface TurnsOptions {
   readonly carryOut: CarryOut;
   readonly letGo: LetGo;
   readonly selections: Selections;
+  /** Why the original must be taken for running; undefined if it does not run. */
+  readonly original: (signal: AbortSignal) => Promise<string | undefined>;
   readonly statuses: StatusWriter;
   readonly decisions: Pick<Decisions<typeof stateDecider>, "decide" | "forget">;
   readonly board: Board;
@@ -133,7 +135,8 @@ export class Turns {
       return this.#idle(object, { reason: "ServiceNotFound", message }, context);
     }
     if (!(await this.#keepFinalizer(object, signal))) return undefined;
-    const ports = await this.#givePorts(object, service, signal);
+    const ports = await this.#givePorts(object, service, context);
+    if (!ports) return { requeueAfter: interval };
 
     const state = memories.get(key)?.stage.state;
     const former = formerWorkload(binding, { status: object.status, served: this.#served.get(key), state });
@@ -190,9 +193,25 @@ export class Turns {
     if (service && path.isJoined(namespace, name)) await carryOut.stand({ object, service, ports }, context);
   }
 
-  async #givePorts(object: StoredElastiService, service: Service, signal: AbortSignal) {
+  /** Undefined if there is none left to give, which the status says; the path goes on with those that it has. */
+  async #givePorts(
+    object: StoredElastiService,
+    service: Service,
+    context: ReconcileContext,
+  ): Promise<readonly PortRecord[] | undefined> {
     const { ports, statuses, clock } = this.#options;
-    const given = ports.give(object, service);
+    const { signal } = context;
+    let given: readonly PortRecord[];
+    try {
+      given = ports.give(object, service);
+    } catch (error) {
+      if (!(error instanceof PortsExhausted)) throw error;
+      context.log.warn({ error }, "a Service is given no port; nothing is done");
+      await this.#stand(object, context);
+      const message = `Nothing is done: ${explain(error)}. ${PortsExhausted.entry.remedy}`;
+      await this.#idle(object, { reason: "PortsExhausted", message }, context);
+      return undefined;
+    }
     const recorded = object.status?.ports ?? [];
     const isKnown = given.every(({ name, port }) => recorded.some((one) => one.name === name && one.port === port));
     // Replicas listen on what is recorded: before the path leads there they must know.
@@ -216,7 +235,11 @@ export class Turns {
   }
 
   async #select(object: StoredElastiService, elastiService: ElastiService, context: ReconcileContext): Promise<Result> {
-    const { selections, dryRun } = this.#options;
+    const { selections, original, dryRun } = this.#options;
+    const running = await original(context.signal);
+    if (running !== undefined) {
+      return this.#idle(object, { reason: "OriginalRuns", message: `Nothing is done: ${running}` }, context);
+    }
     if (dryRun) {
       if (!(await this.#giveBack.forSelection(object, context))) return { requeueAfter: SOON };
       return this.#idle(object, { reason: "DryRun", message: "A dry run selects no Services" }, context);

@@ -43,6 +43,8 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["pods go, and nobody could take their requests", { path: { resolvers: 0 }, pods: { ready: 0, leaving: 1 } }],
     ["pods are gone, and nobody could take their requests", { path: { resolvers: 0 }, pods: gone, triggers: [] }],
     ["a drain waits for a resolver", { path: { resolvers: 0 }, drainPrepared: true }],
+    ["clients of one of its families would find nobody", { path: { unreached: ["IPv6"] } }],
+    ["a port of its own could not be opened", { path: { unbound: 1 } }],
   ],
   "Serve join DrainPrepared": [
     ["the last pod is to be drained", { drainPrepared: true, pods: { ready: 1 } }],
@@ -51,6 +53,7 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
   ],
   "Serve join NothingServes": [
     ["somebody scaled to zero", { pods: gone, replicas: 0 }],
+    ["a part of its requests is better than none", { pods: gone, path: { unreached: ["IPv6"], unbound: 1 } }],
     ["the pods start", { pods: { ...gone, starting: 2 }, triggers: [SILENT] }],
     ["pods that fail are none", { pods: { ...gone, starting: 2 }, triggers: [BUSY], idleSince: secondsAgo(3) }],
   ],
@@ -137,7 +140,11 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
   "Guard leave TriggerUnknown": [["the metric server went away", falling({ triggers: [SILENT] })]],
   "Guard leave Cooldown": [["the cooldown was made longer", falling({ idleSince: secondsAgo(800) })]],
   "Guard leave OutsidePeriod": [["the time is over", falling({ withinPeriod: false })]],
-  "Guard leave NoResolver": [["the resolvers went away", falling({ path: { resolvers: 0 } })]],
+  "Guard leave NoResolver": [
+    ["the resolvers went away", falling({ path: { resolvers: 0 } })],
+    ["the only one with IPv6 went away", falling({ path: { unreached: ["IPv6"] } })],
+    ["somebody else took a port", falling({ path: { unbound: 2 } })],
+  ],
   "Guard leave InFlight": [
     ["an answer is still on its way", falling({ activity: { inFlight: 1 } })],
     ["a request waits", falling({ activity: { pending: 2 } })],

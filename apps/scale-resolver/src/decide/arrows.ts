@@ -22,7 +22,7 @@ export const ARROWS: readonly Arrow[] = [
   stays("any", "Paused", "the annotation evenkeel.io/paused is set"),
   stays("any", "Unsupported", "the resolver cannot stand in for the Service"),
 
-  stays("Serve", "NoResolver", "no resolver is ready"),
+  stays("Serve", "NoResolver", "no resolver is ready, or none for a family or a port of the Service"),
   goes("Serve", "Guard", "join", "DrainPrepared", "somebody is about to take the last ready pod away"),
   goes("Serve", "Guard", "join", "NothingServes", "no pod is ready, and none is leaving"),
   goes("Serve", "Guard", "join", "LastPodLeaving", "no pod is ready, and some are leaving"),
@@ -63,7 +63,7 @@ export const ARROWS: readonly Arrow[] = [
   goes("Guard", "Serve", "leave", "TriggerUnknown", "it is on its way to sleep, and a trigger says nothing"),
   goes("Guard", "Serve", "leave", "Cooldown", "it is on its way to sleep, and cooldownPeriod has become longer"),
   goes("Guard", "Serve", "leave", "OutsidePeriod", "it is on its way to sleep, and enabledPeriod has ended"),
-  goes("Guard", "Serve", "leave", "NoResolver", "it is on its way to sleep, and no resolver is ready"),
+  goes("Guard", "Serve", "leave", "NoResolver", "it is on its way to sleep, and no resolver is ready for all of it"),
   goes(
     "Guard",
     "Serve",

@@ -29,3 +29,21 @@ test("a cooldown says since when it counts and how much of it is left", () => {
     "The cooldown of 300 s counts from 2026-11-16T11:59:59Z; 299 s are left",
   ]);
 });
+
+test("a family without a resolver is named with what helps", () => {
+  const [message] = messages({ path: { unreached: ["IPv6"] } });
+  expect(message).toMatch(/^No resolver is reached by IPv6, .*ipFamilyPolicy.*ipFamilies$/);
+});
+
+test("where no resolver is ready, nothing more is said of families and ports", () => {
+  expect(messages({ path: { resolvers: 0, unreached: ["IPv4"], unbound: 1 } })).toEqual([
+    "No resolver is ready to take requests",
+  ]);
+});
+
+test("ports that could not be opened are counted", () => {
+  expect(messages({ path: { unbound: 1 } })).toEqual([
+    "The resolver could not listen on a port for the Service; its log says why",
+  ]);
+  expect(messages({ path: { unbound: 3 } })[0]).toContain("on 3 ports for");
+});

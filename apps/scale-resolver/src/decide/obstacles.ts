@@ -1,5 +1,5 @@
 import type { Reason } from "./reason.ts";
-import type { ServiceSnapshot } from "./snapshot.ts";
+import type { Path, ServiceSnapshot } from "./snapshot.ts";
 
 export interface Obstacle {
   readonly reason: Reason;
@@ -32,8 +32,20 @@ export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
   }
   if (periodFault === undefined && !snapshot.withinPeriod) add("OutsidePeriod", "The time is outside of enabledPeriod");
   if (!pods) add("EndpointsUnknown", "The pods of the service are not known");
-  if (path.resolvers === 0) add("NoResolver", "No resolver is ready to take requests");
+  for (const message of gaps(path)) add("NoResolver", message);
   if (!activity) add("ActivityUnknown", "Not every resolver says how many requests it has");
   if (drainPrepared) add("DrainPrepared", "The last pod of the service is about to be taken away");
   return found;
+}
+
+/** What would not reach a resolver of the requests for a Service at zero. */
+function gaps({ resolvers, unreached = [], unbound = 0 }: Path): readonly string[] {
+  if (resolvers === 0) return ["No resolver is ready to take requests"];
+  const found = unreached.map(
+    (family) =>
+      `No resolver is reached by ${family}, which the Service has: install the resolver with both families (ipFamilyPolicy of its Service), or take ${family} out of the Service's ipFamilies`,
+  );
+  if (unbound === 0) return found;
+  const ports = unbound === 1 ? "a port" : `${unbound} ports`;
+  return [...found, `The resolver could not listen on ${ports} for the Service; its log says why`];
 }

@@ -67,6 +67,10 @@ export interface Path {
   readonly joined: boolean;
   /** Resolver pods that are ready to take requests. */
   readonly resolvers: number;
+  /** Families that the Service has and no resolver that is ready. Absent: none. */
+  readonly unreached?: readonly ("IPv4" | "IPv6")[];
+  /** Ports for the Service on which the resolver that leads could not listen. Absent: none. */
+  readonly unbound?: number;
   /** When a probe through the Service first came back to the resolver, since it joined. */
   readonly provenAt: number | null;
 }

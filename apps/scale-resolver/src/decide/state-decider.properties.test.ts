@@ -40,7 +40,13 @@ const anyService: fc.Arbitrary<ServiceSnapshot> = fc.record({
   }),
   replicas: fc.option(few, { freq: 8 }),
   pods: fc.option(fc.record({ ready: few, leaving: few, starting: few }), { freq: 8 }),
-  path: fc.record({ joined: fc.boolean(), resolvers: few, provenAt: fc.option(moment) }),
+  path: fc.record({
+    joined: fc.boolean(),
+    resolvers: few,
+    provenAt: fc.option(moment),
+    unreached: fc.subarray(["IPv4", "IPv6"] as const, { maxLength: 1 }),
+    unbound: fc.constantFrom(0, 0, 2),
+  }),
   activity: fc.option(
     fc.record({
       pending: few,
@@ -101,6 +107,8 @@ const spoilers: readonly (readonly [string, (snapshot: ServiceSnapshot) => Servi
     "the object is younger than the cooldown",
     (snapshot) => ({ ...snapshot, policy: { ...snapshot.policy, cooldown: 900_000 }, createdAt: secondsAgo(899) }),
   ],
+  ["a family has no resolver", (snapshot) => ({ ...snapshot, path: { ...snapshot.path, unreached: ["IPv6"] } })],
+  ["a port is not listened on", (snapshot) => ({ ...snapshot, path: { ...snapshot.path, unbound: 1 } })],
   ["no resolver is ready", (snapshot) => ({ ...snapshot, path: { ...snapshot.path, resolvers: 0 } })],
   ["the path is not proven", (snapshot) => ({ ...snapshot, path: { ...snapshot.path, provenAt: null } })],
   ["the resolver is not in the path", (snapshot) => ({ ...snapshot, path: { ...snapshot.path, joined: false } })],

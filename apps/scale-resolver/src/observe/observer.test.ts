@@ -31,6 +31,8 @@ function observe(subject: Partial<Subject>, options: Partial<ObserverOptions> = 
     activity: () => Promise.resolve(activity),
     original: () => Promise.resolve(undefined),
     resolvers: () => 1,
+    unreached: () => [],
+    unbound: () => 0,
     drainPrepared: () => false,
     prove: () => Promise.resolve(false),
     clock: new FakeClock(NOON),
@@ -84,6 +86,11 @@ describe("the path of a service on its way to sleep", () => {
   test("is to be proven anew after somebody took the resolver out of it", async () => {
     const { path } = await observe({ memory: falling, joined: false });
     expect(path).toMatchObject({ joined: false, provenAt: null });
+  });
+
+  test("has the families in which no resolver is reached, and the ports that could not be opened", async () => {
+    const { path } = await observe({}, { unreached: () => ["IPv6"], unbound: () => 1 });
+    expect(path).toMatchObject({ resolvers: 1, unreached: ["IPv6"], unbound: 1 });
   });
 });
 

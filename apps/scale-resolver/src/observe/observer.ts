@@ -2,7 +2,7 @@ import type { ElastiService } from "@evenkeel/api";
 import type { Service } from "@evenkeel/kube";
 import { type Clock, explain } from "@evenkeel/runtime";
 import { type Binding, serviceKey, type TargetRef } from "../binding.ts";
-import type { Activity, Blockage, Pods, ServiceSnapshot, TriggerReading } from "../decide/snapshot.ts";
+import type { Activity, Blockage, Path, Pods, ServiceSnapshot, TriggerReading } from "../decide/snapshot.ts";
 import type { Stage } from "../decide/state.ts";
 import { PAUSED, type StoredElastiService } from "../elasti-service-resource.ts";
 import type { ClusterView } from "./cluster-view.ts";
@@ -21,6 +21,10 @@ export interface ObserverOptions {
   readonly original: (signal: AbortSignal) => Promise<string | undefined>;
   /** How many resolvers are ready to take requests. */
   readonly resolvers: () => number;
+  /** Families of a Service in which none of them is reached. */
+  readonly unreached: (service: Service) => NonNullable<Path["unreached"]>;
+  /** How many ports for a Service this replica could not listen on. */
+  readonly unbound: (key: string) => number;
   readonly drainPrepared: (namespace: string, service: string) => boolean;
   /** Proves that the resolver is in a Service's path. */
   readonly prove: (service: Service, pods: Pods, signal: AbortSignal) => Promise<boolean>;
@@ -51,7 +55,7 @@ export class Observer {
   }
 
   async observe(subject: Subject, signal: AbortSignal): Promise<ServiceSnapshot> {
-    const { view, clock, settle, resolvers, drainPrepared } = this.#options;
+    const { view, clock, settle, drainPrepared } = this.#options;
     const { object, elastiService, binding, fault: specFault, memory, joined } = subject;
     const { namespace, name, generation, service: serviceName } = binding;
     const { spec } = elastiService;
@@ -90,7 +94,7 @@ export class Observer {
       replicas,
       ...fault,
       pods,
-      path: { joined, resolvers: resolvers(), provenAt },
+      path: { joined, ...this.#reach(key, service), provenAt },
       activity,
       triggers,
       ...periodOf(spec.enabledPeriod, now),
@@ -98,6 +102,11 @@ export class Observer {
       createdAt: idleness.createdAt,
       idleSince: idleSince(idleness, triggers, now),
     };
+  }
+
+  #reach(key: string, service: Service | undefined): Pick<Path, "resolvers" | "unreached" | "unbound"> {
+    const { resolvers, unreached, unbound } = this.#options;
+    return { resolvers: resolvers(), unreached: service ? unreached(service) : [], unbound: unbound(key) };
   }
 
   async #replicas(
