@@ -186,6 +186,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       ...acts,
       scaledObjects,
       resolvers: view.resolvers,
+      leavingResolvers: view.leavingResolvers,
       activity: (key) => activities.read(key, true),
       hasWoken: waker.hasWoken.bind(waker),
       woken: (key) => wakes.count(key),

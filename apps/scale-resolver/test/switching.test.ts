@@ -117,11 +117,19 @@ describe("the resolver's part in a path", () => {
     expect(await slices()).toEqual(before);
   });
 
-  test("follows its own replicas: those that are ready and stay", async () => {
-    const resolver = (addresses: readonly { readonly address: string; readonly ready?: boolean }[]) => ({
-      endpoints: addresses.map(({ address, ready = true }) => ({
+  interface Replica {
+    readonly address: string;
+    readonly ready?: boolean;
+    /** It is about to go, and serves until then. */
+    readonly leaving?: boolean;
+  }
+
+  /** A service that sleeps behind replicas of which the test says which are ready. */
+  async function asleepBehindReplicas() {
+    const resolver = (replicas: readonly Replica[]) => ({
+      endpoints: replicas.map(({ address, ready = true, leaving = false }) => ({
         addresses: [address],
-        conditions: { ready, serving: ready, terminating: false },
+        conditions: { ready: ready && !leaving, serving: ready, terminating: leaving },
       })),
     });
     const own = { namespace: "default", name: "resolver-a" };
@@ -134,18 +142,41 @@ describe("the resolver's part in a path", () => {
       ports: [{ name: "requests", port: 8012, protocol: "TCP" }],
     });
     await world.workload("shop", 0);
+    world.metric = 0;
     world.serve(["--resolver-service=resolver"]);
     await world.elasti("shop");
     await world.inState("shop", "Zero");
+    return async (...replicas: readonly Replica[]) => {
+      await world.kube.resource(endpointSlices).patch(own, { type: "merge", body: resolver(replicas) });
+    };
+  }
+
+  test("follows its own replicas: those that are ready and stay", async () => {
+    const become = await asleepBehindReplicas();
     const led = async () => (await ownSlices()).flatMap(({ endpoints }) => endpoints?.map((one) => one.addresses[0]));
     expect(await led()).toEqual(["127.0.0.1"]);
-    const become = async (...addresses: Parameters<typeof resolver>[0]) => {
-      await world.kube.resource(endpointSlices).patch(own, { type: "merge", body: resolver(addresses) });
-    };
     await become({ address: "127.0.0.1" }, { address: "127.0.0.2" }, { address: "127.0.0.3", ready: false });
     await eventually(async () => expect(await led()).toEqual(["127.0.0.1", "127.0.0.2"]));
     await become({ address: "127.0.0.1" });
     await eventually(async () => expect(await led()).toEqual(["127.0.0.1"]));
+    expect((await world.ask("shop")).status).toBe(200);
+  });
+
+  test("is not ready while none of them is, unless the last one leaves and still serves, and is ready again with the first", async () => {
+    const become = await asleepBehindReplicas();
+    const ready = async () =>
+      (await ownSlices()).flatMap(({ endpoints }) =>
+        endpoints?.map(({ addresses, conditions }) => [addresses[0], conditions?.ready]),
+      );
+    await become({ address: "127.0.0.1", leaving: true }, { address: "127.0.0.2", ready: false });
+    await takeTurns(world, "shop", 1);
+    expect(await ready()).toEqual([["127.0.0.1", true]]);
+    await become({ address: "127.0.0.2", ready: false });
+    await eventually(async () => expect(await ready()).toEqual([["127.0.0.1", false]]));
+    await expect(world.ask("shop")).rejects.toMatchObject({ code: "ECONNRESET" });
+    expect((await world.get("shop")).status?.state).toBe("Zero");
+    await become({ address: "127.0.0.1" });
+    await eventually(async () => expect(await ready()).toEqual([["127.0.0.1", true]]));
     expect((await world.ask("shop")).status).toBe(200);
   });
 });

@@ -44,7 +44,7 @@ class Leader {
     };
     const nothing = () => Promise.resolve();
     this.#carryOut = new CarryOut({
-      path: { isJoined: () => true, leave: nothing },
+      path: { isJoined: () => true, leave: nothing, close: nothing },
       routes: { leave: nothing },
       scales,
       autoscalers,
@@ -52,6 +52,7 @@ class Leader {
       handOver: new HandOver({ scales, autoscalers }),
       scaledObjects: { keep: nothing },
       resolvers: () => [],
+      leavingResolvers: () => new Set(),
       activity: () => Promise.resolve(quietService().activity),
       hasWoken: () => Promise.resolve(false),
       woken: () => undefined,

@@ -24,6 +24,8 @@ export interface CarryOutOptions {
   readonly handOver: HandOver;
   readonly scaledObjects: ScaledObjects;
   readonly resolvers: () => readonly ResolverEndpoint[];
+  /** Addresses of those that are about to go, and still serve. */
+  readonly leavingResolvers: () => ReadonlySet<string>;
   readonly activity: (key: string) => Promise<Activity | null>;
   /** Whether the path of requests has scaled a workload up since that time of the monotonic clock, or is doing so. */
   readonly hasWoken: (namespace: string, target: TargetRef, since: number) => Promise<boolean>;
@@ -214,11 +216,12 @@ export class CarryOut {
     await this.#pause(work, wanted, context);
   }
 
-  /** Leads the path to the replicas that take requests now. */
+  /** Leads the path to the replicas that take requests now. Where none does, it stays, and says so: clients are refused at once, in place of waiting for who is not there. */
   async stand({ object, service, ports }: Standing, { signal }: ReconcileContext): Promise<void> {
-    const { path, resolvers } = this.#options;
+    const { path, resolvers, leavingResolvers } = this.#options;
     const known = resolvers();
     if (known.length > 0) await path.join({ object, service, ports, resolvers: known }, { signal });
+    else await path.close(service, leavingResolvers(), { signal });
   }
 
   /** A mesh or a gateway is led to the resolver as well, again and again: somebody may put back what he takes for his. */

@@ -32,6 +32,15 @@ export function pathSlices(input: PathInput): readonly EndpointSlice[] {
   });
 }
 
+/** A slice of the resolver's that leads nowhere any more but to `left`: its other endpoints are not ready. */
+export function closedSlice(slice: EndpointSlice, left: ReadonlySet<string>): EndpointSlice {
+  const conditions = { ready: false, serving: false, terminating: false };
+  const endpoints = (slice.endpoints ?? []).map((endpoint) =>
+    left.has(endpoint.addresses[0] ?? "") ? endpoint : { ...endpoint, conditions },
+  );
+  return { ...slice, endpoints };
+}
+
 /** Ports of a Service that the resolver cannot stand in for: it speaks TCP alone. */
 export function leftOutPorts({ spec }: Service): readonly { name: string; port: number; protocol: string }[] {
   return (spec?.ports ?? []).flatMap(({ name = "", port, protocol = "TCP" }) =>

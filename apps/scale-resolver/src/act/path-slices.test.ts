@@ -110,6 +110,30 @@ describe("the path of a Service", () => {
     expect(await names()).toEqual(["evenkeel-shop-ipv4", "web-abc"]);
   });
 
+  test("is closed where no resolver takes requests, though it is not left, and opened by the next join", async () => {
+    const both = input({ resolvers: [four, { ...four, address: "10.0.0.2", replica: "b" }] });
+    const ready = async () => (await get("evenkeel-web-ipv4")).endpoints?.map(({ conditions }) => conditions?.ready);
+    await path.join(both);
+    await look();
+    await path.close(service(), new Set(["10.0.0.2"]));
+    expect(await ready()).toEqual([false, true]);
+    await look();
+    await path.close(service(), new Set());
+    expect(await ready()).toEqual([false, false]);
+    await look();
+    expect(path.isJoined("default", "web")).toBe(true);
+    cluster.calls.length = 0;
+    await path.close(service(), new Set());
+    expect(cluster.calls).toEqual([]);
+    expect(await path.join(both)).toBe(true);
+    expect(await ready()).toEqual([true, true]);
+  });
+
+  test("is not there to be closed before it was joined", async () => {
+    await path.close(service(), new Set());
+    expect(cluster.calls).toEqual([]);
+  });
+
   test("follows a change of families, and leaves none behind", async () => {
     await path.join(input({ service: service({ ipFamilies: ["IPv4", "IPv6"] }), resolvers: [four, six] }));
     expect(await names()).toContain("evenkeel-web-ipv6");

@@ -1,8 +1,16 @@
-import { type CallOptions, type EndpointSlice, keyOf, kubeErrors, type ReadStore, type Resource } from "@evenkeel/kube";
+import {
+  type CallOptions,
+  type EndpointSlice,
+  keyOf,
+  kubeErrors,
+  type ReadStore,
+  type Resource,
+  type Service,
+} from "@evenkeel/kube";
 import { serviceKey } from "../binding.ts";
 import { MANAGED_BY, MANAGER, SERVICE_NAME } from "../observe/slice-labels.ts";
 import { SliceContended, SliceNameTaken } from "./path-errors.ts";
-import { leadsAlike, type PathInput, pathSlices } from "./path-plan.ts";
+import { closedSlice, leadsAlike, type PathInput, pathSlices } from "./path-plan.ts";
 
 export interface PathSlicesOptions {
   readonly slices: Resource<EndpointSlice>;
@@ -51,6 +59,18 @@ export class PathSlices {
     return surplus.length > 0 || written.includes(true);
   }
 
+  /**
+   * Marks the resolver's endpoints of a Service as not ready, but for those at addresses that are `left`. The resolver is in the path all the same: a join makes them ready
+   * again. Nothing is written where nothing is to be marked.
+   */
+  async close({ metadata }: Service, left: ReadonlySet<string>, options: CallOptions = {}): Promise<void> {
+    const { namespace = "", name = "" } = metadata;
+    const isOpen = (slice: EndpointSlice) => !leadsAlike(slice, closedSlice(slice, left));
+    if (!this.#seen(namespace, name).some(isOpen)) return;
+    const present = await this.#present(namespace, name, options);
+    await Promise.all(present.filter(isOpen).map((slice) => this.#replace(closedSlice(slice, left), options)));
+  }
+
   /** Takes the resolver out of the path of a Service. Reads what is there: what was last seen may be older than a join. */
   async leave(namespace: string, service: string, options: CallOptions = {}): Promise<void> {
     const present = await this.#present(namespace, service, options);
@@ -87,6 +107,15 @@ export class PathSlices {
       }
     }
     throw new SliceContended({ slice: keyOf(slice), tries: TRIES });
+  }
+
+  /** One that somebody wrote or deleted meanwhile is left to the turn that hears of it. */
+  async #replace(slice: EndpointSlice, options: CallOptions): Promise<void> {
+    try {
+      await this.#options.slices.replace(slice, options);
+    } catch (error) {
+      if (!isOvertaken(error, true)) throw error;
+    }
   }
 
   async #get({ metadata }: EndpointSlice, options: CallOptions): Promise<EndpointSlice | undefined> {

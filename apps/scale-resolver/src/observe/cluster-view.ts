@@ -24,7 +24,7 @@ import type { Pods } from "../decide/snapshot.ts";
 import { elastiServices, type StoredElastiService } from "../elasti-service-resource.ts";
 import { Bindings, namedService } from "./bindings.ts";
 import type { ServiceEndpoint } from "./endpoints.ts";
-import { type ResolverEndpoint, resolverEndpoints } from "./resolver-endpoints.ts";
+import { leavingAddresses, type ResolverEndpoint, resolverEndpoints } from "./resolver-endpoints.ts";
 import { podsOf, serviceEndpoints } from "./service-endpoints.ts";
 import { SERVICE_NAME } from "./slice-labels.ts";
 
@@ -89,6 +89,10 @@ export class ClusterView {
   /** The replicas of this program that take requests. */
   readonly resolvers = (): readonly ResolverEndpoint[] =>
     resolverEndpoints(this.ownSlices ? this.ownSlices.values() : null, this.#options.podIps);
+
+  /** Addresses of those that are about to go, and still serve. */
+  readonly leavingResolvers = (): ReadonlySet<string> =>
+    leavingAddresses(this.ownSlices ? this.ownSlices.values() : null);
 
   readonly endpoints = (key: string): readonly ServiceEndpoint[] | null =>
     this.slices.hasSynced ? serviceEndpoints(this.slices.by("service", key)) : null;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { EndpointSlice } from "@evenkeel/kube";
-import { countReplicas, resolverEndpoints } from "./resolver-endpoints.ts";
+import { countReplicas, leavingAddresses, resolverEndpoints } from "./resolver-endpoints.ts";
 
 type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number];
 
@@ -63,4 +63,15 @@ describe("the addresses of the resolver", () => {
     expect(countReplicas(own)).toBe(1);
     expect(resolverEndpoints([], ["10.0.0.9"])).toEqual([]);
   });
+});
+
+test("replicas that leave are those that say so and still serve", () => {
+  const endpoints = [
+    replica("10.0.0.1", "a"),
+    replica("10.0.0.2", "b", { ready: false, serving: true, terminating: true }),
+    replica("10.0.0.3", "c", { ready: false, serving: false, terminating: true }),
+    replica("10.0.0.4", "d", { ready: false, serving: false, terminating: false }),
+  ];
+  expect(leavingAddresses([slice(endpoints)])).toEqual(new Set(["10.0.0.2"]));
+  expect(leavingAddresses(null)).toEqual(new Set());
 });

@@ -26,6 +26,14 @@ export function resolverEndpoints(
   return [...byPlace].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);
 }
 
+/** Addresses that still take requests when no replica is ready: of those that leave, and serve until they are gone. */
+export function leavingAddresses(slices: Iterable<EndpointSlice> | null): ReadonlySet<string> {
+  const leaving = [...(slices ?? [])].flatMap(({ endpoints }) =>
+    (endpoints ?? []).filter(({ conditions }) => conditions?.terminating === true && conditions.serving === true),
+  );
+  return new Set(leaving.flatMap(({ addresses }) => addresses.slice(0, 1)));
+}
+
 /** A replica with two families is one. */
 export function countReplicas(endpoints: readonly ResolverEndpoint[]): number {
   return new Set(endpoints.map(({ replica }) => replica)).size;
