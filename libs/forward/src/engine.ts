@@ -2,6 +2,7 @@ import type { Clock, Logger } from "@evenkeel/runtime";
 import type { Batch } from "./batch.ts";
 import type { Router } from "./destination.ts";
 import type { Deadlines, ForwardLimits } from "./limits.ts";
+import type { UnreadConnections } from "./client/unread-connections.ts";
 import type { Tally } from "./tally.ts";
 import type { Origins } from "./upstream/origins.ts";
 import type { Wheel } from "./wheel.ts";
@@ -27,6 +28,7 @@ export interface Engine {
   /** The name that stands in `Via`. */
   readonly proxy: string;
   readonly batch: Batch;
+  readonly unread: UnreadConnections;
   /** Writes heads that nothing has followed, at the end of the tick. */
   readonly flush: FlushQueue;
 }

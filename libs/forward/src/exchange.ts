@@ -39,4 +39,9 @@ export interface Exchange extends Head {
   readonly left: boolean;
   /** The client's connection ends after this answer: `connection: close` in HTTP/1.1, GOAWAY in HTTP/2. */
   closeAfter(): void;
+  /**
+   * The client's connection is not read for a moment after this answer, since others wait for theirs: until `Forwarder.readOn`, and no
+   * longer than some 100 ms. A client that asks again on it waits so long. Of no effect in HTTP/2.
+   */
+  unreadAfter(): void;
 }

@@ -1,6 +1,7 @@
 import { MetricRegistry } from "@evenkeel/metrics";
 import type { Clock, Door, Logger } from "@evenkeel/runtime";
 import { Batch } from "./batch.ts";
+import { UnreadConnections } from "./client/unread-connections.ts";
 import type { Origin, Router } from "./destination.ts";
 import { type Engine, FlushQueue } from "./engine.ts";
 import { type Deadlines, defaultDeadlines, defaultLimits, type ForwardLimits } from "./limits.ts";
@@ -41,6 +42,7 @@ export class Forwarder implements Door {
   readonly #tally: Tally;
   readonly #origins: Origins;
   readonly #batch = new Batch();
+  readonly #unread: UnreadConnections;
   readonly #flush = new FlushQueue();
   readonly #listeners = new Set<Listener>();
   readonly #main: Listener;
@@ -51,6 +53,7 @@ export class Forwarder implements Door {
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#deadlines = { ...defaultDeadlines, ...options.deadlines };
     this.#wheel = new Wheel(options.clock);
+    this.#unread = new UnreadConnections(this.#wheel);
     this.#tally = new Tally(options.registry, options.clock);
     this.#origins = new Origins({
       limits: this.#limits,
@@ -121,6 +124,11 @@ export class Forwarder implements Door {
     return warmUp(make, clock, options);
   }
 
+  /** Reads connections again that are left unread since others wait; see `Exchange.unreadAfter`. */
+  readOn(): void {
+    this.#unread.read();
+  }
+
   /** Exchanges that are at `origin` now, tunnels among them. */
   inFlight(origin: Origin): number {
     return this.#origins.inFlight(origin);
@@ -155,6 +163,7 @@ export class Forwarder implements Door {
       origins: this.#origins,
       proxy: proxy ?? "evenkeel",
       batch: this.#batch,
+      unread: this.#unread,
       flush: this.#flush,
     };
     const listener: Listener = new Listener(engine, options);

@@ -23,7 +23,7 @@ export interface ForwardLimits {
   readonly headBytes: number;
   /** How long a client may take for its request's head, in milliseconds. */
   readonly headTime: number;
-  /** Open connections of clients at one listener; more are closed at once. */
+  /** Open connections of clients, at all listeners together; more are closed at once. */
   readonly connections: number;
   /** Streams that an HTTP/2 client may have open on one connection. */
   readonly streams: number;

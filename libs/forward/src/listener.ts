@@ -74,7 +74,6 @@ export class Listener {
     });
     // Node drops the headers beyond its count without a word; the bytes are bounded anyway.
     this.#http1.maxHeadersCount = 0;
-    this.#http1.maxConnections = limits.connections;
     this.#http1.on("request", (request, response) => this.#request(request, response, false));
     this.#http1.on("checkContinue", (request, response) => this.#request(request, response, true));
     this.#http1.on("upgrade", (request, socket, head) => this.#upgrade(request, socket as Socket, head));
@@ -162,7 +161,11 @@ export class Listener {
   }
 
   #connection(socket: Socket): void {
-    const { tally } = this.#engine;
+    const { tally, limits } = this.#engine;
+    if (tally.open.client >= limits.connections) {
+      socket.destroy();
+      return;
+    }
     this.#sockets.add(socket);
     tally.opened("client");
     socket.once("close", () => {

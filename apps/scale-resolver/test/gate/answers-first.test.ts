@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import { Agent, type ServerResponse } from "node:http";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
 import { ask } from "./ask.ts";
@@ -47,4 +47,21 @@ describe("that nobody waits any more is said", () => {
     await until(() => world.gate.activity(KEY).inFlight === 0);
     expect(world.changes).toEqual([KEY]);
   });
+});
+
+test("who has an answer and asks again on its connection comes after those who wait, and does not wait longer than they", async () => {
+  await using world = await GateWorld.start({}, new FakeClock());
+  await using pod = await PodServer.start();
+  const port = await world.put(KEY, { hold: { concurrencyPerPod: 1 } });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const first = ask(port, { id: "first", agent });
+  await until(() => world.gate.activity(KEY).pending === 1);
+  const others = ["second", "third"].map((id) => ask(port, { id }));
+  await until(() => world.gate.activity(KEY).pending === 3);
+  const again = first.then(() => ask(port, { id: "again", agent }));
+  world.gate.endpoints(KEY, [pod.endpoint()]);
+  await Promise.all([again, ...others]);
+  expect(pod.arrivals.map(({ id }) => id).at(0)).toBe("first");
+  expect(pod.arrivals.map(({ id }) => id).at(-1)).toBe("again");
+  agent.destroy();
 });

@@ -70,6 +70,7 @@ export abstract class ClientExchange extends Timed implements Asker {
   abstract bodyTrailers(): readonly string[];
   abstract interim(status: number, headers: string[]): void;
   abstract closeAfter(): void;
+  abstract unreadAfter(): void;
   /** Writes the head of the final answer. */
   protected abstract writeHead(status: number, text: string, headers: string[], complete: boolean): void;
   /** Writes a part of its body. False if the client is slower, until `drained`. */

@@ -9,7 +9,7 @@ import type { RequestShape } from "./request-shape.ts";
 import { Linger } from "./linger.ts";
 import { mayHaveBody } from "./may-have-body.ts";
 import { plainAddress } from "./plain-address.ts";
-import { nextTurn } from "./turns.ts";
+import { isTaken, nextTurn } from "./turns.ts";
 import type { UpgradeStart } from "./upgrade-start.ts";
 
 /** Bytes of a whole body up to which it goes out in one write with its head. */
@@ -44,6 +44,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
   /** The whole body of the answer, which goes out with its head at the end of the turn. */
   #whole: Buffer | undefined = undefined;
   #listensToDrain = false;
+  #unreadAfter = false;
 
   constructor(
     engine: Engine,
@@ -87,6 +88,10 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
 
   closeAfter(): void {
     this.#response.shouldKeepAlive = false;
+  }
+
+  unreadAfter(): void {
+    this.#unreadAfter = true;
   }
 
   interim(status: number, headers: string[]): void {
@@ -231,9 +236,13 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
 
   /** The client's side is over. */
   over(whole: boolean): void {
+    const { socket, complete } = this.#request;
+    // Not where something goes on: a request that came behind this one, the rest of a body.
+    const isKept = whole && complete && this.#response.shouldKeepAlive;
+    if (this.#unreadAfter && isKept && !isTaken(socket)) this.engine.unread.add(socket);
     this.ended(whole);
     this.#start?.release();
-    nextTurn(this.#request.socket);
+    nextTurn(socket);
   }
 }
 

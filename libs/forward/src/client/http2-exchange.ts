@@ -69,6 +69,10 @@ export class Http2Exchange extends ClientExchange {
     return this.#bodyTrailers;
   }
 
+  unreadAfter(): void {
+    // Its connection carries others too.
+  }
+
   closeAfter(): void {
     const { session } = this.#stream;
     if (session && !session.closed && !session.destroyed) session.close();

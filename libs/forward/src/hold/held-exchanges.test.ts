@@ -26,6 +26,7 @@ function newExchange(head: Partial<Exchange> = {}) {
       return gone;
     },
     closeAfter: () => undefined,
+    unreadAfter: () => undefined,
     ...head,
   };
   const leave = () => {

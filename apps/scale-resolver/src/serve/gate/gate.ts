@@ -57,6 +57,7 @@ export class Gate {
       ledger: this.#ledger,
       wake,
       changed,
+      handedOver: () => this.#door.readOn(),
       firstAnswer: (service, milliseconds) => {
         metrics.wakeSeconds.observe({ ...service.labels, phase: "connect" }, milliseconds / 1000);
         options.firstAnswer?.(service.key, milliseconds);

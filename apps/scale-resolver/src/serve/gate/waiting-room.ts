@@ -37,6 +37,8 @@ export interface WaitingRoomOptions {
   readonly ledger: Ledger;
   readonly wake: (key: string) => void;
   readonly changed: (key: string) => void;
+  /** Requests that waited for a Service have their answers now, but for long ones. */
+  readonly handedOver: () => void;
   /** The first request that was held for `service` has its answer, so many milliseconds after something served. */
   readonly firstAnswer: (service: GatedService, milliseconds: number) => void;
 }
@@ -162,8 +164,11 @@ export class WaitingRoom implements RequestOwner {
   }
 
   #tell(service: GatedService): void {
-    service.toldLater?.();
-    service.toldLater = undefined;
+    if (service.toldLater) {
+      service.toldLater();
+      service.toldLater = undefined;
+      this.#options.handedOver();
+    }
     service.toldAt = this.#options.clock.monotonic();
     this.changed(service);
   }
@@ -205,6 +210,7 @@ export class WaitingRoom implements RequestOwner {
     if (request.held) request.answerHeaders = coldStartHeaders(request);
     if (!request.probe) service.inFlight += 1;
     if (byPort && service.sendsAway) exchange.closeAfter();
+    if (way.waiting > 0) exchange.unreadAfter();
     this.#give(request, request);
   }
 
