@@ -50,6 +50,20 @@ describe("several doors of one forwarder", () => {
     expect(await text(stage.port)).toBe("door");
   });
 
+  test("have as many connections of clients together as one forwarder may, and close those beyond", async () => {
+    const router = { route: () => ({ refuse: { status: 404, body: "here" } }) };
+    await using stage = await Stage.start({ router, limits: { connections: 3 } });
+    const other = await stage.forwarder.listen({ name: "payments", host: "127.0.0.1", port: 0 });
+    const kept = [await Wire.to(stage.port), await Wire.to(other.port), await Wire.to(other.port)];
+    await stage.settled({ clientSockets: 3 });
+    for (const port of [stage.port, other.port]) expect(await (await Wire.to(port)).end()).toBe("");
+    expect(stage.forwarder.counts().clientSockets).toBe(3);
+    for (const client of kept) await client.send(GET).until("here");
+    kept[2]?.socket.destroy();
+    await stage.settled({ clientSockets: 2 });
+    await (await Wire.to(stage.port)).send(GET).until("here");
+  });
+
   test("say who cannot listen, and where", async () => {
     await using stage = await Stage.start({});
     await expect(

@@ -17,7 +17,7 @@ export function descriptorLimit(read: () => string = () => readFileSync("/proc/s
 
 /** Foresees that no file descriptor is left, when held requests could be neither forwarded nor answered. */
 export class Descriptors {
-  /** How many connections of clients a port may have: the others are for pods, and for telling clients that there is no room. */
+  /** How many connections clients may have, at all ports together: the other descriptors are for pods, and for telling clients that there is no room. */
   readonly connections: number;
   readonly #most: number;
   readonly #open: () => number;
