@@ -234,6 +234,17 @@ describe("Preview", () => {
     });
   });
 
+  test("foretells that the end of its period wakes a service", async () => {
+    const observe = () => Promise.resolve(quietService({ ...atZero, withinPeriod: false }));
+    await using at = await serve({ observe });
+    at.store.put(stored("checkout"));
+    expect(await at.client.preview({ service: checkout })).toMatchObject({
+      state: State.STATE_ZERO,
+      next: State.STATE_WAKE,
+      reason: "OutsidePeriod",
+    });
+  });
+
   test("counts the requests of this moment", async () => {
     await using at = await serve({}, undefined, () => seenBy({ inFlight: 1, requests: 41 }));
     at.store.put(stored("checkout"));
