@@ -7,6 +7,7 @@ kind: Service
   {{- end }}
 spec:
   type: {{ .Values.service.type }}
+  ipFamilyPolicy: {{ .Values.service.ipFamilyPolicy }}
   selector: {{- include "evenkeel-lib.selector" . | nindent 4 }}
   ports:
     - { name: admin, port: 8080, targetPort: admin }

@@ -141,6 +141,11 @@ test(
   TEST_TIMEOUT_MS,
 );
 
+test("its own Service asks for addresses of both families, by which it joins the paths of Services that have both", async () => {
+  const { spec } = await get<{ spec: { ipFamilyPolicy?: string } }>(cluster(), "service", SERVICE, "-n", NAMESPACE);
+  expect(spec.ipFamilyPolicy).toBe("PreferDualStack");
+});
+
 test("by the audit log no right was missing", async () => {
   const { refused, allowedElsewhere } = await usedRights(cluster(), SERVICE);
   expect({ refused, allowedElsewhere }).toEqual({ refused: [], allowedElsewhere: [] });
