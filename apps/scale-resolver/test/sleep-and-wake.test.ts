@@ -181,7 +181,7 @@ describe("a service", () => {
     world.metric = 0;
     const first = world.serve();
     await world.elasti("shop");
-    await world.inState("shop", "Zero");
+    await world.sleeps("shop");
     first.signal("SIGTERM");
     await first.exit;
     world.serve();
