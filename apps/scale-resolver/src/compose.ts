@@ -54,6 +54,7 @@ import { DrainRelay } from "./serve/drain-service-relay.ts";
 import { externalScalerService, scaledSights } from "./serve/external-scaler.ts";
 import { Preparations } from "./serve/preparations.ts";
 import { resolverService } from "./serve/resolver-service.ts";
+import { wakeOnDemand } from "./serve/wake-on-demand.ts";
 import { Turns } from "./turn.ts";
 
 type ScaleResolver = Service<
@@ -239,17 +240,9 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   const transport = rpcTransport(service);
   if (transport !== "insecure") service.use(transport);
   const rpc = rpcServer(service, transport, new CachedAuthorizer(new AccessReviewer(kube), { clock }));
-  const wakeOnDemand = async (of: string, called: string, reason: string) => {
-    const binding = view.binding(serviceKey(of, called));
-    if (!binding) return false;
-    const outcome = await scales.wake(of, binding.target, binding.minReplicas);
-    if (binding.autoscaler) await autoscalers.resume(of, binding.autoscaler);
-    log.info({ namespace: of, service: called, reason, outcome }, "asked to wake a service");
-    changed(serviceKey(of, called));
-    return outcome === "woken";
-  };
+  const wake = wakeOnDemand({ binding: (key) => view.binding(key), scales, autoscalers, log, changed });
   rpc.add(decisionsService({ source: stream, recording: (id) => decisions.recording(id) }));
-  rpc.add(resolverService({ board, elastiServices: resource, wake: wakeOnDemand, clock }));
+  rpc.add(resolverService({ board, elastiServices: resource, wake, clock }));
   rpc.add(drainService({ preparations, board, clock, endpoints: view.endpoints, relay }));
   rpc.add(
     externalScalerService({ ...scaledSights(view, board, activities, (listener) => news.subscribe(listener)), clock }),
