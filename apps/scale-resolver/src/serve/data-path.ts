@@ -66,7 +66,7 @@ export function dataPath(options: DataPathOptions): DataPath {
     random,
     log,
     onScaled: (key, { outcome }) => {
-      wakes.scaled(key, outcome === "woken");
+      wakes.scaled(key, outcome);
       table.operatorCalls.inc({ error: outcome === "failed" ? "failed" : "" });
       changed(key);
     },
@@ -95,6 +95,7 @@ export function dataPath(options: DataPathOptions): DataPath {
       activities.tell(key);
     },
     firstAnswer: (key) => wakes.answered(key),
+    unanswered: (key) => wakes.unanswered(key),
   });
   const activities = new Activities({
     state: options.state,

@@ -1,5 +1,6 @@
 import type { Metrics } from "@evenkeel/metrics";
 import type { Clock } from "@evenkeel/runtime";
+import type { Scaled } from "../act/waker.ts";
 import type { metrics } from "../metrics.ts";
 import type { WakeRecord } from "./service-history.ts";
 
@@ -35,9 +36,10 @@ export class Wakes {
     return startMs === null ? null : Math.round((scaleMs ?? 0) + startMs);
   }
 
-  /** A request is held. */
+  /** A request is held, and nothing serves: a wake that had come to a ready pod is over. */
   begin(key: string): void {
-    if (this.#running.has(key)) return;
+    const running = this.#running.get(key);
+    if (running && running.ready === undefined) return;
     const { clock } = this.#options;
     const record = { startedAt: clock.now(), scaleMs: null, startMs: null, connectMs: null, held: 1 };
     this.#running.set(key, { began: clock.monotonic(), scaled: undefined, ready: undefined, record });
@@ -49,11 +51,11 @@ export class Wakes {
     this.#options.metrics.wakes.inc(labelsOf(key));
   }
 
-  /** The scale call was answered; `woken` says that it was this one which scaled the workload up. */
-  scaled(key: string, woken: boolean): void {
+  /** What came of a call that scales. One that failed is followed by another. */
+  scaled(key: string, outcome: Scaled["outcome"]): void {
     const running = this.#running.get(key);
-    if (!running || running.scaled !== undefined) return;
-    if (woken) this.count(key);
+    if (!running || running.scaled !== undefined || outcome === "failed") return;
+    if (outcome === "woken") this.count(key);
     running.scaled = this.#options.clock.monotonic();
     this.#took(key, running, "scale", running.scaled - running.began);
   }
@@ -77,6 +79,11 @@ export class Wakes {
   /** Nobody waits any more. */
   abandon(key: string): void {
     if (this.#running.get(key)?.ready === undefined) this.#running.delete(key);
+  }
+
+  /** Whoever had waited is gone without an answer. */
+  unanswered(key: string): void {
+    this.#running.delete(key);
   }
 
   forget(key: string): void {

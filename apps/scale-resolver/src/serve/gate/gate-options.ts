@@ -26,6 +26,8 @@ export interface GateOptions {
   readonly changed: (key: string) => void;
   /** The first request that was held has its whole answer, so many milliseconds after something began to serve. */
   readonly firstAnswer?: (key: string, milliseconds: number) => void;
+  /** All requests that were held ended without one: `firstAnswer` is not called for this wake any more. */
+  readonly unanswered?: (key: string) => void;
   /** Files and sockets that the process may have open; as the system says unless set. */
   readonly descriptorLimit?: number;
 }

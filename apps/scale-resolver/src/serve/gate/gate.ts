@@ -62,6 +62,7 @@ export class Gate {
         metrics.wakeSeconds.observe({ ...service.labels, phase: "connect" }, milliseconds / 1000);
         options.firstAnswer?.(service.key, milliseconds);
       },
+      unanswered: (key) => options.unanswered?.(key),
     });
     const forwarder = {
       name: "requests",

@@ -30,6 +30,8 @@ export class GatedService {
   pending = 0;
   pendingBytes = 0;
   inFlight = 0;
+  /** Those of them that had waited. */
+  heldInFlight = 0;
   requests = 0;
   lastRequestAt: number | null = null;
   /** When decisions were last told of a request, in monotonic milliseconds. */

@@ -41,6 +41,8 @@ export interface WaitingRoomOptions {
   readonly handedOver: () => void;
   /** The first request that was held for `service` has its answer, so many milliseconds after something served. */
   readonly firstAnswer: (service: GatedService, milliseconds: number) => void;
+  /** None of those that were held since something serves has got one, and none is left. */
+  readonly unanswered: (key: string) => void;
 }
 
 /** Every request of every Service from its routing to its end: it goes to a pod at once, waits for one, or is refused. */
@@ -108,6 +110,7 @@ export class WaitingRoom implements RequestOwner {
     const { way, slot, held } = request;
     const { service } = way;
     if (!request.probe) service.inFlight -= 1;
+    if (held) service.heldInFlight -= 1;
     request.slot = undefined;
     slot?.done();
     if (service.inFlight === 0 && service.toldLater) this.#tell(service);
@@ -116,7 +119,15 @@ export class WaitingRoom implements RequestOwner {
       this.#options.firstAnswer(service, this.#options.clock.monotonic() - service.offeredAt);
       service.offeredAt = undefined;
     }
+    this.#giveUp(service);
     this.#record(request, "released", status);
+  }
+
+  /** There will be no first answer once whoever waited is gone: the next that waits is of another wake, or of none. */
+  #giveUp(service: GatedService): void {
+    if (service.offeredAt === undefined || service.pending + service.heldInFlight > 0) return;
+    service.offeredAt = undefined;
+    this.#call(this.#options.unanswered, service);
   }
 
   /** Hands a request back that can be sent to no Service address again. */
@@ -196,7 +207,9 @@ export class WaitingRoom implements RequestOwner {
     else this.#refuse(request, this.#why(settlement.outcome));
     if (!place) return;
     way.eased();
-    if (service.pending === 0) this.#tellAfterAnswers(service);
+    if (service.pending > 0) return;
+    this.#giveUp(service);
+    this.#tellAfterAnswers(service);
   }
 
   #release(request: GateRequest, slot: NonNullable<GateRequest["slot"]>): void {
@@ -207,7 +220,10 @@ export class WaitingRoom implements RequestOwner {
     request.pod = pod;
     request.origin = protocolOf(exchange) === "h2c" ? pod.h2c : pod.http1;
     if (service.dialled !== null) request.headers = [DIALLED, service.key];
-    if (request.held) request.answerHeaders = coldStartHeaders(request);
+    if (request.held) {
+      request.answerHeaders = coldStartHeaders(request);
+      service.heldInFlight += 1;
+    }
     if (!request.probe) service.inFlight += 1;
     if (byPort && service.sendsAway) exchange.closeAfter();
     if (way.waiting > 0) exchange.unreadAfter();
