@@ -36,11 +36,16 @@ const AGAIN = 60_000;
 /** Makes the ScaledObjects that ElastiServices ask for, by which KEDA asks this resolver. They go with their ElastiService. */
 export class ScaledObjects {
   readonly #options: ScaledObjectsOptions;
-  /** What was last applied, by object. */
+  /** What was last applied, by object; the oldest first. */
   readonly #applied = new Map<string, { readonly text: string; readonly at: number }>();
 
   constructor(options: ScaledObjectsOptions) {
     this.#options = options;
+  }
+
+  /** Objects of which is known what was last applied. */
+  get remembered(): number {
+    return this.#applied.size;
   }
 
   async keep(object: StoredElastiService, binding: Binding, options: CallOptions = {}): Promise<void> {
@@ -52,7 +57,17 @@ export class ScaledObjects {
     const now = this.#options.clock.monotonic();
     if (applied?.text === text && now - applied.at < AGAIN) return;
     await this.#options.kube.resource(scaledObjects).apply(wanted, { ...options, fieldManager: MANAGER, force: true });
+    this.#applied.delete(key);
     this.#applied.set(key, { text, at: now });
+    this.#forget(now);
+  }
+
+  /** What would be applied again anyhow need not be remembered: nobody tells of objects that are gone. */
+  #forget(now: number): void {
+    for (const [key, { at }] of this.#applied) {
+      if (now - at < AGAIN) return;
+      this.#applied.delete(key);
+    }
   }
 
   #wanted(

@@ -123,6 +123,7 @@ export function dataPath(options: DataPathOptions): DataPath {
     wakes.ready(key);
     waker.awake(key);
   };
-  use(new Feeder({ view, gate, log, ready, prepare }));
+  const forgotten = (key: string) => wakes.forget(key);
+  use(new Feeder({ view, gate, log, ready, forgotten, prepare }));
   return { gate, wakes, activities, waker };
 }

@@ -10,10 +10,12 @@ import type { Gate } from "./gate/gate.ts";
 import type { GateRoute } from "./gate/gate-route.ts";
 
 export interface FeederOptions {
-  readonly view: ClusterView;
+  readonly view: Pick<ClusterView, "objects" | "services" | "slices" | "bindings" | "binding" | "endpoints">;
   readonly gate: Pick<Gate, "put" | "remove" | "endpoints">;
   /** Hears of each Service that has a ready pod. */
   readonly ready: (key: string) => void;
+  /** Hears of each Service that nobody looks after, again and again. */
+  readonly forgotten: (key: string) => void;
   /** Finds out what is needed to wake a workload, before it has to be quick. */
   readonly prepare: (target: TargetRef) => Promise<void>;
   readonly log: Logger;
@@ -58,24 +60,25 @@ export class Feeder implements Component {
   }
 
   #feed(key: string): void {
-    const { view, gate, prepare } = this.#options;
+    const { view, gate, prepare, forgotten } = this.#options;
     const binding = view.binding(key);
     const service = view.services.get(key);
     const stray = binding ? undefined : view.bindings.strayOf(key);
     if (stray && service && this.#isInPath(key)) {
-      this.#after(key, () => gate.put(refusingRoute(stray, service)), false);
+      void this.#after(key, () => gate.put(refusingRoute(stray, service)));
       this.#tellEndpoints(key);
       return;
     }
+    if (!binding) forgotten(key);
     if (!binding || !service) {
-      if (this.#known.has(key) && !(service && this.#isInPath(key))) this.#after(key, () => gate.remove(key), true);
+      if (this.#known.has(key) && !(service && this.#isInPath(key))) this.#remove(key);
       return;
     }
     // One that cannot be found now is looked for again when it is to be woken.
     void prepare(binding.target).catch(() => undefined);
     const { service: of = binding.service, ports = [] } = view.bindings.ownerOf(key)?.status ?? {};
     const given = of === binding.service ? ports : [];
-    this.#after(key, () => gate.put(routeOf(binding, service, given)), false);
+    void this.#after(key, () => gate.put(routeOf(binding, service, given)));
     this.#tellEndpoints(key);
   }
 
@@ -85,14 +88,25 @@ export class Feeder implements Component {
     return [...slices].some(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER);
   }
 
+  #remove(key: string): void {
+    const { gate } = this.#options;
+    const run = this.#after(key, () => gate.remove(key));
+    void run.then(() => {
+      // Somebody looks after it again.
+      if (this.#known.get(key) !== run) return;
+      this.#known.delete(key);
+      gate.endpoints(key, []);
+    });
+  }
+
   /** What concerns one Service is done in order. */
-  #after(key: string, task: () => Promise<void>, last: boolean): void {
+  #after(key: string, task: () => Promise<void>): Promise<void> {
     const { log } = this.#options;
     const run = (this.#known.get(key) ?? Promise.resolve()).then(task).catch((error: unknown) => {
       log.warn({ error, service: key }, "the gate did not take a change");
     });
     this.#known.set(key, run);
-    if (last) void run.then(() => this.#known.get(key) === run && this.#known.delete(key));
+    return run;
   }
 
   #tellEndpoints(key: string): void {

@@ -86,6 +86,7 @@ export class Wakes {
     this.#running.delete(key);
   }
 
+  /** Nobody looks after a Service any more: whoever does next begins without its past. */
   forget(key: string): void {
     this.#running.delete(key);
     this.#last.delete(key);

@@ -1,0 +1,81 @@
+import { type EndpointSlice, type Service, Store } from "@evenkeel/kube";
+import { beforeEach, describe, expect, test } from "@jest/globals";
+import type { StoredElastiService } from "../elasti-service-resource.ts";
+import { Bindings, namedService } from "../observe/bindings.ts";
+import type { ServiceEndpoint } from "../observe/endpoints.ts";
+import { silence } from "../testing/loopback-rpc.ts";
+import { stored } from "../testing/shown-service.ts";
+import { Feeder } from "./feeder.ts";
+
+const KEY = "shop/checkout";
+const POD: ServiceEndpoint = {
+  ...{ address: "10.0.0.7", pod: "checkout-1", uid: "p1", ports: { http: 8080 } },
+  ...{ ready: true, serving: true, terminating: false },
+};
+
+describe("the gate", () => {
+  let objects: Store<StoredElastiService, "service">;
+  let feeder: Feeder;
+  /** What the gate was told, in order. */
+  let told: string[];
+  let forgotten: string[];
+
+  beforeEach(() => {
+    objects = new Store({ log: silence, indexes: { service: namedService } });
+    const services = new Store<Service>({ log: silence });
+    services.put({ metadata: { namespace: "shop", name: "checkout" }, spec: { ports: [{ name: "http", port: 80 }] } });
+    const bindings = new Bindings(objects);
+    told = [];
+    forgotten = [];
+    feeder = new Feeder({
+      view: {
+        ...{ objects, services, bindings },
+        slices: new Store<EndpointSlice, "service">({ log: silence, indexes: { service: () => [] } }),
+        endpoints: () => [POD],
+        binding: (key) => {
+          const owner = bindings.ownerOf(key);
+          const understood = owner && bindings.understand(owner);
+          return understood?.kind === "service" ? understood.binding : undefined;
+        },
+      },
+      gate: {
+        put: ({ key }) => Promise.resolve(void told.push(`put ${key}`)),
+        remove: (key) => Promise.resolve(void told.push(`remove ${key}`)),
+        endpoints: (key, { length }) => void told.push(`${length} at ${key}`),
+      },
+      ready: () => undefined,
+      forgotten: (key) => forgotten.push(key),
+      prepare: () => Promise.resolve(),
+      log: silence,
+    });
+    feeder.start();
+    forgotten.length = 0;
+  });
+
+  const settled = () => feeder.stop();
+
+  test("hears of the endpoints of a Service that is looked after, and keeps none of one that is not any more", async () => {
+    objects.put(stored("checkout"));
+    objects.remove(stored("checkout"));
+    await settled();
+    expect(told).toEqual([`1 at ${KEY}`, `put ${KEY}`, `remove ${KEY}`, `0 at ${KEY}`]);
+  });
+
+  test("keeps them of one whose ElastiService is made anew", async () => {
+    objects.put(stored("checkout"));
+    objects.remove(stored("checkout"));
+    objects.put(stored("checkout"));
+    await settled();
+    expect(told.slice(-2)).toEqual([`remove ${KEY}`, `put ${KEY}`]);
+    expect(told).not.toContain(`0 at ${KEY}`);
+  });
+
+  test("is not alone to forget a Service when its ElastiService goes, even if another comes at once", () => {
+    objects.put(stored("checkout"));
+    objects.put(stored("checkout", { status: { state: "Serve" } }));
+    expect(forgotten).not.toContain(KEY);
+    objects.remove(stored("checkout"));
+    objects.put(stored("checkout"));
+    expect(forgotten).toEqual([KEY]);
+  });
+});
