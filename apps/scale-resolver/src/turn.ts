@@ -34,6 +34,7 @@ import type { ClusterView } from "./observe/cluster-view.ts";
 import type { Observer } from "./observe/observer.ts";
 import { type Memories, stageAfter } from "./observe/stages.ts";
 import type { Board } from "./serve/board.ts";
+import { ProbeRules } from "./serve/gate/probe-rules.ts";
 import type { Wakes } from "./serve/wakes.ts";
 
 export interface TurnsOptions {
@@ -176,6 +177,7 @@ export class Turns {
       failure: outcome.failure,
       idleSince,
       lastWakeMs,
+      refusedProbes: new ProbeRules(binding.probes).refused.map(explain),
     };
     await this.#options.statuses.write(object, statusAfter(object.status, turn, now), signal);
     if (outcome.error) throw outcome.error;

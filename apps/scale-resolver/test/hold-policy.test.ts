@@ -1,5 +1,6 @@
 import { deployments, type KubeObject, type ResourceTypeOf, statefulSets } from "@evenkeel/kube";
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { elastiServices } from "../src/elasti-service-resource.ts";
 import { metricOf } from "./asking.ts";
 import { eventually, World } from "./world.ts";
 
@@ -100,6 +101,31 @@ describe("a request to a service that sleeps", () => {
     const scaled = world.calls.filter((call) => call.startsWith("PATCH ") && call.endsWith("/deployments/shop/scale"));
     expect(scaled).toHaveLength(1);
   }, 60_000);
+
+  test("is answered by no rule whose expression is refused, which a condition says until it is mended", async () => {
+    const rule = (value: string) => ({
+      path: { type: "RegularExpression", value },
+      response: { status: 200, body: "asleep" },
+    });
+    world = await World.start({ number: 17 });
+    await world.workload("shop", 0);
+    world.metric = 0;
+    world.serve();
+    await world.elasti("shop", { probeResponse: [rule("/healthz(?!/deep)")] });
+    await world.inState("shop", "Zero");
+    const used = (status: "False" | "True") =>
+      eventually(async () => {
+        const { conditions } = (await world.get("shop")).status ?? {};
+        expect(conditions).toContainEqual(expect.objectContaining({ type: "ProbeRulesUsed", status }));
+        return conditions?.find(({ type }) => type === "ProbeRulesUsed")?.message;
+      });
+    expect(await used("False")).toMatch(/probeResponse\[0\]\.path .* looks around/);
+    const body = { spec: { probeResponse: [rule("^/healthz$")] } };
+    await world.kube.resource(elastiServices).patch({ namespace: "default", name: "shop" }, { type: "merge", body });
+    await used("True");
+    expect((await world.ask("shop", { path: "/healthz" })).body).toBe("asleep");
+    expect(await world.replicas("shop")).toBe(0);
+  });
 
   test("wakes it with minTargetReplicas", async () => {
     await asleep(300, { minTargetReplicas: 3 });

@@ -8,11 +8,16 @@ const now = Date.parse(NOON);
 const inMinutes = (minutes: number) => now + minutes * 60_000;
 
 /** The status after a turn of a service that idles since then, and is otherwise as it was. */
-function after(before: ElastiServiceStatus | undefined, idleSince: number | null, changes: Changes = {}) {
+function after(
+  before: ElastiServiceStatus | undefined,
+  idleSince: number | null,
+  changes: Changes = {},
+  refusedProbes: readonly string[] = [],
+) {
   const snapshot = quietService({ triggers: [BUSY], ...changes });
   const { target } = checkout;
   const turn = { snapshot, decision: stateDecider.decide(snapshot), stage: snapshot.stage, ports: [], target };
-  const rest = { route: null, replicas: null, paused: null, failure: undefined, lastWakeMs: null };
+  const rest = { route: null, replicas: null, paused: null, failure: undefined, lastWakeMs: null, refusedProbes };
   return statusAfter(before, { ...turn, ...rest, idleSince }, now);
 }
 
@@ -35,5 +40,25 @@ describe("the time from which a cooldown counts", () => {
     const first = after(undefined, now);
     const last = after(first, inMinutes(1), { triggers: [{ ...BUSY, verdict: "idle" }] });
     expect(last.lastScaledUpTime).toBe("2026-11-16T12:01:00Z");
+  });
+});
+
+describe("a rule of probeResponse that cannot be used", () => {
+  const refused = ["the regular expression in probeResponse[0].path is not used"];
+  const probed = (before: ElastiServiceStatus | undefined, ...faults: readonly string[]) => {
+    const status = after(before, null, {}, faults);
+    return { status, condition: status.conditions?.find(({ type }) => type === "ProbeRulesUsed") };
+  };
+
+  test("is a condition that says which and why, and costs the service nothing else", () => {
+    const { status, condition } = probed(undefined, ...refused);
+    expect(condition).toMatchObject({ status: "False", reason: "PatternRefused", message: refused[0] });
+    expect(status.conditions?.find(({ type }) => type === "Ready")?.status).toBe("True");
+  });
+
+  test("is said to be mended, and of services that never had one nothing is said", () => {
+    const { status } = probed(undefined, ...refused);
+    expect(probed(status).condition).toMatchObject({ status: "True", reason: "Used" });
+    expect(probed(undefined).condition).toBeUndefined();
   });
 });

@@ -43,6 +43,8 @@ export interface TurnOutcome {
   readonly idleSince: number | null;
   /** How long the last wake took; null where this process saw none. */
   readonly lastWakeMs: number | null;
+  /** Why rules of `probeResponse` match nothing, a sentence each. */
+  readonly refusedProbes: readonly string[];
 }
 
 /** The status after a turn: the very same object if nothing in it changed, so that nothing need be written. */
@@ -52,7 +54,7 @@ export function statusAfter(
   now: number,
 ): ElastiServiceStatus {
   const { snapshot, stage, ports, route, lastWakeMs } = turn;
-  const conditions = setConditions(before?.conditions ?? [], judgements(turn), now);
+  const conditions = setConditions(before?.conditions ?? [], judgements(turn, before?.conditions), now);
   const status = updated(
     before,
     {
@@ -135,7 +137,10 @@ export function statusOfIdle(
   return updated(before, { observedGeneration: generation, ...rest, conditions }, now);
 }
 
-function judgements({ snapshot, decision, stage, failure }: TurnOutcome): readonly Judgement[] {
+function judgements(
+  { snapshot, decision, stage, failure, refusedProbes }: TurnOutcome,
+  before: readonly Condition[] = [],
+): readonly Judgement[] {
   const judge = (type: string, holds: boolean | undefined, reason: string, message: string): Judgement => ({
     type,
     status: holds === undefined ? "Unknown" : holds ? "True" : "False",
@@ -159,8 +164,18 @@ function judgements({ snapshot, decision, stage, failure }: TurnOutcome): readon
             ? judge("TriggersAvailable", false, "TriggerUnknown", `${silent.trigger}: ${silent.message}`)
             : judge("TriggersAvailable", true, "Read", "Every trigger has answered"),
         ]),
+    // Where every rule was used from the first, nothing need be said.
+    ...(refusedProbes.length === 0 && !before.some(({ type }) => type === PROBES)
+      ? []
+      : [
+          refusedProbes.length > 0
+            ? judge(PROBES, false, "PatternRefused", refusedProbes.join("; "))
+            : judge(PROBES, true, "Used", "Every rule of probeResponse is used"),
+        ]),
   ];
 }
+
+const PROBES = "ProbeRulesUsed";
 
 const SENTENCES: Readonly<Record<Stage["state"], string>> = {
   Serve: "Requests go straight to the pods",
