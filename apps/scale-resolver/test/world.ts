@@ -1,10 +1,8 @@
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pipeline, Readable } from "node:stream";
 import { ServiceProcess, type ServiceProcessOptions } from "@evenkeel/e2e";
 import { connectKube, deployments, type KubeClient, pods, services } from "@evenkeel/kube";
 import {
@@ -15,7 +13,6 @@ import {
   FaultPlan,
   podPrograms,
   type Prometheus,
-  type RunningPod,
   simNode,
   startApiServer,
   startPrometheus,
@@ -23,7 +20,8 @@ import {
 } from "@evenkeel/sim";
 import { parse } from "yaml";
 import { elastiServices, type StoredElastiService } from "../src/elasti-service-resource.ts";
-import { bytes } from "./bytes.ts";
+import { EchoPod, PORT, type Seen, textOf } from "./echo-pod.ts";
+import { UnderWay } from "./under-way.ts";
 
 const root = join(import.meta.dirname, "../../..");
 /** What the image holds; `nx run scale-resolver:integration` makes it first. */
@@ -37,12 +35,17 @@ const USER_AGENT = "tests";
 /** The query of the triggers of these tests. */
 export const QUERY = "sum(requests)";
 const UPTIME = 'min_over_time((max(up{container="prometheus"}) or vector(0))[1s:])';
-const PORT = 8080;
 
 export interface WorldOptions {
   /** From a pod's creation until it is ready. */
   readonly startDelay?: number;
+  /** From a pod's deletion until it is gone, whatever is under way. */
   readonly terminationDelay?: number;
+  /**
+   * From a pod's deletion until it ends by itself, in the first moment without a request of its Service under way: what breaks half way may be lost with
+   * any program. Unless told it serves until it is gone.
+   */
+  readonly leaveDelay?: number;
   /** After which a node sees a change of EndpointSlices. */
   readonly nodeLag?: (node: string) => number;
   /** How long after it is ready a pod refuses connections. */
@@ -51,16 +54,6 @@ export interface WorldOptions {
   readonly lenient?: boolean;
   /** The third part of addresses, so that worlds beside each other do not meet. */
   readonly number?: number;
-}
-
-/** What a pod has been asked. */
-export interface Seen {
-  readonly pod: string;
-  readonly method: string;
-  readonly path: string;
-  readonly body: string;
-  /** How long the pod had been gone, in milliseconds. */
-  readonly late: number;
 }
 
 /**
@@ -79,6 +72,7 @@ export class World implements AsyncDisposable {
   readonly calls: string[];
   readonly #processes: ServiceProcess[] = [];
   readonly #running: ReadonlySet<EchoPod>;
+  readonly #underWay: UnderWay;
   readonly #number: number;
   /** What the triggers read; null is no sample at all. */
   metric: number | null = 5;
@@ -86,6 +80,7 @@ export class World implements AsyncDisposable {
   private constructor(
     parts: Pick<World, "folder" | "api" | "faults" | "prometheus" | "plane" | "seen" | "calls">,
     running: ReadonlySet<EchoPod>,
+    underWay: UnderWay,
     number: number,
   ) {
     this.folder = parts.folder;
@@ -96,6 +91,7 @@ export class World implements AsyncDisposable {
     this.seen = parts.seen;
     this.calls = parts.calls;
     this.#running = running;
+    this.#underWay = underWay;
     this.#number = number;
     const settings = {
       kubeconfig: this.kubeconfig,
@@ -114,10 +110,12 @@ export class World implements AsyncDisposable {
   }
 
   static async start(options: WorldOptions = {}): Promise<World> {
-    const { startDelay = 300, terminationDelay = 500, nodeLag = () => 0, refuse = 0, number = 1, lenient } = options;
+    const { startDelay = 300, terminationDelay = 500, nodeLag = () => 0, number = 1, lenient } = options;
+    const { refuse = 0, leaveDelay = Infinity } = options;
     const folder = await mkdtemp(join(tmpdir(), "scale-resolver-"));
     const seen: Seen[] = [];
     const running = new Set<EchoPod>();
+    const underWay = new UnderWay();
     const faults = new FaultPlan();
     const calls: string[] = [];
     const plane = dataPlane({ nodeLag, locate: ({ address, port }) => ({ host: address, port }) });
@@ -132,7 +130,7 @@ export class World implements AsyncDisposable {
       behaviours: [
         ...controlPlane,
         ...workloads(kubelet),
-        podPrograms((pod) => new EchoPod(pod, { seen, refuse, running })),
+        podPrograms((pod) => new EchoPod(pod, { seen, refuse, leaveDelay, underWay, running })),
         plane.behaviour,
       ],
     });
@@ -141,7 +139,7 @@ export class World implements AsyncDisposable {
     api.load(JSON.stringify(simNode("node-a", { cpu: "64", memory: "64Gi", pods: 500 })));
     const prometheus = await startPrometheus();
     await writeFile(join(folder, "kubeconfig"), kubeconfigFor(api.url));
-    return new World({ folder, api, faults, prometheus, plane, seen, calls }, running, number);
+    return new World({ folder, api, faults, prometheus, plane, seen, calls }, running, underWay, number);
   }
 
   get kubeconfig(): string {
@@ -283,14 +281,14 @@ export class World implements AsyncDisposable {
       node === undefined
         ? { host: this.clusterAddress(name), port: PORT }
         : await this.plane.reach({ node, namespace: "default", service: name, port: PORT });
-    return ask(place, rest);
+    return this.#underWay.during(name, () => ask(place, rest));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#processes.map((service) => service[Symbol.asyncDispose]()));
     await this.kube.stop();
     await Promise.all([this.api.stop(), this.prometheus.stop()]);
-    for (const pod of this.#running) pod.end();
+    for (const pod of this.#running) pod.kill();
     await rm(this.folder, { recursive: true, force: true });
   }
 }
@@ -318,90 +316,6 @@ export async function ask(
   asked.end(body);
   const [answer] = (await once(asked, "response")) as [IncomingMessage];
   return { status: answer.statusCode ?? 0, headers: answer.headers, body: await textOf(answer) };
-}
-
-async function textOf(stream: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
-}
-
-interface EchoPodOptions {
-  readonly seen: Seen[];
-  readonly refuse: number;
-  /** Where it is while it listens. */
-  readonly running: Set<EchoPod>;
-}
-
-/** Before the number of bytes that a pod is asked for. */
-const DOWNLOAD = "/bytes/";
-
-function sendBytes(answer: ServerResponse, count: number): void {
-  answer.writeHead(200, { "content-length": count });
-  // A client that goes is no failure of the pod's.
-  pipeline(Readable.from(bytes(count)), answer, () => undefined);
-}
-
-/** How long nobody must have asked a pod that is gone before it stops to listen, in milliseconds. */
-const LINGER = 1000;
-
-/**
- * A pod that answers with its name and what it was asked, or with as many bytes as `/bytes/<count>` asks for. As programs do that end
- * well, it answers what was begun: it listens for a while after it is gone, so that nothing depends on how soon this process tells
- * everybody of it.
- */
-class EchoPod {
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  readonly #running: Set<EchoPod>;
-  #timer: NodeJS.Timeout | undefined;
-  #goneAt = Infinity;
-
-  constructor({ name, address }: RunningPod, { seen, refuse, running }: EchoPodOptions) {
-    this.#running = running.add(this);
-    this.#server = createServer((asked, answer) => {
-      const late = Math.max(0, performance.now() - this.#goneAt);
-      if (late > 0) this.kill();
-      void textOf(asked).then(
-        (body) => {
-          // The resolver's own question, whether it is in the path, may come to a pod.
-          if (asked.url !== "*")
-            seen.push({ pod: name, method: asked.method ?? "", path: asked.url ?? "", body, late });
-          if (asked.url?.startsWith(DOWNLOAD)) {
-            sendBytes(answer, Number(asked.url.slice(DOWNLOAD.length)));
-            return;
-          }
-          if (asked.url === "/redirect") answer.writeHead(302, { location: "/elsewhere" });
-          answer.end(`${name} ${asked.method ?? ""} ${asked.url ?? ""} ${body}`);
-        },
-        () => undefined,
-      );
-    });
-    this.#server.on("connection", (socket) => {
-      this.#sockets.add(socket.on("close", () => this.#sockets.delete(socket)));
-    });
-    // Two worlds of one number would answer for each other.
-    this.#server.on("error", (error) => {
-      throw error;
-    });
-    const listen = () => void this.#server.listen(PORT, address);
-    // Nobody may hear of a ready pod before it listens, unless that is asked for.
-    if (refuse === 0) listen();
-    else this.#timer = setTimeout(listen, refuse);
-  }
-
-  kill(): void {
-    this.#goneAt = Math.min(this.#goneAt, performance.now());
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.end(), LINGER);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-    this.#running.delete(this);
-    this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
-  }
 }
 
 /** Resolves when `check` does not throw any more. Fails with what it threw last after `limit` milliseconds. */
