@@ -1,14 +1,14 @@
 import type { ServiceProcess } from "@evenkeel/e2e";
 
-/** The sum of a metric's samples whose labels are those that are given. */
+/** The sum of a metric's samples whose labels are those that are given: 0 if there is none. Fails if there is no metric of that name. */
 export async function metricOf(
   url: string,
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): Promise<number> {
-  const text = await (await fetch(url)).text();
-  return text
-    .split("\n")
+  const lines = (await (await fetch(url)).text()).split("\n");
+  if (!lines.some((line) => line.startsWith(`# TYPE ${name} `))) throw new Error(`there is no metric ${name}`);
+  return lines
     .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
     .filter((line) => Object.entries(labels).every(([label, value]) => line.includes(`${label}="${value}"`)))
     .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);

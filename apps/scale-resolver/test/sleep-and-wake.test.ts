@@ -1,7 +1,7 @@
 import { endpointSlices } from "@evenkeel/kube";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { elastiServices } from "../src/elasti-service-resource.ts";
-import { eventually, World } from "./world.ts";
+import { type Answer, ask, eventually, World } from "./world.ts";
 
 let world: World;
 beforeEach(async () => {
@@ -17,13 +17,13 @@ async function ownSlices(service: string) {
   return (await world.kube.resource(endpointSlices).list({ namespace: "default", labelSelector })).items;
 }
 
-/** How many requests of a Service have come to the resolver, as its metrics say. */
+/** How many requests of a Service have come to the resolver, as its metrics say. Fails if they do not say. */
 async function requestsSeen(url: string, service: string): Promise<number> {
+  const series = `evenkeel_resolver_requests_total{namespace="default",service="${service}"} `;
   const text = await (await fetch(url)).text();
-  const line = text
-    .split("\n")
-    .find((one) => one.startsWith("evenkeel_resolver_requests_total") && one.includes(`"${service}"`));
-  return line === undefined ? 0 : Number(line.split(" ").at(-1));
+  const line = text.split("\n").find((one) => one.startsWith(series));
+  if (line === undefined) throw new Error(`there is no series ${series}`);
+  return Number(line.slice(series.length));
 }
 
 describe("a service", () => {
@@ -77,13 +77,23 @@ describe("a service", () => {
   }, 60_000);
 
   test("that is warm is out of the resolver's path: none of its requests touches it", async () => {
-    await world.workload("shop");
+    await world.workload("shop", 0);
     const service = world.serve();
     await world.elasti("shop");
-    await world.inState("shop", "Serve");
-    for (let sent = 0; sent < 50; sent++) expect((await world.ask("shop")).status).toBe(200);
-    expect(world.seen).toHaveLength(50);
-    expect(await requestsSeen(await service.url("admin", "/metrics"), "shop")).toBe(0);
+    await world.sleeps("shop");
+    expect((await world.ask("shop", { path: "/cold" })).status).toBe(200);
+    const { status } = await world.inState("shop", "Serve");
+    expect(await ownSlices("shop")).toEqual([]);
+    const metrics = await service.url("admin", "/metrics");
+    await eventually(async () => expect(await requestsSeen(metrics, "shop")).toBe(1));
+
+    for (let sent = 0; sent < 50; sent++) expect((await world.ask("shop", { path: "/warm" })).status).toBe(200);
+    expect(world.seen.filter(({ path }) => path === "/warm")).toHaveLength(50);
+    // What is counted is told a moment later: when one that was sent to the resolver itself shows, so would all before it.
+    const port = status?.ports?.[0]?.port ?? 0;
+    expect((await ask({ host: "127.0.0.1", port }, { path: "/direct" })).status).toBe(200);
+    await eventually(async () => expect(await requestsSeen(metrics, "shop")).toBeGreaterThan(1));
+    expect(await requestsSeen(metrics, "shop")).toBe(2);
     expect(await ownSlices("shop")).toEqual([]);
   });
 
@@ -103,24 +113,28 @@ describe("a service", () => {
     });
   });
 
-  test("that somebody else scales to zero loses no request, and is woken by the next", async () => {
+  test("that somebody else scales to zero loses no request and sends none to a pod that is gone, and is woken by the next", async () => {
+    // For the resolver to hear of it before the pod is gone, however busy the machine is.
+    await using world = await World.start({ number: 46, terminationDelay: 3000 });
     await world.workload("shop");
     world.serve();
     await world.elasti("shop", { triggers: undefined });
     await world.inState("shop", "Serve");
     await eventually(() => world.ask("shop"));
+    world.seen.length = 0;
     const stop = new AbortController();
-    const statuses: number[] = [];
+    const answers: Answer[] = [];
     const asking = (async () => {
-      while (!stop.signal.aborted) statuses.push((await world.ask("shop")).status);
+      while (!stop.signal.aborted) answers.push(await world.ask("shop", { path: `/${answers.length}` }));
     })();
     await world.scale("shop", 0);
     await eventually(async () => expect(await world.replicas("shop")).toBe(1));
     await world.inState("shop", "Serve");
     stop.abort();
     await asking;
-    expect(new Set(statuses)).toEqual(new Set([200]));
-    expect(statuses.length).toBeGreaterThan(10);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(answers.length).toBeGreaterThan(10);
+    expect(world.seen.filter(({ late }) => late)).toEqual([]);
   });
 
   test("stays awake without data, with a busy metric, outside its period, in a dry run and when it is paused", async () => {
