@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { bytes } from "./bytes.ts";
+import { digestOfBytes } from "./bytes.ts";
+import { imageStart } from "./image-start.ts";
+import { watchMemory } from "./process-memory.ts";
 import { World } from "./world.ts";
 
 const MIB = 2 ** 20;
@@ -11,12 +12,6 @@ const soak = process.env["SOAK"] === "1";
 const SIZE = soak ? 1024 * MIB : 256 * MIB;
 /** Bytes a second that a slow reader takes: a small part of what the pod could send. */
 const SLOW = 32 * MIB;
-/** Milliseconds between two looks at the memory of the process. */
-const LOOK = 250;
-
-/** As the image and the chart start it. */
-const NODE_FLAGS = ["--max-semi-space-size=1", "--v8-pool-size=1"];
-const IMAGE_ENV = { ...process.env, NODE_ENV: "production", MALLOC_ARENA_MAX: "1" };
 
 let world: World;
 beforeEach(async () => {
@@ -25,23 +20,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await world[Symbol.asyncDispose]();
 });
-
-/** Bytes of a process that are in memory. */
-function residentSize(pid: number): number {
-  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kibibytes) * 1024;
-}
-
-/** Looks at the memory of a process from now on; what it gives ends that, and says by how many bytes it had grown at most. */
-function watchMemory(pid: number): () => { readonly grown: number; readonly looks: number } {
-  const before = residentSize(pid);
-  const sizes: number[] = [];
-  const timer = setInterval(() => sizes.push(residentSize(pid)), LOOK);
-  return () => {
-    clearInterval(timer);
-    return { grown: Math.max(...sizes) - before, looks: sizes.length };
-  };
-}
 
 /** Takes an answer at a pace, in bytes a second, and gives what it hashes to. */
 async function take(answer: IncomingMessage, pace: number): Promise<string> {
@@ -65,7 +43,7 @@ describe(`a download of ${SIZE / MIB} MiB${soak ? "" : " (1 GiB with SOAK=1)"}`,
     "from a pod that was woken for it comes whole to a $reader reader, and the process stays as small as it was",
     async ({ pace }) => {
       await world.workload("shop", 0);
-      const service = world.serve([], { nodeFlags: NODE_FLAGS, env: IMAGE_ENV });
+      const service = world.serve([], imageStart());
       await world.elasti("shop", { triggers: undefined });
       await world.sleeps("shop");
       const port = (await world.get("shop")).status?.ports?.[0]?.port;
@@ -75,9 +53,7 @@ describe(`a download of ${SIZE / MIB} MiB${soak ? "" : " (1 GiB with SOAK=1)"}`,
       expect(answer.headers).toMatchObject({ "x-evenkeel-cold-start": "true" });
       const got = await take(answer, pace);
       const { grown, looks } = stop();
-      const sent = createHash("sha256");
-      for (const part of bytes(SIZE)) sent.update(part);
-      expect(got).toBe(sent.digest("hex"));
+      expect(got).toBe(digestOfBytes(SIZE));
       expect(looks).toBeGreaterThan(0);
       expect(grown).toBeLessThan(48 * MIB);
     },

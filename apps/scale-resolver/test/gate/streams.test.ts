@@ -1,14 +1,9 @@
-import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer as createHttp2Server, connect as connectHttp2, type ServerHttp2Stream } from "node:http2";
-import { request } from "node:http";
 import { connect } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { GateWorld, HOST, KEY, until } from "./gate-world.ts";
 import { endpointOf, freePort, podAddress, PodServer } from "./pod-server.ts";
-
-const MIB = 2 ** 20;
-const soak = process.env["SOAK"] === "1";
 
 test("a WebSocket that is opened cold waits for its pod, and then carries messages both ways", async () => {
   await using world = await GateWorld.start();
@@ -114,69 +109,3 @@ describe("gRPC", () => {
     session.destroy();
   });
 });
-
-/** Resolves when `count` has stood still for a while. */
-async function settles(count: () => number): Promise<void> {
-  let still = -1;
-  await until(async () => {
-    if (still === count()) return true;
-    still = count();
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    return false;
-  });
-}
-
-/** Uploads `size` bytes to a sleeping Service; gives what the pod got of it, and how much the process grew. */
-async function upload(size: number): Promise<{ sent: string; got: string; grown: number }> {
-  await using world = await GateWorld.start();
-  await using pod = await PodServer.start();
-  const port = await world.put();
-  const part = randomBytes(MIB);
-  const hash = createHash("sha1");
-  const asked = request({ host: HOST, port, method: "PUT", path: "/big", headers: { "content-length": size } });
-  const answered = once(asked, "response");
-  asked.flushHeaders();
-  await until(() => world.gate.activity(KEY).pending === 1);
-  let sent = 0;
-  let most = 0;
-  const before = process.memoryUsage.rss();
-  const writing = (async () => {
-    while (sent < size) {
-      sent += part.length;
-      hash.update(part);
-      if (!asked.write(part)) await once(asked, "drain");
-      most = Math.max(most, process.memoryUsage.rss());
-    }
-    asked.end();
-  })();
-  // Held, it stands still as soon as the buffers are full, long before its end.
-  await settles(() => sent);
-  expect(sent).toBeLessThan(size / 2);
-  world.gate.endpoints(KEY, [pod.endpoint()]);
-  await writing;
-  await answered;
-  await until(() => pod.arrivals.length === 1, 60_000);
-  const [arrival] = pod.arrivals;
-  expect(arrival?.bytes).toBe(size);
-  asked.destroy();
-  return { sent: hash.digest("hex"), got: arrival?.digest ?? "", grown: most - before };
-}
-
-test("an upload of 64 MiB is held unread and then sent whole, while the process stays as it is", async () => {
-  // The client and the pod live here too: the first upload fills their buffers and the heap's reserve.
-  await upload(64 * MIB);
-  const { sent, got, grown } = await upload(64 * MIB);
-  expect(got).toBe(sent);
-  expect(grown).toBeLessThan(40 * MIB);
-}, 120_000);
-
-(soak ? test : test.skip)(
-  "an upload of 1 GiB too (SOAK=1)",
-  async () => {
-    await upload(64 * MIB);
-    const { sent, got, grown } = await upload(1024 * MIB);
-    expect(got).toBe(sent);
-    expect(grown).toBeLessThan(48 * MIB);
-  },
-  600_000,
-);

@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "../../..");
+
+/** The arguments for services with traffic, which stand between `args:` and the program. */
+const TRAFFIC_FLAGS =
+  / args:\n(?: +#.*\n)* +\{\{- if \.traffic \}\}\n((?: +[#-] .*\n)+) +\{\{- end \}\}\n +- \/app\/main\.mjs\n/;
+
+/** How Node is started in a cluster. */
+export interface ImageStart {
+  /** What stands before the program; of two that contradict each other the last one counts. */
+  readonly nodeFlags: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** As the image's entry point and the chart's arguments after it have it. Fails if it cannot be told from these files. */
+export function imageStart(): ImageStart {
+  const dockerfile = readFileSync(join(root, "infra/docker/Dockerfile"), "utf8");
+  const template = readFileSync(join(root, "charts/lib/templates/_deployment.tpl"), "utf8");
+  const [program, ...flags] = JSON.parse(partOf(dockerfile, /^ENTRYPOINT (.*)$/m)) as string[];
+  const traffic = partOf(template, TRAFFIC_FLAGS)
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith("- "))
+    .map((line) => line.slice(2));
+  const nodeFlags = [...flags, ...traffic];
+  const odd = nodeFlags.find((flag) => !/^--[a-z0-9-]+(=[\w.-]+)?$/.test(flag));
+  if (program !== "/nodejs/bin/node" || odd !== undefined) throw new Error(`Node is not started by ${odd ?? program}`);
+  const env = { ...process.env };
+  for (const variable of partOf(dockerfile, /^ENV (NODE_ENV=.*)$/m).split(" ")) {
+    const [name = "", value] = variable.split("=", 2);
+    env[name] = value;
+  }
+  return { nodeFlags, env };
+}
+
+function partOf(text: string, pattern: RegExp): string {
+  const part = pattern.exec(text)?.[1];
+  if (part === undefined) throw new Error(`nothing fits ${String(pattern)}`);
+  return part;
+}
