@@ -203,7 +203,7 @@ test(
     await apply(cluster(), ...web());
     await eventually("the workload to be seen asleep", async () => {
       const { status } = await get<{ status?: { state?: string } }>(cluster(), "elastiservice", "web", "-n", "shop");
-      return status?.state === "Zero" ? undefined : JSON.stringify(status);
+      return status?.state === "Zero" ? undefined : JSON.stringify(status ?? null);
     });
     const [leader, other] = await roles();
     hold(leader, 2);
