@@ -1,6 +1,12 @@
 import type { Writable } from "node:stream";
 import type { Asker } from "./try.ts";
 
+/**
+ * Bytes from which on the memory of a part is freed as soon as it is sent. The garbage collector comes late, since it hardly counts
+ * what buffers hold: a large upload would leave tens of megabytes behind.
+ */
+const LARGE = 16_384;
+
 /** Carries a request's body to the upstream as fast as that takes it: never more is read than one buffer of the stream holds. */
 export class BodyPump {
   readonly #asker: Asker;
@@ -48,7 +54,13 @@ export class BodyPump {
 
   readonly #data = (data: Buffer): void => {
     this.#asker.bodyTaken();
-    if (!this.#sink.write(data)) this.#asker.body.pause();
+    const goesOn =
+      data.length < LARGE
+        ? this.#sink.write(data)
+        : this.#sink.write(data, (error) => {
+            if (!error) free(data);
+          });
+    if (!goesOn) this.#asker.body.pause();
   };
 
   readonly #drain = (): void => {
@@ -61,4 +73,9 @@ export class BodyPump {
     this.#detach();
     this.#done(this.#asker.bodyTrailers());
   };
+}
+
+/** Frees the memory of a buffer that nobody reads any more, unless it is a part of a larger one. */
+function free({ buffer, byteLength }: Buffer): void {
+  if (buffer.byteLength === byteLength) (buffer as ArrayBuffer).transfer(0);
 }
