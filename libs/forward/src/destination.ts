@@ -30,6 +30,8 @@ export interface Forward {
   readonly path?: string;
   /** Names (in lower case) and values in turn that the answer carries besides the upstream's. */
   readonly answerHeaders?: readonly string[];
+  /** Called once, when the upstream has begun to answer, or has changed the protocol as the client asked. Must not throw. */
+  readonly answering?: () => void;
   /** Called once, when nothing of the exchange is left: a slot that was taken for it is free. */
   readonly settled?: (outcome: Outcome) => void;
 }

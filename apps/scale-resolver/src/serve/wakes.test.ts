@@ -66,6 +66,15 @@ describe("a wake", () => {
     expect([await counted(), await took("scale")]).toEqual([0, 0.04]);
   });
 
+  test("whose client leaves while the workload is scaled up is counted and not timed", async () => {
+    wakes.begin(KEY);
+    wakes.abandon(KEY);
+    await clock.advance(40);
+    wakes.scaled(KEY, "woken");
+    wakes.ready(KEY);
+    expect([await counted(), await took("scale"), await took("start")]).toEqual([1, 0, 0]);
+  });
+
   test("that nobody waits for any more is none", async () => {
     wakes.begin(KEY);
     wakes.abandon(KEY);

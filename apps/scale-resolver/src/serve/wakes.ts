@@ -53,9 +53,9 @@ export class Wakes {
 
   /** What came of a call that scales. One that failed is followed by another. */
   scaled(key: string, outcome: Scaled["outcome"]): void {
+    if (outcome === "woken") this.count(key);
     const running = this.#running.get(key);
     if (!running || running.scaled !== undefined || outcome === "failed") return;
-    if (outcome === "woken") this.count(key);
     running.scaled = this.#options.clock.monotonic();
     this.#took(key, running, "scale", running.scaled - running.began);
   }

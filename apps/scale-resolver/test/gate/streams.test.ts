@@ -27,6 +27,7 @@ test("a WebSocket that is opened cold waits for its pod, and then carries messag
   world.gate.endpoints(KEY, [pod.endpoint()]);
   await until(() => received.endsWith("hello "));
   expect(received).toMatch(/^HTTP\/1\.1 101 /);
+  expect(world.firstAnswers).toHaveLength(1);
   client.write("one");
   await until(() => received.endsWith("echo one"));
   expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, inFlight: 1 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { FakeClock } from "@evenkeel/runtime/testing";
 import { ask, digestOf } from "./ask.ts";
 import { GateWorld, KEY, until } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
@@ -24,5 +25,28 @@ describe("a request to a Service of which nothing serves", () => {
       expect.objectContaining({ service: KEY, outcome: "released", status: 200, method: "POST", path: "/buy" }),
     ]);
     expect(world.firstAnswers).toHaveLength(1);
+  });
+
+  test("has its answer when the pod begins to answer, however long that streams", async () => {
+    const clock = new FakeClock();
+    await using world = await GateWorld.start({}, clock);
+    let end: () => void = () => undefined;
+    await using pod = await PodServer.start({
+      answer: (_request, response) => {
+        response.write("first ");
+        end = () => response.end("last");
+      },
+    });
+    const port = await world.put();
+    const answer = ask(port);
+    await until(() => world.gate.activity(KEY).pending === 1);
+    world.gate.endpoints(KEY, [pod.endpoint()]);
+    await until(() => world.firstAnswers.length === 1);
+    expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, inFlight: 1 });
+    await clock.advance(60_000);
+    end();
+    expect(await answer).toMatchObject({ status: 200, body: "first last" });
+    await until(() => world.gate.activity(KEY).inFlight === 0);
+    expect(world.firstAnswers).toEqual([0]);
   });
 });

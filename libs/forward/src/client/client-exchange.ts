@@ -302,6 +302,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     if (this.#phase !== "trying") return;
     this.#phase = "answering";
     this.#status = status;
+    this.#forward?.answering?.();
     if (this.#withheld || this.engine.draining) this.closeAfter();
     const more = this.#forward?.answerHeaders;
     if (more) headers.push(...more);
@@ -333,6 +334,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     }
     this.#phase = "tunnel";
     this.#status = status;
+    this.#forward?.answering?.();
     this.#try = undefined;
     this.engine.wheel.clear(this);
     this.tunnel(status, text, headers, socket, head);

@@ -24,7 +24,7 @@ export interface GateOptions {
   readonly wake: (key: string) => void;
   /** Something changed that decisions depend on: the first request came, the first waits, the last waits no more; a port could not be opened, or is. */
   readonly changed: (key: string) => void;
-  /** The first request that was held has its whole answer, so many milliseconds after something began to serve. */
+  /** A pod has begun to answer the first request that was held, so many milliseconds after something began to serve. */
   readonly firstAnswer?: (key: string, milliseconds: number) => void;
   /** All requests that were held ended without one: `firstAnswer` is not called for this wake any more. */
   readonly unanswered?: (key: string) => void;

@@ -16,6 +16,7 @@ import type { Way } from "./way.ts";
 /** Who hears what becomes of a request. */
 export interface RequestOwner {
   left(request: GateRequest): void;
+  answering(request: GateRequest): void;
   settled(request: GateRequest, outcome: Outcome): void;
 }
 
@@ -73,6 +74,10 @@ export class GateRequest implements Forward, Entry, LeaveListener {
 
   left(): void {
     this.#owner.left(this);
+  }
+
+  answering(): void {
+    this.#owner.answering(this);
   }
 
   settled(outcome: Outcome): void {

@@ -38,7 +38,7 @@ export class GatedService {
   toldAt = -Infinity;
   /** Takes back that decisions are told soon that nobody waits any more; undefined if they are not. */
   toldLater: (() => void) | undefined;
-  /** When something began to serve that requests waited for, in monotonic milliseconds; undefined once the first has its answer. */
+  /** When something began to serve that requests waited for, in monotonic milliseconds; undefined once a pod answers the first. */
   offeredAt: number | undefined;
 
   constructor(route: GateRoute, probes: ProbeRules) {

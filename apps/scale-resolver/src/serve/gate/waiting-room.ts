@@ -39,7 +39,7 @@ export interface WaitingRoomOptions {
   readonly changed: (key: string) => void;
   /** Requests that waited for a Service have their answers now, but for long ones. */
   readonly handedOver: () => void;
-  /** The first request that was held for `service` has its answer, so many milliseconds after something served. */
+  /** A pod has begun to answer the first request that was held for `service`, so many milliseconds after something served. Must not throw. */
   readonly firstAnswer: (service: GatedService, milliseconds: number) => void;
   /** None of those that were held since something serves has got one, and none is left. */
   readonly unanswered: (key: string) => void;
@@ -106,7 +106,14 @@ export class WaitingRoom implements RequestOwner {
     if (request.place) this.hold.leave(request.place);
   }
 
-  settled(request: GateRequest, { status, end }: Outcome): void {
+  answering({ held, way: { service } }: GateRequest): void {
+    const { offeredAt } = service;
+    if (!held || offeredAt === undefined) return;
+    service.offeredAt = undefined;
+    this.#options.firstAnswer(service, this.#options.clock.monotonic() - offeredAt);
+  }
+
+  settled(request: GateRequest, { status }: Outcome): void {
     const { way, slot, held } = request;
     const { service } = way;
     if (!request.probe) service.inFlight -= 1;
@@ -115,10 +122,6 @@ export class WaitingRoom implements RequestOwner {
     slot?.done();
     if (service.inFlight === 0 && service.toldLater) this.#tell(service);
     if (request.succeeded) return;
-    if (held && end === "answered" && service.offeredAt !== undefined) {
-      this.#options.firstAnswer(service, this.#options.clock.monotonic() - service.offeredAt);
-      service.offeredAt = undefined;
-    }
     this.#giveUp(service);
     this.#record(request, "released", status);
   }
