@@ -44,7 +44,7 @@ import { ClusterView } from "./observe/cluster-view.ts";
 import { Observer } from "./observe/observer.ts";
 import { OriginalOperator } from "./observe/original-operator.ts";
 import { countReplicas } from "./observe/resolver-endpoints.ts";
-import { Nudges, resolverChanges, serviceChanges } from "./observe/sources.ts";
+import { Nudges, resolverChanges, rivalChanges, serviceChanges } from "./observe/sources.ts";
 import { Memories } from "./observe/stages.ts";
 import { Triggers } from "./observe/triggers/triggers.ts";
 import { Board } from "./serve/board.ts";
@@ -222,6 +222,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     name,
     sources: [
       specChanges(view.objects, [PAUSED, RELEASE]),
+      rivalChanges(view.objects),
       ...serviceChanges(view, (key) => gate.handsOver(key)),
       ...(view.ownSlices ? [resolverChanges(view.objects, view.ownSlices)] : []),
       nudges,

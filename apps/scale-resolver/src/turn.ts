@@ -29,7 +29,7 @@ import type { ServiceSnapshot } from "./decide/snapshot.ts";
 import { type State, STATES } from "./decide/state.ts";
 import { FINALIZER, PAUSED, type PortRecord, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
 import type { metrics } from "./metrics.ts";
-import type { Understood } from "./observe/bindings.ts";
+import { recordedBinding, type Understood } from "./observe/bindings.ts";
 import type { ClusterView } from "./observe/cluster-view.ts";
 import type { Observer } from "./observe/observer.ts";
 import { type Memories, stageAfter } from "./observe/stages.ts";
@@ -96,7 +96,7 @@ export class Turns {
     }
     const understood = view.bindings.understand(object);
     if (isLeaving(object)) {
-      const binding = understood.kind === "service" ? understood.binding : undefined;
+      const binding = understood.kind === "service" ? understood.binding : recordedBinding(object);
       return letGo.take(object, binding, context);
     }
     if (understood.kind === "invalid") {
@@ -119,6 +119,7 @@ export class Turns {
     const key = nameKey(binding);
     const owner = view.bindings.ownerOf(serviceKey(binding.namespace, binding.service));
     if (owner && owner.metadata.uid !== object.metadata.uid) {
+      if (!(await this.#giveBack.whole(object, context))) return { requeueAfter: SOON };
       const message = `The Service ${binding.service} is looked after by the ElastiService ${owner.metadata.name ?? ""}, which is older`;
       return this.#idle(object, { reason: "Conflict", message }, context);
     }
@@ -188,11 +189,12 @@ export class Turns {
 
   /** Of an object that says nothing any more the path still leads here, where requests are told so: it follows the replicas. */
   async #stand(object: StoredElastiService, context: ReconcileContext): Promise<void> {
-    const { view, path, carryOut } = this.#options;
+    const { view, path, carryOut, original } = this.#options;
     const { service: name = "", ports = [] } = object.status ?? {};
     const { namespace = "" } = object.metadata;
     const service = view.services.get(serviceKey(namespace, name));
-    if (service && path.isJoined(namespace, name)) await carryOut.stand({ object, service, ports }, context);
+    if (!service || !path.isJoined(namespace, name) || (await original(context.signal)) !== undefined) return;
+    await carryOut.stand({ object, service, ports }, context);
   }
 
   /** Undefined if there is none left to give, which the status says; the path goes on with those that it has. */
@@ -243,12 +245,12 @@ export class Turns {
       return this.#idle(object, { reason: "OriginalRuns", message: `Nothing is done: ${running}` }, context);
     }
     if (dryRun) {
-      if (!(await this.#giveBack.forSelection(object, context))) return { requeueAfter: SOON };
+      if (!(await this.#giveBack.whole(object, context))) return { requeueAfter: SOON };
       return this.#idle(object, { reason: "DryRun", message: "A dry run selects no Services" }, context);
     }
     try {
       const { selected, left } = await selections.sync(elastiService, context.signal);
-      if (!(await this.#giveBack.forSelection(object, context))) return { requeueAfter: SOON };
+      if (!(await this.#giveBack.whole(object, context))) return { requeueAfter: SOON };
       const others = left.slice(0, SHOWN_OUT).map(({ service, why }) => `${service} is left out: ${why}`);
       const message = [`${selected} Services are selected, ${left.length} are not`, ...others].join("; ");
       return await this.#idle(object, { reason: "Selected", message, selected }, context);

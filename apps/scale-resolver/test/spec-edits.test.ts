@@ -226,4 +226,62 @@ describe("an ElastiService that selects Services from now on, while its own slee
     await eventually(async () => expect((await world.get("shop")).status).not.toHaveProperty("service"));
     expect(await ready("Selected")).toMatchObject({ status: "True" });
   }, 60_000);
+
+  test("and is deleted before it could give that back goes when it is awake", async () => {
+    const first = await asleep();
+    first.signal("SIGTERM");
+    await first.exit;
+    await edit({ service: null, scaleTargetRef: null, selector: { matchLabels: { no: "such" } } });
+    await world.kube.resource(elastiServices).delete(shop);
+    world.serve();
+    await eventually(async () => {
+      expect((await world.kube.resource(elastiServices).list({ namespace: "default" })).items).toEqual([]);
+    });
+    expect(await world.replicas("shop")).toBe(1);
+    expect(await ownSlices()).toEqual([]);
+    expect((await world.ask("shop")).status).toBe(200);
+  }, 60_000);
+});
+
+describe("an ElastiService that is paused and pointed at another Service while its own sleeps", () => {
+  const annotated = (paused: string | null, spec: unknown = {}) =>
+    world.kube.resource(elastiServices).patch(shop, {
+      type: "merge",
+      body: { metadata: { annotations: { "evenkeel.io/paused": paused } }, spec },
+    });
+
+  test("has the old one woken by requests all the same, and gives it back when it is paused no longer", async () => {
+    await asleep({ minTargetReplicas: 2 });
+    await world.workload("cellar");
+    await annotated("true", { service: "cellar", scaleTargetRef: { name: "cellar" } });
+    await ready("Paused");
+    world.metric = 5;
+    expect((await world.ask("shop")).status).toBe(200);
+    expect(await world.replicas("shop")).toBe(1);
+    expect(await ownSlices()).toHaveLength(1);
+    await annotated(null);
+    await eventually(async () => expect((await world.get("shop")).status?.service).toBe("cellar"));
+    expect(await ownSlices()).toEqual([]);
+    expect((await world.ask("shop")).status).toBe(200);
+  }, 60_000);
+});
+
+describe("an ElastiService whose Service an older one is pointed at while its own workload sleeps", () => {
+  test("wakes its workload, which nobody else would, and says who looks after the Service", async () => {
+    await world.workload("cellar");
+    await world.elasti("cellar", { triggers: undefined });
+    // Which one is older is told by the second.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await asleep();
+    await successor("shop-next", 1);
+    const body = { spec: { service: "shop", scaleTargetRef: { name: "shop-next" } } };
+    await world.kube.resource(elastiServices).patch({ ...shop, name: "cellar" }, { type: "merge", body });
+    const { message } = await ready("Conflict");
+    expect(message).toContain("the ElastiService cellar");
+    expect(await world.replicas("shop")).toBe(1);
+    expect((await world.get("shop")).status).not.toHaveProperty("service");
+    await world.inState("cellar", "Serve");
+    await eventually(async () => expect(await ownSlices()).toEqual([]));
+    expect((await world.ask("shop")).status).toBe(200);
+  }, 60_000);
 });

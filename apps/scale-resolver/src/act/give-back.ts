@@ -52,8 +52,8 @@ export class GiveBack {
     return "later";
   }
 
-  /** For an object that selects Services from now on. One that it selects has another that looks after it. False while it takes. */
-  async forSelection(object: StoredElastiService, context: ReconcileContext): Promise<boolean> {
+  /** For an object that looks after no Service of its own from now on: it selects Services, or another looks after the one that it names. False while it takes. */
+  async whole(object: StoredElastiService, context: ReconcileContext): Promise<boolean> {
     const { letGo, statuses, forget } = this.#options;
     const former = object.status?.service;
     if (former === undefined || isPaused(object)) return true;

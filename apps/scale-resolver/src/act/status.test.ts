@@ -43,6 +43,17 @@ describe("the time from which a cooldown counts", () => {
   });
 });
 
+describe("triggers that are removed", () => {
+  const triggers = (status: ElastiServiceStatus) => status.conditions?.find(({ type }) => type === "TriggersAvailable");
+
+  test("are not said to be silent any more, and of services that never had one nothing is said", () => {
+    const silent = after(undefined, null, { triggers: [{ ...BUSY, verdict: "unknown" }] });
+    expect(triggers(silent)).toMatchObject({ status: "False", reason: "TriggerUnknown" });
+    expect(triggers(after(silent, null, { triggers: [] }))).toMatchObject({ status: "True", reason: "NoTriggers" });
+    expect(triggers(after(undefined, null, { triggers: [] }))).toBeUndefined();
+  });
+});
+
 describe("a rule of probeResponse that cannot be used", () => {
   const refused = ["the regular expression in probeResponse[0].path is not used"];
   const probed = (before: ElastiServiceStatus | undefined, ...faults: readonly string[]) => {

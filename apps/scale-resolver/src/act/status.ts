@@ -149,7 +149,9 @@ function judgements(
     observedGeneration: snapshot.elastiService.generation,
   });
   const { reason, message } = decision;
-  const silent = snapshot.triggers.find(({ verdict }) => verdict === "unknown");
+  const { triggers } = snapshot;
+  const silent = triggers.find(({ verdict }) => verdict === "unknown");
+  const wasJudged = (condition: string) => before.some(({ type }) => type === condition);
   return [
     failure !== undefined
       ? judge("Ready", false, "Failed", failure)
@@ -157,15 +159,17 @@ function judgements(
         ? judge("Ready", false, "InvalidSpec", snapshot.specFault)
         : judge("Ready", reason === "Paused" ? undefined : !isBadNews(decision), reason, message),
     judge("Asleep", stage.state === "Zero", stage.state, SENTENCES[stage.state]),
-    ...(snapshot.triggers.length === 0
+    ...(triggers.length === 0 && !wasJudged(TRIGGERS)
       ? []
       : [
           silent
-            ? judge("TriggersAvailable", false, "TriggerUnknown", `${silent.trigger}: ${silent.message}`)
-            : judge("TriggersAvailable", true, "Read", "Every trigger has answered"),
+            ? judge(TRIGGERS, false, "TriggerUnknown", `${silent.trigger}: ${silent.message}`)
+            : triggers.length > 0
+              ? judge(TRIGGERS, true, "Read", "Every trigger has answered")
+              : judge(TRIGGERS, true, "NoTriggers", "There are no triggers any more"),
         ]),
     // Where every rule was used from the first, nothing need be said.
-    ...(refusedProbes.length === 0 && !before.some(({ type }) => type === PROBES)
+    ...(refusedProbes.length === 0 && !wasJudged(PROBES)
       ? []
       : [
           refusedProbes.length > 0
@@ -175,6 +179,7 @@ function judgements(
   ];
 }
 
+const TRIGGERS = "TriggersAvailable";
 const PROBES = "ProbeRulesUsed";
 
 const SENTENCES: Readonly<Record<Stage["state"], string>> = {

@@ -62,6 +62,15 @@ export class Bindings {
     return undefined;
   }
 
+  /** How a Service was looked after by an ElastiService that is pointed elsewhere and has not given it back yet. */
+  formerOf(key: string): Binding | undefined {
+    for (const object of this.#store.by("service", key)) {
+      const former = recordedBinding(object);
+      if (former && keyOfService(former) === key) return former;
+    }
+    return undefined;
+  }
+
   #understand(object: StoredElastiService): Understood {
     const uid = uidOf(object);
     const understood = understand(object);

@@ -1,7 +1,7 @@
 import { keyOf, type EndpointSlice, type KeySource, type ReadStore, type Service } from "@evenkeel/kube";
 import type { Pods } from "../decide/snapshot.ts";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
-import type { Bindings } from "./bindings.ts";
+import { type Bindings, namedService } from "./bindings.ts";
 import { SERVICE_NAME } from "./slice-labels.ts";
 
 type Watched<T extends StoredElastiService | Service | EndpointSlice> = Pick<ReadStore<T>, "whenSynced" | "subscribe">;
@@ -35,6 +35,24 @@ export function serviceChanges(
     of(services, keyOf),
     of(slices, ({ metadata }) => `${metadata.namespace ?? ""}/${metadata.labels?.[SERVICE_NAME] ?? ""}`),
   ];
+}
+
+/** The other ElastiServices of a Service when one comes, goes or is edited: who looks after the Service may have changed. */
+export function rivalChanges(
+  objects: Pick<ReadStore<StoredElastiService, "service">, "whenSynced" | "subscribe" | "by">,
+): KeySource {
+  return {
+    whenSynced: (signal) => objects.whenSynced(signal),
+    subscribe: (enqueue) =>
+      objects.subscribe((change) => {
+        const before = change.type === "added" ? undefined : change.old;
+        const after = change.type === "deleted" ? undefined : change.object;
+        if (before?.metadata.generation === after?.metadata.generation) return;
+        const services = [before, after].flatMap((object) => (object ? namedService(object) : []));
+        const rivals = services.flatMap((service) => [...objects.by("service", service)].map(keyOf));
+        for (const key of new Set(rivals)) if (key !== change.key) enqueue(key, "normal");
+      }),
+  };
 }
 
 /** Every ElastiService in whose path the resolver may be, when its replicas change. */

@@ -72,7 +72,7 @@ export function dataPath(options: DataPathOptions): DataPath {
     },
   });
   const wake = (key: string) => {
-    const binding = view.binding(key);
+    const binding = view.binding(key) ?? view.bindings.formerOf(key);
     if (!binding) return;
     const { namespace, target, minReplicas: to, autoscaler } = binding;
     wakes.begin(key);
