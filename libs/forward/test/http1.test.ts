@@ -408,3 +408,29 @@ test.each([
   await up.end();
   await s.stage.settled();
 });
+
+test("tells of an answer once, with its head, and of the end when all of it is handed over", async () => {
+  await using upstream = await WireServer.start();
+  const origin = { host: "127.0.0.1", port: upstream.port, protocol: "http1" } as const;
+  const told: string[] = [];
+  const forward = {
+    origin,
+    answering: () => told.push("answering"),
+    settled: ({ end }: { readonly end: string }) => told.push(end),
+  };
+  await using stage = await Stage.start({ router: { route: () => forward } });
+  const client = await Wire.to(stage.port);
+  client.send(GET);
+  const up = await upstream.next();
+  await up.until("\r\n\r\n");
+  up.send("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n");
+  await client.until("Early Hints");
+  expect(told).toEqual([]);
+  up.send("HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabc");
+  await client.until("abc");
+  expect(told).toEqual(["answering"]);
+  up.send("def");
+  await client.until("abcdef");
+  await stage.settled();
+  expect(told).toEqual(["answering", "answered"]);
+});
