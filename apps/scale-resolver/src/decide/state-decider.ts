@@ -43,7 +43,7 @@ const WORDS: Readonly<Record<Action, (snapshot: ServiceSnapshot) => string>> = {
   stay: ({ stage }) => `the service stays in ${stage.state}`,
   join: () => "the resolver joins the path",
   leave: () => "the resolver leaves the path",
-  sleep: ({ replicas }) => `the workload goes from ${replicas ?? "?"} replicas to 0`,
+  sleep: ({ replicas }) => `the workload goes from ${replicas === null ? "?" : count(replicas, "replica")} to 0`,
   wake: ({ policy }) => `the workload is scaled to ${policy.minReplicas}`,
   move: () => "requests are treated accordingly",
 };
