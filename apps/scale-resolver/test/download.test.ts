@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { digestOfBytes } from "./bytes.ts";
 import { imageStart } from "./image-start.ts";
-import { watchMemory } from "./process-memory.ts";
+import { MemoryWatch } from "./process-memory.ts";
 import { World } from "./world.ts";
 
 const MIB = 2 ** 20;
@@ -13,7 +13,7 @@ const SLOW = 32 * MIB;
 
 let world: World;
 beforeEach(async () => {
-  world = await World.start({ number: 33 });
+  world = await World.start({ number: 48 });
 });
 afterEach(async () => {
   await world[Symbol.asyncDispose]();
@@ -46,15 +46,14 @@ describe("a download", () => {
       await world.elasti("shop", { triggers: undefined });
       await world.sleeps("shop");
       const port = (await world.get("shop")).status?.ports?.[0]?.port;
-      const stop = watchMemory(service.pid);
+      using memory = new MemoryWatch(service.pid);
       const asked = request({ host: "127.0.0.1", port, path: `/bytes/${bytes}`, agent: false }).end();
       const [answer] = (await once(asked, "response")) as [IncomingMessage];
       expect(answer.headers).toMatchObject({ "x-evenkeel-cold-start": "true" });
       const got = await take(answer, pace);
-      const { grown, looks } = stop();
       expect(got).toBe(digestOfBytes(bytes));
-      expect(looks).toBeGreaterThan(0);
-      expect(grown).toBeLessThan(48 * MIB);
+      expect(memory.looks).toBeGreaterThan(0);
+      expect(memory.grown).toBeLessThan(48 * MIB);
     },
     120_000,
   );

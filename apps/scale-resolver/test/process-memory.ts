@@ -9,13 +9,30 @@ function residentSize(pid: number): number {
   return Number(kibibytes) * 1024;
 }
 
-/** Looks at the memory of a process from now on; what it gives ends that, and says by how many bytes it had grown at most. */
-export function watchMemory(pid: number): () => { readonly grown: number; readonly looks: number } {
-  const before = residentSize(pid);
-  const sizes: number[] = [];
-  const timer = setInterval(() => sizes.push(residentSize(pid)), LOOK);
-  return () => {
-    clearInterval(timer);
-    return { grown: Math.max(...sizes, residentSize(pid)) - before, looks: sizes.length };
-  };
+/** Looks at the memory of a process from now on, for as long as it runs. */
+export class MemoryWatch implements Disposable {
+  readonly #pid: number;
+  readonly #before: number;
+  readonly #sizes: number[] = [];
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+    this.#before = residentSize(pid);
+    this.#timer = setInterval(() => this.#sizes.push(residentSize(pid)), LOOK);
+  }
+
+  /** How often it has looked. */
+  get looks(): number {
+    return this.#sizes.length;
+  }
+
+  /** By how many bytes the process has grown at most. */
+  get grown(): number {
+    return Math.max(...this.#sizes, residentSize(this.#pid)) - this.#before;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
 }

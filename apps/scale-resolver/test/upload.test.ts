@@ -5,7 +5,7 @@ import { metricOf } from "./asking.ts";
 import { bytes, digestOfBytes } from "./bytes.ts";
 import { textOf } from "./echo-pod.ts";
 import { imageStart } from "./image-start.ts";
-import { watchMemory } from "./process-memory.ts";
+import { MemoryWatch } from "./process-memory.ts";
 import { eventually, World } from "./world.ts";
 
 const MIB = 2 ** 20;
@@ -31,7 +31,7 @@ test("an upload of 1 GiB is held unread and then sent whole, and the process sta
   // No pod comes before this is over.
   const wake = world.faults.add({ fault: { kind: "status", code: 500 }, verb: "patch", resource: "deployments" });
 
-  const stop = watchMemory(service.pid);
+  using memory = new MemoryWatch(service.pid);
   const headers = { "content-length": SIZE };
   const asked = request({ host: "127.0.0.1", port, method: "PUT", path: "/digest", headers, agent: false });
   const answered = once(asked, "response") as Promise<[IncomingMessage]>;
@@ -56,7 +56,6 @@ test("an upload of 1 GiB is held unread and then sent whole, and the process sta
   const [answer] = await answered;
   expect(answer.headers).toMatchObject({ "x-evenkeel-cold-start": "true" });
   expect(await textOf(answer)).toMatch(new RegExp(`^shop-\\S+ PUT /digest ${digestOfBytes(SIZE)}$`));
-  const { grown, looks } = stop();
-  expect(looks).toBeGreaterThan(2);
-  expect(grown).toBeLessThan(24 * MIB);
+  expect(memory.looks).toBeGreaterThan(2);
+  expect(memory.grown).toBeLessThan(24 * MIB);
 }, 120_000);

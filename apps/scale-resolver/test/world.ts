@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
+import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ServiceProcess, type ServiceProcessOptions } from "@evenkeel/e2e";
@@ -52,7 +53,7 @@ export interface WorldOptions {
   readonly refuse?: number;
   /** The definition of ElastiServices checks nothing, as one of another release may not. */
   readonly lenient?: boolean;
-  /** The third part of addresses, so that worlds beside each other do not meet. */
+  /** Of the addresses of its pods and nodes: no other file's worlds may have it, since they run beside each other. */
   readonly number?: number;
 }
 
@@ -74,6 +75,7 @@ export class World implements AsyncDisposable {
   readonly #running: ReadonlySet<EchoPod>;
   readonly #underWay: UnderWay;
   readonly #number: number;
+  readonly #claim: Server;
   /** What the triggers read; null is no sample at all. */
   metric: number | null = 5;
 
@@ -82,6 +84,7 @@ export class World implements AsyncDisposable {
     running: ReadonlySet<EchoPod>,
     underWay: UnderWay,
     number: number,
+    claim: Server,
   ) {
     this.folder = parts.folder;
     this.api = parts.api;
@@ -93,6 +96,7 @@ export class World implements AsyncDisposable {
     this.#running = running;
     this.#underWay = underWay;
     this.#number = number;
+    this.#claim = claim;
     const settings = {
       kubeconfig: this.kubeconfig,
       kubeContext: undefined,
@@ -112,6 +116,7 @@ export class World implements AsyncDisposable {
   static async start(options: WorldOptions = {}): Promise<World> {
     const { startDelay = 300, terminationDelay = 500, nodeLag = () => 0, number = 1, lenient } = options;
     const { refuse = 0, leaveDelay = Infinity } = options;
+    const claim = await claimed(number);
     const folder = await mkdtemp(join(tmpdir(), "scale-resolver-"));
     const seen: Seen[] = [];
     const running = new Set<EchoPod>();
@@ -139,7 +144,7 @@ export class World implements AsyncDisposable {
     api.load(JSON.stringify(simNode("node-a", { cpu: "64", memory: "64Gi", pods: 500 })));
     const prometheus = await startPrometheus();
     await writeFile(join(folder, "kubeconfig"), kubeconfigFor(api.url));
-    return new World({ folder, api, faults, prometheus, plane, seen, calls }, running, underWay, number);
+    return new World({ folder, api, faults, prometheus, plane, seen, calls }, running, underWay, number, claim);
   }
 
   get kubeconfig(): string {
@@ -290,7 +295,16 @@ export class World implements AsyncDisposable {
     await Promise.all([this.api.stop(), this.prometheus.stop()]);
     for (const pod of this.#running) pod.kill();
     await rm(this.folder, { recursive: true, force: true });
+    this.#claim.close();
+    await once(this.#claim, "close");
   }
+}
+
+/** Takes the addresses of a world, until it is closed. Fails if another world has them, whose pods would get this one's requests. */
+async function claimed(number: number): Promise<Server> {
+  const server = createServer().listen(PORT, `127.${50 + number}.255.254`);
+  await once(server, "listening");
+  return server;
 }
 
 export interface AskOptions {
