@@ -119,7 +119,9 @@ export class Turns {
     const key = nameKey(binding);
     const owner = view.bindings.ownerOf(serviceKey(binding.namespace, binding.service));
     if (owner && owner.metadata.uid !== object.metadata.uid) {
-      if (!(await this.#giveBack.whole(object, context))) return { requeueAfter: SOON };
+      // Beside the original's operator nothing is given back, and who looks after the Service is said all the same.
+      const isAlone = (await this.#options.original(signal)) === undefined;
+      if (isAlone && !(await this.#giveBack.own(object, context))) return { requeueAfter: SOON };
       const message = `The Service ${binding.service} is looked after by the ElastiService ${owner.metadata.name ?? ""}, which is older`;
       return this.#idle(object, { reason: "Conflict", message }, context);
     }
@@ -245,12 +247,12 @@ export class Turns {
       return this.#idle(object, { reason: "OriginalRuns", message: `Nothing is done: ${running}` }, context);
     }
     if (dryRun) {
-      if (!(await this.#giveBack.whole(object, context))) return { requeueAfter: SOON };
+      if (!(await this.#giveBack.own(object, context))) return { requeueAfter: SOON };
       return this.#idle(object, { reason: "DryRun", message: "A dry run selects no Services" }, context);
     }
     try {
       const { selected, left } = await selections.sync(elastiService, context.signal);
-      if (!(await this.#giveBack.whole(object, context))) return { requeueAfter: SOON };
+      if (!(await this.#giveBack.own(object, context))) return { requeueAfter: SOON };
       const others = left.slice(0, SHOWN_OUT).map(({ service, why }) => `${service} is left out: ${why}`);
       const message = [`${selected} Services are selected, ${left.length} are not`, ...others].join("; ");
       return await this.#idle(object, { reason: "Selected", message, selected }, context);

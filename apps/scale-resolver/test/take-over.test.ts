@@ -152,6 +152,26 @@ describe("a service that KubeElasti left asleep", () => {
     });
   });
 
+  test("is not given back by a second ElastiService either while that Lease is renewed, which says whose it is", async () => {
+    await leftBehind();
+    await lease(new Date(), 60);
+    const { spec } = await world.get("shop");
+    const resource = world.kube.resource(elastiServices);
+    // By name the younger one, if both are of the same second.
+    const second = { namespace: "default", name: "shop-too" };
+    await resource.create({ metadata: second, spec });
+    const target = { apiVersion: "apps/v1", kind: "Deployment", name: "shop" };
+    const status = { service: "shop", scaleTargetRef: target, state: "Zero" };
+    await resource.status.patch(second, { type: "merge", body: { status } });
+    world.serve();
+    await eventually(async () => {
+      const condition = (await world.get("shop-too")).status?.conditions?.find(({ type }) => type === "Ready");
+      expect(condition).toMatchObject({ status: "False", reason: "Conflict" });
+    });
+    expect((await world.get("shop-too")).status).toMatchObject(status);
+    expect(await world.replicas("shop")).toBe(0);
+  });
+
   test("is adopted once that Lease has run out", async () => {
     await leftBehind();
     // Clocks differ: it is believed until it was seen not to be renewed for as long.

@@ -53,7 +53,7 @@ export class GiveBack {
   }
 
   /** For an object that looks after no Service of its own from now on: it selects Services, or another looks after the one that it names. False while it takes. */
-  async whole(object: StoredElastiService, context: ReconcileContext): Promise<boolean> {
+  async own(object: StoredElastiService, context: ReconcileContext): Promise<boolean> {
     const { letGo, statuses, forget } = this.#options;
     const former = object.status?.service;
     if (former === undefined || isPaused(object)) return true;
