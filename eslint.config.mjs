@@ -4,18 +4,27 @@ import nx from "@nx/eslint-plugin";
 import globals from "globals";
 import tseslint from "typescript-eslint";
 
-/** Dependencies point one way: apps → adapters → platform → pure. Adapters never import each other. */
+/** Dependencies point one way: apps → frame → adapters → platform → pure. Adapters never import each other. */
 const layers = [
   { sourceTag: "layer:pure", onlyDependOnLibsWithTags: ["layer:pure"] },
   { sourceTag: "layer:platform", onlyDependOnLibsWithTags: ["layer:platform", "layer:pure"] },
   { sourceTag: "layer:adapter", onlyDependOnLibsWithTags: ["layer:platform", "layer:pure"] },
   { sourceTag: "layer:sim", onlyDependOnLibsWithTags: ["layer:platform", "layer:pure"] },
-  { sourceTag: "layer:app", onlyDependOnLibsWithTags: ["layer:adapter", "layer:platform", "layer:pure"] },
+  { sourceTag: "layer:testkit", onlyDependOnLibsWithTags: ["layer:sim", "layer:platform", "layer:pure"] },
+  { sourceTag: "layer:frame", onlyDependOnLibsWithTags: ["layer:adapter", "layer:platform", "layer:pure"] },
+  {
+    sourceTag: "layer:app",
+    onlyDependOnLibsWithTags: ["layer:frame", "layer:adapter", "layer:platform", "layer:pure"],
+  },
   { sourceTag: "layer:tool", onlyDependOnLibsWithTags: ["*"] },
 ];
 
 /** Tests may also use the embedded world; those of an app, the tools that start real parts. */
-const onlyInTests = { "layer:app": ["layer:sim", "starts:real-parts"], "layer:adapter": ["layer:sim"] };
+const onlyInTests = {
+  "layer:app": ["layer:sim", "layer:testkit", "starts:real-parts"],
+  "layer:frame": ["layer:sim", "layer:testkit"],
+  "layer:adapter": ["layer:sim", "layer:testkit"],
+};
 const layersForTests = layers.map(({ sourceTag, onlyDependOnLibsWithTags }) => ({
   sourceTag,
   onlyDependOnLibsWithTags: [...onlyDependOnLibsWithTags, ...(onlyInTests[sourceTag] ?? [])],

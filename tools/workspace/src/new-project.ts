@@ -7,7 +7,7 @@ import { json, skeleton } from "./skeleton.ts";
 
 const layers: Readonly<Record<string, readonly string[]>> = {
   app: ["app"],
-  lib: ["adapter", "platform", "pure"],
+  lib: ["adapter", "frame", "platform", "pure"],
   tool: ["tool"],
 };
 
