@@ -23,8 +23,8 @@ import {
 import { CachedAuthorizer, decisionsService, rpcServer, rpcTransport } from "@evenkeel/rpc";
 import { type Environment, type ObjectRef, proxyFor, type Service } from "@evenkeel/runtime";
 import { DecisionStream, openState } from "@evenkeel/state";
-import { httpRoutes } from "./act/http-route.ts";
-import { Route53Targets } from "./act/route53/route53-targets.ts";
+import { httpRoutes } from "./targets/http-route.ts";
+import { Route53Targets } from "./targets/route53/route53-targets.ts";
 import { StatusWriter } from "./act/status-writer.ts";
 import { isBadNews } from "./act/status.ts";
 import { weightRebalancer } from "./definition.ts";
@@ -37,7 +37,7 @@ import { outsideOf } from "./outside.ts";
 import { PAUSED, rebalances, referenceOf, type StoredRebalance } from "./rebalance-resource.ts";
 import { WeightBoard } from "./serve/weight-board.ts";
 import { weightsService } from "./serve/weights-service.ts";
-import { Turns } from "./turn.ts";
+import { Reconciler } from "./reconciler.ts";
 
 type WeightRebalancer = Service<
   (typeof weightRebalancer)["settings"],
@@ -100,7 +100,7 @@ export function composeWeightRebalancer(service: WeightRebalancer, env: Environm
     const urgent = kube.resource(leases, { lane: "urgent" });
     service.electBy(leaseLeadership({ ...common, ...lease, leases: urgent, metrics: registry.register(leaseMetrics) }));
   }
-  const turns = new Turns({
+  const reconciler = new Reconciler({
     rebalances: kube.resource(rebalances),
     store,
     outside,
@@ -117,7 +117,7 @@ export function composeWeightRebalancer(service: WeightRebalancer, env: Environm
   const loop = controller({
     name,
     sources: [specChanges(store, [PAUSED])],
-    reconcile: turns.take,
+    reconcile: reconciler.reconcile,
     workers: settings.workers,
     clock,
     log,

@@ -1,7 +1,7 @@
 import type { Rebalance } from "@evenkeel/api";
-import { type HttpRoutes, httpRouteTarget } from "./act/http-route-target.ts";
-import type { Route53Targets } from "./act/route53/route53-targets.ts";
-import type { WeightTarget } from "./act/weight-target.ts";
+import { type HttpRoutes, httpRouteTarget } from "./targets/http-route-target.ts";
+import type { Route53Targets } from "./targets/route53/route53-targets.ts";
+import type { WeightTarget } from "./targets/weight-target.ts";
 import type { MetricSource } from "./observe/metric-source.ts";
 import type { Outside } from "./observe/observer.ts";
 import type { PrometheusSources } from "./observe/prometheus/prometheus-sources.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectKube, type KubeClient, type Resource } from "@evenkeel/kube";
 import { type ApiServer, startApiServer } from "@evenkeel/sim";
-import { type HttpRoute, httpRoutes } from "../src/act/http-route.ts";
-import { type HttpRoutes, httpRouteTarget } from "../src/act/http-route-target.ts";
+import { type HttpRoute, httpRoutes } from "../src/targets/http-route.ts";
+import { type HttpRoutes, httpRouteTarget } from "../src/targets/http-route-target.ts";
 
 const CRD = readFileSync(join(import.meta.dirname, "fixtures/httproutes.yaml"), "utf8");
 

@@ -5,8 +5,8 @@ import { createLogger, systemClock } from "@evenkeel/runtime";
 import { type RecordSet } from "@evenkeel/sim";
 import { Route53Client, type Route53Harness } from "@evenkeel/sim/contract";
 import { hasPython, startMoto } from "@evenkeel/world-contract";
-import type { Route53Spec } from "../src/act/route53/aws-identity.ts";
-import { Route53Targets, type Route53TargetsOptions } from "../src/act/route53/route53-targets.ts";
+import type { Route53Spec } from "../src/targets/route53/aws-identity.ts";
+import { Route53Targets, type Route53TargetsOptions } from "../src/targets/route53/route53-targets.ts";
 import { KnownSecrets, weighted } from "./route53-world.ts";
 
 const never = new AbortController().signal;

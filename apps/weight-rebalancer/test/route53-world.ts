@@ -1,9 +1,9 @@
 import { createLogger } from "@evenkeel/runtime";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { type RecordSet, type Route53, type Route53Options, startRoute53 } from "@evenkeel/sim";
-import { type Route53Spec } from "../src/act/route53/aws-identity.ts";
-import { Route53Targets, type Route53TargetsOptions } from "../src/act/route53/route53-targets.ts";
-import type { WeightTarget } from "../src/act/weight-target.ts";
+import { type Route53Spec } from "../src/targets/route53/aws-identity.ts";
+import { Route53Targets, type Route53TargetsOptions } from "../src/targets/route53/route53-targets.ts";
+import type { WeightTarget } from "../src/targets/weight-target.ts";
 import type { SecretKey, SecretReader } from "../src/observe/secret-reader.ts";
 
 /** Milliseconds of the fake clock between two chances for the sockets. A call's deadline is many of them away. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import type { ObservedTarget } from "../observe/observer.ts";
 import { carryOut } from "./carry-out.ts";
-import type { WeightTarget, WriteTerms } from "./weight-target.ts";
+import type { WeightTarget, WriteTerms } from "../targets/weight-target.ts";
 
 /** A place that takes whatever it is told, or fails as it is told. */
 class Place implements WeightTarget {

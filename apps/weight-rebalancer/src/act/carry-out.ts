@@ -2,8 +2,8 @@ import { type Clock, explain } from "@evenkeel/runtime";
 import { within } from "../decide/targets.ts";
 import type { WeightAction } from "../decide/weight-decider.ts";
 import type { ObservedTarget } from "../observe/observer.ts";
-import { withTimeLimit } from "./time-limit.ts";
-import type { WeightTarget } from "./weight-target.ts";
+import { withTimeLimit } from "../time-limit.ts";
+import type { WeightTarget } from "../targets/weight-target.ts";
 
 export interface CarryOutOptions {
   readonly clock: Clock;

@@ -1,8 +1,8 @@
 import { addFinalizer, hasFinalizer, kubeErrors, removeFinalizer, type Resource } from "@evenkeel/kube";
 import { CodedError, type Clock } from "@evenkeel/runtime";
 import { REVERT_FINALIZER, type StoredRebalance } from "../rebalance-resource.ts";
-import { withTimeLimit } from "./time-limit.ts";
-import type { WeightTarget } from "./weight-target.ts";
+import { withTimeLimit } from "../time-limit.ts";
+import type { WeightTarget } from "../targets/weight-target.ts";
 
 /** Milliseconds that setting a weight back may take before it is tried anew. */
 const DEADLINE = 60_000;

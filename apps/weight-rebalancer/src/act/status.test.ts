@@ -6,8 +6,8 @@ import { SecretElsewhere } from "../observe/errors.ts";
 import type { RebalanceStatus } from "../rebalance-resource.ts";
 import { seedSnapshot } from "../testing/seed-snapshot.ts";
 import type { TargetOutcome } from "./carry-out.ts";
-import { statusAfter, statusOfInvalid, type TurnOutcome } from "./status.ts";
-import type { WeightTarget } from "./weight-target.ts";
+import { statusAfter, statusOfInvalid, type Outcome } from "./status.ts";
+import type { WeightTarget } from "../targets/weight-target.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 const target: WeightTarget = {
@@ -21,11 +21,11 @@ const snapshot = seedSnapshot({ rebalance: { namespace: "shop", name: "checkout"
 
 const inStep: TargetOutcome = { target, actual: 16, wanted: 16, pending: false, error: undefined };
 
-function turn(change: {
+function reconciled(change: {
   snapshot?: Partial<WeightSnapshot>;
-  decision?: Partial<TurnOutcome["decision"]>;
+  decision?: Partial<Outcome["decision"]>;
   target?: Partial<TargetOutcome>;
-}): TurnOutcome {
+}): Outcome {
   const decision = {
     action: "raise",
     reason: "TargetTracking",
@@ -49,9 +49,9 @@ const Throttled = defineError({
   remedy: "Wait.",
 });
 
-describe("the status after a turn", () => {
+describe("the status after a reconcile", () => {
   test("that carried its decision out is healthy in every word", () => {
-    const status = statusAfter(undefined, turn({}), now);
+    const status = statusAfter(undefined, reconciled({}), now);
     expect(status).toMatchObject({ condition: "Healty", desiredValue: 16, actualValue: 16 });
     expect(status.lastUpdateAt).toBe("2026-01-01T00:00:00.000Z");
     expect(
@@ -66,17 +66,17 @@ describe("the status after a turn", () => {
   });
 
   test("that changed nothing is the same object, so that nothing is written", () => {
-    const before = statusAfter(undefined, turn({}), now);
-    expect(statusAfter(before, turn({}), now + 60_000)).toBe(before);
+    const before = statusAfter(undefined, reconciled({}), now);
+    expect(statusAfter(before, reconciled({}), now + 60_000)).toBe(before);
   });
 
   test("keeps what the targets were at first", () => {
     const before = { condition: "Unhealthy", initialWeights: [{ target: target.name, weight: 3 }] };
-    expect(statusAfter(before, turn({}), now).initialWeights).toEqual(before.initialWeights);
+    expect(statusAfter(before, reconciled({}), now).initialWeights).toEqual(before.initialWeights);
   });
 
   test("of a dry run shows the desired weight beside the actual one", () => {
-    const status = statusAfter(undefined, turn({ decision: { dryRun: true }, target: { actual: 3 } }), now);
+    const status = statusAfter(undefined, reconciled({ decision: { dryRun: true }, target: { actual: 3 } }), now);
     expect(status).toMatchObject({ condition: "Unhealthy", desiredValue: 16, actualValue: 3 });
     expect(condition(status, "TargetSynced")).toMatchObject({ status: "False", reason: "DryRun" });
     expect(condition(status, "Ready")).toMatchObject({ status: "True" });
@@ -91,7 +91,7 @@ describe("the status after a turn", () => {
       message: "no sample",
     } as const;
     const decision = { action: "hold", reason: "NoData", after: 16, message: "the weight stays 16" } as const;
-    const status = statusAfter(undefined, turn({ snapshot: { metrics: [fault] }, decision }), now);
+    const status = statusAfter(undefined, reconciled({ snapshot: { metrics: [fault] }, decision }), now);
     expect(status).toMatchObject({ condition: "Error", desiredValue: 16, actualValue: 16 });
     expect(condition(status, "MetricsAvailable")).toMatchObject({
       status: "False",
@@ -102,17 +102,17 @@ describe("the status after a turn", () => {
   });
 
   test("whose target is unknown has no actual weight, and not the old one or zero", () => {
-    const before = statusAfter(undefined, turn({}), now);
+    const before = statusAfter(undefined, reconciled({}), now);
     const decision = { action: "hold", reason: "TargetUnknown", after: null, message: "nobody knows" } as const;
     const unknown = { actual: null, wanted: null, error: new Error("connection refused") };
-    const status = statusAfter(before, turn({ decision, target: unknown }), now);
+    const status = statusAfter(before, reconciled({ decision, target: unknown }), now);
     expect(status.actualValue).toBeUndefined();
     expect(status).toMatchObject({ condition: "Error", desiredValue: 16 });
     expect(condition(status, "TargetSynced")).toMatchObject({ status: "False", message: "connection refused" });
   });
 
   test("that Route 53 throttled says so, and that the weight will be written later", () => {
-    const status = statusAfter(undefined, turn({ target: { actual: 3, error: new Throttled({}) } }), now);
+    const status = statusAfter(undefined, reconciled({ target: { actual: 3, error: new Throttled({}) } }), now);
     expect(status.condition).toBe("Error");
     expect(condition(status, "Throttled")).toMatchObject({ status: "True", reason: "Route53Throttled" });
     expect(condition(status, "Ready")).toMatchObject({ status: "False", reason: "Route53Throttled" });
@@ -121,13 +121,13 @@ describe("the status after a turn", () => {
   test("whose Secret may not be used names that as the reason, without the code's area", () => {
     const decision = { action: "hold", reason: "TargetUnknown", after: null, message: "nobody knows" } as const;
     const error = new SecretElsewhere({ secret: "vault/aws", namespace: "shop" });
-    const status = statusAfter(undefined, turn({ decision, target: { actual: null, wanted: null, error } }), now);
+    const status = statusAfter(undefined, reconciled({ decision, target: { actual: null, wanted: null, error } }), now);
     expect(condition(status, "TargetSynced")).toMatchObject({ status: "False", reason: "SecretElsewhere" });
     expect(condition(status, "TargetSynced")?.message).toContain("--allow-cross-namespace-secrets");
   });
 
   test("whose change is on its way is neither in step nor out of it", () => {
-    const status = statusAfter(undefined, turn({ target: { pending: true } }), now);
+    const status = statusAfter(undefined, reconciled({ target: { pending: true } }), now);
     expect(condition(status, "TargetSynced")).toMatchObject({ status: "Unknown", reason: "Pending" });
     expect(status.condition).toBe("Healty");
   });
@@ -135,13 +135,13 @@ describe("the status after a turn", () => {
   test("of a pause says who asked for it", () => {
     const blocked = { reason: "Paused", message: "spec.suspend is set" } as const;
     const decision = { action: "hold", reason: "Paused", message: "paused" } as const;
-    const status = statusAfter(undefined, turn({ snapshot: { blocked }, decision }), now);
+    const status = statusAfter(undefined, reconciled({ snapshot: { blocked }, decision }), now);
     expect(condition(status, "Paused")).toMatchObject({ status: "True", message: "spec.suspend is set" });
     expect(condition(status, "Ready")).toMatchObject({ status: "Unknown", reason: "Paused" });
   });
 
   test("of a spec that nobody understands names the field, and keeps the last weights", () => {
-    const before = statusAfter(undefined, turn({}), now);
+    const before = statusAfter(undefined, reconciled({}), now);
     const status = statusOfInvalid(before, ["spec.policy: Required: expected object"], 4, now);
     expect(status).toMatchObject({ condition: "Error", desiredValue: 16, actualValue: 16 });
     expect(condition(status, "Ready")).toMatchObject({

@@ -5,8 +5,8 @@ import type { WeightAction, WeightReason } from "../decide/weight-decider.ts";
 import type { RebalanceStatus } from "../rebalance-resource.ts";
 import { faultsOf, type TargetOutcome } from "./carry-out.ts";
 
-/** What a turn came to, as far as the status tells it. */
-export interface TurnOutcome {
+/** The result of one reconcile, as far as the status shows it. */
+export interface Outcome {
   readonly snapshot: WeightSnapshot;
   readonly decision: {
     readonly action: WeightAction;
@@ -30,25 +30,25 @@ export function isBadNews({ reason }: { readonly reason: string }): boolean {
 }
 
 /** Whether the decision, or carrying it out, was kept from happening. */
-export function isFault({ decision, targets }: Pick<TurnOutcome, "decision" | "targets">): boolean {
+export function isFault({ decision, targets }: Pick<Outcome, "decision" | "targets">): boolean {
   return FAULTS.has(decision.reason) || targets.some(({ error }) => error !== undefined);
 }
 
 /** Whether every target has the decided weight. */
-export function isInStep({ targets }: Pick<TurnOutcome, "targets">): boolean {
+export function isInStep({ targets }: Pick<Outcome, "targets">): boolean {
   return targets.every(({ actual, wanted }) => actual !== null && actual === wanted);
 }
 
 /**
- * The status after a turn: the very same object if nothing in it changed, so that nothing need be written. `lastUpdateAt` says when
+ * The status after a reconcile. It is the same object if nothing changed, so that nothing is written. `lastUpdateAt` says when
  * it was last written, and does not count as a change.
  */
-export function statusAfter(before: RebalanceStatus | undefined, turn: TurnOutcome, now: number): RebalanceStatus {
-  const { snapshot, decision, targets } = turn;
+export function statusAfter(before: RebalanceStatus | undefined, outcome: Outcome, now: number): RebalanceStatus {
+  const { snapshot, decision, targets } = outcome;
   const desired = decision.after ?? before?.desiredValue;
   const actual = targets[0]?.actual ?? undefined;
   const { generation } = snapshot.rebalance;
-  return updated(before, { condition: conditionWord(turn), desired, actual }, judgements(turn, generation), now);
+  return updated(before, { condition: conditionWord(outcome), desired, actual }, judgements(outcome, generation), now);
 }
 
 /** The status of a Rebalance whose spec cannot be understood. */
@@ -63,15 +63,15 @@ export function statusOfInvalid(
   return updated(before, values, [{ type: "Ready", status: "False", ...about }], now);
 }
 
-/** The original's word, misspelt as its users' scripts expect it. A turn that failed is an error, whatever the weights are. */
-function conditionWord(turn: TurnOutcome): string {
-  if (isFault(turn)) return "Error";
-  if (isInStep(turn)) return "Healty";
-  return turn.decision.dryRun || turn.decision.action === "hold" ? "Unhealthy" : "Error";
+/** The original's word, misspelt as its users' scripts expect it. A reconcile that failed is an error, whatever the weights are. */
+function conditionWord(outcome: Outcome): string {
+  if (isFault(outcome)) return "Error";
+  if (isInStep(outcome)) return "Healty";
+  return outcome.decision.dryRun || outcome.decision.action === "hold" ? "Unhealthy" : "Error";
 }
 
-function judgements(turn: TurnOutcome, observedGeneration: number): readonly Judgement[] {
-  const { snapshot, decision, targets } = turn;
+function judgements(outcome: Outcome, observedGeneration: number): readonly Judgement[] {
+  const { snapshot, decision, targets } = outcome;
   const judge = (type: string, holds: boolean | undefined, reason: string, message: string): Judgement => {
     const status = holds === undefined ? "Unknown" : holds ? "True" : "False";
     return { type, status, reason, message: message.slice(0, 2000), observedGeneration };
@@ -85,11 +85,11 @@ function judgements(turn: TurnOutcome, observedGeneration: number): readonly Jud
   return [
     failed && faults !== undefined && !FAULTS.has(decision.reason)
       ? judge("Ready", false, reasonOf(failed.error), faults)
-      : judge("Ready", paused ? undefined : !isFault(turn), decision.reason, decision.message),
+      : judge("Ready", paused ? undefined : !isFault(outcome), decision.reason, decision.message),
     fault?.fault
       ? judge("MetricsAvailable", false, fault.fault, `${fault.source}: ${fault.message}`)
       : judge("MetricsAvailable", true, "Read", "Every metric has a value"),
-    targetSynced(turn, judge, failed?.error, faults),
+    targetSynced(outcome, judge, failed?.error, faults),
     throttled
       ? judge(
           "Throttled",
@@ -105,14 +105,14 @@ function judgements(turn: TurnOutcome, observedGeneration: number): readonly Jud
 }
 
 function targetSynced(
-  turn: TurnOutcome,
+  outcome: Outcome,
   judge: (type: string, holds: boolean | undefined, reason: string, message: string) => Judgement,
   error: unknown,
   faults: string | undefined,
 ): Judgement {
-  const { decision, targets } = turn;
+  const { decision, targets } = outcome;
   if (faults !== undefined) return judge("TargetSynced", false, reasonOf(error), faults);
-  if (!isInStep(turn)) {
+  if (!isInStep(outcome)) {
     const [reason, why] = decision.dryRun
       ? ["DryRun", "a dry run writes nothing"]
       : [decision.reason, decision.message];

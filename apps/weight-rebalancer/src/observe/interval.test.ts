@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { intervalOf, untilNextTurn } from "./interval.ts";
+import { intervalOf, untilNextReconcile } from "./interval.ts";
 
 describe("the interval", () => {
   test.each([
@@ -17,7 +17,7 @@ describe("the next turn", () => {
   test("falls together for all that have the same interval, but for a second at most", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4e12 }), fc.string(), fc.string(), (now, one, other) => {
-        const [first, second] = [untilNextTurn(now, 60_000, one), untilNextTurn(now, 60_000, other)];
+        const [first, second] = [untilNextReconcile(now, 60_000, one), untilNextReconcile(now, 60_000, other)];
         expect(Math.abs(first - second)).toBeLessThan(1000);
       }),
     );
@@ -30,7 +30,7 @@ describe("the next turn", () => {
         fc.integer({ min: 1000, max: 4e6 }),
         fc.string(),
         (now, interval, key) => {
-          const wait = untilNextTurn(now, interval, key);
+          const wait = untilNextReconcile(now, interval, key);
           expect(wait).toBeGreaterThan(0);
           expect(wait).toBeLessThanOrEqual(interval * 1.05);
         },

@@ -15,7 +15,7 @@ const SPREAD = 0.05;
  * Milliseconds until the next turn. Turns of equal intervals fall together, so that the changes of a zone go out as one: that
  * costs a call where turns at odd times would cost one each.
  */
-export function untilNextTurn(now: number, interval: number, key: string): number {
+export function untilNextReconcile(now: number, interval: number, key: string): number {
   const part = hashText(key).low / 2 ** 32;
   return interval - (now % interval) + part * Math.min(1000, interval * SPREAD);
 }

@@ -1,7 +1,7 @@
 import type { Rebalance } from "@evenkeel/api";
 import { type Clock, explain } from "@evenkeel/runtime";
-import { withTimeLimit } from "../act/time-limit.ts";
-import type { WeightTarget } from "../act/weight-target.ts";
+import { withTimeLimit } from "../time-limit.ts";
+import type { WeightTarget } from "../targets/weight-target.ts";
 import type { Blockage, Memory, MetricReading, TargetReading, WeightSnapshot } from "../decide/snapshot.ts";
 import { isPaused } from "../rebalance-resource.ts";
 import type { MetricSource } from "./metric-source.ts";

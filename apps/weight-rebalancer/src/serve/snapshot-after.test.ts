@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
-import type { WeightTarget } from "../act/weight-target.ts";
+import type { WeightTarget } from "../targets/weight-target.ts";
 import { weightDecider } from "../decide/weight-decider.ts";
 import { measured, NOON, seedSnapshot } from "../testing/seed-snapshot.ts";
 import { snapshotAfter } from "./snapshot-after.ts";
-import type { ShownTurn } from "./weight-board.ts";
+import type { ShownOutcome } from "./weight-board.ts";
 
 const target: WeightTarget = {
   name: "route53 Z1/example.com A aws",
@@ -13,20 +13,25 @@ const target: WeightTarget = {
 };
 
 /** The turn that takes the seed's record from 8 to 16, and how its write went. */
-function turn(actual: number, error?: unknown): ShownTurn {
+function reconciled(actual: number, error?: unknown): ShownOutcome {
   const snapshot = seedSnapshot();
   const decision = { ...weightDecider.decide(snapshot), at: NOON, dryRun: false };
   return { snapshot, decision, targets: [{ target, actual, wanted: 16, pending: false, error }] };
 }
 
-const whatIf = (shown: ShownTurn, metric: string) =>
+const whatIf = (shown: ShownOutcome, metric: string) =>
   weightDecider.decide({ ...snapshotAfter(shown), metrics: [measured(metric)] });
 
 test("a what-if starts from the weight that the last turn wrote", () => {
-  expect(whatIf(turn(16), "1500")).toMatchObject({ action: "lower", reason: "TargetTracking", before: 16, after: 4 });
-  expect(whatIf(turn(16), "3000")).toMatchObject({ action: "hold", reason: "InStep", after: 16 });
+  expect(whatIf(reconciled(16), "1500")).toMatchObject({
+    action: "lower",
+    reason: "TargetTracking",
+    before: 16,
+    after: 4,
+  });
+  expect(whatIf(reconciled(16), "3000")).toMatchObject({ action: "hold", reason: "InStep", after: 16 });
 });
 
 test("a what-if starts from the weight that is there where the last turn could not write", () => {
-  expect(whatIf(turn(8, new Error("throttled")), "1500")).toMatchObject({ action: "lower", before: 8, after: 4 });
+  expect(whatIf(reconciled(8, new Error("throttled")), "1500")).toMatchObject({ action: "lower", before: 8, after: 4 });
 });

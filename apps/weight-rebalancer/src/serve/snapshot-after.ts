@@ -1,10 +1,10 @@
 import { isCarriedOut } from "../act/carry-out.ts";
 import { nextMemory } from "../decide/memory.ts";
 import type { WeightSnapshot } from "../decide/snapshot.ts";
-import type { ShownTurn } from "./weight-board.ts";
+import type { ShownOutcome } from "./weight-board.ts";
 
 /** The world as a turn left it: what a what-if starts from, which is not what the turn itself started from. */
-export function snapshotAfter({ snapshot, decision, targets }: ShownTurn): WeightSnapshot {
+export function snapshotAfter({ snapshot, decision, targets }: ShownOutcome): WeightSnapshot {
   return {
     ...snapshot,
     targets: snapshot.targets.map((reading, index) => ({

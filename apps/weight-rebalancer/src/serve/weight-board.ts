@@ -1,7 +1,7 @@
 import { parseRebalance, type Rebalance } from "@evenkeel/api";
 import type { ReadStore } from "@evenkeel/kube";
 import type { weightsV1 } from "@evenkeel/rpc";
-import type { TurnOutcome } from "../act/status.ts";
+import type { Outcome } from "../act/status.ts";
 import { shareOf } from "../decide/share.ts";
 import { metricOf } from "../observe/metric-value.ts";
 import { isPaused, type StoredRebalance } from "../rebalance-resource.ts";
@@ -13,8 +13,8 @@ export type BoardEvent =
 
 type Weight = weightsV1.DeepPartial<weightsV1.Weight>;
 
-/** What came of a turn: the leader knows it, others read the status. */
-export type ShownTurn = TurnOutcome & { readonly decision: { readonly at: string } };
+/** The outcome of a reconcile. Only the leader has it; other replicas read the status. */
+export type ShownOutcome = Outcome & { readonly decision: { readonly at: string } };
 
 /**
  * What readers see of each Rebalance. Every replica has one: it follows the objects as they are stored, and where this process leads
@@ -22,7 +22,7 @@ export type ShownTurn = TurnOutcome & { readonly decision: { readonly at: string
  */
 export class WeightBoard {
   readonly #store: ReadStore<StoredRebalance>;
-  readonly #turns = new Map<string, ShownTurn>();
+  readonly #outcomes = new Map<string, ShownOutcome>();
   readonly #histories = new Map<string, History>();
   readonly #watchers = new Set<(key: string) => void>();
 
@@ -31,37 +31,37 @@ export class WeightBoard {
     store.subscribe(({ key }) => this.#tell(key));
   }
 
-  show({ metadata: { namespace = "", name } }: Rebalance, turn: ShownTurn): void {
+  show({ metadata: { namespace = "", name } }: Rebalance, outcome: ShownOutcome): void {
     const key = `${namespace}/${name}`;
-    this.#turns.set(key, turn);
+    this.#outcomes.set(key, outcome);
     let history = this.#histories.get(key);
     if (!history) this.#histories.set(key, (history = new History()));
-    history.add(pointOf(turn));
+    history.add(pointOf(outcome));
     this.#tell(key);
   }
 
   remove(key: string): void {
-    this.#turns.delete(key);
+    this.#outcomes.delete(key);
     this.#histories.delete(key);
   }
 
   /** Another leads now: what this process last did is no longer how things are. */
   clear(): void {
-    this.#turns.clear();
+    this.#outcomes.clear();
     this.#histories.clear();
   }
 
   get(key: string): Weight | undefined {
     const object = this.#store.get(key);
-    return object && weightOf(object, this.#turns.get(key));
+    return object && weightOf(object, this.#outcomes.get(key));
   }
 
   keys(): string[] {
     return [...this.#store.values()].map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name ?? ""}`);
   }
 
-  turn(key: string): ShownTurn | undefined {
-    return this.#turns.get(key);
+  outcome(key: string): ShownOutcome | undefined {
+    return this.#outcomes.get(key);
   }
 
   history(key: string): readonly HistoryPoint[] {
@@ -79,7 +79,7 @@ export class WeightBoard {
   }
 }
 
-function pointOf({ snapshot, decision, targets }: ShownTurn): HistoryPoint {
+function pointOf({ snapshot, decision, targets }: ShownOutcome): HistoryPoint {
   const [first] = snapshot.targets;
   const actual = targets[0]?.actual ?? null;
   return {
@@ -93,41 +93,44 @@ function pointOf({ snapshot, decision, targets }: ShownTurn): HistoryPoint {
 }
 
 /** A spec that cannot be understood has a status that says so, and no weight. */
-function weightOf(object: StoredRebalance, turn: ShownTurn | undefined): Weight {
+function weightOf(object: StoredRebalance, outcome: ShownOutcome | undefined): Weight {
   const { metadata, status } = object;
   const parsed = parseRebalance(object);
   const policy = parsed.ok ? parsed.value.spec.policy.targettracking : undefined;
   const ready = status?.conditions?.find(({ type }) => type === "Ready");
-  const metric = turn && metricOf(turn.snapshot);
-  const desired = turn?.decision.after ?? status?.desiredValue;
+  const metric = outcome && metricOf(outcome.snapshot);
+  const desired = outcome?.decision.after ?? status?.desiredValue;
   return {
     rebalance: { namespace: metadata.namespace ?? "", name: metadata.name ?? "" },
     ...(metric === null || metric === undefined ? {} : { metric }),
     targetValue: policy?.targetValue ?? 0,
     ...(desired === undefined ? {} : { desired: BigInt(desired) }),
-    targets: targetsOf(status, turn),
-    reason: turn?.decision.reason ?? ready?.reason ?? "",
-    message: turn?.decision.message ?? ready?.message ?? "",
-    decidedAt: turn?.decision.at ?? status?.lastUpdateAt,
-    dryRun: turn?.decision.dryRun ?? (parsed.ok && parsed.value.spec.dryRun),
+    targets: targetsOf(status, outcome),
+    reason: outcome?.decision.reason ?? ready?.reason ?? "",
+    message: outcome?.decision.message ?? ready?.message ?? "",
+    decidedAt: outcome?.decision.at ?? status?.lastUpdateAt,
+    dryRun: outcome?.decision.dryRun ?? (parsed.ok && parsed.value.spec.dryRun),
     paused: (parsed.ok && parsed.value.spec.suspend === true) || isPaused(metadata.annotations),
     conditions: (status?.conditions ?? []).map(({ lastTransitionTime, type, status, reason, message }) => {
       return { type, status, reason, message, since: lastTransitionTime };
     }),
     baseValue: BigInt(policy?.baseValue ?? 0),
     minimum: BigInt(policy?.minimum ?? 0),
-    maximum: BigInt(policy?.maximum ?? greatest(turn)),
+    maximum: BigInt(policy?.maximum ?? greatest(outcome)),
   };
 }
 
-function greatest(turn: ShownTurn | undefined): number {
-  return Math.max(0, ...(turn?.snapshot.targets.map(({ maximum }) => maximum) ?? [255]));
+function greatest(outcome: ShownOutcome | undefined): number {
+  return Math.max(0, ...(outcome?.snapshot.targets.map(({ maximum }) => maximum) ?? [255]));
 }
 
-function targetsOf(status: StoredRebalance["status"], turn: ShownTurn | undefined): NonNullable<Weight["targets"]> {
-  if (!turn) return status?.actualValue === undefined ? [] : [{ name: "", actual: BigInt(status.actualValue) }];
-  return turn.targets.map(({ target, actual }, index) => {
-    const others = turn.snapshot.targets[index]?.others ?? [];
+function targetsOf(
+  status: StoredRebalance["status"],
+  outcome: ShownOutcome | undefined,
+): NonNullable<Weight["targets"]> {
+  if (!outcome) return status?.actualValue === undefined ? [] : [{ name: "", actual: BigInt(status.actualValue) }];
+  return outcome.targets.map(({ target, actual }, index) => {
+    const others = outcome.snapshot.targets[index]?.others ?? [];
     const share = shareOf({ weight: actual, others });
     return {
       name: target.name,

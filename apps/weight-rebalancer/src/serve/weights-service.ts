@@ -90,11 +90,11 @@ class WeightsService implements weightsV1.WeightsServiceImplementation {
     return {};
   };
 
-  /** What the last turn left, or what is found now where this process does not lead. */
+  /** The state after the last reconcile. A replica that does not lead reads the current state instead. */
   async #snapshot(key: string, assumed: MetricReading, signal: AbortSignal): Promise<WeightSnapshot> {
     const { board, observer } = this.#options;
-    const turn = board.turn(key);
-    if (turn) return snapshotAfter(turn);
+    const outcome = board.outcome(key);
+    if (outcome) return snapshotAfter(outcome);
     const parsed = parseRebalance(this.#known(key));
     if (!parsed.ok) throw new rpcErrors.BadRequest({ method: "Preview", fault: parsed.errors.join("; ") });
     return (await observer.observe(parsed.value, NO_MEMORY, signal, [assumed])).snapshot;

@@ -16,14 +16,14 @@ import type { StatusWriter } from "./act/status-writer.ts";
 import { nextMemory } from "./decide/memory.ts";
 import type { weightDecider } from "./decide/weight-decider.ts";
 import type { metrics } from "./metrics.ts";
-import { intervalOf, untilNextTurn } from "./observe/interval.ts";
+import { intervalOf, untilNextReconcile } from "./observe/interval.ts";
 import type { Memories } from "./observe/memories.ts";
 import { metricOf } from "./observe/metric-value.ts";
 import type { Observation, Observer, Outside } from "./observe/observer.ts";
 import { REVERT_FINALIZER, type StoredRebalance } from "./rebalance-resource.ts";
 import type { WeightBoard } from "./serve/weight-board.ts";
 
-export interface TurnsOptions {
+export interface ReconcilerOptions {
   readonly rebalances: Resource<StoredRebalance>;
   readonly store: Pick<ReadStore<StoredRebalance>, "get">;
   readonly outside: Outside;
@@ -41,19 +41,19 @@ export interface TurnsOptions {
 
 type WeightDecision = DecisionOf<typeof weightDecider>;
 
-/** One turn of the loop for one Rebalance: observe, decide, carry out, tell. */
-export class Turns {
-  readonly #options: TurnsOptions;
+/** Reconciles one Rebalance: observe, decide, act, write the status. */
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
   /** By key, the sentence that went with the last news: repeats say the same, so that they are no change of the status. */
   readonly #told = new Map<string, { readonly id: string; readonly message: string }>();
   /** By key, the uid, by which what is kept of an object that is gone is found. */
   readonly #uids = new Map<string, string>();
 
-  constructor(options: TurnsOptions) {
+  constructor(options: ReconcilerOptions) {
     this.#options = options;
   }
 
-  readonly take: Reconcile = async (name, context) => {
+  readonly reconcile: Reconcile = async (name, context) => {
     const { store } = this.#options;
     const key = nameKey(name);
     const object = store.get(key);
@@ -72,11 +72,11 @@ export class Turns {
       await this.#tellInvalid(object, parsed.errors, context);
       return undefined;
     }
-    await this.#turn(object, parsed.value, context);
-    return { requeueAfter: untilNextTurn(this.#options.clock.now(), intervalOf(parsed.value.spec), key) };
+    await this.#reconcile(object, parsed.value, context);
+    return { requeueAfter: untilNextReconcile(this.#options.clock.now(), intervalOf(parsed.value.spec), key) };
   };
 
-  async #turn(object: StoredRebalance, rebalance: Rebalance, context: ReconcileContext): Promise<void> {
+  async #reconcile(object: StoredRebalance, rebalance: Rebalance, context: ReconcileContext): Promise<void> {
     const { rebalances, observer, memories, decisions, board, clock } = this.#options;
     const { signal, term } = context;
     const { uid = "" } = rebalance.metadata;
