@@ -57,7 +57,7 @@ export class Site implements AsyncDisposable {
   }
 
   static async start(cluster: Cluster): Promise<Site> {
-    const file = "charts/crds/elasti.truefoundry.com_elastiservices.yaml";
+    const file = "charts/scale-resolver/files/crds/elasti.truefoundry.com_elastiservices.yaml";
     await kubectl(cluster, ["apply", "-f", "-"], { input: await readFile(join(ROOT, file), "utf8") });
     await apply(cluster, ...DEFINITIONS, namespaceOf(NAMESPACE));
     const names = ["elastiservices.elasti.truefoundry.com", ...DEFINITIONS.map(({ metadata }) => metadata.name)];

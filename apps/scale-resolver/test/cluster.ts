@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { connectKube, type KubeClient } from "@evenkeel/kube";
 import { type ApiServer, type Behaviour, controlPlane, FaultPlan, startApiServer } from "@evenkeel/sim";
 
-const CRD = new URL("../../../charts/crds/elasti.truefoundry.com_elastiservices.yaml", import.meta.url);
+const CRD = new URL(
+  "../../../charts/scale-resolver/files/crds/elasti.truefoundry.com_elastiservices.yaml",
+  import.meta.url,
+);
 
 export interface ClusterOptions {
   /** What the cluster does beside collecting garbage; nothing unless told. */

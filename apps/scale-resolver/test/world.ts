@@ -139,7 +139,10 @@ export class World implements AsyncDisposable {
         plane.behaviour,
       ],
     });
-    const definition = await readFile(join(root, "charts/crds/elasti.truefoundry.com_elastiservices.yaml"), "utf8");
+    const definition = await readFile(
+      join(root, "charts/scale-resolver/files/crds/elasti.truefoundry.com_elastiservices.yaml"),
+      "utf8",
+    );
     api.load(lenient === true ? unchecked(definition) : definition);
     api.load(JSON.stringify(simNode("node-a", { cpu: "64", memory: "64Gi", pods: 500 })));
     const prometheus = await startPrometheus();

@@ -43,7 +43,7 @@ export class Site implements AsyncDisposable {
 
   static async start(cluster: Cluster): Promise<Site> {
     for (const file of [
-      "charts/crds/rebalancer.ch1aki.github.io_rebalances.yaml",
+      "charts/weight-rebalancer/files/crds/rebalancer.ch1aki.github.io_rebalances.yaml",
       "apps/weight-rebalancer/test/fixtures/httproutes.yaml",
     ])
       await kubectl(cluster, ["apply", "-f", "-"], { input: await readFile(join(ROOT, file), "utf8") });

@@ -60,7 +60,12 @@ export class World implements AsyncDisposable {
   static async start(records: readonly RecordSet[] = twoSites("www.example.com")): Promise<World> {
     const folder = await mkdtemp(join(tmpdir(), "weight-rebalancer-"));
     const api = await startApiServer({ users: [USER] });
-    api.load(await readFile(join(root, "charts/crds/rebalancer.ch1aki.github.io_rebalances.yaml"), "utf8"));
+    api.load(
+      await readFile(
+        join(root, "charts/weight-rebalancer/files/crds/rebalancer.ch1aki.github.io_rebalances.yaml"),
+        "utf8",
+      ),
+    );
     const route53 = await startRoute53({ propagation: 200 });
     route53.addZone("Z1", "example.com", records);
     const prometheus = await startPrometheus();

@@ -6,7 +6,7 @@ further ports, and `arguments` for the program.
 {{- if and .Values.tls.mtls (not (or .Values.tls.existingSecret .Values.tls.certManager.issuer)) }}
 {{- fail "tls.mtls needs tls.existingSecret or tls.certManager.issuer: callers need certificates of an authority that is kept" }}
 {{- end }}
-{{- range list "serviceAccount" "rights" "certificate" "deployment" "disruptionBudget" "networkService" "networkPolicy" "serviceMonitor" "prometheusRule" "board" "test" "release" "letGo" }}
+{{- range list "crds" "serviceAccount" "rights" "certificate" "deployment" "disruptionBudget" "networkService" "networkPolicy" "serviceMonitor" "prometheusRule" "board" "test" "release" "letGo" }}
 {{- with include (printf "evenkeel-lib.%s" .) $ | trim }}
 ---
 {{ . }}

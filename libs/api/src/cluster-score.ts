@@ -28,6 +28,7 @@ const status = z
 
 export const KIND = defineKind(
   {
+    service: "endpoint-proxy",
     group: "waoendpointproxy.bitmedia.co.jp",
     version: "v1beta1",
     kind: "ClusterScore",

@@ -35,6 +35,7 @@ const status = z
 
 export const KIND = defineKind(
   {
+    service: "collector-scheduler",
     group: "otel.k8s.aws",
     version: "v1",
     kind: "CollectorLoadBalancer",

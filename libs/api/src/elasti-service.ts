@@ -264,6 +264,7 @@ const status = z
 
 export const KIND = defineKind(
   {
+    service: "scale-resolver",
     group: "elasti.truefoundry.com",
     version: "v1alpha1",
     kind: "ElastiService",

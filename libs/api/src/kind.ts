@@ -18,6 +18,8 @@ export interface ScalePaths {
 
 /** Everything the API server is told about a kind but its schema. Every kind has the status subresource. */
 export interface KindNames {
+  /** The service that reconciles it. Its chart installs the CRD. */
+  readonly service: string;
   readonly group: string;
   readonly version: string;
   readonly kind: string;

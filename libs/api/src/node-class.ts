@@ -24,6 +24,7 @@ const status = z
 
 export const KIND = defineKind(
   {
+    service: "eviction-planner",
     group: "rebalancer.dev",
     version: "v1",
     kind: "NodeClass",

@@ -70,6 +70,7 @@ const status = z
 
 export const KIND = defineKind(
   {
+    service: "eviction-planner",
     group: "rebalancer.dev",
     version: "v1",
     kind: "RebalancePolicy",

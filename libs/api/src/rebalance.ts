@@ -120,6 +120,7 @@ export const REBALANCE_CONDITIONS = ["Healty", "Unhealthy", "Error"] as const;
 
 export const KIND = defineKind(
   {
+    service: "weight-rebalancer",
     group: "rebalancer.ch1aki.github.io",
     version: "v1",
     kind: "Rebalance",

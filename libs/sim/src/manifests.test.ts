@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { kinds, parseRebalance } from "@evenkeel/api";
 import { badManifests, goodManifests, type Manifest } from "@evenkeel/api/manifests";
 import { rebalanceSpecs } from "@evenkeel/api/rebalance-specs";
@@ -8,14 +8,13 @@ import fc from "fast-check";
 import { type ApiServer, startApiServer } from "./api-server.ts";
 import type { Fields } from "./json.ts";
 
-const CRDS = new URL("../../../charts/crds/", import.meta.url);
+const CRDS = new URL("../../../charts/*/files/crds/*.yaml", import.meta.url);
 
 let server: ApiServer;
 
 beforeAll(async () => {
   server = await startApiServer({ users: [{ name: "admin", groups: ["system:masters"], token: "token" }] });
-  for (const file of readdirSync(CRDS))
-    if (/_.*[.]yaml$/.test(file)) server.load(readFileSync(new URL(file, CRDS), "utf8"));
+  for (const file of globSync(CRDS.pathname)) server.load(readFileSync(file, "utf8"));
   while ((await send("GET", pathOf(goodManifests[0]))).code !== 200) await sleep(systemClock, 5);
 });
 

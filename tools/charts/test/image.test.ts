@@ -37,7 +37,9 @@ beforeAll(async () => {
     cpSync(join(root, source), place, { recursive: true });
   }
   api = await startApiServer({ users: [{ name: "admin", groups: ["system:masters"], token: "secret" }] });
-  api.load(readFileSync(join(root, "charts/crds/rebalancer.ch1aki.github.io_rebalances.yaml"), "utf8"));
+  api.load(
+    readFileSync(join(root, "charts/weight-rebalancer/files/crds/rebalancer.ch1aki.github.io_rebalances.yaml"), "utf8"),
+  );
   const config = {
     clusters: [{ name: "sim", cluster: { server: api.url } }],
     users: [{ name: "admin", user: { token: "secret" } }],

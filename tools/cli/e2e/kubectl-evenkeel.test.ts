@@ -49,7 +49,11 @@ beforeAll(async () => {
   route53.addZone("Z1", "example.com", [site("base", 8, "192.0.2.1"), site("blue", 1, "192.0.2.2")]);
   prometheus = await startPrometheus();
   prometheus.answer(QUERY, () => ({ kind: "vector", samples: [{ metric: {}, value: 3000 }] }));
-  await kubectl(cluster(), ["apply", "-f", join(root, "charts/crds/rebalancer.ch1aki.github.io_rebalances.yaml")]);
+  await kubectl(cluster(), [
+    "apply",
+    "-f",
+    join(root, "charts/weight-rebalancer/files/crds/rebalancer.ch1aki.github.io_rebalances.yaml"),
+  ]);
   await eventually("the kind is served", async () => {
     const { code, stderr } = await cluster().kubectl(["get", "rebalances", "-A"]);
     return code === 0 ? undefined : stderr;

@@ -6,7 +6,10 @@ import { Ballast } from "./ballast.ts";
 import { evenkeel } from "./evenkeel.ts";
 import { EvenkeelProcess } from "./evenkeel-process.ts";
 
-const rebalances = join(import.meta.dirname, "../../../charts/crds/rebalancer.ch1aki.github.io_rebalances.yaml");
+const rebalances = join(
+  import.meta.dirname,
+  "../../../charts/weight-rebalancer/files/crds/rebalancer.ch1aki.github.io_rebalances.yaml",
+);
 const rbac = "rbac.authorization.k8s.io";
 
 let ballast: Ballast;

@@ -6,7 +6,7 @@ import { admin, ApiServerWithProxy, type Backends } from "./api-server.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const main = join(root, "apps/weight-rebalancer/src/main.ts");
-const definition = join(root, "charts/crds/rebalancer.ch1aki.github.io_rebalances.yaml");
+const definition = join(root, "charts/weight-rebalancer/files/crds/rebalancer.ch1aki.github.io_rebalances.yaml");
 const QUERY = "sum(requests)";
 
 /** An embedded cluster with a DNS zone of two sites and a metric, and the real weight-rebalancer as its own process. */

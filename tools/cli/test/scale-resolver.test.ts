@@ -6,7 +6,7 @@ import { admin, ApiServerWithProxy, type Backends } from "./api-server.ts";
 import { evenkeel } from "./evenkeel.ts";
 
 const root = join(import.meta.dirname, "../../..");
-const definition = join(root, "charts/crds/elasti.truefoundry.com_elastiservices.yaml");
+const definition = join(root, "charts/scale-resolver/files/crds/elasti.truefoundry.com_elastiservices.yaml");
 
 /** A service that starts on a busy machine, in milliseconds. */
 const START_TIMEOUT = 90_000;

@@ -82,7 +82,7 @@ test("kubectl refuses by the server's word a field that the type does not know",
 });
 
 test("kubectl serves custom types: the project's CRDs are established and their objects shown in columns", async () => {
-  const crds = new URL("../../../charts/crds/*_*.yaml", import.meta.url).pathname;
+  const crds = new URL("../../../charts/*/files/crds/*.yaml", import.meta.url).pathname;
   await kubectl("apply", "-f", crds);
   expect(await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=10s")).toContain(
     "condition met",

@@ -1,47 +1,57 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { driftedFiles, generatedFiles, writeFiles } from "./files.ts";
 
-const REBALANCES = "rebalancer.ch1aki.github.io_rebalances.yaml";
+const REBALANCES = "weight-rebalancer/files/crds/rebalancer.ch1aki.github.io_rebalances.yaml";
 
-test("charts/crds is what the schemas say", () => {
-  expect(driftedFiles(fileURLToPath(new URL("../../../charts/crds/", import.meta.url)))).toEqual([]);
+test("the charts have the CRDs that the schemas give", () => {
+  expect(driftedFiles(join(import.meta.dirname, "../../../charts"))).toEqual([]);
 });
 
-describe("in a folder", () => {
-  let folder: string;
+test("every kind has one CRD, in the folder of the service that reconciles it", () => {
+  const services = [...generatedFiles().keys()].map((path) => path.split("/")[0]);
+  expect(services.sort()).toEqual([
+    ...["collector-scheduler", "endpoint-proxy", "eviction-planner", "eviction-planner", "eviction-planner"],
+    ...["scale-resolver", "weight-rebalancer"],
+  ]);
+});
+
+describe("in an empty folder", () => {
+  let charts: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "crds-"));
+    charts = mkdtempSync(join(tmpdir(), "crds-"));
   });
   afterEach(() => {
-    rmSync(folder, { recursive: true });
+    rmSync(charts, { recursive: true });
   });
+  const present = () => globSync("**/*.yaml", { cwd: charts }).sort();
 
   test("every file is missing at first and none after writing", () => {
-    expect(driftedFiles(folder)).toEqual([...generatedFiles().keys()].sort());
-    writeFiles(folder);
-    expect(driftedFiles(folder)).toEqual([]);
-    expect(readdirSync(folder)).toHaveLength(7);
+    const all = [...generatedFiles().keys()].sort();
+    expect(driftedFiles(charts)).toEqual(all);
+    writeFiles(charts);
+    expect(driftedFiles(charts)).toEqual([]);
+    expect(present()).toEqual(all);
   });
 
   test("an edited file has drifted, and only that one is written", () => {
-    writeFiles(folder);
-    appendFileSync(join(folder, REBALANCES), "# by hand\n");
-    expect(driftedFiles(folder)).toEqual([REBALANCES]);
-    expect(writeFiles(folder)).toEqual([REBALANCES]);
-    expect(driftedFiles(folder)).toEqual([]);
+    writeFiles(charts);
+    appendFileSync(join(charts, REBALANCES), "# by hand\n");
+    expect(driftedFiles(charts)).toEqual([REBALANCES]);
+    expect(writeFiles(charts)).toEqual([REBALANCES]);
+    expect(driftedFiles(charts)).toEqual([]);
   });
 
-  test("a file of a kind that is no more is removed, one that was never generated is left", () => {
-    writeFiles(folder);
-    const [first = ""] = generatedFiles().values();
-    writeFileSync(join(folder, "gone.yaml"), first);
-    writeFileSync(join(folder, "mine.yaml"), "kind: ConfigMap\n");
-    expect(driftedFiles(folder)).toEqual(["gone.yaml"]);
-    writeFiles(folder);
-    expect(readdirSync(folder)).toEqual([...generatedFiles().keys(), "mine.yaml"].sort());
+  test("the file of a kind that no longer exists is removed; a file that was never generated stays", () => {
+    writeFiles(charts);
+    const stale = REBALANCES.replace("rebalances", "removed");
+    const foreign = REBALANCES.replace("rebalances", "foreign");
+    writeFileSync(join(charts, stale), readFileSync(join(charts, REBALANCES)));
+    writeFileSync(join(charts, foreign), "kind: ConfigMap\n");
+    expect(driftedFiles(charts)).toEqual([stale]);
+    writeFiles(charts);
+    expect(present()).toEqual([...generatedFiles().keys(), foreign].sort());
   });
 });

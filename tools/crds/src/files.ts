@@ -1,44 +1,45 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { kinds } from "@evenkeel/api";
 import { stringify } from "yaml";
 import { customResourceDefinition } from "./crd.ts";
 
 const HEADER = "# Generated from libs/api by tools/crds: change the schema there.\n";
 
-/** File name → text, for every kind. */
+/** Path in the folder of charts → text, for every kind. */
 export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map(
     kinds.map((kind) => [
-      `${kind.group}_${kind.plural}.yaml`,
+      `${kind.service}/files/crds/${kind.group}_${kind.plural}.yaml`,
       HEADER + stringify(customResourceDefinition(kind), { lineWidth: 0, aliasDuplicateObjects: false }),
     ]),
   );
 }
 
-/** Writes every file into `folder` and removes those that were generated once and are no more. Gives the names it changed. */
-export function writeFiles(folder: string): readonly string[] {
+/** Writes every file that drifted into the folder of charts, and removes those of kinds that no longer exist. Gives their paths. */
+export function writeFiles(charts: string): readonly string[] {
   const files = generatedFiles();
-  const drifted = driftedFiles(folder);
-  for (const name of drifted) {
-    const text = files.get(name);
-    if (text === undefined) rmSync(join(folder, name));
-    else writeFileSync(join(folder, name), text);
+  const drifted = driftedFiles(charts);
+  for (const path of drifted) {
+    const file = join(charts, path);
+    const text = files.get(path);
+    if (text === undefined) {
+      rmSync(file);
+    } else {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
   }
   return drifted;
 }
 
-/** Names of the files in `folder` that are missing, differ from the schema, or were generated for a kind that is no more. */
-export function driftedFiles(folder: string): readonly string[] {
+/** Paths of the files that are missing, differ from the schema, or were generated for a kind that no longer exists. */
+export function driftedFiles(charts: string): readonly string[] {
   const files = generatedFiles();
-  const present = new Map(
-    readdirSync(folder)
-      .filter((name) => name.endsWith(".yaml"))
-      .map((name) => [name, readFileSync(join(folder, name), "utf8")]),
+  const textOf = (path: string) => (existsSync(join(charts, path)) ? readFileSync(join(charts, path), "utf8") : "");
+  const wrong = [...files].filter(([path, text]) => textOf(path) !== text).map(([path]) => path);
+  const stale = globSync("*/files/crds/*.yaml", { cwd: charts }).filter(
+    (path) => !files.has(path) && textOf(path).startsWith(HEADER),
   );
-  const stale = [...present]
-    .filter(([name, text]) => text.startsWith(HEADER) && !files.has(name))
-    .map(([name]) => name);
-  const wrong = [...files].filter(([name, text]) => present.get(name) !== text).map(([name]) => name);
   return [...wrong, ...stale].sort();
 }

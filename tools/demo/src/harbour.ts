@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   controlPlane,
@@ -29,7 +29,7 @@ const everyone = [
     subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "system:anonymous" }],
   },
 ];
-const crds = join(import.meta.dirname, "../../../charts/crds");
+const crds = join(import.meta.dirname, "../../../charts/*/files/crds/*.yaml");
 
 /** The demo's cluster, and what stands for the machines below it. */
 export interface Harbour {
@@ -63,9 +63,7 @@ export async function startHarbour(): Promise<Harbour> {
     ],
   });
   for (const object of everyone) server.load(JSON.stringify(object));
-  for (const file of readdirSync(crds).filter((name) => /_.*[.]yaml$/.test(name))) {
-    server.load(readFileSync(join(crds, file), "utf8"));
-  }
+  for (const file of globSync(crds)) server.load(readFileSync(file, "utf8"));
   for (const name of ["north", "east", "south", "west"]) {
     server.load(JSON.stringify(simNode(name, { cpu: "4", memory: "8Gi", pods: 40 })));
   }

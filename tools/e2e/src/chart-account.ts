@@ -26,7 +26,7 @@ export interface ChartAccount {
 }
 
 /**
- * Installs a service's chart with Helm, or upgrades it to other values, and gives the ServiceAccount under which a process of the service
+ * Installs a service's chart with Helm (but not its CRDs), or upgrades it to other values, and gives the ServiceAccount under which a process of the service
  * has exactly the rights of its pod. Resolves when the API server knows those rights.
  */
 export async function chartAccount(cluster: Cluster, install: ChartInstall): Promise<ChartAccount> {
@@ -44,7 +44,8 @@ async function installChart(cluster: Cluster, { chart, namespace, values = [] }:
     for (const name of ["lib", chart]) cpSync(join(CHARTS, name), join(folder, name), { recursive: true });
     const env = helmEnvironment(join(folder, "helm"), cluster.kubeconfig);
     await helmOutput(helm, ["dependency", "update", "--skip-refresh", join(folder, chart)], env);
-    const set = values.flatMap((value) => ["--set", value]);
+    // Tests apply the definitions themselves, before the chart comes.
+    const set = ["crds.enabled=false", ...values].flatMap((value) => ["--set", value]);
     const place = ["-n", namespace, "--create-namespace"];
     await helmOutput(helm, ["upgrade", "--install", chart, join(folder, chart), ...place, ...set], env);
   } finally {

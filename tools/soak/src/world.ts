@@ -47,7 +47,12 @@ export class World implements AsyncDisposable {
   static async start(folder: string, names: readonly string[]): Promise<World> {
     const faults = new FaultPlan();
     const api = await startApiServer({ users: [USER], faults: faults.faults });
-    api.load(readFileSync(join(root, "charts/crds/rebalancer.ch1aki.github.io_rebalances.yaml"), "utf8"));
+    api.load(
+      readFileSync(
+        join(root, "charts/weight-rebalancer/files/crds/rebalancer.ch1aki.github.io_rebalances.yaml"),
+        "utf8",
+      ),
+    );
     const route53 = await startRoute53({ propagation: 200 });
     const pairs = names.flatMap((name) => [site(name, "base", BASE), site(name, "blue", 1)]);
     route53.addZone(ZONE, "example.com", pairs);

@@ -5,7 +5,7 @@ import { startApiServer } from "@evenkeel/sim";
 import { now } from "./now.ts";
 import { answer } from "./remote.ts";
 
-const definition = "../../../../charts/crds/elasti.truefoundry.com_elastiservices.yaml";
+const definition = "../../../../charts/scale-resolver/files/crds/elasti.truefoundry.com_elastiservices.yaml";
 
 /** Somebody's wish to scale a workload. */
 export interface ScaleCall {

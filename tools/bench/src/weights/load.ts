@@ -44,7 +44,9 @@ export async function measureLoad(options: LoadOptions, progress: (line: string)
   const [route53, prometheus] = [await startRoute53({ propagation: 1000 }), await startPrometheus()];
   let metric = 3000;
   prometheus.answer(QUERY, () => ({ kind: "vector", samples: [{ metric: {}, value: metric }] }));
-  api.load(readFileSync(join(root, "charts/crds/rebalancer.ch1aki.github.io_rebalances.yaml"), "utf8"));
+  api.load(
+    readFileSync(join(root, "charts/weight-rebalancer/files/crds/rebalancer.ch1aki.github.io_rebalances.yaml"), "utf8"),
+  );
   const names = Array.from({ length: options.rebalances / zones }, (_empty, index) => `site-${index}.example.com`);
   const ids = Array.from({ length: zones }, (_empty, index) => `Z${index}`);
   for (const id of ids) route53.addZone(id, "example.com", names.flatMap(twoSites));

@@ -2,7 +2,7 @@ import { type CustomResourceDefinition, customResourceDefinitions, type KubeClie
 import type { DecidedKind } from "../services/registration.ts";
 import { type Finding, unanswered } from "./finding.ts";
 
-const INSTALL = "Install the definitions: helm upgrade --install evenkeel-crds charts/crds";
+const INSTALL = "Upgrade the release of the service's chart with crds.enabled=true.";
 
 /** Whether the API server has a kind: defined, in the version that is used, and established. */
 export async function lookAtDefinition(
