@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type ServiceProcess, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
+import { TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
+import { type ServiceProcess } from "@evenkeel/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { LONGEST_WATCH_WAIT } from "../src/observe/cluster-view.ts";
 import { type Answer, arrivalIn, ask } from "./ask.ts";

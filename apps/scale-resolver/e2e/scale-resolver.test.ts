@@ -1,14 +1,6 @@
 import { Agent } from "node:http";
-import {
-  apply,
-  get,
-  kubectl,
-  type ServiceProcess,
-  TEST_TIMEOUT_MS,
-  tokenOf,
-  usedRights,
-  useCluster,
-} from "@evenkeel/e2e";
+import { apply, get, kubectl, TEST_TIMEOUT_MS, tokenOf, usedRights, useCluster } from "@evenkeel/e2e";
+import { type ServiceProcess } from "@evenkeel/testkit";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { connectPeer, externalScaler, peerMetrics } from "@evenkeel/rpc";
 import { createLogger, systemClock } from "@evenkeel/runtime";

@@ -9,9 +9,9 @@ import {
   kubectl,
   list,
   type Pod,
-  ServiceProcess,
   type useCluster,
 } from "@evenkeel/e2e";
+import { ServiceProcess } from "@evenkeel/testkit";
 import { connectKube, deployments, type EndpointSlice, endpointSlices, type KubeClient, pods } from "@evenkeel/kube";
 import { type Prometheus, startPrometheus } from "@evenkeel/sim";
 import type { State } from "../src/decide/state.ts";

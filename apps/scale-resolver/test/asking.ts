@@ -1,4 +1,4 @@
-import type { ServiceProcess } from "@evenkeel/e2e";
+import type { ServiceProcess } from "@evenkeel/testkit";
 
 /** The sum of a metric's samples whose labels are those that are given: 0 if there is none. Fails if there is no metric of that name. */
 export async function metricOf(

@@ -1,4 +1,4 @@
-import { chromiumProgram, openBrowser, openPage } from "@evenkeel/dashboard/testing";
+import { chromiumProgram, openBrowser, openPage } from "@evenkeel/testkit/browser";
 import { resolverV1 } from "@evenkeel/rpc";
 import { describeRedis } from "@evenkeel/state-contract";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";

@@ -1,4 +1,4 @@
-import type { ServiceProcess } from "@evenkeel/e2e";
+import type { ServiceProcess } from "@evenkeel/testkit";
 import { endpointSlices, leases } from "@evenkeel/kube";
 import { RedisServer } from "@evenkeel/state-contract";
 import { type Answer, ask, type AskOptions, eventually, type World } from "./world.ts";

@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import type { ServiceProcess } from "@evenkeel/e2e";
+import type { ServiceProcess } from "@evenkeel/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { metricOf } from "./asking.ts";
 import { eventually, World } from "./world.ts";

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ServiceProcess, type ServiceProcessOptions } from "@evenkeel/e2e";
+import { ServiceProcess, type ServiceProcessOptions } from "@evenkeel/testkit";
 import { connectKube, deployments, type KubeClient, pods, services } from "@evenkeel/kube";
 import {
   type ApiServer,

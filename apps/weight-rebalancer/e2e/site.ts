@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { apply, chartAccount, get, kubectl, ServiceProcess, type useCluster } from "@evenkeel/e2e";
+import { apply, chartAccount, get, kubectl, type useCluster } from "@evenkeel/e2e";
+import { ServiceProcess } from "@evenkeel/testkit";
 import { type Prometheus, type RecordSet, type Route53, startPrometheus, startRoute53 } from "@evenkeel/sim";
 import type { StoredRebalance } from "../src/rebalance-resource.ts";
 import { type Proxy, proxyTo } from "../test/proxy-to.ts";

@@ -1,17 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { readmeExample } from "@evenkeel/api/manifests";
-import {
-  apply,
-  eventually,
-  get,
-  kubectl,
-  list,
-  type ServiceProcess,
-  TEST_TIMEOUT_MS,
-  tokenOf,
-  usedRights,
-  useCluster,
-} from "@evenkeel/e2e";
+import { apply, eventually, get, kubectl, list, TEST_TIMEOUT_MS, tokenOf, usedRights, useCluster } from "@evenkeel/e2e";
+import { type ServiceProcess } from "@evenkeel/testkit";
 import { describeRedis, RedisServer } from "@evenkeel/state-contract";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { ORIGINAL_LEASE, OriginalLeader } from "./original.ts";

@@ -1,4 +1,4 @@
-import { chromiumProgram, openBrowser, openPage } from "@evenkeel/dashboard/testing";
+import { chromiumProgram, openBrowser, openPage } from "@evenkeel/testkit/browser";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Browser } from "playwright-core";
 import { eventually, World } from "./world.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { readmeExample } from "@evenkeel/api/manifests";
-import type { ServiceProcess } from "@evenkeel/e2e";
+import type { ServiceProcess } from "@evenkeel/testkit";
 import { secrets } from "@evenkeel/kube";
 import { type RecordSet, startPrometheus } from "@evenkeel/sim";
 import { parse } from "yaml";

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectKube, type KubeClient } from "@evenkeel/kube";
-import { ServiceProcess } from "@evenkeel/e2e";
+import { ServiceProcess } from "@evenkeel/testkit";
 import {
   type ApiServer,
   type RecordSet,

@@ -3,14 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import {
-  buildDashboard,
-  type Built,
-  chromiumProgram,
-  openBrowser,
-  openPage,
-  TideKeeper,
-} from "@evenkeel/dashboard/testing";
+import { buildDashboard, type Built, TideKeeper } from "@evenkeel/dashboard/testing";
+import { chromiumProgram, openBrowser, openPage } from "@evenkeel/testkit/browser";
 import type { Browser } from "playwright-core";
 import { startPrefixProxy } from "./prefix-proxy.ts";
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Exit, type Line, ServiceProcess } from "@evenkeel/e2e";
+import { type Exit, type Line, ServiceProcess } from "@evenkeel/testkit";
 
 const sources = join(import.meta.dirname, "../src");
 

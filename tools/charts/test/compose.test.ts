@@ -1,7 +1,7 @@
 import { mkdtempSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ServiceProcess } from "@evenkeel/e2e/service-process";
+import { ServiceProcess } from "@evenkeel/testkit";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { parse } from "yaml";
 import { root } from "../src/places.ts";

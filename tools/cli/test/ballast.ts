@@ -1,7 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ServiceProcess } from "@evenkeel/e2e";
+import { ServiceProcess } from "@evenkeel/testkit";
 
 const main = join(import.meta.dirname, "../../ballast/src/main-with-peers.ts");
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ServiceProcess } from "@evenkeel/e2e";
+import { ServiceProcess } from "@evenkeel/testkit";
 import { type Prometheus, type Route53, startPrometheus, startRoute53 } from "@evenkeel/sim";
 import { admin, ApiServerWithProxy, type Backends } from "./api-server.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ServiceProcess } from "@evenkeel/e2e";
+import { ServiceProcess } from "@evenkeel/testkit";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { admin, ApiServerWithProxy, type Backends } from "./api-server.ts";
 import { evenkeel } from "./evenkeel.ts";

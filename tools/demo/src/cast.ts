@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { type Line, ServiceProcess } from "@evenkeel/e2e/service-process";
+import { type Line, ServiceProcess } from "@evenkeel/testkit";
 import type { KubeClient } from "@evenkeel/kube";
 import type { Actor } from "./front.ts";
 import type { Harbour } from "./harbour.ts";

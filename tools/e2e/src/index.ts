@@ -4,7 +4,6 @@ export { type ClusterProxy, clusterProxy } from "./cluster-proxy.ts";
 export { helmEnvironment, helmOutput, type HelmResult, pinnedHelm, runHelm } from "./helm.ts";
 export { apply, eventually, get, kubectl, type KubeObject, list } from "./kubectl-steps.ts";
 export { ServicePod, type ServicePodOptions } from "./service-pod.ts";
-export { type Exit, type Line, ServiceProcess, type ServiceProcessOptions } from "./service-process.ts";
 export { START_TIMEOUT_MS, TEST_TIMEOUT_MS, useCluster } from "./use-cluster.ts";
 export { type Request, rightsOf, type Role, type Rule, type UsedRights, usedRights } from "./used-rights.ts";
 export { configMap, deployment, disruptionBudget, type Pod } from "./workloads.ts";

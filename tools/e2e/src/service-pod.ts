@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Cluster } from "@evenkeel/control-plane";
 import { accountKubeconfig } from "./account.ts";
 import { eventually, get, kubectl, type KubeObject, list } from "./kubectl-steps.ts";
-import { ServiceProcess } from "./service-process.ts";
+import { ServiceProcess } from "@evenkeel/testkit";
 
 interface Workload {
   readonly spec: {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { type Line, ServiceProcess } from "@evenkeel/e2e/service-process";
+import { type Line, ServiceProcess } from "@evenkeel/testkit";
 import { Berth } from "./berth.ts";
 import { Churn } from "./churn.ts";
 import { collectedHeap } from "./collected-heap.ts";

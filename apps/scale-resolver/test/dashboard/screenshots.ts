@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { buildDashboard, chromiumProgram, openBrowser, openPage, type PageOptions } from "@evenkeel/dashboard/testing";
+import { buildDashboard } from "@evenkeel/dashboard/testing";
+import { chromiumProgram, openBrowser, openPage, type PageOptions } from "@evenkeel/testkit/browser";
 import { playQuietHour } from "./quiet-hour.ts";
 import { ScriptedResolver } from "./scripted-resolver.ts";
 

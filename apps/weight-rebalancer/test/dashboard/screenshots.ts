@@ -2,14 +2,8 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import {
-  buildDashboard,
-  chromiumProgram,
-  openBrowser,
-  openPage,
-  type PageOptions,
-  TideKeeper,
-} from "@evenkeel/dashboard/testing";
+import { buildDashboard, TideKeeper } from "@evenkeel/dashboard/testing";
+import { chromiumProgram, openBrowser, openPage, type PageOptions } from "@evenkeel/testkit/browser";
 import { playAfternoon } from "./afternoon.ts";
 import { ScriptedWeights } from "./scripted-weights.ts";
 

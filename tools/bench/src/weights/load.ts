@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ServiceProcess } from "@evenkeel/e2e/service-process";
+import { ServiceProcess } from "@evenkeel/testkit";
 import { connectKube } from "@evenkeel/kube";
 import { type RecordSet, startApiServer, startPrometheus, startRoute53 } from "@evenkeel/sim";
 import { rebalances } from "@evenkeel/weight-rebalancer";

@@ -21,7 +21,7 @@ export function openBrowser(program: string): Promise<Browser> {
   return chromium.launch({ executablePath: program, headless: true, args });
 }
 
-export interface WatchedPage {
+export interface WatchedPage extends AsyncDisposable {
   readonly page: Page;
   /** What the page complained of: script errors, violations of its policy, requests to other hosts. */
   readonly complaints: readonly string[];
@@ -57,5 +57,6 @@ export async function openPage(browser: Browser, origin: string, options: PageOp
       complaints.push(`request to ${url}`);
     }
   });
-  return { page, complaints, close: () => context.close() };
+  const close = () => context.close();
+  return { page, complaints, close, [Symbol.asyncDispose]: close };
 }
