@@ -1,24 +1,10 @@
-import { REBALANCE } from "@evenkeel/api";
-import type { Condition, KubeObject, ObjectReference, ResourceTypeOf } from "@evenkeel/kube";
+import { REBALANCE, type RebalanceStatus } from "@evenkeel/api";
+import type { KubeObject, ObjectReference, ResourceTypeOf } from "@evenkeel/kube";
 
 /** A Rebalance as the API server hands it out: its spec is whatever somebody stored, until it is parsed. */
 export interface StoredRebalance extends KubeObject {
   readonly spec?: unknown;
   readonly status?: RebalanceStatus;
-}
-
-export interface RebalanceStatus {
-  readonly condition: string;
-  readonly actualValue?: number;
-  readonly desiredValue?: number;
-  readonly lastUpdateAt?: string;
-  readonly initialWeights?: readonly InitialWeight[];
-  readonly conditions?: readonly Condition[];
-}
-
-export interface InitialWeight {
-  readonly target: string;
-  readonly weight: number;
 }
 
 const { group, version, kind, plural } = REBALANCE;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { conditions } from "./condition.ts";
 import { int64, timestamp } from "./field.ts";
-import { defineKind } from "./kind.ts";
+import { defineKind, type StatusOf } from "./kind.ts";
 import { parse } from "./parse.ts";
 
 const spec = z
@@ -47,5 +47,7 @@ export const KIND = defineKind(
 );
 
 export type ClusterScore = z.output<typeof KIND.schema>;
+
+export type ClusterScoreStatus = StatusOf<typeof KIND>;
 
 export const parseClusterScore = (input: unknown) => parse(KIND.schema, input);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { conditions } from "./condition.ts";
 import { int32, integer } from "./field.ts";
-import { defineKind } from "./kind.ts";
+import { defineKind, type StatusOf } from "./kind.ts";
 import { parse } from "./parse.ts";
 
 /** Not negative: the scale subresource refuses that by itself. */
@@ -55,5 +55,7 @@ export const KIND = defineKind(
 );
 
 export type CollectorLoadBalancer = z.output<typeof KIND.schema>;
+
+export type CollectorLoadBalancerStatus = StatusOf<typeof KIND>;
 
 export const parseCollectorLoadBalancer = (input: unknown) => parse(KIND.schema, input);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { conditions } from "./condition.ts";
 import { boundedText, freeForm, int32, integer, period, timestamp, timeZone } from "./field.ts";
-import { defineKind } from "./kind.ts";
+import { defineKind, type StatusOf } from "./kind.ts";
 import { labelSelector } from "./label-selector.ts";
 import { parse } from "./parse.ts";
 import { withRules } from "./rule.ts";
@@ -286,6 +286,8 @@ export const KIND = defineKind(
 );
 
 export type ElastiService = z.output<typeof KIND.schema>;
+
+export type ElastiServiceStatus = StatusOf<typeof KIND>;
 
 export const parseElastiService = (input: unknown) => parse(KIND.schema, input);
 

@@ -1,8 +1,14 @@
-export { KIND as CLUSTER_SCORE, parseClusterScore, type ClusterScore } from "./cluster-score.ts";
+export {
+  KIND as CLUSTER_SCORE,
+  parseClusterScore,
+  type ClusterScore,
+  type ClusterScoreStatus,
+} from "./cluster-score.ts";
 export {
   KIND as COLLECTOR_LOAD_BALANCER,
   parseCollectorLoadBalancer,
   type CollectorLoadBalancer,
+  type CollectorLoadBalancerStatus,
 } from "./collector-load-balancer.ts";
 export { type Condition } from "./condition.ts";
 export { durationMilliseconds } from "./duration.ts";
@@ -11,6 +17,7 @@ export {
   parseElastiService,
   parsePrometheusTrigger,
   type ElastiService,
+  type ElastiServiceStatus,
   type PrometheusTrigger,
 } from "./elasti-service.ts";
 export { UNKNOWN_TIME_ZONE } from "./field.ts";
@@ -18,9 +25,20 @@ export { type Kind, type KindNames, type PrinterColumn, type ScalePaths } from "
 export { kinds } from "./kinds.ts";
 export { type LabelSelector } from "./label-selector.ts";
 export { type ObjectMeta } from "./metadata.ts";
-export { KIND as NODE_CLASS, parseNodeClass, type NodeClass } from "./node-class.ts";
+export { KIND as NODE_CLASS, parseNodeClass, type NodeClass, type NodeClassStatus } from "./node-class.ts";
 export { type Parsed } from "./parse.ts";
-export { KIND as REBALANCE_POLICY, parseRebalancePolicy, type RebalancePolicy } from "./rebalance-policy.ts";
-export { KIND as REBALANCE, parseRebalance, REBALANCE_CONDITIONS, type Rebalance } from "./rebalance.ts";
+export {
+  KIND as REBALANCE_POLICY,
+  parseRebalancePolicy,
+  type RebalancePolicy,
+  type RebalancePolicyStatus,
+} from "./rebalance-policy.ts";
+export {
+  KIND as REBALANCE,
+  parseRebalance,
+  REBALANCE_CONDITIONS,
+  type Rebalance,
+  type RebalanceStatus,
+} from "./rebalance.ts";
 export { type CelRule } from "./rule.ts";
-export { KIND as WORKLOAD_SLO, parseWorkloadSLO, type WorkloadSLO } from "./workload-slo.ts";
+export { KIND as WORKLOAD_SLO, parseWorkloadSLO, type WorkloadSLO, type WorkloadSLOStatus } from "./workload-slo.ts";

@@ -39,6 +39,18 @@ export interface Kind<Schema extends z.ZodObject = z.ZodObject> extends KindName
   readonly schema: Schema;
 }
 
+/** What is read from the API server is never changed in place. */
+type Immutable<Value> = Value extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value]: Immutable<Value[Name]> }
+    : Value;
+
+/** The status of a kind's objects, as its schema describes it. */
+export type StatusOf<K extends Kind<z.ZodObject<{ status: z.ZodExactOptional<z.ZodType> }>>> = Immutable<
+  NonNullable<z.output<K["schema"]>["status"]>
+>;
+
 type Resource<Names extends KindNames, Spec extends z.ZodType, Status extends z.ZodType> = z.ZodObject<{
   apiVersion: z.ZodLiteral<`${Names["group"]}/${Names["version"]}`>;
   kind: z.ZodLiteral<Names["kind"]>;

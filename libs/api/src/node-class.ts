@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { conditions } from "./condition.ts";
 import { int32, timestamp } from "./field.ts";
-import { defineKind } from "./kind.ts";
+import { defineKind, type StatusOf } from "./kind.ts";
 import { selectorFields } from "./label-selector.ts";
 import { parse } from "./parse.ts";
 
@@ -39,5 +39,7 @@ export const KIND = defineKind(
 );
 
 export type NodeClass = z.output<typeof KIND.schema>;
+
+export type NodeClassStatus = StatusOf<typeof KIND>;
 
 export const parseNodeClass = (input: unknown) => parse(KIND.schema, input);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { conditions } from "./condition.ts";
 import { double, duration, int64, integer, timestamp } from "./field.ts";
-import { defineKind } from "./kind.ts";
+import { defineKind, type StatusOf } from "./kind.ts";
 import { labelSelector } from "./label-selector.ts";
 import { parse } from "./parse.ts";
 
@@ -85,5 +85,7 @@ export const KIND = defineKind(
 );
 
 export type RebalancePolicy = z.output<typeof KIND.schema>;
+
+export type RebalancePolicyStatus = StatusOf<typeof KIND>;
 
 export const parseRebalancePolicy = (input: unknown) => parse(KIND.schema, input);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { conditions } from "./condition.ts";
 import { int64, period } from "./field.ts";
-import { defineKind } from "./kind.ts";
+import { defineKind, type StatusOf } from "./kind.ts";
 import { metricSource } from "./metric-source.ts";
 import { parse } from "./parse.ts";
 import { exactlyOneOf, type Rule, withRules } from "./rule.ts";
@@ -141,5 +141,7 @@ export const KIND = defineKind(
 );
 
 export type Rebalance = z.output<typeof KIND.schema>;
+
+export type RebalanceStatus = StatusOf<typeof KIND>;
 
 export const parseRebalance = (input: unknown) => parse(KIND.schema, input);

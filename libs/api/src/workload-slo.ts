@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { conditions } from "./condition.ts";
 import { int32, stringMap, timestamp } from "./field.ts";
-import { defineKind } from "./kind.ts";
+import { defineKind, type StatusOf } from "./kind.ts";
 import { parse } from "./parse.ts";
 
 const spec = z
@@ -42,5 +42,7 @@ export const KIND = defineKind(
 );
 
 export type WorkloadSLO = z.output<typeof KIND.schema>;
+
+export type WorkloadSLOStatus = StatusOf<typeof KIND>;
 
 export const parseWorkloadSLO = (input: unknown) => parse(KIND.schema, input);

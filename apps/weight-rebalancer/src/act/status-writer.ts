@@ -1,5 +1,6 @@
+import type { RebalanceStatus } from "@evenkeel/api";
 import { kubeErrors, type ObjectName, type Resource } from "@evenkeel/kube";
-import type { RebalanceStatus, StoredRebalance } from "../rebalance-resource.ts";
+import type { StoredRebalance } from "../rebalance-resource.ts";
 
 /** Writes statuses that changed. An object that is gone has none to write. */
 export class StatusWriter {

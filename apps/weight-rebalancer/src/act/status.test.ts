@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
+import type { RebalanceStatus } from "@evenkeel/api";
 import { findCondition } from "@evenkeel/kube";
 import { defineError } from "@evenkeel/runtime";
 import type { WeightSnapshot } from "../decide/snapshot.ts";
 import { SecretElsewhere } from "../observe/errors.ts";
-import type { RebalanceStatus } from "../rebalance-resource.ts";
 import { seedSnapshot } from "../testing/seed-snapshot.ts";
 import type { TargetOutcome } from "./carry-out.ts";
 import { statusAfter, statusOfInvalid, type Outcome } from "./status.ts";

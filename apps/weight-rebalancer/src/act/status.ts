@@ -1,8 +1,8 @@
+import type { RebalanceStatus } from "@evenkeel/api";
 import { type Judgement, setConditions } from "@evenkeel/kube";
 import { CodedError } from "@evenkeel/runtime";
 import { METRIC_FAULTS, type WeightSnapshot } from "../decide/snapshot.ts";
 import type { WeightAction, WeightReason } from "../decide/weight-decider.ts";
-import type { RebalanceStatus } from "../rebalance-resource.ts";
 import { faultsOf, type TargetOutcome } from "./carry-out.ts";
 
 /** The result of one reconcile, as far as the status shows it. */
