@@ -6,7 +6,7 @@ import { definitionOf } from "./definition.ts";
 import { ADMIN, kubeconfigFor } from "./kubeconfig.ts";
 import { ServiceProcess, type ServiceProcessOptions } from "./service-process.ts";
 
-export interface WorldOptions extends Partial<ApiServerOptions> {
+export interface WorldOptions {
   /** Of the service; folders are named after it. */
   readonly service: string;
   /** The service's program: what its image holds, which `nx run <service>:bundle` makes. */
@@ -15,6 +15,8 @@ export interface WorldOptions extends Partial<ApiServerOptions> {
   readonly kinds?: readonly string[];
   /** What the service's process is started with, unless a case says otherwise. */
   readonly flags?: Readonly<Record<string, string>>;
+  /** Of the API server; `ADMIN` is its only user unless told. */
+  readonly server?: Partial<ApiServerOptions>;
 }
 
 /** What a world is built from. */
@@ -37,9 +39,8 @@ const DEFAULTS = {
 /** Starts an API server in this process and writes a kubeconfig for its administrator. */
 export async function worldParts(options: WorldOptions): Promise<WorldParts> {
   const folder = await mkdtemp(join(tmpdir(), `${options.service}-`));
-  const { service, main, kinds = [], flags, ...server } = options;
-  const api = await startApiServer({ users: [ADMIN], ...server });
-  for (const kind of kinds) api.load(definitionOf(kind));
+  const api = await startApiServer({ users: [ADMIN], ...options.server });
+  for (const kind of options.kinds ?? []) api.load(definitionOf(kind));
   await writeFile(join(folder, "kubeconfig"), kubeconfigFor(api.url), { mode: 0o600 });
   return { options, folder, api };
 }
