@@ -5,7 +5,7 @@ import { NAMESPACE } from "./manifests.ts";
 import { referenceGrants, type Route, type RouteKind } from "./route-manifests.ts";
 
 /** Where a route leads a request. */
-export interface Way {
+export interface PortQueue {
   readonly namespace: string;
   readonly service: string;
   readonly port: number | undefined;
@@ -48,7 +48,7 @@ export class RouteGateway {
     this.#kube = kube;
   }
 
-  async way(kind: RouteKind, name: string, path: string): Promise<Way> {
+  async way(kind: RouteKind, name: string, path: string): Promise<PortQueue> {
     const route = await this.#kube.resource(kind.resource).get({ namespace: NAMESPACE, name });
     return kind.type === "virtualService" ? wayOfVirtualService(route, path) : this.#wayOfHttpRoute(route, path);
   }
@@ -58,14 +58,14 @@ export class RouteGateway {
     return this.send(await this.way(kind, name, path), `${name}.example.com`, path);
   }
 
-  async send({ namespace, service, port, headers }: Way, host: string, path: string): Promise<Answer> {
+  async send({ namespace, service, port, headers }: PortQueue, host: string, path: string): Promise<Answer> {
     const { spec } = await this.#kube.resource(services).get({ namespace, name: service });
     const [first] = spec?.ports ?? [];
     const address = `http://${spec?.clusterIP ?? ""}:${port ?? first?.port ?? 0}`;
     return ask(address + path, { headers: { ...headers, host } });
   }
 
-  async #wayOfHttpRoute({ spec }: Route, path: string): Promise<Way> {
+  async #wayOfHttpRoute({ spec }: Route, path: string): Promise<PortQueue> {
     const rule = (spec["rules"] as readonly HttpRouteRule[]).find(({ matches }) =>
       matches?.some((match) => path.startsWith(match.path?.value ?? "/")),
     );
@@ -84,7 +84,7 @@ export class RouteGateway {
   }
 }
 
-function wayOfVirtualService({ spec }: Route, path: string): Way {
+function wayOfVirtualService({ spec }: Route, path: string): PortQueue {
   const rule = (spec["http"] as readonly VirtualServiceRule[]).find(({ match }) =>
     match?.some(({ uri }) => path.startsWith(uri?.prefix ?? "/")),
   );

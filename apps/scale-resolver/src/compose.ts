@@ -22,16 +22,16 @@ import { CachedAuthorizer, decisionsService, rpcServer, rpcTransport } from "@ev
 import { type Environment, type ObjectRef, proxyFor, type Service } from "@evenkeel/runtime";
 import { DecisionStream, openState } from "@evenkeel/state";
 import { Autoscalers } from "./act/autoscalers.ts";
-import { CarryOut } from "./act/carry-out.ts";
+import { Executor } from "./act/executor.ts";
 import { Selections } from "./act/children.ts";
-import { HandOver } from "./act/hand-over.ts";
-import { Leftovers } from "./act/leftovers.ts";
-import { LetGo } from "./act/let-go.ts";
+import { RestoreWorkload } from "./act/release/restore-workload.ts";
+import { OriginalLeftovers } from "./act/release/original-leftovers.ts";
+import { ReleaseService } from "./act/release/release-service.ts";
 import { leftOutFamilies } from "./act/path-plan.ts";
 import { PathProbe } from "./act/path-probe.ts";
 import { PathSlices } from "./act/path-slices.ts";
-import { PortBook } from "./act/port-book.ts";
-import { parsePortRange } from "./act/ports.ts";
+import { PortAllocator } from "./act/port-allocator.ts";
+import { parsePortRange } from "./act/port-range.ts";
 import { RouteSwitch } from "./act/routes/route-switch.ts";
 import { ScaledObjects } from "./act/scaled-objects.ts";
 import { Scales } from "./act/scales.ts";
@@ -48,14 +48,14 @@ import { Nudges, resolverChanges, rivalChanges, serviceChanges } from "./observe
 import { Memories } from "./observe/stages.ts";
 import { Triggers } from "./observe/triggers/triggers.ts";
 import { Board } from "./serve/board.ts";
-import { dataPath } from "./serve/data-path.ts";
+import { gateway } from "./gateway/gateway.ts";
 import { drainService } from "./serve/drain-service.ts";
 import { DrainRelay } from "./serve/drain-service-relay.ts";
 import { externalScalerService, scaledSights } from "./serve/external-scaler.ts";
 import { Preparations } from "./serve/preparations.ts";
 import { resolverService } from "./serve/resolver-service.ts";
 import { wakeOnDemand } from "./serve/wake-on-demand.ts";
-import { Turns } from "./turn.ts";
+import { Reconciler } from "./reconciler.ts";
 
 type ScaleResolver = Service<
   (typeof scaleResolver)["settings"],
@@ -110,7 +110,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     const owner = view.ownerKey(key);
     if (owner !== undefined) nudges.nudge(owner);
   };
-  const { gate, wakes, activities, waker } = dataPath({
+  const { gate, wakeTimer, activities, waker } = gateway({
     ...{ ...common, settings, view, state, scales, autoscalers, instance, registry, metrics, changed, use },
     woken: (key, wake) => board.woken(key, wake),
     open: (door) => void service.open(door),
@@ -142,7 +142,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   }
   const resource = kube.resource(elastiServices);
   const path = new PathSlices({ slices: kube.resource(endpointSlices), seen: view.slices });
-  const leftovers = new Leftovers({
+  const leftovers = new OriginalLeftovers({
     slices: kube.resource(endpointSlices),
     services: kube.resource(services),
     sliceStore: view.slices,
@@ -161,8 +161,15 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     tls: !settings.insecure,
     authentication: settings.kedaAuthentication,
   });
-  const acts = { path, routes, scales, autoscalers, leftovers, handOver: new HandOver({ scales, autoscalers }) };
-  const turns = new Turns({
+  const acts = {
+    path,
+    routes,
+    scales,
+    autoscalers,
+    leftovers,
+    restoreWorkload: new RestoreWorkload({ scales, autoscalers }),
+  };
+  const reconciler = new Reconciler({
     elastiServices: resource,
     view,
     observer: new Observer({
@@ -181,18 +188,22 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       settle: settings.settle,
     }),
     memories,
-    ports: new PortBook(view.objects, parsePortRange(settings.portRange) ?? { first: 20_000, last: 20_999 }, clock),
+    ports: new PortAllocator(
+      view.objects,
+      parsePortRange(settings.portRange) ?? { first: 20_000, last: 20_999 },
+      clock,
+    ),
     path,
-    carryOut: new CarryOut({
+    executor: new Executor({
       ...acts,
       scaledObjects,
       resolvers: view.resolvers,
       leavingResolvers: view.leavingResolvers,
       activity: (key) => activities.read(key, true),
       hasWoken: waker.hasWoken.bind(waker),
-      woken: (key) => wakes.count(key),
+      woken: (key) => wakeTimer.count(key),
     }),
-    letGo: new LetGo({
+    releaseService: new ReleaseService({
       ...acts,
       elastiServices: resource,
       bindings: view.bindings,
@@ -211,7 +222,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     statuses: new StatusWriter(resource),
     decisions,
     board,
-    wakes,
+    wakeTimer,
     metrics,
     registry,
     clock,
@@ -227,14 +238,14 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       ...(view.ownSlices ? [resolverChanges(view.objects, view.ownSlices)] : []),
       nudges,
     ],
-    reconcile: turns.take,
+    reconcile: reconciler.reconcile,
     workers: settings.workers,
     clock,
     log,
     metrics: registry.register(controllerMetrics),
     queueMetrics: registry.register(workqueueMetrics),
   });
-  service.lead("switch", (term) => loop(term).finally(() => turns.resign()));
+  service.lead("switch", (term) => loop(term).finally(() => reconciler.resign()));
   service.lead("drains", relay.lead);
 
   // The doors.

@@ -3,7 +3,7 @@ import { leaseContradictions } from "@evenkeel/kube";
 import { rpcContradictions } from "@evenkeel/rpc";
 import type { ServiceDefinition } from "@evenkeel/runtime";
 import packageJson from "../package.json" with { type: "json" };
-import { portRangeContradictions } from "./act/ports.ts";
+import { portRangeContradictions } from "./act/port-range.ts";
 import { stateDecider } from "./decide/state-decider.ts";
 import { metrics } from "./metrics.ts";
 import { settings } from "./settings.ts";

@@ -2,4 +2,4 @@ export * from "./act/errors.ts";
 export * from "./act/path-errors.ts";
 export * from "./act/routes/errors.ts";
 export * from "./serve/errors.ts";
-export * from "./serve/gate/errors.ts";
+export * from "./gateway/gate/errors.ts";

@@ -4,7 +4,7 @@ import type { State } from "@evenkeel/state";
 import { describeRedis, eventually, openedState, RedisServer } from "@evenkeel/state-contract";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Activity } from "../src/decide/snapshot.ts";
-import { Activities } from "../src/observe/activities.ts";
+import { Activities } from "../src/gateway/activities.ts";
 import type { ResolverEndpoint } from "../src/observe/resolver-endpoints.ts";
 
 const NOTHING: Activity = { pending: 0, inFlight: 0, requests: 0, lastRequestAt: null };

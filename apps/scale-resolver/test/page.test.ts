@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { ARROWS } from "../src/decide/arrows.ts";
+import { TRANSITIONS } from "../src/decide/transitions.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../../docs/services/scale-resolver.md"), "utf8");
 
@@ -21,6 +21,6 @@ test("the page of the service has every arrow of the state machine, in their ord
   );
   const states = (from: string, to: string) => (to === "same" || from === to ? from : `${from} → ${to}`);
   expect(shown).toEqual(
-    ARROWS.map(({ from, to, action, reason, when }) => [states(from, to), action, `\`${reason}\``, when]),
+    TRANSITIONS.map(({ from, to, action, reason, when }) => [states(from, to), action, `\`${reason}\``, when]),
   );
 });

@@ -42,7 +42,7 @@ export class Selections {
     if (faults.length > 0) throw new BadSelector({ faults: faults.join("; ") });
     const plan = await this.#plan(parent, signal);
     if (parent.metadata.annotations?.[PAUSED] === "true") return { selected: plan.selected, left: plan.left };
-    const refused = await this.#carryOut(plan, signal);
+    const refused = await this.#executor(plan, signal);
     return { selected: plan.selected - refused.length, left: [...plan.left, ...refused] };
   }
 
@@ -60,7 +60,7 @@ export class Selections {
     });
   }
 
-  async #carryOut({ create, change, remove }: SelectionPlan, signal: AbortSignal): Promise<readonly LeftOut[]> {
+  async #executor({ create, change, remove }: SelectionPlan, signal: AbortSignal): Promise<readonly LeftOut[]> {
     for (const child of remove) await this.#delete(child, signal);
     const refused: LeftOut[] = [];
     const attempt = async ({ spec }: StoredElastiService, write: () => Promise<unknown>): Promise<void> => {

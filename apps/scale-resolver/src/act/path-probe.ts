@@ -7,7 +7,7 @@ import {
   PATH_PROBE_METHOD,
   PATH_PROBE_PATH,
   PATH_PROBE_STATUS,
-} from "../serve/gate/path-probe-answer.ts";
+} from "../gateway/gate/path-probe-answer.ts";
 
 export interface PathProbeOptions {
   readonly clock: Clock;

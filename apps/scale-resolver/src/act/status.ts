@@ -4,8 +4,8 @@ import type { ServiceSnapshot } from "../decide/snapshot.ts";
 import type { Stage } from "../decide/state.ts";
 import type { RouteRef, TargetRef } from "../binding.ts";
 import type { ElastiServiceStatus, PortRecord } from "../elasti-service-resource.ts";
-import { isSameTarget } from "./hand-over.ts";
-import { NOTHING_PAUSED, type Paused } from "./pause-book.ts";
+import { isSameTarget } from "./release/restore-workload.ts";
+import { NOTHING_PAUSED, type Paused } from "./paused-scaled-objects.ts";
 
 /** Reasons for which a service cannot be put to sleep, or woken, until somebody or something else changes. */
 const FAULTS: ReadonlySet<string> = new Set<Reason>([

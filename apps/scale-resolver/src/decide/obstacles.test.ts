@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { BUSY, type Changes, quietService, secondsAgo, SILENT } from "../testing/quiet-service.ts";
-import { ARROWS } from "./arrows.ts";
+import { TRANSITIONS } from "./transitions.ts";
 import { obstacles } from "./obstacles.ts";
 
 const messages = (changes: Changes) => obstacles(quietService(changes)).map(({ message }) => message);
@@ -16,7 +16,9 @@ test("what keeps a service awake is named in the order of the arrows", () => {
       activity: null,
     }),
   ).map(({ reason }) => reason);
-  const arrows = ARROWS.filter(({ from, action }) => from === "Serve" && action === "stay").map(({ reason }) => reason);
+  const arrows = TRANSITIONS.filter(({ from, action }) => from === "Serve" && action === "stay").map(
+    ({ reason }) => reason,
+  );
   expect(reasons).toEqual(arrows.filter((reason) => reason !== "NoResolver" && reason !== "NoTrigger"));
 });
 

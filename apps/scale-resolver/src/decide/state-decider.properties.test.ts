@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { BUSY, IDLE, NOON, quietService, secondsAgo, SILENT } from "../testing/quiet-service.ts";
-import { ARROWS } from "./arrows.ts";
+import { TRANSITIONS } from "./transitions.ts";
 import { obstacles } from "./obstacles.ts";
 import type { ServiceSnapshot } from "./snapshot.ts";
 import { STATES } from "./state.ts";
@@ -153,7 +153,7 @@ describe("nothing is put to sleep", () => {
 });
 
 test("whatever the world is, one of the arrows is taken, and says so in words", () => {
-  const known = new Set(ARROWS.map(({ from, to, action, reason }) => [from, to, action, reason].join(" ")));
+  const known = new Set(TRANSITIONS.map(({ from, to, action, reason }) => [from, to, action, reason].join(" ")));
   const property = fc.property(anyService, (snapshot) => {
     const { before, after, action, reason, message } = stateDecider.decide(snapshot);
     expect(before).toBe(snapshot.stage.state);

@@ -17,7 +17,7 @@ export function serviceEndpoints(slices: Iterable<EndpointSlice>, ownManager = M
   /** By address, under what its endpoint was found: its pod's uid, or the address where that is not said. */
   const keys = new Map<string, string>();
   for (const slice of ordered(slices)) {
-    if (leadsToResolver(slice, ownManager)) continue;
+    if (isRedirected(slice, ownManager)) continue;
     const ports = portsOf(slice);
     for (const endpoint of slice.endpoints ?? []) {
       const next = endpointOf(endpoint, ports);
@@ -52,7 +52,7 @@ function ordered(slices: Iterable<EndpointSlice>): readonly EndpointSlice[] {
     .sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 
-function leadsToResolver({ metadata: { name, labels } }: EndpointSlice, ownManager: string): boolean {
+function isRedirected({ metadata: { name, labels } }: EndpointSlice, ownManager: string): boolean {
   return labels?.[MANAGED_BY] === ownManager || name === originalSliceName(labels?.[SERVICE_NAME] ?? "");
 }
 

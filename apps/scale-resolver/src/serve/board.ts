@@ -5,7 +5,7 @@ import type { Activity, Pods, ServiceSnapshot } from "../decide/snapshot.ts";
 import type { Stage, State } from "../decide/state.ts";
 import type { stateDecider } from "../decide/state-decider.ts";
 import { PAUSED, type StoredElastiService } from "../elasti-service-resource.ts";
-import type { ReplicaActivity, SeenActivity } from "../observe/activities.ts";
+import type { ReplicaActivity, SeenActivity } from "../gateway/activities.ts";
 import { ServiceHistory, type WakeRecord } from "./service-history.ts";
 
 /** What came of a turn: the leader knows it, others read the status. */

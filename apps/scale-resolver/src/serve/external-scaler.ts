@@ -2,7 +2,7 @@ import { externalScaler, type Served, Status } from "@evenkeel/rpc";
 import { type Clock, sleep } from "@evenkeel/runtime";
 import { serviceKey } from "../binding.ts";
 import type { State } from "../decide/state.ts";
-import type { Activities } from "../observe/activities.ts";
+import type { Activities } from "../gateway/activities.ts";
 import { isScaledBy, namedService } from "../observe/bindings.ts";
 import type { ClusterView } from "../observe/cluster-view.ts";
 import type { Board } from "./board.ts";

@@ -7,12 +7,12 @@ test("500 requests that are held when the drain begins are served within it, and
   await using world = await GateWorld.start();
   await using pod = await PodServer.make();
   const port = await world.put();
-  const { door } = world.gate;
+  const { forwarder } = world.gate;
   const { mainPort } = world;
   const held = Array.from({ length: 500 }, (_, index) => ask(port, { id: String(index), body: `body ${index}` }));
   await until(() => world.gate.activity(KEY).pending === 500);
   const deadline = new AbortController();
-  const drained = door.drain(deadline.signal);
+  const drained = forwarder.drain(deadline.signal);
   await expect(ask(port)).rejects.toThrow("ECONNREFUSED");
   await expect(ask(mainPort)).rejects.toThrow("ECONNREFUSED");
   expect(world.gate.activity(KEY).pending).toBe(500);
@@ -29,20 +29,20 @@ test("500 requests that are held when the drain begins are served within it, and
 
 test("no port is opened while the process drains", async () => {
   await using world = await GateWorld.start();
-  await world.gate.door.drain(AbortSignal.abort());
+  await world.gate.forwarder.drain(AbortSignal.abort());
   const port = await freePort();
   await world.gate.put(routeOf(KEY, port));
   await expect(ask(port)).rejects.toThrow("ECONNREFUSED");
 });
 
-test("what is still held when the drain's time is over is cut, and the door says how many", async () => {
+test("what is still held when the drain's time is over is cut, and the forwarder says how many", async () => {
   await using world = await GateWorld.start();
   const port = await world.put();
   const held = Array.from({ length: 3 }, () => ask(port));
   const ends = Promise.allSettled(held);
   await until(() => world.gate.activity(KEY).pending === 3);
   const deadline = new AbortController();
-  const drained = world.gate.door.drain(deadline.signal);
+  const drained = world.gate.forwarder.drain(deadline.signal);
   deadline.abort();
   expect(await drained).toBe(3);
   expect((await ends).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);

@@ -1,9 +1,9 @@
 import { MetricRegistry } from "@evenkeel/metrics";
 import { type Clock, createLogger, systemClock } from "@evenkeel/runtime";
 import { metrics } from "../../src/metrics.ts";
-import { Gate } from "../../src/serve/gate/gate.ts";
-import type { GateOptions } from "../../src/serve/gate/gate-options.ts";
-import type { GateRoute } from "../../src/serve/gate/gate-route.ts";
+import { Gate } from "../../src/gateway/gate/gate.ts";
+import type { GateOptions } from "../../src/gateway/gate/gate-options.ts";
+import type { GateRoute } from "../../src/gateway/gate/gate-route.ts";
 import { freePort } from "./pod-server.ts";
 
 export const KEY = "shop/checkout";
@@ -57,7 +57,7 @@ export class GateWorld implements AsyncDisposable {
 
   static async start(options: Partial<GateOptions> = {}, clock: Clock = systemClock): Promise<GateWorld> {
     const world = new GateWorld(options, clock);
-    await world.gate.door.start();
+    await world.gate.forwarder.start();
     return world;
   }
 
@@ -69,7 +69,7 @@ export class GateWorld implements AsyncDisposable {
   }
 
   get mainPort(): number {
-    return this.gate.door.port;
+    return this.gate.forwarder.port;
   }
 
   /** The access log. */
@@ -88,8 +88,8 @@ export class GateWorld implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const now = AbortSignal.abort();
-    await this.gate.door.drain(now);
-    await this.gate.door.stop(now);
+    await this.gate.forwarder.drain(now);
+    await this.gate.forwarder.stop(now);
   }
 }
 

@@ -23,6 +23,6 @@ test("clients of all Services together leave descriptors for pods, however many 
     }
   }
   await until(() => closed === sockets.length - MOST);
-  expect(world.gate.door.counts().clientSockets).toBe(MOST);
+  expect(world.gate.forwarder.counts().clientSockets).toBe(MOST);
   for (const socket of sockets) socket.destroy();
 });

@@ -39,8 +39,8 @@ test("one Service that overflows does not keep another from waking, and 50 burst
   expect(world.gate.activity(A)).toMatchObject({ pending: 0, inFlight: 0, requests: 1500 });
   expect(world.gate.activity(B)).toMatchObject({ pending: 0, inFlight: 0, requests: 50 });
   expect([podA.begun, podB.begun]).toEqual([1000, 50]);
-  await until(() => world.gate.door.counts().clientSockets === 0);
-  expect(world.gate.door.counts()).toMatchObject({ exchanges: 0, clientSockets: 0, timers: 0 });
+  await until(() => world.gate.forwarder.counts().clientSockets === 0);
+  expect(world.gate.forwarder.counts()).toMatchObject({ exchanges: 0, clientSockets: 0, timers: 0 });
 }, 120_000);
 
 test("who finds no room has a 503 with Retry-After within 50 ms, every one, while 500 others of the Service wait", async () => {

@@ -44,7 +44,7 @@ async function comeAndLeave(world: GateWorld, port: number, head: string, body: 
   }
   await until(() => world.gate.activity(KEY).pending === 0);
   const took = performance.now() - began;
-  await until(() => world.gate.door.counts().clientSockets === 0 && sockets.every(({ closed }) => closed));
+  await until(() => world.gate.forwarder.counts().clientSockets === 0 && sockets.every(({ closed }) => closed));
   return took;
 }
 
@@ -79,8 +79,8 @@ test.each([
     expect(pod.arrivals.map(({ path }) => path)).toEqual(["/last"]);
     expect(pod.begun).toBe(1);
     // The last client closes its connection when it has its answer, not before.
-    await until(() => world.gate.door.counts().clientSockets === 0);
-    expect(world.gate.door.counts()).toMatchObject({ exchanges: 0, clientSockets: 0, timers: 0 });
+    await until(() => world.gate.forwarder.counts().clientSockets === 0);
+    expect(world.gate.forwarder.counts()).toMatchObject({ exchanges: 0, clientSockets: 0, timers: 0 });
     expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, inFlight: 0, requests: 2 * CLIENTS + 1 });
     await until(
       async () => (await world.sample(`evenkeel_resolver_pending{namespace="shop",service="checkout"}`)) === 0,

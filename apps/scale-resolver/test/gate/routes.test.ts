@@ -3,7 +3,7 @@ import { Agent } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { createServer } from "node:net";
 import { describe, expect, test } from "@jest/globals";
-import { PATH_PROBE_HEADER } from "../../src/serve/gate/path-probe-answer.ts";
+import { PATH_PROBE_HEADER } from "../../src/gateway/gate/path-probe-answer.ts";
 import { ask } from "./ask.ts";
 import { GateWorld, HOST, KEY, routeOf, until } from "./gate-world.ts";
 import { freePort, PodServer } from "./pod-server.ts";

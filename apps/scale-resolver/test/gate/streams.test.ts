@@ -91,8 +91,8 @@ describe("gRPC", () => {
     expect(paths).toEqual(["/chat.Chat/Talk"]);
     await until(() => world.gate.activity(KEY).inFlight === 0);
     session.destroy();
-    await world.gate.door.drain(AbortSignal.abort());
-    await world.gate.door.stop(AbortSignal.abort());
+    await world.gate.forwarder.drain(AbortSignal.abort());
+    await world.gate.forwarder.stop(AbortSignal.abort());
     server.close();
   });
 

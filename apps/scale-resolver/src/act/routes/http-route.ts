@@ -1,14 +1,14 @@
 import {
   type At,
   before,
-  type Detour,
+  type Redirection,
   headerValue,
-  type Led,
+  type Redirected,
   namedPort,
   SERVICE_HEADER,
   type Was,
   without,
-} from "./led.ts";
+} from "./redirect.ts";
 
 /** gateway.networking.k8s.io/v1, as far as backends go. */
 export interface HttpRouteRule {
@@ -35,34 +35,35 @@ interface Filter {
 type Rules = readonly HttpRouteRule[];
 
 /** The rules with every backend that is the Service led to the resolver; those that are so already stay. */
-export function leadAway(rules: Rules, detour: Detour): Led<Rules> {
+export function redirect(rules: Rules, redirection: Redirection): Redirected<Rules> {
   const was: Was[] = [];
   const led = eachBackend(rules, (backend, at) => {
-    if (!isBackend(backend, { name: detour.service, namespace: detour.namespace }, detour)) return backend;
-    was.push({ service: detour.service, at, was: backend });
-    return detoured(backend, detour);
+    if (!isBackend(backend, { name: redirection.service, namespace: redirection.namespace }, redirection))
+      return backend;
+    was.push({ service: redirection.service, at, was: backend });
+    return redirected(backend, redirection);
   });
   return { rules: led, was };
 }
 
 /** The rules with what was led away put back. What somebody else has changed since stays as it is. */
-export function leadBack(rules: Rules, was: readonly Was[], detour: Detour): Rules {
+export function restore(rules: Rules, was: readonly Was[], redirection: Redirection): Rules {
   return eachBackend(rules, (backend, at) =>
-    isDetoured(backend, detour)
-      ? (before(was, at, backend, detour, (one) => detoured(one, detour)) ?? undone(backend, detour))
+    isRedirectedTo(backend, redirection)
+      ? (before(was, at, backend, redirection, (one) => redirected(one, redirection)) ?? undone(backend, redirection))
       : backend,
   );
 }
 
 /** Whether requests of the Service come to the resolver by a route. */
-export function leadsToResolver(rules: Rules, detour: Detour): boolean {
-  return rules.some(({ backendRefs }) => backendRefs?.some((backend) => isDetoured(backend, detour)));
+export function isRedirected(rules: Rules, redirection: Redirection): boolean {
+  return rules.some(({ backendRefs }) => backendRefs?.some((backend) => isRedirectedTo(backend, redirection)));
 }
 
 /** Whether what was at a place is still led away there. */
-export function isLedAt(rules: Rules, [rule, index]: At, detour: Detour): boolean {
+export function isRedirectedAt(rules: Rules, [rule, index]: At, redirection: Redirection): boolean {
   const backend = rules[rule]?.backendRefs?.[index];
-  return backend !== undefined && isDetoured(backend, detour);
+  return backend !== undefined && isRedirectedTo(backend, redirection);
 }
 
 function eachBackend(rules: Rules, change: (backend: BackendRef, at: At) => BackendRef): Rules {
@@ -72,16 +73,16 @@ function eachBackend(rules: Rules, change: (backend: BackendRef, at: At) => Back
   }));
 }
 
-function detoured({ group, kind, weight, port, filters = [] }: BackendRef, detour: Detour): BackendRef {
-  const { name, namespace, port: own } = detour.resolver;
+function redirected({ group, kind, weight, port, filters = [] }: BackendRef, redirection: Redirection): BackendRef {
+  const { name, namespace, port: own } = redirection.resolver;
   return {
     ...(group === undefined ? {} : { group }),
     ...(kind === undefined ? {} : { kind }),
     name,
-    ...(namespace === detour.namespace ? {} : { namespace }),
+    ...(namespace === redirection.namespace ? {} : { namespace }),
     port: own,
     ...(weight === undefined ? {} : { weight }),
-    filters: withHeader(filters, headerValue(detour, port)),
+    filters: withHeader(filters, headerValue(redirection, port)),
   };
 }
 
@@ -97,8 +98,8 @@ function withHeader(filters: readonly Filter[], value: string): readonly Filter[
 }
 
 /** As near as can be to what was led away, for one that somebody has changed since: nothing is remembered of it. */
-function undone({ filters = [], ...backend }: BackendRef, detour: Detour): BackendRef {
-  const { port } = namedPort(headerOf(filters), detour) ?? {};
+function undone({ filters = [], ...backend }: BackendRef, redirection: Redirection): BackendRef {
+  const { port } = namedPort(headerOf(filters), redirection) ?? {};
   const left = filters.flatMap((filter) => {
     if (!isModifier(filter)) return [filter];
     const modifier = without(filter.requestHeaderModifier ?? {}, "set");
@@ -108,7 +109,7 @@ function undone({ filters = [], ...backend }: BackendRef, detour: Detour): Backe
   });
   return {
     ...without(backend, "namespace", "port"),
-    name: detour.service,
+    name: redirection.service,
     ...(port === undefined ? {} : { port }),
     ...(left.length === 0 ? {} : { filters: left }),
   };
@@ -129,14 +130,17 @@ function headerOf(filters: readonly Filter[] = []): string | undefined {
   return set.find(({ name }) => name.toLowerCase() === SERVICE_HEADER)?.value;
 }
 
-function isDetoured(backend: BackendRef, detour: Detour): boolean {
-  return isBackend(backend, detour.resolver, detour) && namedPort(headerOf(backend.filters), detour) !== undefined;
+function isRedirectedTo(backend: BackendRef, redirection: Redirection): boolean {
+  return (
+    isBackend(backend, redirection.resolver, redirection) &&
+    namedPort(headerOf(backend.filters), redirection) !== undefined
+  );
 }
 
 function isBackend(
   { name, namespace, group = "", kind = "Service" }: BackendRef,
   service: { readonly name: string; readonly namespace: string },
-  { namespace: own }: Detour,
+  { namespace: own }: Redirection,
 ): boolean {
   return group === "" && kind === "Service" && name === service.name && (namespace ?? own) === service.namespace;
 }

@@ -2,13 +2,13 @@ import { type CallOptions, type KubeClient, kubeErrors, type KubeObject, type Re
 import { type RouteRef, serviceKey } from "../../binding.ts";
 import { GrantMissing, RouteNeedsResolverService, RouteNotFound, RouteWithoutService } from "./errors.ts";
 import * as httpRoute from "./http-route.ts";
-import type { At, Detour, Led, Was } from "./led.ts";
+import type { At, Redirection, Redirected, Was } from "./redirect.ts";
 import * as virtualService from "./virtual-service.ts";
 
 export interface RouteSwitchOptions {
   readonly kube: Pick<KubeClient, "resource">;
   /** The resolver's own Service; undefined if it has none. */
-  readonly resolver: Detour["resolver"] | undefined;
+  readonly resolver: Redirection["resolver"] | undefined;
 }
 
 /** What was led away from a route, on the route itself: whoever takes over finds it there. */
@@ -37,10 +37,10 @@ const referenceGrants: ResourceTypeOf<Grant> = {
 interface RouteKind {
   readonly type: ResourceTypeOf<Route>;
   readonly field: string;
-  leadAway(rules: readonly never[], detour: Detour): Led<readonly unknown[]>;
-  leadBack(rules: readonly never[], was: readonly Was[], detour: Detour): readonly unknown[];
-  leadsToResolver(rules: readonly never[], detour: Detour): boolean;
-  isLedAt(rules: readonly never[], at: At, detour: Detour): boolean;
+  redirect(rules: readonly never[], redirection: Redirection): Redirected<readonly unknown[]>;
+  restore(rules: readonly never[], was: readonly Was[], redirection: Redirection): readonly unknown[];
+  isRedirected(rules: readonly never[], redirection: Redirection): boolean;
+  isRedirectedAt(rules: readonly never[], at: At, redirection: Redirection): boolean;
 }
 
 /** A route as it was read; absent if there is none. */
@@ -87,18 +87,18 @@ export class RouteSwitch {
     const { resolver } = this.#options;
     const shown = `${KINDS[ref.type].type.kind} ${namespace}/${ref.name}`;
     if (!resolver) throw new RouteNeedsResolverService({ route: shown });
-    const detour = { namespace, service, resolver };
-    if (ref.type === "httpRoute") await this.#checkGrant(detour, options);
+    const redirection = { namespace, service, resolver };
+    if (ref.type === "httpRoute") await this.#checkGrant(redirection, options);
     await this.#change(namespace, ref, options, ({ kind, route, rules }) => {
       if (!route) throw new RouteNotFound({ route: shown });
-      const { rules: led, was } = kind.leadAway(rules as never[], detour);
+      const { rules: led, was } = kind.redirect(rules as never[], redirection);
       if (was.length === 0) {
-        if (kind.leadsToResolver(rules as never[], detour)) return undefined;
+        if (kind.isRedirected(rules as never[], redirection)) return undefined;
         throw new RouteWithoutService({ route: shown, service });
       }
       // What somebody has put back is not led away any more, and what he wrote instead is what will be put back.
       const kept = wasOf(route).filter(
-        (one) => one.service !== service || kind.isLedAt(rules as never[], one.at, detour),
+        (one) => one.service !== service || kind.isRedirectedAt(rules as never[], one.at, redirection),
       );
       return { rules: led, was: [...kept, ...was] };
     });
@@ -129,13 +129,13 @@ export class RouteSwitch {
   async #putBack(namespace: string, service: string, ref: RouteRef, options: CallOptions): Promise<void> {
     const { resolver } = this.#options;
     if (!resolver) return;
-    const detour = { namespace, service, resolver };
+    const redirection = { namespace, service, resolver };
     await this.#change(namespace, ref, options, ({ kind, route, rules }) => {
       if (!route) return undefined;
       const was = wasOf(route);
       const others = was.filter((one) => one.service !== service);
-      if (others.length === was.length && !kind.leadsToResolver(rules as never[], detour)) return undefined;
-      return { rules: kind.leadBack(rules as never[], was, detour), was: others };
+      if (others.length === was.length && !kind.isRedirected(rules as never[], redirection)) return undefined;
+      return { rules: kind.restore(rules as never[], was, redirection), was: others };
     });
   }
 
@@ -144,7 +144,7 @@ export class RouteSwitch {
     namespace: string,
     ref: RouteRef,
     options: CallOptions,
-    change: (read: Reading) => Led<readonly unknown[]> | undefined,
+    change: (read: Reading) => Redirected<readonly unknown[]> | undefined,
   ): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const read = await this.#read(namespace, ref, options);
@@ -174,7 +174,7 @@ export class RouteSwitch {
   async #write(
     { type, field }: RouteKind,
     { metadata: { namespace, name = "", resourceVersion } }: Route,
-    { rules, was }: Led<readonly unknown[]>,
+    { rules, was }: Redirected<readonly unknown[]>,
     options: CallOptions,
   ): Promise<void> {
     const annotations = { [SWITCHED]: was.length === 0 ? null : JSON.stringify(was) };
@@ -183,7 +183,7 @@ export class RouteSwitch {
   }
 
   /** A gateway follows a reference into another namespace only if somebody there allows it, and answers 500 otherwise. */
-  async #checkGrant({ namespace, resolver }: Detour, options: CallOptions): Promise<void> {
+  async #checkGrant({ namespace, resolver }: Redirection, options: CallOptions): Promise<void> {
     if (namespace === resolver.namespace) return;
     const { items } = await this.#options.kube
       .resource(referenceGrants)

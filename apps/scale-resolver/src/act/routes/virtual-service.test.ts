@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { isLedAt, leadAway, leadBack, leadsToResolver, type VirtualServiceDestination } from "./virtual-service.ts";
+import { isRedirectedAt, redirect, restore, isRedirected, type VirtualServiceDestination } from "./virtual-service.ts";
 
 const resolver = { namespace: "evenkeel-system", name: "scale-resolver", port: 8012 };
-const detour = { namespace: "shop", service: "checkout", resolver };
+const redirection = { namespace: "shop", service: "checkout", resolver };
 const away = { host: "scale-resolver.evenkeel-system.svc.cluster.local", port: { number: 8012 } };
 
 function to(host: string, more: object = {}): VirtualServiceDestination {
@@ -16,11 +16,11 @@ function led(name: string, more: object = {}): VirtualServiceDestination {
 test.each(["checkout", "checkout.shop", "checkout.shop.svc", "checkout.shop.svc.cluster.local"])(
   "%s is the Service",
   (host) => {
-    const { rules, was } = leadAway([{ route: [to(host)] }], detour);
+    const { rules, was } = redirect([{ route: [to(host)] }], redirection);
     expect(rules).toEqual([{ route: [led("checkout.shop")] }]);
     expect(was).toEqual([{ service: "checkout", at: [0, 0], was: to(host) }]);
-    expect(leadsToResolver(rules, detour)).toBe(true);
-    expect(leadBack(rules, was, detour)).toEqual([{ route: [to(host)] }]);
+    expect(isRedirected(rules, redirection)).toBe(true);
+    expect(restore(rules, was, redirection)).toEqual([{ route: [to(host)] }]);
   },
 );
 
@@ -28,7 +28,7 @@ test.each(["cart", "checkout.bank", "checkout.shop.svcs", "checkout.example.com"
   "%s is another",
   (host) => {
     const rules = [{ route: [to(host)] }, {}];
-    expect(leadAway(rules, detour)).toEqual({ rules, was: [] });
+    expect(redirect(rules, redirection)).toEqual({ rules, was: [] });
   },
 );
 
@@ -36,7 +36,7 @@ test("weights, matches, timeouts and headers stay, the port is told to the resol
   const headers = { request: { set: { "x-team": "shop" }, remove: ["cookie"] }, response: { add: { a: "b" } } };
   const entry = { destination: { host: "checkout", subset: "v2", port: { number: 8080 } }, weight: 30, headers };
   const rules = [{ match: [{ uri: { prefix: "/" } }], timeout: "3s", route: [to("cart"), entry] }];
-  const { rules: switched, was } = leadAway(rules, detour);
+  const { rules: switched, was } = redirect(rules, redirection);
   const set = { "x-team": "shop", "x-evenkeel-service": "checkout.shop:8080" };
   expect(switched).toEqual([
     {
@@ -47,23 +47,23 @@ test("weights, matches, timeouts and headers stay, the port is told to the resol
       ],
     },
   ]);
-  expect(leadBack(switched, was, detour)).toEqual(rules);
+  expect(restore(switched, was, redirection)).toEqual(rules);
 });
 
 test("what is led away already is not led again", () => {
-  const { rules } = leadAway([{ route: [to("checkout")] }], detour);
-  expect(leadAway(rules, detour)).toEqual({ rules, was: [] });
-  expect(isLedAt(rules, [0, 0], detour)).toBe(true);
-  expect(isLedAt(rules, [0, 1], detour)).toBe(false);
-  expect(isLedAt(rules, [3, 0], detour)).toBe(false);
+  const { rules } = redirect([{ route: [to("checkout")] }], redirection);
+  expect(redirect(rules, redirection)).toEqual({ rules, was: [] });
+  expect(isRedirectedAt(rules, [0, 0], redirection)).toBe(true);
+  expect(isRedirectedAt(rules, [0, 1], redirection)).toBe(false);
+  expect(isRedirectedAt(rules, [3, 0], redirection)).toBe(false);
 });
 
 describe("on the way back", () => {
   test("another Service that sleeps behind the same route stays with the resolver", () => {
-    const cart = { ...detour, service: "cart" };
-    const first = leadAway([{ route: [to("checkout")] }, { route: [to("cart")] }], detour);
-    const second = leadAway(first.rules, cart);
-    expect(leadBack(second.rules, [...first.was, ...second.was], detour)).toEqual([
+    const cart = { ...redirection, service: "cart" };
+    const first = redirect([{ route: [to("checkout")] }, { route: [to("cart")] }], redirection);
+    const second = redirect(first.rules, cart);
+    expect(restore(second.rules, [...first.was, ...second.was], redirection)).toEqual([
       { route: [to("checkout")] },
       { route: [led("cart.shop")] },
     ]);
@@ -74,20 +74,23 @@ describe("on the way back", () => {
       destination: { host: "checkout", subset: name },
       weight: name === "v1" ? 1 : 2,
     });
-    const { rules, was } = leadAway([{ route: [subset("v1")] }, { route: [subset("v2")] }], detour);
-    expect(leadBack([...rules].reverse(), was, detour)).toEqual([{ route: [subset("v2")] }, { route: [subset("v1")] }]);
+    const { rules, was } = redirect([{ route: [subset("v1")] }, { route: [subset("v2")] }], redirection);
+    expect(restore([...rules].reverse(), was, redirection)).toEqual([
+      { route: [subset("v2")] },
+      { route: [subset("v1")] },
+    ]);
   });
 
   test("what somebody has changed meanwhile keeps his change", () => {
-    const { rules, was } = leadAway([{ route: [to("checkout", { weight: 10 })] }], detour);
+    const { rules, was } = redirect([{ route: [to("checkout", { weight: 10 })] }], redirection);
     const changed = [{ route: [{ ...rules[0]?.route?.[0], weight: 90 }, to("elsewhere")] }];
-    expect(leadBack(changed, was, detour)).toEqual([{ route: [to("checkout", { weight: 90 }), to("elsewhere")] }]);
+    expect(restore(changed, was, redirection)).toEqual([{ route: [to("checkout", { weight: 90 }), to("elsewhere")] }]);
   });
 
   test("without anything remembered the Service is found in the header", () => {
     const set = { "x-evenkeel-service": "checkout.shop:8080", "x-team": "shop" };
     const rules = [{ route: [{ destination: away, headers: { request: { set } } }] }];
-    expect(leadBack(rules, [], detour)).toEqual([
+    expect(restore(rules, [], redirection)).toEqual([
       {
         route: [
           {

@@ -1,0 +1,79 @@
+import type { ReconcileContext, Service } from "@evenkeel/kube";
+import { describe, expect, test } from "@jest/globals";
+import type { RouteRef } from "../binding.ts";
+import { stateDecider } from "../decide/state-decider.ts";
+import { type Changes, checkout, NOON, quietService } from "../testing/quiet-service.ts";
+import { stored } from "../testing/shown-service.ts";
+import { Executor, type ExecutorOptions } from "./executor.ts";
+import type { PathInput } from "./path-plan.ts";
+import { PausedScaledObjects } from "./paused-scaled-objects.ts";
+
+const OLD: RouteRef = { type: "virtualService", name: "old" };
+const NEW: RouteRef = { type: "virtualService", name: "new" };
+
+const paused: Changes = { blocked: { reason: "Paused", message: "it is paused" } };
+const unsupported: Changes = { blocked: { reason: "Unsupported", message: "it has no TCP port" } };
+const beside: Changes = { blocked: { reason: "OriginalRuns", message: "its operator leads" } };
+
+/** A turn about a service whose object names another route than the one that leads to the resolver: what is done, and what comes of it. */
+async function turn(changes: Changes, dryRun = false, failure?: Error) {
+  const done: string[] = [];
+  const act = (what: string) => {
+    done.push(what);
+    return failure ? Promise.reject(failure) : Promise.resolve();
+  };
+  // Whatever else is called is not there.
+  const executor = new Executor({
+    path: { join: ({ resolvers }: PathInput) => act(`lead to ${resolvers.map(({ address }) => address).join()}`) },
+    routes: { join: (_namespace: string, _service: string, { name }: RouteRef) => act(`lead ${name}`) },
+    resolvers: () => [{ family: "IPv4", address: "10.0.0.1", replica: "a" }],
+  } as unknown as ExecutorOptions);
+  const snapshot = quietService(changes);
+  const work = {
+    object: stored("checkout", { status: { route: OLD } }),
+    service: { metadata: { namespace: "shop", name: "checkout" } } satisfies Service,
+    binding: { ...checkout, route: NEW },
+    ports: [],
+    former: undefined,
+    pauses: new PausedScaledObjects({ write: () => Promise.resolve() }),
+    since: 0,
+    snapshot,
+    decision: { ...stateDecider.decide(snapshot), id: "1", at: NOON, dryRun },
+  };
+  const context = { signal: new AbortController().signal } as unknown as ReconcileContext;
+  return { done, outcome: await executor.run(work, context) };
+}
+
+describe("a path that is laid already", () => {
+  test.each<[string, Changes, boolean]>([
+    ["the object is paused", paused, false],
+    ["the Service has become one that is not supported", unsupported, false],
+    ["a dry run is asked for", {}, true],
+  ])("is kept alive, with the route that leads to the resolver, while %s", async (_, changes, dryRun) => {
+    for (const state of ["Guard", "Zero", "Wake"] as const) {
+      const { done, outcome } = await turn({ ...changes, stage: { state } }, dryRun);
+      expect(done).toEqual(["lead to 10.0.0.1", "lead old"]);
+      expect(outcome).toEqual({ done: false, handedOver: true, route: OLD });
+    }
+  });
+
+  test("is left alone while the original's operator leads", async () => {
+    for (const dryRun of [false, true]) {
+      const { done, outcome } = await turn({ ...beside, stage: { state: "Zero" } }, dryRun);
+      expect(done).toEqual([]);
+      expect(outcome).toEqual({ done: false, handedOver: true, route: OLD });
+    }
+  });
+
+  test("and cannot be written is told of as what failed", async () => {
+    const { outcome } = await turn({ ...paused, stage: { state: "Zero" } }, false, new Error("reset"));
+    expect(outcome).toMatchObject({ done: false, route: OLD, failure: "reset" });
+  });
+});
+
+test.each<[string, Changes, boolean]>([
+  ["that is paused", paused, false],
+  ["in a dry run", {}, true],
+])("a service in Serve %s gets no path", async (_, changes, dryRun) => {
+  expect((await turn({ ...changes, stage: { state: "Serve" } }, dryRun)).done).toEqual([]);
+});

@@ -1,0 +1,228 @@
+import type { ReconcileContext, Service } from "@evenkeel/kube";
+import { describe, expect, test } from "@jest/globals";
+import type { AutoscalerRef } from "../binding.ts";
+import { stateDecider } from "../decide/state-decider.ts";
+import type { ElastiServiceStatus } from "../elasti-service-resource.ts";
+import { BUSY, type Changes, checkout, IDLE, NOON, quietService } from "../testing/quiet-service.ts";
+import { stored } from "../testing/shown-service.ts";
+import type { Autoscalers } from "./autoscalers.ts";
+import { Executor, type ExecutorOptions, type Outcome } from "./executor.ts";
+import { AutoscalerForbidden } from "./errors.ts";
+import { RestoreWorkload } from "./release/restore-workload.ts";
+import { PausedScaledObjects } from "./paused-scaled-objects.ts";
+
+const keda = (name: string): AutoscalerRef => ({ type: "keda", name });
+
+/** No pods, no replicas and nobody who asks. */
+const ASLEEP: Changes = { stage: { state: "Zero" }, pods: { ready: 0 }, replicas: 0 };
+const LISTENING: Changes = { stage: { state: "Guard", purpose: "sleep" } };
+
+/** One leader, and what it does about autoscalers, in order. */
+class Leader {
+  readonly done: string[] = [];
+  readonly pauses: PausedScaledObjects;
+  /** ScaledObjects that there are. */
+  readonly present = new Set(["old", "new"]);
+  /** By call, what it fails with. */
+  readonly failures = new Map<string, Error>();
+  slept: "slept" | "changed" = "slept";
+  readonly #executor: Executor;
+
+  constructor() {
+    this.pauses = new PausedScaledObjects({
+      write: (_, { pausedScaledObject = "" }) => this.#do(`record ${pausedScaledObject}`, undefined),
+    });
+    const call = <T extends string>(verb: string, { name }: AutoscalerRef, done: T) =>
+      this.#do<T | "absent">(`${verb} ${name}`, this.present.has(name) ? done : "absent");
+    const autoscalers: Pick<Autoscalers, "pause" | "resume"> = {
+      pause: (_, autoscaler) => call("pause", autoscaler, "paused"),
+      resume: (_, autoscaler) => call("resume", autoscaler, "resumed"),
+    };
+    const scales = {
+      wake: () => this.#do("wake", "woken" as const),
+      sleep: () => this.#do("sleep", this.slept),
+    };
+    const nothing = () => Promise.resolve();
+    this.#executor = new Executor({
+      path: { isJoined: () => true, leave: nothing, close: nothing },
+      routes: { leave: nothing },
+      scales,
+      autoscalers,
+      leftovers: { clean: () => Promise.resolve([]) },
+      restoreWorkload: new RestoreWorkload({ scales, autoscalers }),
+      scaledObjects: { keep: nothing },
+      resolvers: () => [],
+      leavingResolvers: () => new Set(),
+      activity: () => Promise.resolve(quietService().activity),
+      hasWoken: () => Promise.resolve(false),
+      woken: () => undefined,
+    } as unknown as ExecutorOptions);
+  }
+
+  /** Carries out what is decided for a service in that world. */
+  async turn(changes: Changes, autoscaler: AutoscalerRef | null, status: ElastiServiceStatus = {}): Promise<Outcome> {
+    const snapshot = quietService(changes);
+    const decision = { ...stateDecider.decide(snapshot), id: "1", at: NOON, dryRun: snapshot.dryRun };
+    const work = {
+      object: stored("checkout", { status }),
+      service: {} as Service,
+      binding: { ...checkout, autoscaler },
+      ports: [],
+      former: undefined,
+      pauses: this.pauses,
+      since: 0,
+      snapshot,
+      decision,
+    };
+    const log = { info: () => undefined, warn: () => undefined };
+    const context = { signal: new AbortController().signal, log, term: { held: () => true } };
+    return this.#executor.run(work, context as unknown as ReconcileContext);
+  }
+
+  /** What is on record now, to whoever sees that status. */
+  paused(status: ElastiServiceStatus = {}) {
+    return this.pauses.of(stored("checkout", { status }));
+  }
+
+  #do<T>(what: string, outcome: T): Promise<T> {
+    this.done.push(what);
+    const failure = this.failures.get(what);
+    return failure ? Promise.reject(failure) : Promise.resolve(outcome);
+  }
+}
+
+describe("a workload that is put to sleep", () => {
+  test("has its ScaledObject paused before, which is on record before that", async () => {
+    const leader = new Leader();
+    expect(await leader.turn(LISTENING, keda("old"))).toMatchObject({ done: true });
+    expect(leader.done).toEqual(["record old", "pause old", "sleep"]);
+    expect(leader.paused()).toBe("old");
+  });
+
+  test("is on record as asleep if it has none to pause", async () => {
+    const leader = new Leader();
+    await leader.turn(LISTENING, { type: "hpa", name: "old" });
+    expect(leader.done).toEqual(["sleep"]);
+    expect(leader.paused()).toBe("");
+  });
+
+  test("and is found changed leaves nothing paused, and nothing on record", async () => {
+    const leader = new Leader();
+    leader.slept = "changed";
+    expect(await leader.turn(LISTENING, keda("old"))).toMatchObject({ done: false });
+    expect(leader.done).toEqual(["record old", "pause old", "sleep", "resume old"]);
+    expect(leader.paused()).toBeNull();
+  });
+});
+
+describe("an autoscaler that is named while the workload sleeps", () => {
+  const status: ElastiServiceStatus = { pausedScaledObject: "old" };
+
+  test("is paused in place of the one before, which goes on first", async () => {
+    const leader = new Leader();
+    await leader.turn(ASLEEP, keda("new"), status);
+    expect(leader.done).toEqual(["resume old", "record new", "pause new"]);
+    expect(leader.paused(status)).toBe("new");
+    await leader.turn(ASLEEP, keda("new"), status);
+    expect(leader.done).toHaveLength(3);
+  });
+
+  test("is paused once it is there", async () => {
+    const leader = new Leader();
+    leader.present.delete("new");
+    await leader.turn(ASLEEP, keda("new"), status);
+    leader.done.length = 0;
+    await leader.turn(ASLEEP, keda("new"), status);
+    leader.present.add("new");
+    await leader.turn(ASLEEP, keda("new"), status);
+    await leader.turn(ASLEEP, keda("new"), status);
+    expect(leader.done).toEqual(["pause new", "pause new"]);
+  });
+
+  test("is paused too if there was none before, or if the one before had been taken away", async () => {
+    const leader = new Leader();
+    await leader.turn(ASLEEP, null, status);
+    expect(leader.done).toEqual(["resume old"]);
+    await leader.turn(ASLEEP, keda("new"), status);
+    expect(leader.done).toEqual(["resume old", "record new", "pause new"]);
+  });
+
+  test("is left alone where nobody here put the workload to sleep: it may be who wakes it", async () => {
+    const leader = new Leader();
+    await leader.turn(ASLEEP, keda("new"));
+    expect(leader.done).toEqual([]);
+  });
+
+  test("by a spec that cannot be understood changes nothing", async () => {
+    const leader = new Leader();
+    await leader.turn({ ...ASLEEP, specFault: "spec.autoscaler.type: no such type" }, null, status);
+    expect(leader.done).toEqual(["pause old"]);
+    expect(leader.paused(status)).toBe("old");
+  });
+
+  test("waits until the one before is resumed, unless that can never be", async () => {
+    const leader = new Leader();
+    leader.failures.set("resume old", new Error("reset"));
+    expect(await leader.turn(ASLEEP, keda("new"), status)).toMatchObject({ done: true, failure: "reset" });
+    expect(leader.done).toEqual(["resume old"]);
+    expect(leader.paused(status)).toBe("old");
+    leader.failures.set("resume old", new AutoscalerForbidden({ scaledObject: "shop/old" }));
+    await leader.turn(ASLEEP, keda("new"), status);
+    expect(leader.done).toEqual(["resume old", "resume old", "record new", "pause new"]);
+  });
+});
+
+describe("a workload that wakes", () => {
+  const status: ElastiServiceStatus = { pausedScaledObject: "old" };
+  const waking: Changes = { ...ASLEEP, triggers: [BUSY] };
+
+  test("has its ScaledObject resumed, and nothing is on record any more", async () => {
+    const leader = new Leader();
+    await leader.turn(waking, keda("old"), status);
+    expect(leader.done).toEqual(["wake", "resume old"]);
+    expect(leader.paused(status)).toBeNull();
+  });
+
+  test("has the one that was paused resumed beside the one that is named by now", async () => {
+    const leader = new Leader();
+    await leader.turn(waking, keda("new"), status);
+    expect(leader.done).toEqual(["wake", "resume new", "resume old"]);
+    expect(leader.paused(status)).toBeNull();
+  });
+
+  test("and cannot be told to its ScaledObject has nothing paused anew: it may have replicas", async () => {
+    const leader = new Leader();
+    leader.failures.set("resume new", new Error("reset"));
+    expect(await leader.turn(waking, keda("new"), status)).toMatchObject({ done: false, failure: "reset" });
+    expect(leader.done).toEqual(["wake", "resume new", "resume old"]);
+    expect(leader.paused(status)).toBe("");
+  });
+});
+
+describe("a record that a process has left behind", () => {
+  const status: ElastiServiceStatus = { pausedScaledObject: "old" };
+
+  test("of a workload that serves again is worked off", async () => {
+    const leader = new Leader();
+    await leader.turn({ stage: { state: "Serve" }, triggers: [BUSY] }, keda("old"), status);
+    expect(leader.done).toEqual(["resume old"]);
+    expect(leader.paused(status)).toBeNull();
+  });
+
+  test("of a pause that may not have been made has it made", async () => {
+    const leader = new Leader();
+    await leader.turn(ASLEEP, keda("old"), status);
+    expect(leader.done).toEqual(["pause old"]);
+  });
+
+  test("stands while the last pods leave, of which nobody knows yet that no others come", async () => {
+    const leader = new Leader();
+    const leaving: Changes = { stage: { state: "Guard" }, pods: { ready: 0, leaving: 1 }, triggers: [IDLE] };
+    await leader.turn(leaving, keda("old"), status);
+    expect(leader.done).toEqual([]);
+    await leader.turn(leaving, keda("new"), status);
+    expect(leader.done).toEqual(["resume old"]);
+    await leader.turn(ASLEEP, keda("new"), status);
+    expect(leader.done).toEqual(["resume old", "record new", "pause new"]);
+  });
+});

@@ -1,0 +1,64 @@
+import { PortsExhausted } from "./path-errors.ts";
+
+/** Both ends belong to it. */
+export interface PortRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Reads `20000-20999`; undefined if it is no range of ports. */
+export function parsePortRange(text: string): PortRange | undefined {
+  const [, first, last] = (/^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []).map(Number);
+  if (first === undefined || last === undefined || first < 1 || first > last || last > 65_535) return undefined;
+  return { first, last };
+}
+
+/** What is wrong with a range beside the ports that this program listens on for itself, by their flags: one line each. */
+export function portRangeContradictions(text: string, own: Readonly<Record<string, number>>): readonly string[] {
+  const range = parsePortRange(text);
+  if (range === undefined)
+    return [
+      `--port-range takes two ports of 1 to 65535 such as 20000-20999, not ${JSON.stringify(text.slice(0, 100))}`,
+    ];
+  return Object.entries(own)
+    .filter(([, port]) => port >= range.first && port <= range.last)
+    .map(([flag, port]) => `${flag} ${port} lies within --port-range ${text}, which is for Services alone`);
+}
+
+/**
+ * A port of the range for each of `wanted`, which are keys `namespace/name/portName`, as those of `taken` are.
+ *
+ * `taken` is what objects have on record, older objects first. A wanted key keeps what it has there, unless that is outside of the range or an older
+ * object has the same. The others get the lowest numbers that nobody has. A port that was just given back should stay in `taken` under any key until
+ * every node has forgotten where it led: or requests for one Service would come to another.
+ *
+ * @throws PortsExhausted
+ */
+export function assignPorts(
+  range: PortRange,
+  taken: ReadonlyMap<string, number>,
+  wanted: readonly string[],
+): ReadonlyMap<string, number> {
+  const holders = new Map<number, string>();
+  for (const [key, port] of taken) {
+    if (port >= range.first && port <= range.last && !holders.has(port)) holders.set(port, key);
+  }
+  const given = new Map<string, number>();
+  for (const [port, key] of holders) given.set(key, port);
+  let next = range.first;
+  return new Map(
+    wanted.map((key) => {
+      const kept = given.get(key);
+      if (kept !== undefined) return [key, kept];
+      while (holders.has(next)) next += 1;
+      if (next > range.last) throw exhausted(range, key);
+      holders.set(next, key);
+      given.set(key, next);
+      return [key, next];
+    }),
+  );
+}
+
+function exhausted({ first, last }: PortRange, port: string): Error {
+  return new PortsExhausted({ port, size: last - first + 1, range: `${first}-${last}` });
+}

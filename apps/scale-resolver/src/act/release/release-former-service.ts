@@ -1,0 +1,76 @@
+import { keyOf, type ReconcileContext } from "@evenkeel/kube";
+import { type Binding, serviceKey } from "../../binding.ts";
+import { type ElastiServiceStatus, PAUSED, type StoredElastiService } from "../../elasti-service-resource.ts";
+import { type Bindings, recordedBinding } from "../../observe/bindings.ts";
+import type { ReleaseService } from "./release-service.ts";
+import type { PathSlices } from "../path-slices.ts";
+import { NOTHING_PAUSED } from "../paused-scaled-objects.ts";
+import type { StatusWriter } from "../status-writer.ts";
+
+export interface ReleaseFormerServiceOptions {
+  readonly bindings: Pick<Bindings, "ownerOf">;
+  readonly releaseService: ReleaseService;
+  readonly path: PathSlices;
+  readonly statuses: StatusWriter;
+  /** How the Service of an object was last looked after, by the object's key. */
+  readonly served: (key: string) => Binding | undefined;
+  /** What is remembered of an object is of no use any more. */
+  readonly forget: (key: string) => void;
+}
+
+/** What a status has no more that is of one Service: null takes it out of what is stored. */
+const OF_NO_SERVICE = Object.fromEntries(
+  ["service", "ports", "scaleTargetRef", "replicas", "pausedScaledObject", "state", "since", "mode", "route"].map(
+    (field) => [field, null],
+  ),
+) as unknown as ElastiServiceStatus;
+
+/** `given`: there is nothing to give back, any more. `later`: it takes a while. `paused`: not before the object is left alone no longer. */
+export type Given = "given" | "later" | "paused";
+
+/** Gives back the Service that an ElastiService stood for, and that its status still names. */
+export class ReleaseFormerService {
+  readonly #options: ReleaseFormerServiceOptions;
+
+  constructor(options: ReleaseFormerServiceOptions) {
+    this.#options = options;
+  }
+
+  /** For an object that is pointed at another Service. */
+  async forAnother(object: StoredElastiService, binding: Binding, context: ReconcileContext): Promise<Given> {
+    const { bindings, releaseService, path, statuses, forget } = this.#options;
+    const { namespace, service } = binding;
+    const former = object.status?.service ?? service;
+    if (former === service) return "given";
+    if (isPaused(object)) return "paused";
+    const before = this.#before(object);
+    if (before && !(await releaseService.release(object, before, context))) return "later";
+    const isAnothers = bindings.ownerOf(serviceKey(namespace, former)) !== undefined;
+    if (!before && !isAnothers) await path.leave(namespace, former, context);
+    forget(keyOf(object));
+    await statuses.write(object, { ...object.status, ...NOTHING_PAUSED, service, ports: [] }, context.signal);
+    return "later";
+  }
+
+  /** For an object that looks after no Service of its own from now on: it selects Services, or another looks after the one that it names. False while it takes. */
+  async own(object: StoredElastiService, context: ReconcileContext): Promise<boolean> {
+    const { releaseService, statuses, forget } = this.#options;
+    const former = object.status?.service;
+    if (former === undefined || isPaused(object)) return true;
+    const before = this.#before(object);
+    if (before && !(await releaseService.release(object, before, context))) return false;
+    forget(keyOf(object));
+    await statuses.write(object, { ...object.status, ...OF_NO_SERVICE }, context.signal);
+    return false;
+  }
+
+  /** How the Service that the status names was looked after. */
+  #before(object: StoredElastiService): Binding | undefined {
+    const served = this.#options.served(keyOf(object));
+    return served?.service === object.status?.service ? served : recordedBinding(object);
+  }
+}
+
+function isPaused({ metadata }: StoredElastiService): boolean {
+  return metadata.annotations?.[PAUSED] === "true";
+}

@@ -1,0 +1,143 @@
+import type { ReconcileContext } from "@evenkeel/kube";
+import { FakeClock } from "@evenkeel/runtime/testing";
+import { describe, expect, test } from "@jest/globals";
+import type { AutoscalerRef, Binding, RouteRef, TargetRef } from "../../binding.ts";
+import { type ElastiServiceStatus, FINALIZER, type StoredElastiService } from "../../elasti-service-resource.ts";
+import { checkout, NOON } from "../../testing/quiet-service.ts";
+import { stored } from "../../testing/shown-service.ts";
+import type { Autoscalers } from "../autoscalers.ts";
+import { RestoreWorkload } from "./restore-workload.ts";
+import { ReleaseService, type ReleaseServiceOptions } from "./release-service.ts";
+
+const deployment = (name: string): TargetRef => ({ apiVersion: "apps/v1", kind: "Deployment", name });
+const mesh = (name: string): RouteRef => ({ type: "virtualService", name });
+
+interface World {
+  readonly dryRun?: boolean;
+  /** Whether the resolver is in the path. */
+  readonly joined?: boolean;
+  /** Pods that are ready. */
+  readonly ready?: number;
+  /** Whether somebody leads whom the object belongs to as well. */
+  readonly original?: boolean;
+  /** How an older ElastiService looks after the same Service. */
+  readonly older?: Partial<Binding>;
+}
+
+/** Lets `checkout` go, of which that is on record, and tells what was done in order. */
+async function releaseService(status: ElastiServiceStatus, world: World = {}, change: Partial<Binding> = {}) {
+  const { dryRun = false, joined = false, ready = 0, original = false, older } = world;
+  const done: string[] = [];
+  const act = <T>(what: string, outcome: T): Promise<T> => {
+    done.push(what);
+    return Promise.resolve(outcome);
+  };
+  const scales = { wake: (_: string, { name }: TargetRef) => act(`wake ${name}`, "woken" as const) };
+  const autoscalers: Pick<Autoscalers, "resume"> = {
+    resume: (_: string, { name }: AutoscalerRef) => act(`resume ${name}`, "resumed" as const),
+  };
+  const owner = stored("older", { metadata: { namespace: "shop", name: "older", uid: "older" } });
+  const binding = { ...checkout, ...older };
+  const going = new ReleaseService({
+    elastiServices: { patch: () => act("finalizer", stored("checkout")) },
+    bindings: { ownerOf: () => older && owner, understand: () => ({ kind: "service", object: owner, binding }) },
+    path: { isJoined: () => joined, leave: () => act("leave path", undefined) },
+    routes: {
+      leave: (
+        _: string,
+        __: string,
+        named: readonly (RouteRef | null | undefined)[],
+        { kept }: { kept?: RouteRef },
+      ) => {
+        for (const route of named) if (route && route.name !== kept?.name) done.push(`put back ${route.name}`);
+        return Promise.resolve();
+      },
+    },
+    scales,
+    autoscalers,
+    leftovers: { clean: () => act("clean", []) },
+    restoreWorkload: new RestoreWorkload({ scales, autoscalers }),
+    pods: () => ({ ready, leaving: 0, starting: 0 }),
+    original: () => Promise.resolve(original ? "it runs" : undefined),
+    clock: new FakeClock(NOON),
+    dryRun,
+  } as unknown as ReleaseServiceOptions);
+  const metadata = { namespace: "shop", name: "checkout", uid: "5a0e", finalizers: [FINALIZER] };
+  const object: StoredElastiService = stored("checkout", { metadata, status });
+  const log = { info: () => undefined, warn: () => undefined };
+  const context = { signal: new AbortController().signal, log } as unknown as ReconcileContext;
+  const result = await going.finalize(object, { ...checkout, ...change }, context);
+  return { done, isGone: result === undefined };
+}
+
+const ASLEEP: ElastiServiceStatus = { state: "Zero", scaleTargetRef: deployment("checkout"), pausedScaledObject: "" };
+
+describe("an ElastiService that goes", () => {
+  test("stays until its workload is awake", async () => {
+    expect(await releaseService(ASLEEP, { joined: true })).toEqual({ done: ["wake checkout"], isGone: false });
+  });
+
+  test("gives its Service back to pods that are ready", async () => {
+    expect(await releaseService(ASLEEP, { joined: true, ready: 1 })).toEqual({
+      done: ["leave path", "clean", "finalizer"],
+      isGone: true,
+    });
+  });
+});
+
+describe("in a dry run an ElastiService that goes", () => {
+  test.each<[string, ElastiServiceStatus, World]>([
+    ["was put to sleep here", ASLEEP, {}],
+    ["has the resolver in its path", {}, { joined: true }],
+  ])("has its workload woken first if it %s", async (_, status, world) => {
+    expect(await releaseService(status, { ...world, dryRun: true })).toEqual({
+      done: ["wake checkout"],
+      isGone: false,
+    });
+    const awake = await releaseService(status, { ...world, dryRun: true, ready: 1 });
+    expect(awake).toEqual({ done: ["leave path", "clean", "finalizer"], isGone: true });
+  });
+
+  test("changes nothing if it never was in the path, not even of a workload at zero", async () => {
+    const status: ElastiServiceStatus = { state: "Serve", scaleTargetRef: deployment("checkout"), replicas: 0 };
+    expect(await releaseService(status, { dryRun: true })).toEqual({ done: ["finalizer"], isGone: true });
+  });
+
+  test("is left to the original's operator, if that leads", async () => {
+    expect(await releaseService({}, { dryRun: true, original: true })).toEqual({ done: [], isGone: false });
+  });
+});
+
+describe("an ElastiService that goes from a Service which another looks after", () => {
+  test.each([false, true])("takes nothing of it away, nor wakes its workload (dry run: %s)", async (dryRun) => {
+    const { done, isGone } = await releaseService({}, { joined: true, older: {}, dryRun });
+    expect([done, isGone]).toEqual([["finalizer"], true]);
+  });
+
+  test("wakes no workload that is the other's as well, though it put it to sleep, and leaves what both name", async () => {
+    const status = { ...ASLEEP, pausedScaledObject: "both", route: mesh("both") };
+    const older = { autoscaler: { type: "keda", name: "both" }, route: mesh("both") } as const;
+    expect((await releaseService(status, { joined: true, older })).done).toEqual(["finalizer"]);
+  });
+
+  test("puts back a workload, a ScaledObject and a route that the other does not know of", async () => {
+    const status = { ...ASLEEP, pausedScaledObject: "own", route: mesh("own") };
+    const older = { target: deployment("basket"), autoscaler: { type: "keda", name: "theirs" } } as const;
+    expect((await releaseService(status, { joined: true, older })).done).toEqual([
+      ...["put back own", "resume own", "wake checkout", "finalizer"],
+    ]);
+  });
+
+  test("does not wake one of its own that somebody else set to zero", async () => {
+    const status: ElastiServiceStatus = { state: "Zero", scaleTargetRef: deployment("checkout"), replicas: 0 };
+    const older = { target: deployment("basket") };
+    expect((await releaseService(status, { joined: true, older })).done).toEqual(["finalizer"]);
+  });
+
+  test("wakes the workload that it named before, unless that is the other's", async () => {
+    const status = { ...ASLEEP, scaleTargetRef: deployment("basket"), replicas: 0 };
+    const elsewhere = { target: deployment("cellar") };
+    expect((await releaseService(status, { older: elsewhere })).done).toContain("wake basket");
+    expect((await releaseService(status, { older: { target: deployment("basket") } })).done).toEqual(["finalizer"]);
+  });
+});

@@ -1,0 +1,98 @@
+import type { ReconcileContext } from "@evenkeel/kube";
+import { describe, expect, test } from "@jest/globals";
+import type { Binding, TargetRef } from "../../binding.ts";
+import { checkout } from "../../testing/quiet-service.ts";
+import { TargetNotFound } from "../errors.ts";
+import { type FormerWorkload, formerWorkload, RestoreWorkload, type Past } from "./restore-workload.ts";
+
+const target = (name: string): TargetRef => ({ apiVersion: "apps/v1", kind: "Deployment", name });
+
+const binding = (change: Partial<Binding> = {}): Binding => ({ ...checkout, target: target("new"), ...change });
+
+const nothing: Past = { status: undefined, served: undefined, state: undefined };
+const asleep: Past["status"] = { scaleTargetRef: target("old"), replicas: 0 };
+
+describe("the workload that is to be handed back", () => {
+  test("is none while the ElastiService names the same, or when nobody knows of one before", () => {
+    expect(formerWorkload(binding(), nothing)).toBeUndefined();
+    const status = { scaleTargetRef: target("new"), replicas: 0 };
+    expect(formerWorkload(binding(), { ...nothing, status, state: "Zero" })).toBeUndefined();
+    expect(formerWorkload(binding(), { ...nothing, served: binding(), state: "Zero" })).toBeUndefined();
+  });
+
+  test("is the one that the status names, by a process that remembers nothing, with the replicas of today", () => {
+    expect(formerWorkload(binding({ minReplicas: 3 }), { ...nothing, status: asleep })).toEqual({
+      ...{ target: target("old"), minReplicas: 3, autoscaler: null, asleep: true },
+    });
+  });
+
+  test("has its own replicas and its own autoscaler where they are remembered", () => {
+    const autoscaler = { type: "keda", name: "old" } as const;
+    const served = binding({ target: target("old"), minReplicas: 4, autoscaler });
+    const past = { status: asleep, served, state: "Zero" } as const;
+    expect(formerWorkload(binding({ minReplicas: 2 }), past)).toMatchObject({ minReplicas: 4, autoscaler });
+    // The autoscaler that the new workload has sleeps with it.
+    expect(formerWorkload(binding({ autoscaler }), past)).toMatchObject({ autoscaler: null });
+  });
+
+  test("is none where it was handed back, though the status that is seen does not say so yet", () => {
+    expect(formerWorkload(binding(), { status: asleep, served: binding(), state: "Guard" })).toBeUndefined();
+  });
+
+  test.each<[string, Past, boolean]>([
+    ["was last seen at no replicas", { ...nothing, status: asleep }, true],
+    ["ran when it was last seen", { ...nothing, status: { ...asleep, replicas: 2 } }, false],
+    ["was never looked at, since it served", { ...nothing, status: { scaleTargetRef: target("old") } }, false],
+    [
+      "was put to sleep a moment ago, which no status says yet",
+      { status: { scaleTargetRef: target("old"), replicas: 1 }, served: undefined, state: "Zero" },
+      true,
+    ],
+    ["is being woken", { ...nothing, served: binding({ target: target("old") }), state: "Wake" }, true],
+    ["serves", { ...nothing, served: binding({ target: target("old") }), state: "Serve" }, false],
+  ])("is asleep or not: one that %s", (_, past, sleeps) => {
+    expect(formerWorkload(binding(), past)?.asleep).toBe(sleeps);
+  });
+});
+
+describe("handing a workload back", () => {
+  const old: FormerWorkload = { target: target("old"), minReplicas: 2, autoscaler: null, asleep: true };
+  const done: string[] = [];
+  const log = { info: () => undefined, warn: () => undefined };
+  const context = { signal: new AbortController().signal, log } as unknown as ReconcileContext;
+  const restoreWorkload = (wake: () => Promise<"woken" | "awake">) =>
+    new RestoreWorkload({
+      scales: {
+        wake: (namespace, { name }, to) => {
+          done.push(`${namespace}/${name} to ${to}`);
+          return wake();
+        },
+      },
+      autoscalers: {
+        resume: (namespace, { name }) => {
+          done.push(`resume ${namespace}/${name}`);
+          return Promise.resolve("resumed" as const);
+        },
+      },
+    });
+  const run = (former: FormerWorkload, wake = () => Promise.resolve<"woken" | "awake">("woken")) => {
+    done.length = 0;
+    return restoreWorkload(wake).run("shop", former, context);
+  };
+
+  test("wakes it and resumes its autoscaler", async () => {
+    const autoscaler = { type: "keda", name: "scaled" } as const;
+    await run({ ...old, autoscaler });
+    expect(done).toEqual(["shop/old to 2", "resume shop/scaled"]);
+  });
+
+  test("leaves one alone that was not asleep: its owner may have set it to zero himself", async () => {
+    await run({ ...old, asleep: false });
+    expect(done).toEqual([]);
+  });
+
+  test("takes one that is gone for handed back, and fails where the next try may succeed", async () => {
+    await run(old, () => Promise.reject(new TargetNotFound({ kind: "Deployment", target: "shop/old" })));
+    await expect(run(old, () => Promise.reject(new Error("reset")))).rejects.toThrow("reset");
+  });
+});

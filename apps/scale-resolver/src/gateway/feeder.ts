@@ -1,0 +1,161 @@
+import type { Service } from "@evenkeel/kube";
+import type { Component, Logger } from "@evenkeel/runtime";
+import { type Binding, type HoldPolicy, serviceKey, type TargetRef } from "../binding.ts";
+import type { PortRecord, StoredElastiService } from "../elasti-service-resource.ts";
+import { namedService } from "../observe/bindings.ts";
+import type { ClusterView } from "../observe/cluster-view.ts";
+import { MANAGED_BY, MANAGER, SERVICE_NAME } from "../observe/slice-labels.ts";
+import { SpecUnreadable } from "../serve/errors.ts";
+import type { Gate } from "./gate/gate.ts";
+import type { GateRoute } from "./gate/gate-route.ts";
+
+export interface FeederOptions {
+  readonly view: Pick<ClusterView, "objects" | "services" | "slices" | "bindings" | "binding" | "endpoints">;
+  readonly gate: Pick<Gate, "put" | "remove" | "endpoints">;
+  /** Hears of each Service that has a ready pod. */
+  readonly ready: (key: string) => void;
+  /** Hears of each Service that nobody looks after, again and again. */
+  readonly forgotten: (key: string) => void;
+  /** Finds out what is needed to wake a workload, before it has to be quick. */
+  readonly prepare: (target: TargetRef) => Promise<void>;
+  readonly log: Logger;
+}
+
+/** Tells the gate of every Service that is looked after, on each replica, as the cluster changes. */
+export class Feeder implements Component {
+  readonly name = "feeder";
+  readonly #options: FeederOptions;
+  readonly #ends: (() => void)[] = [];
+  /** The Services that the gate knows, each with what it is busy with. */
+  readonly #known = new Map<string, Promise<void>>();
+
+  constructor(options: FeederOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { view } = this.#options;
+    const { objects, services, slices } = view;
+    this.#ends.push(
+      objects.subscribe((change) => {
+        const touched = [
+          ...(change.type === "added" ? [] : namedService(change.old)),
+          ...(change.type === "deleted" ? [] : namedService(change.object)),
+        ];
+        for (const key of new Set(touched)) this.#feed(key);
+      }),
+      services.subscribe(({ key }) => this.#feed(key)),
+      slices.subscribe((change) => {
+        const { metadata } = change.type === "deleted" ? change.old : change.object;
+        const key = serviceKey(metadata.namespace ?? "", metadata.labels?.[SERVICE_NAME] ?? "");
+        if (this.#known.has(key)) this.#tellEndpoints(key);
+        if (!view.binding(key)) this.#feed(key);
+      }),
+    );
+  }
+
+  async stop(): Promise<void> {
+    for (const end of this.#ends) end();
+    await Promise.all(this.#known.values());
+  }
+
+  #feed(key: string): void {
+    const { view, gate, prepare, forgotten } = this.#options;
+    const binding = view.binding(key);
+    const service = view.services.get(key);
+    const stray = binding ? undefined : view.bindings.strayOf(key);
+    if (stray && service && this.#isInPath(key)) {
+      void this.#after(key, () => gate.put(refusingRoute(stray, service)));
+      this.#tellEndpoints(key);
+      return;
+    }
+    if (!binding) forgotten(key);
+    if (!binding || !service) {
+      if (this.#known.has(key) && !(service && this.#isInPath(key))) this.#remove(key);
+      return;
+    }
+    // One that cannot be found now is looked for again when it is to be woken.
+    void prepare(binding.target).catch(() => undefined);
+    const { service: of = binding.service, ports = [] } = view.bindings.ownerOf(key)?.status ?? {};
+    const given = of === binding.service ? ports : [];
+    void this.#after(key, () => gate.put(routeOf(binding, service, given)));
+    this.#tellEndpoints(key);
+  }
+
+  /** Requests still come for a Service that nobody looks after any more. */
+  #isInPath(key: string): boolean {
+    const slices = this.#options.view.slices.by("service", key);
+    return [...slices].some(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER);
+  }
+
+  #remove(key: string): void {
+    const { gate } = this.#options;
+    const run = this.#after(key, () => gate.remove(key));
+    void run.then(() => {
+      // Somebody looks after it again.
+      if (this.#known.get(key) !== run) return;
+      this.#known.delete(key);
+      gate.endpoints(key, []);
+    });
+  }
+
+  /** What concerns one Service is done in order. */
+  #after(key: string, task: () => Promise<void>): Promise<void> {
+    const { log } = this.#options;
+    const run = (this.#known.get(key) ?? Promise.resolve()).then(task).catch((error: unknown) => {
+      log.warn({ error, service: key }, "the gate did not take a change");
+    });
+    this.#known.set(key, run);
+    return run;
+  }
+
+  #tellEndpoints(key: string): void {
+    const { gate, view, ready } = this.#options;
+    const endpoints = view.endpoints(key) ?? [];
+    if (endpoints.some((endpoint) => endpoint.ready)) ready(key);
+    gate.endpoints(key, endpoints);
+  }
+}
+
+/** Of a Service that sleeps and that nobody knows how to wake: requests are told so at once. What finds a pod goes there. */
+export function refusingRoute({ metadata, status }: StoredElastiService, service: Service): GateRoute {
+  const { namespace = "", name = "" } = service.metadata;
+  const { code, message } = new SpecUnreadable({ service: serviceKey(namespace, name), name: metadata.name ?? "" });
+  const placeholder = { status: 503, body: `${code}: ${message}\n`, contentType: "text/plain; charset=utf-8" };
+  const hold = { ...REFUSING, placeholder };
+  return routeOf({ namespace, service: name, hold, probes: [], dial: "pod" }, service, status?.ports ?? []);
+}
+
+/** Nobody waits. */
+const REFUSING = {
+  timeout: 1000,
+  maxPending: 0,
+  maxPendingBytes: 0,
+  concurrencyPerPod: null,
+  retryAfterSeconds: 30,
+} satisfies Omit<HoldPolicy, "placeholder">;
+
+/** How the gate is to treat the requests of a Service. */
+export function routeOf(
+  binding: Pick<Binding, "namespace" | "service" | "hold" | "probes" | "dial">,
+  service: Service,
+  given: readonly PortRecord[],
+): GateRoute {
+  const address = service.spec?.clusterIP ?? "";
+  return {
+    key: serviceKey(binding.namespace, binding.service),
+    namespace: binding.namespace,
+    service: binding.service,
+    ports: (service.spec?.ports ?? [])
+      .filter(({ protocol = "TCP" }) => protocol === "TCP")
+      .map(({ name = "", port }) => ({
+        name,
+        port,
+        listen: given.find((record) => record.name === name)?.port ?? null,
+      })),
+    hold: binding.hold,
+    probes: binding.probes,
+    dial: binding.dial,
+    clusterAddress: address === "" || address === "None" ? null : address,
+  };
+}

@@ -1,0 +1,152 @@
+import type { Metrics } from "@evenkeel/metrics";
+import type { Clock, Logger } from "@evenkeel/runtime";
+import type { metrics } from "../../metrics.ts";
+import type { GatedService } from "./gated-service.ts";
+import type { Rejection } from "./refusals.ts";
+
+/** Milliseconds for which counts and lines are gathered; fewer while lines are left. */
+const GATHER = 250;
+const NEXT = 10;
+/** Entries that are written at once, so that no request waits long for them, and how many may wait. */
+const BATCH = 200;
+const MOST = 20_000;
+/** How long lines wait at most for requests that are handed over, in milliseconds. */
+const PATIENCE = 5_000;
+
+/** A request that ended. */
+export interface Ended {
+  readonly service: GatedService;
+  readonly outcome: "released" | Rejection;
+  readonly held: boolean;
+  /** Milliseconds. */
+  readonly waited: number;
+  readonly took: number;
+  /** What its client got; 0 if it was gone. */
+  readonly status: number;
+  readonly method: string;
+  /** Without its query, and not all of it. */
+  readonly path: string;
+}
+
+export interface AccessLogOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics<typeof metrics>;
+  /** Whether requests that waited are being handed over: lines come after them. */
+  readonly busy?: () => boolean;
+}
+
+/**
+ * Metrics and the access log, written a moment later: a burst that is released is answered first and accounted for then. Gauges and
+ * counters come from what the services count themselves.
+ */
+export class AccessLog {
+  readonly #options: AccessLogOptions;
+  readonly #changed = new Set<GatedService>();
+  readonly #poured = new WeakMap<GatedService, number>();
+  #ended: Ended[] = [];
+  #written = 0;
+  /** When the oldest entry came, in monotonic milliseconds. */
+  #since = 0;
+  #leftOut = 0;
+  #found = { port: 0, header: 0, none: 0 };
+  #cancel: (() => void) | undefined;
+
+  constructor(options: AccessLogOptions) {
+    this.#options = options;
+  }
+
+  /** What the service counts has changed. */
+  touch(service: GatedService): void {
+    this.#changed.add(service);
+    this.#cancel ??= this.#options.clock.schedule(GATHER, this.#flush);
+  }
+
+  /** A request's Service was looked for. */
+  found(by: "port" | "header" | "none"): void {
+    this.#found[by] += 1;
+    this.#cancel ??= this.#options.clock.schedule(GATHER, this.#flush);
+  }
+
+  ended(entry: Ended): void {
+    this.touch(entry.service);
+    if (this.#ended.length === 0) this.#since = this.#options.clock.monotonic();
+    if (this.#ended.length - this.#written < MOST) this.#ended.push(entry);
+    else {
+      this.#leftOut += 1;
+      this.#count(entry);
+    }
+  }
+
+  /** Writes everything. */
+  flush(): void {
+    while (this.#ended.length > 0) this.#write();
+    this.#pour();
+  }
+
+  readonly #flush = (): void => {
+    const { clock, busy } = this.#options;
+    const rests = busy?.() === true && clock.monotonic() - this.#since < PATIENCE;
+    if (!rests) this.#write();
+    this.#pour();
+    if (this.#ended.length > 0) this.#cancel = clock.schedule(rests ? GATHER : NEXT, this.#flush);
+  };
+
+  #pour(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    const { metrics } = this.#options;
+    for (const service of this.#changed) {
+      if (service.removed) continue;
+      const { labels, pending, inFlight, requests } = service;
+      metrics.pending.set(labels, pending);
+      metrics.inFlight.set(labels, inFlight);
+      metrics.queuedCount.set(sourceOf(service), pending);
+      const more = requests - (this.#poured.get(service) ?? 0);
+      metrics.requests.inc(labels, more);
+      this.#poured.set(service, requests);
+    }
+    this.#changed.clear();
+    for (const extractionType of ["port", "header", "none"] as const) {
+      if (this.#found[extractionType] > 0) metrics.hostExtraction.inc({ extractionType }, this.#found[extractionType]);
+      this.#found[extractionType] = 0;
+    }
+  }
+
+  #write(): void {
+    const { log } = this.#options;
+    const end = Math.min(this.#ended.length, this.#written + BATCH);
+    for (; this.#written < end; this.#written++) {
+      const entry = this.#ended[this.#written] as Ended;
+      this.#count(entry);
+      const { service, outcome, waited, took, status, method, path } = entry;
+      if (entry.held) {
+        const line = { service: service.key, outcome, waited, took: Math.round(took), status, method, path };
+        log.info({ request: line }, "a request was held");
+      }
+    }
+    if (this.#written < this.#ended.length) return;
+    this.#ended = [];
+    this.#written = 0;
+    if (this.#leftOut > 0) log.warn({ lines: this.#leftOut }, "lines of the access log were left out");
+    this.#leftOut = 0;
+  }
+
+  #count({ service, outcome, held, waited, took, status }: Ended): void {
+    if (service.removed) return;
+    const { metrics } = this.#options;
+    if (held) metrics.held.observe(service.labels, waited / 1000);
+    if (outcome !== "released") metrics.rejected.inc({ ...service.labels, reason: outcome });
+    metrics.incomingRequests.observe({ ...sourceOf(service), status: classOf(status) }, took / 1000);
+  }
+}
+
+/** As the original's metrics name a Service. */
+export function sourceOf({ labels }: GatedService): { readonly namespace: string; readonly source: string } {
+  return { namespace: labels.namespace, source: labels.service };
+}
+
+function classOf(status: number): "1xx" | "2xx" | "3xx" | "4xx" | "5xx" | "none" {
+  if (status < 100 || status > 599) return "none";
+  return `${Math.floor(status / 100) as 1 | 2 | 3 | 4 | 5}xx`;
+}

@@ -1,0 +1,28 @@
+import { Forwarder, type ForwarderOptions } from "@evenkeel/forward";
+
+/** The gate's forwarder, which tells the gate that it stops. */
+export class GateForwarder extends Forwarder {
+  readonly #stopped: () => void;
+  #draining = false;
+
+  constructor(options: ForwarderOptions, stopped: () => void) {
+    super(options);
+    this.#stopped = stopped;
+  }
+
+  /** No port is opened any more. Requests that wait go on waiting, and are forwarded if something serves before the deadline. */
+  isDraining(): boolean {
+    return this.#draining;
+  }
+
+  override drain(deadline: AbortSignal): Promise<number> {
+    this.#draining = true;
+    return super.drain(deadline);
+  }
+
+  override async stop(deadline: AbortSignal): Promise<void> {
+    this.#draining = true;
+    await super.stop(deadline);
+    this.#stopped();
+  }
+}

@@ -1,0 +1,253 @@
+import type { Destination, Exchange, Forwarder, Router, Warmth } from "@evenkeel/forward";
+import type { Activity } from "../../decide/snapshot.ts";
+import type { ServiceEndpoint } from "../../observe/endpoints.ts";
+import { descriptorLimit, Descriptors } from "./descriptors.ts";
+import { UnknownService } from "./errors.ts";
+import { GateForwarder } from "./gate-forwarder.ts";
+import { GatedService, servingOf } from "./gated-service.ts";
+import type { GateOptions } from "./gate-options.ts";
+import type { GateRoute } from "./gate-route.ts";
+import { AccessLog } from "./access-log.ts";
+import { pathProbeAnswer } from "./path-probe-answer.ts";
+import { ProbeRules } from "./probe-rules.ts";
+import { serviceNames } from "./service-name.ts";
+import { ServicePorts } from "./service-ports.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { PortQueue } from "./port-queue.ts";
+
+/** How long a connection to a pod may take. A pod's own time to answer is between it and its client. */
+const DEADLINES = { connect: 2_000, response: 0 };
+/** Connections to one pod: what is more would wait where nobody counts it. */
+const UPSTREAM_CONNECTIONS = 20_000;
+const NOTHING: Activity = { pending: 0, inFlight: 0, requests: 0, lastRequestAt: null };
+
+/**
+ * The data plane: takes the requests of Services on a port of each and on one for all, passes them to pods that serve, and holds
+ * them while none does. Which Services and pods there are it is told; it asks nobody.
+ */
+export class Gate {
+  readonly #forwarder: GateForwarder;
+  readonly #options: GateOptions;
+  readonly #services = new Map<string, GatedService>();
+  /** What serves whom, also of Services that are not here yet. */
+  readonly #endpoints = new Map<string, readonly ServiceEndpoint[]>();
+  readonly #hostHeaders: readonly string[];
+  readonly #accessLog: AccessLog;
+  readonly #dispatcher: Dispatcher;
+  readonly #ports: ServicePorts;
+  #queueCount = 0;
+
+  constructor(options: GateOptions) {
+    const { host, port, clock, registry, metrics, overall, uploadProbe, wake, changed } = options;
+    const log = options.log.child({ component: "gate" });
+    this.#options = { ...options, log };
+    this.#hostHeaders = options.hostHeaders.map((name) => name.toLowerCase());
+    this.#accessLog = new AccessLog({
+      clock,
+      log,
+      metrics,
+      busy: () => [...this.#services.keys()].some((key) => this.handsOver(key)),
+    });
+    const descriptors = new Descriptors(options.descriptorLimit ?? descriptorLimit(), () => this.#sockets());
+    this.#dispatcher = new Dispatcher({
+      clock,
+      log,
+      overall,
+      descriptors,
+      accessLog: this.#accessLog,
+      wake,
+      changed,
+      handedOver: () => this.#forwarder.readOn(),
+      firstAnswer: (service, milliseconds) => {
+        metrics.wakeSeconds.observe({ ...service.labels, phase: "connect" }, milliseconds / 1000);
+        options.firstAnswer?.(service.key, milliseconds);
+      },
+      unanswered: (key) => options.unanswered?.(key),
+    });
+    const forwarder = {
+      name: "requests",
+      host,
+      port,
+      flag: "port",
+      router: this.#router((exchange) => this.#byHeader(exchange)),
+      limits: {
+        ...{ upstreamConnections: UPSTREAM_CONNECTIONS, connections: descriptors.connections },
+        ...(uploadProbe !== undefined && { probe: uploadProbe }),
+      },
+      deadlines: DEADLINES,
+      clock,
+      log,
+      registry,
+    };
+    this.#forwarder = new GateForwarder(forwarder, () => this.#stop());
+    this.#ports = new ServicePorts({
+      ...{ forwarder: this.#forwarder, host, clock, log, metrics },
+      changed: (service) => this.#dispatcher.changed(service),
+      router: (queue) => this.#router((exchange) => this.#byPort(queue, exchange)),
+    });
+  }
+
+  /** What takes the requests. Its main port is for those whose Service is told from their headers. */
+  get forwarder(): Forwarder {
+    return this.#forwarder;
+  }
+
+  warm(): Promise<Warmth> {
+    return this.#forwarder.warm();
+  }
+
+  /** Takes the requests of a Service from now on, or takes them otherwise. Resolves when its ports are open, or cannot be. */
+  async put(route: GateRoute): Promise<void> {
+    const probes = new ProbeRules(route.probes);
+    for (const error of probes.refused) {
+      this.#options.log.warn({ error, service: route.key }, "a probe rule is not used");
+    }
+    let service = this.#services.get(route.key);
+    if (service) {
+      service.route = route;
+      service.words.clear();
+      service.probes = probes;
+    } else {
+      this.#services.set(route.key, (service = new GatedService(route, probes)));
+    }
+    const known = service;
+    const gone = this.#updateQueues(known);
+    this.#serve(known);
+    known.portChanges = known.portChanges.then(async () => {
+      for (const queue of gone) void this.#closeQueue(queue);
+      await this.#ports.open(known);
+    });
+    await known.portChanges;
+  }
+
+  /** Takes no more requests of a Service: those that wait are refused, those in flight are given time to end. */
+  async remove(key: string): Promise<void> {
+    const service = this.#services.get(key);
+    if (!service) return;
+    this.#services.delete(key);
+    service.removed = true;
+    this.#ports.forget(service);
+    const queues = [...service.queues.values()];
+    for (const queue of queues) this.#dispatcher.hold.drain(queue.key);
+    service.portChanges = service.portChanges.then(async () => {
+      await Promise.all(queues.map((queue) => this.#closeQueue(queue)));
+      this.#accessLog.flush();
+      if (this.#services.has(key)) return;
+      const { namespace, service: name } = service.labels;
+      this.#options.registry.forget({ namespace, service: name });
+      this.#options.registry.forget({ namespace, source: name });
+    });
+    await service.portChanges;
+  }
+
+  /** The endpoints of a Service, all of them, as they are now. */
+  endpoints(key: string, endpoints: readonly ServiceEndpoint[]): void {
+    if (endpoints.length > 0) this.#endpoints.set(key, endpoints);
+    else this.#endpoints.delete(key);
+    const service = this.#services.get(key);
+    if (service) this.#serve(service);
+  }
+
+  /**
+   * Whether the resolver is about to leave the Service's path, so that clients should connect anew. So it is taken to be while this
+   * is not said otherwise; clients are told only while a pod is ready and nobody waits.
+   */
+  setLeaving(key: string, leaving: boolean): void {
+    const service = this.#services.get(key);
+    if (service) service.leaving = leaving;
+  }
+
+  /** Whether requests that waited are going to pods now, or get their answers. */
+  handsOver(key: string): boolean {
+    const service = this.#services.get(key);
+    return service !== undefined && service.serves && (service.pending > 0 || service.toldLater !== undefined);
+  }
+
+  /** How many of a Service's ports could not be opened. They are tried again, until they are. */
+  unbound(key: string): number {
+    return this.#services.get(key)?.unbound ?? 0;
+  }
+
+  activity(key: string): Activity {
+    return this.#services.get(key)?.activity() ?? NOTHING;
+  }
+
+  #stop(): void {
+    this.#ports.stop();
+    for (const { queues } of this.#services.values()) for (const queue of queues.values()) queue.close();
+    this.#accessLog.flush();
+  }
+
+  #sockets(): number {
+    const { clientSockets, upstreamSockets } = this.#forwarder.counts();
+    return clientSockets + upstreamSockets;
+  }
+
+  #router(route: (exchange: Exchange) => Destination | Promise<Destination>): Router {
+    return { route, retry: (exchange, failure) => this.#dispatcher.again(exchange, failure) };
+  }
+
+  #byPort(queue: PortQueue, exchange: Exchange): Destination | Promise<Destination> {
+    const probed = pathProbeAnswer(exchange);
+    if (probed) return probed;
+    this.#accessLog.found("port");
+    return this.#dispatcher.admit(queue, exchange, true);
+  }
+
+  #byHeader(exchange: Exchange): Destination | Promise<Destination> {
+    for (const { namespace, service, port } of serviceNames(exchange, this.#hostHeaders)) {
+      const queue = this.#services.get(`${namespace}/${service}`)?.queue(port);
+      if (!queue) continue;
+      this.#accessLog.found("header");
+      return this.#dispatcher.admit(queue, exchange, false);
+    }
+    this.#accessLog.found("none");
+    const error = new UnknownService({ headers: this.#options.hostHeaders.join(", ") });
+    return { refuse: { status: 404, code: error.code, body: `${error.code}: ${error.message}\n` } };
+  }
+
+  /** Makes the ways that the route's ports need; gives those that it needs no more, with nobody waiting in them. */
+  #updateQueues(service: GatedService): readonly PortQueue[] {
+    const { queues, key, route } = service;
+    for (const port of route.ports) {
+      const known = queues.get(port.port);
+      if (known) {
+        known.port = port;
+        continue;
+      }
+      const queueKey = `${key}:${port.port} ${(this.#queueCount += 1)}`;
+      const queue = new PortQueue(service, port, {
+        key: queueKey,
+        hold: this.#dispatcher.hold,
+        clock: this.#options.clock,
+      });
+      queues.set(port.port, queue);
+      this.#dispatcher.queues.set(queueKey, queue);
+    }
+    const gone = [...queues.values()].filter(({ port }) => !route.ports.includes(port));
+    for (const queue of gone) {
+      queues.delete(queue.port.port);
+      this.#dispatcher.hold.drain(queue.key);
+    }
+    return gone;
+  }
+
+  /** Has the ways lead to the endpoints that serve. */
+  #serve(service: GatedService): void {
+    const { clock, wake } = this.#options;
+    const endpoints = this.#endpoints.get(service.key) ?? [];
+    const served = service.serves;
+    service.serving = servingOf(endpoints);
+    service.ready = service.serving.filter(({ ready }) => ready).length;
+    if (service.serves && !served && service.pending > 0) service.offeredAt = clock.monotonic();
+    for (const queue of service.queues.values()) queue.update(service.serving);
+    if (!service.serves && service.pending > 0) wake(service.key);
+  }
+
+  async #closeQueue(queue: PortQueue): Promise<void> {
+    await this.#ports.close(queue);
+    this.#dispatcher.hold.drain(queue.key);
+    queue.close();
+    this.#dispatcher.queues.delete(queue.key);
+  }
+}

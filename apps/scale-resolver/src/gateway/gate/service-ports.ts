@@ -1,0 +1,110 @@
+import type { Listener, Router } from "@evenkeel/forward";
+import type { Metrics } from "@evenkeel/metrics";
+import type { Clock, Logger } from "@evenkeel/runtime";
+import type { metrics } from "../../metrics.ts";
+import type { GateForwarder } from "./gate-forwarder.ts";
+import type { GatedService } from "./gated-service.ts";
+import type { PortQueue } from "./port-queue.ts";
+
+/** How long requests in flight may keep a port open that is closed, in milliseconds. */
+const CLOSE_WITHIN = 30_000;
+/** After how many milliseconds a port that could not be opened is tried again: twice as long each time, up to the second. */
+const FIRST_WAIT = 500;
+const LONGEST_WAIT = 30_000;
+
+export interface ServicePortsOptions {
+  readonly forwarder: GateForwarder;
+  readonly host: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics<typeof metrics>, "unboundPorts">;
+  /** Where requests go that come by the port of a way. */
+  readonly router: (queue: PortQueue) => Router;
+  /** More or fewer ports of a Service are open than before. */
+  readonly changed: (service: GatedService) => void;
+}
+
+/** The ports that Services have at the gate's door. One that somebody else listens on is opened when it is free. */
+export class ServicePorts {
+  readonly #options: ServicePortsOptions;
+  /** By Service, what takes the next try back. */
+  readonly #tries = new Map<GatedService, () => void>();
+
+  constructor(options: ServicePortsOptions) {
+    this.#options = options;
+  }
+
+  /** Opens and moves ports as the ways have them now. Resolves when they are open, or cannot be. */
+  open(service: GatedService): Promise<void> {
+    return this.#open(service, FIRST_WAIT);
+  }
+
+  /** Nothing is tried any more for a Service that is removed. */
+  forget(service: GatedService): void {
+    this.#cancel(service);
+    service.unbound = 0;
+  }
+
+  /** Closes the port of a way, once what is in flight has ended. */
+  async close(queue: PortQueue): Promise<void> {
+    const { listener } = queue;
+    queue.listener = undefined;
+    if (listener) await this.#unlisten(listener);
+  }
+
+  stop(): void {
+    for (const cancel of this.#tries.values()) cancel();
+    this.#tries.clear();
+  }
+
+  async #open(service: GatedService, wait: number): Promise<void> {
+    const { forwarder, clock, metrics: table, changed } = this.#options;
+    this.#cancel(service);
+    for (const queue of service.queues.values()) await this.#listen(queue);
+    if (service.removed || forwarder.isDraining()) return;
+    const before = service.unbound;
+    service.unbound = [...service.queues.values()].filter(
+      ({ port, listener }) => port.listen !== null && !listener,
+    ).length;
+    table.unboundPorts.set(service.labels, service.unbound);
+    if (service.unbound > 0) {
+      const again = () => {
+        this.#tries.delete(service);
+        service.portChanges = service.portChanges.then(() => this.#open(service, Math.min(LONGEST_WAIT, wait * 2)));
+      };
+      this.#tries.set(service, clock.schedule(wait, again));
+    }
+    if (service.unbound !== before) changed(service);
+  }
+
+  async #listen(queue: PortQueue): Promise<void> {
+    const { service, port, listener } = queue;
+    const { forwarder, host, log, router } = this.#options;
+    if (service.removed || forwarder.isDraining() || listener?.port === port.listen) return;
+    queue.listener = undefined;
+    if (listener) void this.#unlisten(listener);
+    if (port.listen === null) return;
+    try {
+      const name = `${service.key}:${port.port}`;
+      const opened = await forwarder.listen({ name, host, port: port.listen }, router(queue));
+      if (forwarder.isDraining()) await this.#unlisten(opened);
+      else queue.listener = opened;
+    } catch (error) {
+      log.warn({ error, service: service.key, port: port.listen }, "a port of a Service is not listened on");
+    }
+  }
+
+  #cancel(service: GatedService): void {
+    this.#tries.get(service)?.();
+    this.#tries.delete(service);
+  }
+
+  async #unlisten(listener: Listener): Promise<void> {
+    const { forwarder, clock, log } = this.#options;
+    const bound = new AbortController();
+    const cancel = clock.schedule(CLOSE_WITHIN, () => bound.abort());
+    const cut = await forwarder.unlisten(listener, bound.signal);
+    cancel();
+    if (cut > 0) log.warn({ listener: listener.name, cut }, "requests were cut when their port closed");
+  }
+}

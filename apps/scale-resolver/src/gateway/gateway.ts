@@ -1,0 +1,129 @@
+import type { Clock, Component, Door, Logger } from "@evenkeel/runtime";
+import type { MetricRegistry, Metrics } from "@evenkeel/metrics";
+import { parseAddress, type State as SharedState } from "@evenkeel/state";
+import type { Autoscalers } from "../act/autoscalers.ts";
+import type { Scales } from "../act/scales.ts";
+import { Waker } from "./waker.ts";
+import type { metrics } from "../metrics.ts";
+import { Activities } from "./activities.ts";
+import { namedService } from "../observe/bindings.ts";
+import type { ClusterView } from "../observe/cluster-view.ts";
+import { Feeder } from "./feeder.ts";
+import { Gate } from "./gate/gate.ts";
+import type { WakeRecord } from "../serve/service-history.ts";
+import { WakeTimer } from "./wake-timer.ts";
+
+export interface GatewayOptions {
+  readonly settings: {
+    readonly listenHost: string | undefined;
+    readonly state: string;
+    readonly port: number;
+    readonly hostHeaders: readonly string[];
+    readonly maxPending: number;
+    readonly maxPendingBytes: number;
+    readonly uploadProbe: number;
+    readonly warmUp: number;
+  };
+  readonly view: ClusterView;
+  readonly state: SharedState;
+  readonly scales: Scales;
+  readonly autoscalers: Autoscalers;
+  readonly instance: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly registry: MetricRegistry;
+  readonly metrics: Metrics<typeof metrics>;
+  /** Something happened to a Service that its next state may depend on. */
+  readonly changed: (key: string) => void;
+  /** Hears of each wake, and of more about it. */
+  readonly woken: (key: string, wake: WakeRecord) => void;
+  readonly use: (component: Component) => void;
+  readonly open: (door: Door) => void;
+}
+
+/** The way of requests through this replica, and what it knows of them. */
+export interface Gateway {
+  readonly gate: Gate;
+  readonly wakeTimer: WakeTimer;
+  readonly activities: Activities;
+  readonly waker: Pick<Waker, "hasWoken">;
+}
+
+/** Puts the way of requests together: the gate, what wakes workloads for those that wait, and what tells the other replicas of them. */
+export function gateway(options: GatewayOptions): Gateway {
+  const { settings, view, scales, autoscalers, instance, clock, random, log, metrics: table, changed, use } = options;
+  const wakeTimer = new WakeTimer({
+    clock,
+    metrics: table,
+    pending: (key) => gate.activity(key).pending,
+    tell: options.woken,
+  });
+  const waker = new Waker({
+    scales,
+    autoscalers,
+    clock,
+    random,
+    log,
+    onScaled: (key, { outcome }) => {
+      wakeTimer.scaled(key, outcome);
+      table.operatorCalls.inc({ error: outcome === "failed" ? "failed" : "" });
+      changed(key);
+    },
+  });
+  const wake = (key: string) => {
+    const binding = view.binding(key) ?? view.bindings.formerOf(key);
+    if (!binding) return;
+    const { namespace, target, minReplicas: to, autoscaler } = binding;
+    wakeTimer.begin(key);
+    waker.wake({ key, namespace, target, to, autoscaler, needed: () => gate.activity(key).pending > 0 });
+  };
+  const gate: Gate = new Gate({
+    host: settings.listenHost ?? "::",
+    port: settings.port,
+    hostHeaders: settings.hostHeaders,
+    overall: { count: settings.maxPending, bytes: settings.maxPendingBytes },
+    uploadProbe: settings.uploadProbe,
+    clock,
+    log,
+    registry: options.registry,
+    metrics: table,
+    wake,
+    changed: (key) => {
+      if (gate.activity(key).pending === 0) wakeTimer.abandon(key);
+      changed(key);
+      activities.tell(key);
+    },
+    firstAnswer: (key) => wakeTimer.answered(key),
+    unanswered: (key) => wakeTimer.unanswered(key),
+  });
+  const activities = new Activities({
+    state: options.state,
+    instance,
+    keys: () => [...view.objects.values()].flatMap(namedService),
+    local: (key) => gate.activity(key),
+    resolvers: view.resolvers,
+    shared: parseAddress(settings.state).home !== "sqlite",
+    changed,
+    clock,
+    log,
+  });
+  use(waker);
+  use(activities);
+  // The first burst of a cold process is slow: the path is run through before anybody is told that this replica is ready.
+  use({
+    name: "warm-up",
+    start: async () => {
+      await gate.forwarder.warm({ within: settings.warmUp });
+    },
+  });
+  options.open(gate.forwarder);
+  const prepare = scales.prepare.bind(scales);
+  const ready = (key: string) => {
+    wakeTimer.ready(key);
+    waker.awake(key);
+  };
+  const forgotten = (key: string) => wakeTimer.forget(key);
+  use(new Feeder({ view, gate, log, ready, forgotten, prepare }));
+  return { gate, wakeTimer, activities, waker };
+}

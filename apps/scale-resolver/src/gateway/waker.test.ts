@@ -1,0 +1,350 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import type { ServerResponse } from "node:http";
+import { type KubeObject, kubeErrors, type ResourceTypeOf } from "@evenkeel/kube";
+import { sleep, systemClock } from "@evenkeel/runtime";
+import { FakeClock } from "@evenkeel/runtime/testing";
+import type { Fault } from "@evenkeel/sim";
+import { ScaleCluster } from "../../test/scale-cluster.ts";
+import { Autoscalers } from "../act/autoscalers.ts";
+import { AutoscalerForbidden, BadTarget, TargetForbidden, TargetNotFound } from "../act/errors.ts";
+import { Scales } from "../act/scales.ts";
+import { type Scaled, Waker, type WakerOptions, type WakeRequest } from "./waker.ts";
+
+const PATCH = "PATCH /apis/apps/v1/namespaces/shop/deployments/checkout/scale";
+const RESUME = "PATCH /apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/checkout";
+const keda = { type: "keda", name: "checkout" } as const;
+const scaledObjects: ResourceTypeOf<KubeObject> = {
+  ...{ group: "keda.sh", version: "v1alpha1", kind: "ScaledObject", plural: "scaledobjects", namespaced: true },
+};
+
+describe("waking a workload for requests", () => {
+  let cluster: ScaleCluster;
+  let waker: Waker;
+  let waiting: boolean;
+  let scaled: (Scaled & { readonly key: string })[];
+
+  const wakerWith = (options: Partial<WakerOptions> = {}): Waker =>
+    new Waker({
+      ...{ scales: new Scales(cluster.kube), autoscalers: new Autoscalers(cluster.kube) },
+      ...{ clock: systemClock, random: () => 0.5, log: cluster.log },
+      onScaled: (key, outcome) => scaled.push({ key, ...outcome }),
+      ...options,
+    });
+
+  const request = (changes: Partial<WakeRequest> = {}): WakeRequest => ({
+    ...{ key: "shop/checkout", namespace: "shop", to: 1, needed: () => waiting },
+    target: { apiVersion: "apps/v1", kind: "Deployment", name: "checkout" },
+    ...changes,
+  });
+
+  const outcomes = () => scaled.map(({ outcome }) => outcome);
+
+  const setUp = async (clock = systemClock): Promise<void> => {
+    cluster = new ScaleCluster();
+    await cluster.start(clock);
+    scaled = [];
+    waiting = true;
+    waker = wakerWith({ clock });
+  };
+
+  const tearDown = async (): Promise<void> => {
+    waker.stop();
+    await cluster.stop();
+  };
+
+  /** Lets events come in until something is so; `clock` goes on meanwhile, slowly enough for answers to come in time. */
+  const until = async (holds: () => boolean, clock?: FakeClock, step = 10): Promise<void> => {
+    const ends = systemClock.monotonic() + 20_000;
+    while (!holds()) {
+      if (systemClock.monotonic() > ends) throw new Error(`not within 20 s: ${holds.toString()}`);
+      await clock?.advance(step);
+      await sleep(systemClock, 1);
+    }
+  };
+
+  const scaledObject = async (): Promise<void> => {
+    await cluster.define("keda.sh", "v1alpha1", "ScaledObject", "scaledobjects", false);
+    const annotations = { "autoscaling.keda.sh/paused": "true", "autoscaling.keda.sh/paused-replicas": "0" };
+    const metadata = { namespace: "shop", name: "checkout", annotations };
+    await cluster.admin.resource(scaledObjects).create({ metadata });
+  };
+
+  describe("in real time", () => {
+    beforeEach(() => setUp());
+    afterEach(tearDown);
+
+    test("is known to whoever would make the same call, while it is under way and for as long as his look is older", async () => {
+      await cluster.deployment("checkout", 0);
+      const { target } = request();
+      const began = systemClock.monotonic();
+      expect(await waker.hasWoken("shop", target, began)).toBe(false);
+      waker.wake(request());
+      expect(await waker.hasWoken("shop", target, Infinity)).toBe(true);
+      expect(outcomes()).toEqual(["woken"]);
+      expect(await waker.hasWoken("shop", target, began)).toBe(true);
+      expect(await waker.hasWoken("shop", target, systemClock.monotonic() + 1)).toBe(false);
+      expect(await waker.hasWoken("shop", { ...target, name: "other" }, began)).toBe(false);
+    });
+
+    test("is not taken for done where it failed", async () => {
+      await cluster.deployment("checkout", 0);
+      cluster.faults.add({ fault: { kind: "status", code: 500 }, verb: "patch", resource: "deployments" });
+      const began = systemClock.monotonic();
+      waker.wake(request());
+      expect(await waker.hasWoken("shop", request().target, began)).toBe(false);
+    });
+
+    test("is one patch of the scale, with nothing before it", async () => {
+      await cluster.deployment("checkout", 0);
+      waker.wake(request({ to: 3 }));
+      await until(() => scaled.length > 0);
+      expect(await cluster.replicas("checkout")).toBe(3);
+      expect(cluster.calls).toEqual([PATCH]);
+      expect(scaled).toEqual([{ key: "shop/checkout", outcome: "woken", milliseconds: expect.any(Number) }]);
+    });
+
+    test("is under way when the call returns, the scale before the autoscaler", () => {
+      const order: string[] = [];
+      const never = (what: string) => () => {
+        order.push(what);
+        return new Promise<never>(() => undefined);
+      };
+      const started = wakerWith({ scales: { wake: never("scale") }, autoscalers: { resume: never("autoscaler") } });
+      started.wake(request({ autoscaler: keda }));
+      expect(order).toEqual(["scale", "autoscaler"]);
+    });
+
+    test("is one patch for 500 requests that come together", async () => {
+      await cluster.deployment("checkout", 0);
+      for (let count = 0; count < 500; count++) waker.wake(request());
+      await until(() => scaled.length > 0);
+      for (let count = 0; count < 500; count++) waker.wake(request());
+      waiting = false;
+      expect([await cluster.replicas("checkout"), cluster.calls]).toEqual([1, [PATCH]]);
+    });
+
+    test("leaves a workload alone that is awake", async () => {
+      await cluster.deployment("checkout", 4);
+      waker.wake(request());
+      await until(() => scaled.length > 0);
+      expect([await cluster.replicas("checkout"), outcomes()]).toEqual([4, ["awake"]]);
+    });
+
+    test("is done for each workload, also while another's is stuck", async () => {
+      await cluster.deployment("checkout", 0);
+      await cluster.deployment("cart", 0);
+      cluster.before = (call) => (call === PATCH ? "handled" : "pass");
+      waker.wake(request());
+      waker.wake(request({ key: "shop/cart", target: { ...request().target, name: "cart" } }));
+      await until(() => scaled.length > 0);
+      expect(scaled[0]).toMatchObject({ key: "shop/cart", outcome: "woken" });
+    });
+
+    const faults: Fault[] = [
+      { kind: "status", code: 503 },
+      { kind: "status", code: 500 },
+      { kind: "status", code: 429, retryAfterSeconds: 1 },
+      { kind: "reset" },
+      { kind: "hang" },
+    ];
+    test.each(faults)("goes on after %j", async (fault) => {
+      await cluster.deployment("checkout", 0);
+      cluster.faults.add({ fault, verb: "patch", times: 1 });
+      waker.wake(request());
+      await until(() => outcomes().includes("woken"));
+      expect(await cluster.replicas("checkout")).toBe(1);
+      expect(cluster.calls).toEqual([PATCH, PATCH]);
+    });
+
+    test("goes on after a conflict", async () => {
+      await cluster.deployment("checkout", 0);
+      let conflicts = 3;
+      cluster.before = (_call, response) => (conflicts-- > 0 ? refuse(response, 409, "Conflict") : "pass");
+      waker.wake(request());
+      await until(() => outcomes().includes("woken"));
+      expect(outcomes()).toEqual(["failed", "failed", "failed", "woken"]);
+    });
+
+    test("is found done after an answer that was lost", async () => {
+      await cluster.deployment("checkout", 0);
+      let lost = false;
+      cluster.before = async (_call, response) => {
+        if (lost) return "pass";
+        lost = true;
+        await cluster.setReplicas("checkout", 1);
+        response.destroy();
+        return "handled";
+      };
+      waker.wake(request());
+      await until(() => scaled.length === 2);
+      expect([outcomes(), await cluster.replicas("checkout")]).toEqual([["failed", "awake"], 1]);
+    });
+
+    test("resumes KEDA beside it: the patch of the scale goes first", async () => {
+      await cluster.deployment("checkout", 0);
+      await scaledObject();
+      waker.wake(request({ autoscaler: keda }));
+      await until(() => cluster.calls.length === 2 && scaled.length > 0);
+      expect(cluster.calls).toEqual([PATCH, RESUME]);
+      await until(() => cluster.answered === 2);
+      const { metadata } = await cluster.admin.resource(scaledObjects).get({ namespace: "shop", name: "checkout" });
+      expect(metadata.annotations).toEqual({ "autoscaling.keda.sh/paused": "false" });
+    });
+
+    test("waits for no KEDA that is stuck, and resumes it when it is not", async () => {
+      await cluster.deployment("checkout", 0);
+      await scaledObject();
+      cluster.faults.add({ fault: { kind: "hang" }, resource: "scaledobjects", times: 1 });
+      waker.wake(request({ autoscaler: keda }));
+      await until(() => outcomes().includes("woken"));
+      expect(cluster.calls.filter((call) => call === RESUME)).toHaveLength(1);
+      await until(() => cluster.calls.filter((call) => call === RESUME).length === 2);
+    });
+
+    test("asks nothing of an autoscaler of the type hpa", async () => {
+      await cluster.deployment("checkout", 0);
+      waker.wake(request({ autoscaler: { type: "hpa", name: "checkout" } }));
+      await until(() => scaled.length > 0);
+      expect(cluster.calls).toEqual([PATCH]);
+    });
+
+    test("of what cannot be a target throws nothing and says why", async () => {
+      waker.wake(request({ target: { apiVersion: "../..", kind: "Deployment", name: "checkout" } }));
+      await until(() => scaled.length > 0);
+      await until(() => cluster.lines.length > 0);
+      expect(cluster.lines[0]?.error?.code).toBe(BadTarget.entry.code);
+      expect(cluster.calls).toEqual([]);
+    });
+  });
+
+  describe("on the fake clock", () => {
+    let clock: FakeClock;
+    beforeEach(async () => {
+      clock = new FakeClock();
+      await setUp(clock);
+    });
+    afterEach(tearDown);
+
+    const warned = () => cluster.lines.filter(({ level }) => level === "warn").map(({ error }) => error?.code);
+
+    test("goes on while the API server is gone for a minute, and is done within five seconds of its return", async () => {
+      await cluster.deployment("checkout", 0);
+      const back = await cluster.gone();
+      waker.wake(request());
+      await until(() => clock.monotonic() >= 60_000, clock, 50);
+      expect(outcomes()).not.toContain("woken");
+      expect(warned()).toContain(kubeErrors.Unreachable.entry.code);
+      await back();
+      const returned = clock.monotonic();
+      await until(() => outcomes().includes("woken"), clock, 2);
+      expect(clock.monotonic() - returned).toBeLessThan(5000);
+      expect(await cluster.replicas("checkout")).toBe(1);
+    });
+
+    test("gives up when nobody waits any more", async () => {
+      await cluster.deployment("checkout", 0);
+      cluster.faults.add({ fault: { kind: "status", code: 503 }, verb: "patch" });
+      waker.wake(request());
+      await until(() => scaled.length >= 3, clock);
+      waiting = false;
+      await until(() => clock.pending === 0, clock);
+      const { length } = cluster.calls;
+      await clock.advance(60_000);
+      expect(cluster.calls).toHaveLength(length);
+    });
+
+    /** Lets this many tries fail, each five seconds after the last and not a moment before. */
+    const failSlowly = async (tries: number): Promise<void> => {
+      for (let count = 1; count <= tries; count++) {
+        // What is left on the clock is the wait for the next try alone.
+        await until(() => scaled.length === count && clock.pending === 1);
+        await clock.advance(4999);
+        expect([scaled.length, clock.pending]).toEqual([count, 1]);
+        await clock.advance(1);
+      }
+    };
+
+    test("of a workload that does not exist is tried every five seconds, told once, and done when it is there", async () => {
+      waker.wake(request());
+      await failSlowly(4);
+      await until(() => scaled.length === 5 && clock.pending === 1);
+      await cluster.deployment("checkout", 0);
+      await clock.advance(5000);
+      await until(() => scaled.length === 6);
+      expect(outcomes()).toEqual(["failed", "failed", "failed", "failed", "failed", "woken"]);
+      expect(warned()).toEqual([TargetNotFound.entry.code]);
+    });
+
+    test("that is forbidden is tried slowly and told once", async () => {
+      await cluster.deployment("checkout", 0);
+      await cluster.revoke();
+      waker.wake(request());
+      await failSlowly(3);
+      expect(warned()).toEqual([TargetForbidden.entry.code]);
+    });
+
+    test("is done although KEDA's pause may not be lifted, which is tried slowly and told", async () => {
+      await cluster.deployment("checkout", 0);
+      await scaledObject();
+      cluster.before = (call, response) => (call === RESUME ? refuse(response, 403, "Forbidden") : "pass");
+      const resumes = () => cluster.calls.filter((call) => call === RESUME).length;
+      waker.wake(request({ autoscaler: keda }));
+      // One rests, the other waits for its next try.
+      await until(() => outcomes().includes("woken") && resumes() === 1 && clock.pending === 2);
+      await clock.advance(5000);
+      await until(() => resumes() === 2 && clock.pending === 1);
+      await clock.advance(5000);
+      await until(() => resumes() === 3);
+      expect(warned()).toEqual([AutoscalerForbidden.entry.code]);
+    });
+
+    test("is not done again for those who ask within a second, unless the workload sleeps again", async () => {
+      await cluster.deployment("checkout", 0);
+      waker.wake(request());
+      await until(() => outcomes().includes("woken"));
+      await clock.advance(500);
+      for (let count = 0; count < 100; count++) waker.wake(request());
+      await cluster.setReplicas("checkout", 0);
+      expect(cluster.calls).toEqual([PATCH]);
+      await clock.advance(500);
+      await until(() => scaled.length === 2);
+      expect([outcomes(), cluster.calls]).toEqual([
+        ["woken", "woken"],
+        [PATCH, PATCH],
+      ]);
+    });
+
+    test("is done no more without being asked", async () => {
+      await cluster.deployment("checkout", 0);
+      waker.wake(request());
+      await until(() => outcomes().includes("woken"));
+      await cluster.setReplicas("checkout", 0);
+      await clock.advance(60_000);
+      expect(cluster.calls).toEqual([PATCH]);
+    });
+
+    test("ends with the process", async () => {
+      cluster.faults.add({ fault: { kind: "status", code: 503 }, verb: "patch" });
+      waker.wake(request());
+      await until(() => scaled.length > 0);
+      waker.stop();
+      waker.wake(request({ key: "shop/cart" }));
+      await clock.advance(60_000);
+      expect([outcomes(), clock.pending]).toEqual([["failed"], 0]);
+    });
+  });
+});
+
+function refuse(response: ServerResponse, code: number, reason: string): "handled" {
+  const status = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: "refused",
+    reason,
+    code,
+  };
+  response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(status));
+  return "handled";
+}

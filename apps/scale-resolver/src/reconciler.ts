@@ -1,0 +1,373 @@
+import type { ElastiService } from "@evenkeel/api";
+import {
+  addFinalizer,
+  hasFinalizer,
+  kubeErrors,
+  nameKey,
+  type Reconcile,
+  type ReconcileContext,
+  type Resource,
+  type Result,
+  type Service,
+} from "@evenkeel/kube";
+import type { MetricRegistry, Metrics } from "@evenkeel/metrics";
+import { type Clock, type DecisionOf, type Decisions, explain } from "@evenkeel/runtime";
+import type { Selections } from "./act/children.ts";
+import type { Executor } from "./act/executor.ts";
+import { ReleaseFormerService } from "./act/release/release-former-service.ts";
+import { formerWorkload } from "./act/release/restore-workload.ts";
+import type { ReleaseService } from "./act/release/release-service.ts";
+import { BadSelector, PortsExhausted } from "./act/path-errors.ts";
+import { PausedScaledObjects } from "./act/paused-scaled-objects.ts";
+import type { PathSlices } from "./act/path-slices.ts";
+import type { StatusWriter } from "./act/status-writer.ts";
+import { statusAfter, statusOfIdle } from "./act/status.ts";
+import type { PortAllocator } from "./act/port-allocator.ts";
+import { type Binding, serviceKey } from "./binding.ts";
+import type { stateDecider } from "./decide/state-decider.ts";
+import type { ServiceSnapshot } from "./decide/snapshot.ts";
+import { type State, STATES } from "./decide/state.ts";
+import { FINALIZER, PAUSED, type PortRecord, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
+import type { metrics } from "./metrics.ts";
+import { recordedBinding, type Understood } from "./observe/bindings.ts";
+import type { ClusterView } from "./observe/cluster-view.ts";
+import type { Observer } from "./observe/observer.ts";
+import { type Memories, stageAfter } from "./observe/stages.ts";
+import type { Board } from "./serve/board.ts";
+import { ProbeRules } from "./gateway/gate/probe-rules.ts";
+import type { WakeTimer } from "./gateway/wake-timer.ts";
+
+export interface ReconcilerOptions {
+  readonly elastiServices: Resource<StoredElastiService>;
+  readonly view: Pick<ClusterView, "objects" | "services" | "bindings">;
+  readonly observer: Observer;
+  readonly memories: Memories;
+  readonly ports: PortAllocator;
+  readonly path: PathSlices;
+  readonly executor: Executor;
+  readonly releaseService: ReleaseService;
+  readonly selections: Selections;
+  /** Why the original must be taken for running; undefined if it does not run. */
+  readonly original: (signal: AbortSignal) => Promise<string | undefined>;
+  readonly statuses: StatusWriter;
+  readonly decisions: Pick<Decisions<typeof stateDecider>, "decide" | "forget">;
+  readonly board: Board;
+  readonly wakeTimer: Pick<WakeTimer, "lastMilliseconds">;
+  readonly metrics: Metrics<typeof metrics>;
+  readonly registry: Pick<MetricRegistry, "forget">;
+  readonly clock: Clock;
+  /** `--dry-run`: of Services, workloads and routes nothing is changed. */
+  readonly dryRun: boolean;
+  /** Milliseconds between two looks at a service to which nothing happens. */
+  readonly interval: number;
+}
+
+type StateDecision = DecisionOf<typeof stateDecider>;
+
+/** Services that a status names of those that a selector leaves out. */
+const SHOWN_OUT = 10;
+
+/** One turn of the loop for one ElastiService: observe, decide, carry out, tell. */
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+  /** By key, the sentence that went with the last news: repeats say the same, so that they are no change of the status. */
+  readonly #told = new Map<string, { readonly id: string; readonly message: string }>();
+  /** By key, how a Service was looked after. */
+  readonly #served = new Map<string, Binding>();
+  readonly #pauses: PausedScaledObjects;
+  readonly #releaseFormerService: ReleaseFormerService;
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+    const { view, releaseService, path, statuses } = options;
+    this.#pauses = new PausedScaledObjects(statuses);
+    const served = (key: string) => this.#served.get(key);
+    const forget = (key: string) => this.#forget(key);
+    this.#releaseFormerService = new ReleaseFormerService({
+      bindings: view.bindings,
+      releaseService,
+      path,
+      statuses,
+      served,
+      forget,
+    });
+  }
+
+  readonly reconcile: Reconcile = async (name, context) => {
+    const { view, releaseService } = this.#options;
+    const key = nameKey(name);
+    const object = view.objects.get(key);
+    if (!object) {
+      this.#forget(key);
+      return undefined;
+    }
+    const understood = view.bindings.understand(object);
+    if (isLeaving(object)) {
+      const binding = understood.kind === "service" ? understood.binding : recordedBinding(object);
+      return releaseService.finalize(object, binding, context);
+    }
+    if (understood.kind === "invalid") {
+      const message = understood.errors.join("; ");
+      context.log.warn({ errors: understood.errors }, "the spec cannot be understood; nothing is done");
+      await this.#stand(object, context);
+      return this.#idle(object, { reason: "InvalidSpec", message }, context);
+    }
+    if (understood.kind === "selection") return this.#select(object, understood.object, context);
+    return this.#reconcileService(object, understood, context);
+  };
+
+  async #reconcileService(
+    object: StoredElastiService,
+    { object: elastiService, binding, fault }: Understood & { readonly kind: "service" },
+    context: ReconcileContext,
+  ): Promise<Result | undefined> {
+    const { view, observer, memories, decisions, path, executor, clock, interval } = this.#options;
+    const { signal } = context;
+    const key = nameKey(binding);
+    const owner = view.bindings.ownerOf(serviceKey(binding.namespace, binding.service));
+    if (owner && owner.metadata.uid !== object.metadata.uid) {
+      // Beside the original's operator nothing is given back, and who looks after the Service is said all the same.
+      const isAlone = (await this.#options.original(signal)) === undefined;
+      if (isAlone && !(await this.#releaseFormerService.own(object, context))) return { requeueAfter: SOON };
+      const message = `The Service ${binding.service} is looked after by the ElastiService ${owner.metadata.name ?? ""}, which is older`;
+      return this.#idle(object, { reason: "Conflict", message }, context);
+    }
+    const given = await this.#releaseFormerService.forAnother(object, binding, context);
+    if (given === "later") return { requeueAfter: SOON };
+    if (given === "paused") {
+      const message = `Nothing is done: the annotation ${PAUSED} is set; the Service ${object.status?.service ?? ""} is given back without it`;
+      return this.#idle(object, { reason: "Paused", message }, context);
+    }
+    const service = view.services.get(serviceKey(binding.namespace, binding.service));
+    if (!service) {
+      // One that comes back under its name is another: nothing that was seen of this one is true of it.
+      memories.delete(key);
+      const message = `There is no Service ${binding.service} in ${binding.namespace}`;
+      return this.#idle(object, { reason: "ServiceNotFound", message }, context);
+    }
+    if (!(await this.#keepFinalizer(object, signal))) return undefined;
+    const ports = await this.#givePorts(object, service, context);
+    if (!ports) return { requeueAfter: interval };
+
+    const state = memories.get(key)?.stage.state;
+    const former = formerWorkload(binding, { status: object.status, served: this.#served.get(key), state });
+    // What was seen is of another workload.
+    if (former) memories.delete(key);
+    const memory = memories.get(key);
+    const joined = path.isJoined(binding.namespace, binding.service);
+    const since = clock.monotonic();
+    const snapshot = await observer.observe({ object, elastiService, binding, fault, memory, joined }, signal);
+    const decision = this.#worded(decisions.decide(snapshot));
+    const pauses = this.#pauses;
+    const work = { object, service, binding, ports, former, pauses, since, snapshot, decision };
+    const outcome = await executor.run(work, context);
+    if (outcome.handedOver) this.#served.set(key, binding);
+    const now = clock.now();
+    const stage = outcome.done ? stageAfter(snapshot, decision) : snapshot.stage;
+    const woke = isWake(snapshot.stage.state, stage.state);
+    const idleSince = woke ? now : snapshot.idleSince;
+    const provenAt = stage.state === "Serve" ? null : snapshot.path.provenAt;
+    memories.set(key, { stage, provenAt, idleSince, lookedAt: Date.parse(snapshot.at) });
+
+    this.#measure(binding, snapshot.stage.state, stage.state);
+    const lastWakeMs = this.#options.wakeTimer.lastMilliseconds(serviceKey(binding.namespace, binding.service));
+    this.#options.board.show(key, { snapshot, decision, stage, lastWakeMs });
+    const replicas = outcome.done ? replicasAfter(snapshot, decision) : snapshot.replicas;
+    // A former workload is named until it is put back, since nobody else knows of it.
+    const { target } = outcome.handedOver ? binding : (former ?? binding);
+    const turn = {
+      snapshot,
+      decision,
+      stage,
+      ports,
+      target,
+      replicas: outcome.handedOver ? replicas : null,
+      route: outcome.route,
+      paused: pauses.of(object),
+      failure: outcome.failure,
+      idleSince,
+      lastWakeMs,
+      refusedProbes: new ProbeRules(binding.probes).refused.map(explain),
+    };
+    await this.#options.statuses.write(object, statusAfter(object.status, turn, now), signal);
+    if (outcome.error) throw outcome.error;
+    const next = untilNextLook(stage.state, snapshot, decision, interval);
+    // Nothing tells of a route that somebody puts back.
+    return { requeueAfter: binding.route && stage.state !== "Serve" ? Math.min(next, ROUTE_LOOK) : next };
+  }
+
+  /** Of an object that says nothing any more the path still leads here, where requests are told so: it follows the replicas. */
+  async #stand(object: StoredElastiService, context: ReconcileContext): Promise<void> {
+    const { view, path, executor, original } = this.#options;
+    const { service: name = "", ports = [] } = object.status ?? {};
+    const { namespace = "" } = object.metadata;
+    const service = view.services.get(serviceKey(namespace, name));
+    if (!service || !path.isJoined(namespace, name) || (await original(context.signal)) !== undefined) return;
+    await executor.stand({ object, service, ports }, context);
+  }
+
+  /** Undefined if there is none left to give, which the status says; the path goes on with those that it has. */
+  async #givePorts(
+    object: StoredElastiService,
+    service: Service,
+    context: ReconcileContext,
+  ): Promise<readonly PortRecord[] | undefined> {
+    const { ports, statuses, clock } = this.#options;
+    const { signal } = context;
+    let given: readonly PortRecord[];
+    try {
+      given = ports.allocate(object, service);
+    } catch (error) {
+      if (!(error instanceof PortsExhausted)) throw error;
+      context.log.warn({ error }, "a Service is given no port; nothing is done");
+      await this.#stand(object, context);
+      const message = `Nothing is done: ${explain(error)}. ${PortsExhausted.entry.remedy}`;
+      await this.#idle(object, { reason: "PortsExhausted", message }, context);
+      return undefined;
+    }
+    const recorded = object.status?.ports ?? [];
+    const isKnown = given.every(({ name, port }) => recorded.some((one) => one.name === name && one.port === port));
+    // Replicas listen on what is recorded: before the path leads there they must know.
+    if (!isKnown) {
+      const lastReconciledTime = new Date(clock.now()).toISOString();
+      const { name } = service.metadata;
+      await statuses.write(object, { ...object.status, service: name ?? "", ports: given, lastReconciledTime }, signal);
+    }
+    return given;
+  }
+
+  async #keepFinalizer(object: StoredElastiService, signal: AbortSignal): Promise<boolean> {
+    if (hasFinalizer(object, FINALIZER)) return true;
+    try {
+      const { metadata } = await addFinalizer(this.#options.elastiServices, object, FINALIZER, { signal });
+      return metadata.deletionTimestamp === undefined;
+    } catch (error) {
+      if (error instanceof kubeErrors.NotFound) return false;
+      throw error;
+    }
+  }
+
+  async #select(object: StoredElastiService, elastiService: ElastiService, context: ReconcileContext): Promise<Result> {
+    const { selections, original, dryRun } = this.#options;
+    const running = await original(context.signal);
+    if (running !== undefined) {
+      return this.#idle(object, { reason: "OriginalRuns", message: `Nothing is done: ${running}` }, context);
+    }
+    if (dryRun) {
+      if (!(await this.#releaseFormerService.own(object, context))) return { requeueAfter: SOON };
+      return this.#idle(object, { reason: "DryRun", message: "A dry run selects no Services" }, context);
+    }
+    try {
+      const { selected, left } = await selections.sync(elastiService, context.signal);
+      if (!(await this.#releaseFormerService.own(object, context))) return { requeueAfter: SOON };
+      const others = left.slice(0, SHOWN_OUT).map(({ service, why }) => `${service} is left out: ${why}`);
+      const message = [`${selected} Services are selected, ${left.length} are not`, ...others].join("; ");
+      return await this.#idle(object, { reason: "Selected", message, selected }, context);
+    } catch (error) {
+      if (!(error instanceof BadSelector)) throw error;
+      const message = `What was selected stays as it is, since this selector cannot be used: ${explain(error)}`;
+      return this.#idle(object, { reason: "InvalidSpec", message }, context);
+    }
+  }
+
+  async #idle(
+    object: StoredElastiService,
+    about: { readonly reason: string; readonly message: string; readonly selected?: number },
+    { signal }: ReconcileContext,
+  ): Promise<Result> {
+    const { statuses, clock, interval } = this.#options;
+    const generation = object.metadata.generation ?? 0;
+    await statuses.write(object, statusOfIdle(object.status, { ...about, generation }, clock.now()), signal);
+    return { requeueAfter: interval };
+  }
+
+  #worded(decision: StateDecision): StateDecision {
+    const key = nameKey({ namespace: decision.object.namespace, name: decision.object.name });
+    const told = this.#told.get(key);
+    if (told?.id === decision.id) return { ...decision, message: told.message };
+    this.#told.set(key, { id: decision.id, message: decision.message });
+    return decision;
+  }
+
+  /** The term is over: whoever leads now says where services stand. */
+  resign(): void {
+    const { metrics, memories, board } = this.#options;
+    for (const { namespace, name, service } of this.#served.values()) {
+      for (const state of STATES) metrics.state.set({ namespace, service, state }, 0);
+      metrics.mode.set({ namespace, crd_name: name }, 0);
+    }
+    this.#served.clear();
+    this.#told.clear();
+    this.#pauses.clear();
+    memories.clear();
+    board.clear();
+  }
+
+  #measure({ namespace, name, service }: Binding, before: State, after: State): void {
+    const { metrics } = this.#options;
+    for (const state of STATES) metrics.state.set({ namespace, service, state }, state === after ? 1 : 0);
+    metrics.mode.set({ namespace, crd_name: name }, after === "Serve" ? 0 : 1);
+    if ((before === "Serve") !== (after === "Serve")) {
+      metrics.trafficSwitches.inc({ namespace, source: service, enabled: after === "Serve" ? "false" : "true" });
+    }
+  }
+
+  /** What is kept of an object that is gone. */
+  #forget(key: string): void {
+    const { memories, ports, board, decisions, registry } = this.#options;
+    const served = this.#served.get(key);
+    this.#served.delete(key);
+    this.#told.delete(key);
+    this.#pauses.forget(key);
+    memories.delete(key);
+    ports.forget(key);
+    board.remove(key);
+    if (!served) return;
+    const { namespace, name, service } = served;
+    decisions.forget({ kind: "ElastiService", namespace, name });
+    registry.forget({ namespace, service });
+    registry.forget({ namespace, source: service });
+    registry.forget({ namespace, crd_name: name });
+  }
+}
+
+/** Whether a service was woken. A pod may be ready before the leader looks: then it is out of Zero without having been seen in Wake. */
+function isWake(before: State, after: State): boolean {
+  return after !== before && (after === "Wake" || (before === "Zero" && after === "Guard"));
+}
+
+/** What the workload is set to once a decision has been carried out. */
+function replicasAfter({ replicas, policy }: ServiceSnapshot, { action }: StateDecision): number | null {
+  if (action === "sleep") return 0;
+  return action === "wake" ? policy.minReplicas : replicas;
+}
+
+/** Whether an object goes, or the whole program is about to. */
+function isLeaving({ metadata }: StoredElastiService): boolean {
+  return metadata.deletionTimestamp !== undefined || metadata.annotations?.[RELEASE] === "true";
+}
+
+/** How soon a service is looked at again though nothing happened that the loop would hear of, in milliseconds. */
+const SOON = 250;
+const ASLEEP = 60_000;
+const WAKING = 5_000;
+const LEAVING = 1_000;
+const ROUTE_LOOK = 2_000;
+
+function untilNextLook(
+  state: State,
+  { stage, policy, path, pods, at }: ServiceSnapshot,
+  { reason }: Pick<StateDecision, "reason">,
+  interval: number,
+): number {
+  const now = Date.parse(at);
+  // Pods that serve at zero replicas are on their way out, or this look was a moment older than a wake.
+  if (state === "Zero") return pods && pods.ready + pods.leaving > 0 ? LEAVING : ASLEEP;
+  if (state === "Wake") return WAKING;
+  if (state !== "Guard") return interval;
+  if (reason === "Quieting" && path.provenAt !== null) {
+    return Math.max(SOON, Math.min(interval, Math.max(path.provenAt, stage.since) + policy.quiet - now));
+  }
+  if (reason === "Settling") return Math.max(SOON, stage.since + policy.settle - now);
+  return stage.state === "Guard" ? Math.min(interval, 1000) : SOON;
+}
