@@ -26,6 +26,7 @@ export {
   type Rational,
   rational,
   subtract,
+  sum,
 } from "./rational.ts";
 export { rendezvous, type Rendezvous, type RendezvousNode } from "./rendezvous.ts";
 export { smooth, type Smoothed } from "./smoothing.ts";

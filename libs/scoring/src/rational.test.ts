@@ -12,6 +12,7 @@ import {
   proportions,
   rational,
   subtract,
+  sum,
 } from "./rational.ts";
 
 const fraction = (numerator: bigint, denominator: bigint) => ({ numerator, denominator });
@@ -108,6 +109,17 @@ describe("a rational", () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+
+  test("of many decimals is summed as adding them one by one does", () => {
+    const decimals = fc.array(fc.double({ noNaN: true, min: -1e9, max: 1e9 }));
+    fc.assert(
+      fc.property(decimals, (values) => {
+        expect(sum(values)).toEqual(values.map((value) => rational(value)).reduce(add, rational(0n)));
+      }),
+    );
+    expect(sum(["0.1", "0.2"])).toEqual(fraction(3n, 10n));
+    expect(sum(["1e308", "-1e308"])).toEqual(fraction(0n, 1n));
   });
 
   test("rounds to the two whole numbers that enclose it", () => {

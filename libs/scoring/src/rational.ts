@@ -68,6 +68,14 @@ export function ceil({ numerator, denominator }: Rational): bigint {
   return -floor({ numerator: -numerator, denominator });
 }
 
+/** The exact sum. It is reduced once, which adding many fractions one by one does at every step. */
+export function sum(values: readonly Decimal[]): Rational {
+  const scaled = values.map((value) => parse(value, "the number"));
+  const exponent = scaled.reduce((least, value) => Math.min(least, value.exponent), 0);
+  const digits = scaled.reduce((total, value) => total + raise(value, exponent), 0n);
+  return reduced(digits, 10n ** BigInt(-exponent));
+}
+
 /** The double nearest to the exact sum of two decimals: 0.3 for 0.1 and 0.2, where `+` gives 0.30000000000000004. */
 export function decimalSum(a: number, b: number): number {
   const scaled = [parse(a, "the number"), parse(b, "the number")];

@@ -1,7 +1,6 @@
 import { type QueryAnswer, type Sample, unfitMessage } from "@evenkeel/prometheus";
 import type { MetricFault, MetricReading } from "../../decide/snapshot.ts";
-import { parseDecimal, type ScaledDecimal } from "./decimal.ts";
-import { reduce, type Reducer } from "./reduce.ts";
+import { type ExactNumber, exactNumber, reduce, type Reducer } from "./reduce.ts";
 
 /** How an answer is to be taken. */
 export interface ReadingRules {
@@ -62,18 +61,17 @@ function untimely(samples: readonly Sample[], { source, maxAge, askedAt }: Readi
 }
 
 function valueOf(samples: readonly Sample[], { source, reducer }: ReadingRules): MetricReading {
-  const values: ScaledDecimal[] = [];
+  const numbers: ExactNumber[] = [];
   for (const sample of samples) {
-    const number = NOT_NUMBERS.test(sample.value) ? undefined : parseDecimal(sample.value);
+    const number = exactNumber(sample.value);
     if (number !== undefined) {
-      values.push(number);
+      numbers.push(number);
       continue;
     }
     if (NOT_NUMBERS.test(sample.value)) return faulty(source, "NotANumber", notANumber(sample, samples.length), sample);
     return faulty(source, "QueryFailed", `the server wrote ${shown(sample.value)} for a number`, sample);
   }
-  const texts = samples.map(({ value }) => value);
-  const value = reducer === undefined ? texts[0] : reduce(reducer, { texts, values });
+  const value = reducer === undefined ? numbers[0]?.text : reduce(reducer, numbers);
   const [first] = samples;
   if (value === undefined || first === undefined)
     return faulty(
