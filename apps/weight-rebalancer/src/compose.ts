@@ -9,6 +9,7 @@ import {
   events,
   EventRecorder,
   eventSink,
+  ForeignLease,
   joinStores,
   leaseLeadership,
   leaseMetrics,
@@ -30,7 +31,6 @@ import { isBadNews } from "./act/status.ts";
 import { weightRebalancer } from "./definition.ts";
 import { Memories } from "./observe/memories.ts";
 import { Observer } from "./observe/observer.ts";
-import { OriginalLease } from "./observe/original-lease.ts";
 import { PrometheusSources } from "./observe/prometheus/prometheus-sources.ts";
 import { KubeSecrets } from "./observe/secrets.ts";
 import { outsideOf } from "./outside.ts";
@@ -75,7 +75,7 @@ export function composeWeightRebalancer(service: WeightRebalancer, env: Environm
   const limits = { rate: route53Rate, batchWindow: route53BatchWindow };
   const route53 = service.use(new Route53Targets({ ...outward, ...limits, calls: metrics.route53Calls }));
   const outside = outsideOf({ prometheus, route53, httpRoutes: kube.resource(httpRoutes) });
-  const original = new OriginalLease({ leases: kube.resource(leases), name: settings.originalLease, clock, log });
+  const original = new ForeignLease({ leases: kube.resource(leases), name: settings.originalLease, clock, log });
   const observer = new Observer({ outside, original, clock });
 
   // Who hears of decisions.

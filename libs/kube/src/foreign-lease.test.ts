@@ -51,6 +51,45 @@ describe("the Lease of another controller", () => {
     expect(await toldAt(30, 40, 50)).toEqual([LIVE, LIVE, null]);
   });
 
+  test.each([
+    ["an hour behind", -3_600_000],
+    ["an hour ahead", 3_600_000],
+  ])("is live while it is renewed by a host whose clock is %s, and not for longer", async (_name, offset) => {
+    const { leases, toldAt } = world();
+    const stamp = (second: number) => new Date(START + offset + second * 1000).toISOString().replace("Z", "000Z");
+    await leases.create(lease({ renewTime: stamp(0) }));
+    for (let second = 0; second <= 60; second += 10) {
+      expect(await toldAt(second)).toEqual([LIVE]);
+      await leases.patch(NAME, { type: "merge", body: { spec: { renewTime: stamp(second + 5) } } });
+    }
+    expect(await toldAt(70, 80, 90)).toEqual([LIVE, LIVE, null]);
+  });
+
+  test("is live while it is written although its stamp stands still", async () => {
+    const { leases, toldAt } = world();
+    await leases.create(lease());
+    for (let second = 0; second <= 60; second += 10) {
+      expect(await toldAt(second)).toEqual([LIVE]);
+      await leases.patch(NAME, { type: "merge", body: { spec: { leaseTransitions: second } } });
+    }
+  });
+
+  test("is judged by time that passed, not by a wall clock that jumps", async () => {
+    const { clock, leases, toldAt } = world();
+    await leases.create(lease());
+    expect(await toldAt(0)).toEqual([LIVE]);
+    clock.jump(3_600_000);
+    expect(await toldAt(10)).toEqual([LIVE]);
+    clock.jump(-7_200_000);
+    expect(await toldAt(20)).toEqual([null]);
+  });
+
+  test("lasts as long as it says", async () => {
+    const { leases, toldAt } = world();
+    await leases.create(lease({ leaseDurationSeconds: 60 }));
+    expect(await toldAt(0, 50, 60)).toEqual([LIVE, LIVE, null]);
+  });
+
   test("lasts fifteen seconds if it says nothing", async () => {
     const { leases, toldAt } = world();
     await leases.create(lease({ leaseDurationSeconds: 0 }));
@@ -64,6 +103,14 @@ describe("the Lease of another controller", () => {
     const { leases, foreign } = world();
     await leases.create(lease(spec));
     expect(await foreign.live()).toBeNull();
+  });
+
+  test("is live when one that was last renewed two days ago is renewed", async () => {
+    const { leases, toldAt } = world();
+    await leases.create(lease({ renewTime: "2025-12-30T00:00:00.000000Z" }));
+    expect(await toldAt(0)).toEqual([null]);
+    await leases.patch(NAME, { type: "merge", body: { spec: { renewTime: "2025-12-31T00:00:00.000000Z" } } });
+    expect(await toldAt(10)).toEqual([LIVE]);
   });
 
   test("counts as not live where Leases may not be listed, with one warning", async () => {
