@@ -46,6 +46,7 @@ export interface ServiceDefinition<T extends ServiceSettings, M extends MetricTa
  * settings, log, metrics, decisions, the admin and health servers and the lifecycle are here already.
  */
 export class Service<T extends ServiceSettings, M extends MetricTable, D extends Decider> {
+  readonly name: string;
   readonly settings: SettingsOf<T>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -67,6 +68,7 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
     const { name, version, settings: table, decider } = definition;
     // What each service reads of its own settings is typed by its table; what the runtime reads, by the common part.
     const common = settings as SettingsOf<typeof runtimeSettings>;
+    this.name = name;
     this.#definition = definition;
     this.#shown = showSettings(table, settings, sources);
     this.#startedAt = clock.monotonic();

@@ -126,11 +126,12 @@ describe("a repeat", () => {
     expect(await counts()).toContain('evenkeel_decisions_total{action="hold",reason="NoData"} 2');
   });
 
-  test("is one although what was before differs", () => {
+  test("is one although what was before differs, and keeps the message of what it repeats", () => {
     const { decisions, told } = build();
-    decisions.decide({ at: at(1), load: 5, weight: 3 });
-    decisions.decide({ at: at(2), load: 5, weight: 5 });
+    const first = decisions.decide({ at: at(1), load: 5, weight: 3 });
+    const second = decisions.decide({ at: at(2), load: 5, weight: 5 });
     expect(told).toHaveLength(1);
+    expect(second).toMatchObject({ id: first.id, before: 5, message: first.message });
   });
 
   test.each<[string, Partial<World>]>([
@@ -162,6 +163,16 @@ describe("a repeat", () => {
       ["b", at(1)],
       ["a", at(2)],
     ]);
+  });
+
+  test("is none after all objects were forgotten", () => {
+    const { decisions, told } = build();
+    for (const name of ["a", "b"]) decisions.decide({ at: at(1), name, load: 5, weight: 3 });
+    decisions.forgetAll();
+    const again = decisions.decide({ at: at(2), name: "a", load: 5, weight: 5 });
+    decisions.decide({ at: at(2), name: "b", load: 5, weight: 5 });
+    expect(told).toHaveLength(4);
+    expect(again.message).toBe("weight 5 becomes 5");
   });
 });
 

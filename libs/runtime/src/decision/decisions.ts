@@ -37,14 +37,15 @@ export function decisionCounter(actions: readonly string[], reasons: readonly st
 
 /**
  * Turns snapshots into decisions and tells the sinks. A decision that repeats its object's last one (same action, reason and
- * outcome) raises the counter and nothing else; it carries the id of the decision that it repeats.
+ * outcome) raises the counter and nothing else; it carries the id and the message of the decision that it repeats, so that a
+ * status written from it does not change.
  */
 export class Decisions<D extends Decider = Decider> {
   readonly ring = new DecisionRing();
   readonly #options: DecisionsOptions<D>;
   readonly #recorder: FlightRecorder;
   readonly #sinks: DecisionSink[];
-  readonly #last = new Map<string, { readonly id: string; readonly outcome: string }>();
+  readonly #last = new Map<string, { readonly id: string; readonly outcome: string; readonly message: string }>();
   readonly #count: CounterHandle<ReturnType<typeof decisionCounter>["labels"]>;
 
   constructor(options: DecisionsOptions<D>) {
@@ -69,11 +70,13 @@ export class Decisions<D extends Decider = Decider> {
     const key = objectKey(verdict.object);
     const outcome = outcomeOf(verdict, dryRun);
     const last = this.#last.get(key);
-    if (last?.outcome === outcome) return { ...verdict, id: last.id, at: snapshot.at, dryRun };
+    if (last?.outcome === outcome) {
+      return { ...verdict, id: last.id, message: last.message, at: snapshot.at, dryRun };
+    }
 
     const text = snapshotText(snapshot);
     const decision = { ...verdict, id: identify(this.#options.service, key, text), at: snapshot.at, dryRun };
-    this.#last.set(key, { id: decision.id, outcome });
+    this.#last.set(key, { id: decision.id, outcome, message: verdict.message });
     this.#recorder.keep(decision.id, recordingText(this.#options.service, this.#options.version, decision, text));
     // What is told leaves the process; what is returned is acted on, and needs to be whole.
     const told = JSON.parse(scrub(JSON.stringify(decision))) as Decision;
@@ -89,6 +92,11 @@ export class Decisions<D extends Decider = Decider> {
   /** Forgets an object that is gone: the next decision about one of its name is news. */
   forget(object: ObjectRef): void {
     this.#last.delete(objectKey(object));
+  }
+
+  /** Forgets every object, as at the end of a term: the next decision about each is news. */
+  forgetAll(): void {
+    this.#last.clear();
   }
 
   /** A sink that breaks its promise not to throw must not keep a decision from being carried out. */
