@@ -44,6 +44,7 @@ export interface Declaration<
   readonly help: string;
   readonly labels: L;
   readonly buckets?: readonly number[];
+  readonly leaderOnly?: boolean;
 }
 
 export type MetricTable = Readonly<Record<string, Declaration>>;
@@ -51,6 +52,11 @@ export type MetricTable = Readonly<Record<string, Declaration>>;
 export interface DeclarationOptions {
   /** The name is the original project's and stays although it breaks the naming rules. */
   readonly inherited?: boolean;
+}
+
+export interface GaugeOptions extends DeclarationOptions {
+  /** The leader alone sets it. Its series go at the end of a term, so that alerts do not fire on what a former leader saw. */
+  readonly leaderOnly?: boolean;
 }
 
 /** A count that only grows. Its name ends in `_total`. */
@@ -68,9 +74,10 @@ export function gauge<const L extends Labels>(
   name: string,
   help: string,
   labels: L,
-  options: DeclarationOptions = {},
+  options: GaugeOptions = {},
 ): Declaration<"gauge", L> {
-  return checked({ type: "gauge", name, help, labels }, options);
+  const { leaderOnly = false } = options;
+  return checked({ type: "gauge", name, help, labels, ...(leaderOnly && { leaderOnly }) }, options);
 }
 
 /** A distribution. Its name ends in its unit, and `buckets` are upper bounds in that unit, ascending. */

@@ -133,3 +133,32 @@ test("the process's own metrics include memory and the event loop's delay", asyn
   expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
   expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
 });
+
+describe("a gauge that the leader alone sets", () => {
+  const leaderOnly = { leaderOnly: true };
+
+  test("has no series after the end of a term, and others keep theirs", async () => {
+    const registry = new MetricRegistry();
+    const { weight, pending, total } = registry.register({
+      weight: gauge("weight", "Weight.", { name: perObject, state: oneOf("up", "down") }, leaderOnly),
+      total: gauge("total_weight", "Weight in all.", {}, leaderOnly),
+      pending: gauge("pending", "Requests.", { name: perObject }),
+    });
+    weight.set({ name: "x", state: "up" }, 1);
+    total.set({}, 1);
+    pending.set({ name: "x" }, 2);
+    registry.endTerm();
+    expect(await samples(registry, "weight{")).toEqual([]);
+    expect(await samples(registry, "total_weight ")).toEqual([]);
+    expect(await samples(registry, "pending{")).toEqual(['pending{name="x"} 2']);
+  });
+
+  test("has those of the next term alone, and room for as many", async () => {
+    const registry = new MetricRegistry();
+    const { weight } = registry.register({ weight: gauge("weight", "Weight.", { name: perObject }, leaderOnly) });
+    for (let index = 0; index < OBJECT_SERIES_LIMIT; index += 1) weight.set({ name: `n${index}` }, 1);
+    registry.endTerm();
+    weight.set({ name: "x" }, 3);
+    expect(await samples(registry, "weight{")).toEqual(['weight{name="x"} 3']);
+  });
+});

@@ -32,6 +32,7 @@ export type Metrics<T extends MetricTable> = { readonly [Key in keyof T]: Handle
 export class MetricRegistry {
   readonly #prom = new PromRegistry();
   readonly #series: SeriesSet[] = [];
+  readonly #termEnds: (() => void)[] = [];
 
   /** Adds the metrics of `table`; series whose labels are all closed appear at once, at zero. */
   register<const T extends MetricTable>(table: T): Metrics<T> {
@@ -50,6 +51,11 @@ export class MetricRegistry {
    */
   forget(identity: Readonly<Record<string, string>>): void {
     for (const series of this.#series) series.forget(identity);
+  }
+
+  /** Removes every series of the gauges that are declared `leaderOnly`: this process no longer leads. */
+  endTerm(): void {
+    for (const clear of this.#termEnds) clear();
   }
 
   get contentType(): string {
@@ -79,8 +85,16 @@ export class MetricRegistry {
       case "gauge": {
         const metric = new Gauge(common);
         const series = this.#track(declaration, metric);
-        // prom-client shows a gauge without labels as zero before anyone has set it.
-        if (Object.keys(labels).length === 0) metric.remove();
+        // prom-client shows a gauge without labels as zero before anyone has set it, and after a reset.
+        const hide = () => Object.keys(labels).length === 0 && metric.remove();
+        hide();
+        if (declaration.leaderOnly) {
+          this.#termEnds.push(() => {
+            series.clear();
+            metric.reset();
+            hide();
+          });
+        }
         return {
           set: (values, value) => {
             const admitted = Number.isFinite(value) ? series.admit(values) : undefined;

@@ -53,6 +53,11 @@ export class SeriesSet {
     }
   }
 
+  /** Forgets the series of all objects; the metric itself is reset by its owner. */
+  clear(): void {
+    this.#ofObjects.clear();
+  }
+
   /** Calls `visit` with each combination of values, provided that every label is closed. */
   eachClosed(visit: (values: Values) => void): void {
     let combinations: Values[] = [{}];
