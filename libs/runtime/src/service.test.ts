@@ -20,7 +20,7 @@ const definition = {
     token: setting.text({ optional: true, secret: true, help: "Token" }),
     peers: setting.list({ default: "", secret: true, help: "Tokens of the peers" }),
   },
-  metrics: { level: gauge("level", "Level.", {}) },
+  metrics: { level: gauge("level", "Level.", {}), weight: gauge("weight", "Weight.", {}, { leaderOnly: true }) },
   decider: {
     actions: ["hold", "pump"],
     reasons: ["Low", "Level"],
@@ -199,6 +199,38 @@ describe("work that the leader alone does", () => {
     won.resolve(undefined);
     await settle();
     expect(tokens).toEqual([41n]);
+    stage.host.emit("SIGTERM", "SIGTERM");
+    expect(await exit).toBe(0);
+  });
+
+  test("is forgotten with its term: gauges of the leader, and what was decided last", async () => {
+    const stage = build();
+    const { service } = stage;
+    const terms: AbortController[] = [];
+    const ended: string[] = [];
+    service.electBy({
+      campaign: async (signal, lead) => {
+        while (!signal.aborted) {
+          const term = new AbortController();
+          terms.push(term);
+          await lead(termUntil(AbortSignal.any([signal, term.signal]), BigInt(terms.length)));
+        }
+      },
+    });
+    service.lead("loop", async ({ signal }) => {
+      service.metrics.weight.set({}, 7);
+      service.metrics.level.set({}, 30);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    });
+    service.afterTerm(() => void service.registry.text().then((text) => ended.push(text)));
+    const { exit } = await run(stage);
+    const first = service.decisions.decide({ at: "2026-01-01T00:00:00Z", level: 30 });
+    terms[0]?.abort();
+    await settle();
+    expect(ended).toEqual([expect.stringMatching(/\nlevel 30\n/)]);
+    expect(ended).toEqual([expect.not.stringMatching(/\nweight /)]);
+    expect(await service.registry.text()).toMatch(/\nweight 7\n/);
+    expect(service.decisions.decide({ at: "2026-01-01T00:00:01Z", level: 31 }).id).not.toBe(first.id);
     stage.host.emit("SIGTERM", "SIGTERM");
     expect(await exit).toBe(0);
   });

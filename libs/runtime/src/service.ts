@@ -96,6 +96,10 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
     });
     const { shutdownDelay, drainTimeout, listenHost } = common;
     this.#lifecycle = new Lifecycle({ host, clock, log: this.log, shutdownDelay, drainTimeout });
+    this.afterTerm(() => {
+      this.decisions.forgetAll();
+      this.registry.endTerm();
+    });
 
     // First to start and last to stop, so that probes and scrapes see the whole life of the process.
     const health = new HttpServer({
@@ -142,6 +146,11 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
   leadEvery(name: string, interval: number, turn: (term: Term) => Promise<void>): void {
     const log = this.log.child({ component: name });
     this.lead(name, periodically({ clock: this.clock, log, interval }, turn));
+  }
+
+  /** Calls `listener` at the end of each term as leader, when nothing of `lead` runs any more: for what others now know better. */
+  afterTerm(listener: () => void): void {
+    this.#lifecycle.leaders.afterTerm(listener);
   }
 
   async status(): Promise<Status> {

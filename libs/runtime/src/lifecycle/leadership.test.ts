@@ -124,6 +124,26 @@ describe("leader loops", () => {
     expect(deaths).toEqual([]);
   });
 
+  test("have all ended when the end of a term is told, once for each term", async () => {
+    const events: string[] = [];
+    const leadership = new FakeLeadership();
+    const loop =
+      (name: string): Loop =>
+      async (term) => {
+        await untilAborted(term);
+        events.push(`${name} ends`);
+      };
+    const { leaders, start } = build({ a: loop("a"), b: loop("b") }, leadership);
+    leaders.afterTerm(() => events.push("told"));
+    start();
+    leadership.win();
+    await leadership.lose();
+    expect(events).toEqual(["a ends", "b ends", "told"]);
+    leadership.win();
+    await leaders.stop();
+    expect(events.slice(3)).toEqual(["a ends", "b ends", "told"]);
+  });
+
   test("that end in a term that is over already do so at once", async () => {
     const leadership: Leadership = {
       campaign: async (signal, lead) => {

@@ -42,11 +42,17 @@ export class LeaderLoops implements Component {
   readonly name = "leader loops";
   leadership: Leadership = soleLeadership;
   readonly #loops = new Map<string, Loop>();
+  readonly #termEnds: (() => void)[] = [];
   readonly #ending = new AbortController();
   #campaign: Promise<void> = Promise.resolve();
 
   add(name: string, loop: Loop): void {
     this.#loops.set(name, loop);
+  }
+
+  /** Calls `listener` at the end of each term, after every loop has ended and before the leadership is given up. */
+  afterTerm(listener: () => void): void {
+    this.#termEnds.push(listener);
   }
 
   start({ fail }: Running): void {
@@ -88,6 +94,7 @@ export class LeaderLoops implements Component {
         });
       }
       const ended = await Promise.allSettled(runs);
+      for (const listener of this.#termEnds) listener();
       const died = ended.find((result) => result.status === "rejected");
       if (died) throw toError(died.reason);
     } finally {
