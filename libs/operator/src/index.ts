@@ -1,1 +1,21 @@
-export { name } from "./name.ts";
+export { ObjectBoard, type ObjectBoardOptions, type ReadBoard } from "./board/object-board.ts";
+export { objectFilter, objectNamed } from "./board/object-filter.ts";
+export { type Pausing, pausing, type PausingOptions } from "./board/pausing.ts";
+export { type BoardEvent, type RemovedObject, watchBoard, type WatchOptions } from "./board/watch-board.ts";
+export {
+  type OperatedService,
+  operatorFrame,
+  OperatorFrame,
+  type OperatorFrameOptions,
+  type ReconcileOptions,
+  type ReflectOptions,
+} from "./frame.ts";
+export { type Answering, LeaderRelay, type LeaderRelayOptions } from "./leader-relay.ts";
+export type { Reconciler } from "./reconciler.ts";
+export {
+  operatorContradictions,
+  type OperatorSettings,
+  operatorSettings,
+  type OperatorSettingsOptions,
+  originalLeaseSetting,
+} from "./settings.ts";

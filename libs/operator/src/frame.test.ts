@@ -1,0 +1,99 @@
+import { configMaps, events, leases } from "@evenkeel/kube";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { World } from "../test/level-service.ts";
+
+let world: World;
+beforeEach(async () => {
+  world = await World.start();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+/** Resolves once `condition` holds; the test's own timeout bounds it. */
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+const lease = { namespace: "default", name: "level-service" };
+
+test("reconciles every object and tells of its decision as an Event of that object and to callers", async () => {
+  const { metadata } = await world.put("default", "a", 7);
+  const { service, board } = await world.serve();
+  await until(() => board.get("default/a") === "7 decided");
+  const url = `http://127.0.0.1:${service.admin.port}/api/v1/Decisions/List`;
+  await until(async () => (await (await fetch(url)).text()).includes("The level is 7"));
+  const told = async () => (await world.kube.resource(events).list({ namespace: "default" })).items;
+  await until(async () => (await told()).length > 0);
+  expect(await told()).toMatchObject([
+    {
+      reportingController: "evenkeel.io/level-service",
+      reportingInstance: "replica-0",
+      type: "Normal",
+      reason: "Level",
+      regarding: { apiVersion: "v1", kind: "ConfigMap", namespace: "default", name: "a", uid: metadata.uid },
+    },
+  ]);
+});
+
+test("releases the Lease on SIGTERM, before the servers drain", async () => {
+  const service = await world.serve();
+  await until(async () => (await service.service.registry.text()).includes('master_status{name="level-service"} 1'));
+  expect(await holder()).toMatch(/^replica-0_/);
+  expect(await service.stop()).toBe(0);
+  expect(service.phases).toEqual(["ready", "not ready", "leader loops stopped", "delay", "drain", "stopped"]);
+  expect(await holder()).toBe("");
+});
+
+test("forgets at the end of a term what the leader alone knows: gauges, decisions and the board", async () => {
+  await world.put("default", "a", 7);
+  const service = await world.serve();
+  const { board, reconciler, host } = service;
+  await until(() => board.get("default/a") === "7 decided");
+  expect(await service.metric("level")).toEqual({ a: 7 });
+
+  await takeLease();
+  await until(() => reconciler.terms === 1);
+  expect(await service.metric("level")).toEqual({});
+  expect(await service.metric("seen")).toEqual({ a: 1 });
+  expect(board.get("default/a")).toBe("7 stored");
+
+  const before = host.lines.filter(({ decision }) => decision !== undefined).length;
+  await until(() => board.get("default/a") === "7 decided");
+  expect(await service.metric("level")).toEqual({ a: 7 });
+  expect(host.lines.filter(({ decision }) => decision !== undefined)).toHaveLength(before + 1);
+});
+
+test("forgets an object that is gone, by its uid", async () => {
+  const first = await world.put("default", "a", 7);
+  const service = await world.serve();
+  const { board, reconciler } = service;
+  await until(() => board.get("default/a") === "7 decided");
+  await world.kube.resource(configMaps).delete({ namespace: "default", name: "a" });
+  await until(() => reconciler.forgotten.length === 1);
+  expect(reconciler.forgotten).toEqual([{ namespace: "default", name: "a", uid: first.metadata.uid }]);
+  expect([await service.metric("level"), await service.metric("seen")]).toEqual([{}, {}]);
+});
+
+test("follows the watched namespaces and no others", async () => {
+  for (const namespace of ["shop", "bank", "zoo"]) await world.namespace(namespace);
+  await Promise.all(["shop", "bank", "zoo"].map((namespace, index) => world.put(namespace, "a", index)));
+  const { store, board } = await world.serve("--watch-namespaces=shop,zoo");
+  await until(() => board.get("shop/a") === "0 decided" && board.get("zoo/a") === "2 decided");
+  expect(store.size).toBe(2);
+});
+
+test("leads without a Lease where there is to be no election", async () => {
+  await world.put("default", "a", 7);
+  const { board } = await world.serve("--leader-elect=false");
+  await until(() => board.get("default/a") === "7 decided");
+  expect((await world.kube.resource(leases).list()).items).toEqual([]);
+});
+
+async function holder(): Promise<string> {
+  return (await world.kube.resource(leases).get(lease)).spec?.holderIdentity ?? "";
+}
+
+/** Gives the Lease to another process that never renews it. */
+async function takeLease(): Promise<void> {
+  const present = await world.kube.resource(leases).get(lease);
+  await world.kube.resource(leases).replace({ ...present, spec: { ...present.spec, holderIdentity: "another" } });
+}

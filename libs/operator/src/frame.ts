@@ -1,0 +1,253 @@
+import { hostname } from "node:os";
+import { dashboard } from "@evenkeel/dashboard";
+import {
+  AccessReviewer,
+  connectKube,
+  controller,
+  controllerMetrics,
+  eventMetrics,
+  EventRecorder,
+  events,
+  eventSink,
+  joinStores,
+  type KeySource,
+  type KubeClient,
+  type KubeObject,
+  leaseLeadership,
+  leaseMetrics,
+  leases,
+  nameKey,
+  type ObjectReference,
+  type ReadStore,
+  Reflector,
+  reflectorMetrics,
+  type ReflectorTiming,
+  type ResourceType,
+  type ResourceTypeOf,
+  type Selection,
+  Store,
+  type StoreOptions,
+  workqueueMetrics,
+} from "@evenkeel/kube";
+import type { MetricTable } from "@evenkeel/metrics";
+import {
+  CachedAuthorizer,
+  decisionsService,
+  type RpcServer,
+  rpcServer,
+  rpcTransport,
+  type Served,
+  type Transport,
+} from "@evenkeel/rpc";
+import type {
+  Clock,
+  Decider,
+  Decision,
+  Decisions,
+  Environment,
+  Logger,
+  ObjectRef,
+  Service,
+  ServiceSettings,
+} from "@evenkeel/runtime";
+import { DecisionStream, openState, type State } from "@evenkeel/state";
+import { LeaderRelay } from "./leader-relay.ts";
+import { ObjectReconciles } from "./object-reconciles.ts";
+import type { Reconciler } from "./reconciler.ts";
+import type { OperatorSettings } from "./settings.ts";
+
+/** A `Service` of the runtime whose table of settings begins with `operatorSettings`. */
+export interface OperatedService extends Pick<
+  Service<ServiceSettings, MetricTable, Decider>,
+  "name" | "clock" | "log" | "registry" | "admin" | "use" | "open" | "electBy" | "lead" | "afterTerm"
+> {
+  readonly settings: OperatorSettings;
+  readonly decisions: Pick<Decisions, "addSink" | "ring" | "recording" | "forget">;
+}
+
+export interface OperatorFrameOptions {
+  readonly env: Environment;
+  /** `import.meta.url` of the program that runs the service. */
+  readonly main: string;
+  /** Name of this replica, unique among the replicas; the host's unless told. */
+  readonly instance?: string | undefined;
+}
+
+export interface ReflectOptions<T extends KubeObject, Index extends string> extends Omit<
+  StoreOptions<T, Index>,
+  "log"
+> {
+  /** What to reflect; all objects of the watched namespaces unless told. */
+  readonly selection?: Selection;
+  readonly timing?: Partial<ReflectorTiming>;
+}
+
+export interface ReconcileOptions<T extends KubeObject> {
+  /** Name of the loop in the log. */
+  readonly name: string;
+  readonly type: ResourceTypeOf<T>;
+  readonly store: Pick<ReadStore<T>, "get">;
+  /** What names the objects to reconcile. */
+  readonly sources: readonly KeySource[];
+  readonly reconciler: Reconciler<T>;
+  /** What this process knows better than the stored objects while it leads. */
+  readonly board?: { clear(): void };
+}
+
+/**
+ * The frame of a service: what every service has, connected in the one right order. `compose.ts` of a service calls it from top to
+ * bottom, and adds its own parts between the calls:
+ *
+ *     operatorFrame   API server, shared state, election of the leader
+ *     reflect         objects, followed in every watched namespace
+ *     announce        decisions go to Kubernetes Events, the shared stream and the Decisions service
+ *     reconcile       the loop, on the leader alone
+ *     serve, open     gRPC with authorization, JSON, the dashboard
+ *
+ * Parts start in this order and stop in reverse. The leader's loops start last; on shutdown they end first, and the Lease is released
+ * before the servers drain.
+ */
+export function operatorFrame(service: OperatedService, options: OperatorFrameOptions): OperatorFrame {
+  return new OperatorFrame(service, options);
+}
+
+export class OperatorFrame {
+  readonly kube: KubeClient;
+  readonly state: State;
+  readonly common: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
+  readonly instance: string;
+  readonly use: Service<ServiceSettings, MetricTable, Decider>["use"];
+  readonly #service: OperatedService;
+  readonly #main: string;
+  readonly #transport: Transport;
+  readonly #rpc: RpcServer;
+  readonly #metrics;
+  /** Of each kind that is reflected, how its objects are found. */
+  readonly #references = new Map<string, (key: string) => ObjectReference | undefined>();
+
+  constructor(service: OperatedService, { env, main, instance = hostname() }: OperatorFrameOptions) {
+    const { name, settings, clock, log, registry } = service;
+    this.#service = service;
+    this.#main = main;
+    this.instance = instance;
+    this.common = { clock, random: Math.random, log };
+    this.use = (component) => service.use(component);
+    this.kube = service.use(connectKube({ settings, env, userAgent: name, clock, log, metrics: registry }));
+    this.state = service.use(
+      openState(settings.state, { service: name, clock, log, registry, deadline: settings.stateDeadline }),
+    );
+    this.#metrics = {
+      reflector: registry.register(reflectorMetrics),
+      controller: registry.register(controllerMetrics),
+      queue: registry.register(workqueueMetrics),
+    };
+    this.#transport = rpcTransport(service);
+    this.#rpc = rpcServer(service, this.#transport, new CachedAuthorizer(new AccessReviewer(this.kube), { clock }));
+    if (settings.leaderElect) {
+      const lease = { namespace: settings.leaseNamespace, name, identity: instance, timing: settings };
+      const urgent = this.kube.resource(leases, { lane: "urgent" });
+      const metrics = registry.register(leaseMetrics);
+      service.electBy(leaseLeadership({ ...this.common, ...lease, leases: urgent, metrics }));
+    }
+  }
+
+  /** A store that follows the objects of a type, on every replica. */
+  reflect<T extends KubeObject, Index extends string = never>(
+    type: ResourceTypeOf<T>,
+    { selection, timing = {}, ...about }: ReflectOptions<T, Index> = {},
+  ): ReadStore<T, Index> {
+    const { watchNamespaces } = this.#service.settings;
+    const watched = type.namespaced && watchNamespaces ? watchNamespaces.map((namespace) => ({ namespace })) : [{}];
+    const stores = (selection ? [selection] : watched).map((each: Selection) => {
+      const store = new Store<T, Index>({ log: this.#service.log, ...about });
+      const resource = this.kube.resource(type);
+      const what = { name: reflectorName(type, each), resource, store, selection: each, timing };
+      this.use(new Reflector({ ...this.common, ...what, metrics: this.#metrics.reflector }));
+      return store;
+    });
+    const joined = joinStores<T, Index>(stores);
+    if (!selection) this.#references.set(type.kind, (key) => referenceOf(type, joined.get(key)));
+    return joined;
+  }
+
+  /** Tells of decisions: as Events of the objects that are reflected, in the stream that replicas share, and to callers of Decisions. */
+  announce({ isWarning }: { readonly isWarning: (decision: Decision) => boolean }): void {
+    const { name, clock, log, registry, decisions } = this.#service;
+    const recorder = this.use(
+      new EventRecorder({
+        ...this.common,
+        events: this.kube.resource(events),
+        controller: `evenkeel.io/${name}`,
+        instance: this.instance,
+        metrics: registry.register(eventMetrics),
+      }),
+    );
+    const refer = (object: ObjectRef) => this.#references.get(object.kind)?.(nameKey(object));
+    decisions.addSink(eventSink({ recorder, refer, isWarning }));
+    const { state } = this;
+    const stream = this.use(new DecisionStream({ state, clock, log, registry, whileAway: decisions.ring }));
+    decisions.addSink(stream);
+    this.serve(decisionsService({ source: stream, recording: (id) => decisions.recording(id) }));
+  }
+
+  /**
+   * Reconciles every object that the sources name, on the leader alone. When a term ends, what this process knew as leader is forgotten:
+   * the runtime forgets decisions and the gauges that are `leaderOnly`, the frame the board and what the reconciler keeps.
+   */
+  reconcile<T extends KubeObject>({ name, type, store, sources, reconciler, board }: ReconcileOptions<T>): void {
+    const { name: controllerName, settings, clock, log, registry, decisions } = this.#service;
+    const objects = new ObjectReconciles({
+      store,
+      reconciler,
+      forget: ({ namespace, name }) => {
+        decisions.forget({ kind: type.kind, ...(namespace !== undefined && { namespace }), name });
+        registry.forget({ namespace: namespace ?? "", name });
+      },
+    });
+    const { workers } = settings;
+    const metrics = { metrics: this.#metrics.controller, queueMetrics: this.#metrics.queue };
+    const { reconcile } = objects;
+    this.#service.lead(name, controller({ name: controllerName, sources, reconcile, workers, clock, log, ...metrics }));
+    this.#service.afterTerm(() => {
+      objects.endTerm();
+      board?.clear();
+    });
+  }
+
+  /** A relay of calls to the leader, by the name of what is called. */
+  relay(name: string): LeaderRelay {
+    const { clock, log } = this.#service;
+    const relay = this.use(new LeaderRelay({ name, state: this.state, instance: this.instance, clock, log }));
+    this.#service.lead(relay.name, relay.lead);
+    return relay;
+  }
+
+  /** Adds a gRPC service; its methods are served as JSON too. */
+  serve<D extends Served["definition"]>(served: Served<D>): void {
+    this.#rpc.add(served);
+  }
+
+  /** Opens the servers: the last call. */
+  open(): void {
+    const { admin } = this.#service;
+    if (this.#transport !== "insecure") this.use(this.#transport);
+    this.#rpc.serveJson(admin.routes);
+    dashboard(this.#service, this.#main);
+    this.#service.open(this.#rpc);
+  }
+}
+
+/** `pods in shop with app=checkout`. */
+function reflectorName({ plural }: { readonly plural: string }, { namespace, labelSelector }: Selection): string {
+  const where = namespace === undefined ? "" : ` in ${namespace}`;
+  return `${plural}${where}${labelSelector === undefined ? "" : ` with ${labelSelector}`}`;
+}
+
+function referenceOf(
+  { group, version, kind }: ResourceType,
+  object: KubeObject | undefined,
+): ObjectReference | undefined {
+  if (!object) return undefined;
+  const { namespace = "", name = "", uid = "" } = object.metadata;
+  return { apiVersion: group === "" ? version : `${group}/${version}`, kind, namespace, name, uid };
+}
