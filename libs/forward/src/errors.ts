@@ -39,7 +39,7 @@ export const BadRequest = defineError({
 export const HeadTooLarge = defineError({
   code: "EK_FORWARD_HEAD_TOO_LARGE",
   recovery: "terminal",
-  message: "the request's headers are larger than this door takes",
+  message: "the request's headers are larger than this listener accepts",
   remedy: "Send fewer or smaller headers, often cookies; or raise the limit of the listener.",
 });
 

@@ -1,5 +1,5 @@
 import { MetricRegistry } from "@evenkeel/metrics";
-import type { Clock, Door, Logger } from "@evenkeel/runtime";
+import type { Clock, Logger, Server } from "@evenkeel/runtime";
 import { Batch } from "./batch.ts";
 import { UnreadConnections } from "./client/unread-connections.ts";
 import type { Origin, Router } from "./destination.ts";
@@ -33,7 +33,7 @@ export interface Counts {
 }
 
 /** Takes requests on one port or several and forwards each where the router says. */
-export class Forwarder implements Door {
+export class Forwarder implements Server {
   readonly name: string;
   readonly #options: ForwarderOptions;
   readonly #limits: ForwardLimits;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type HoldWorld, KEY, RawClient, startHoldWorld, until } from "./hold-world.ts";
+import { type HoldWorld, KEY, RawClient, startHoldWorld, until } from "./parts/hold-world.ts";
 
 const CLIENTS = 1000;
 const UPLOAD = 10_000_000;

@@ -19,7 +19,7 @@ export class Stage implements AsyncDisposable {
   constructor(options: StageOptions) {
     const { origin } = options;
     this.forwarder = new Forwarder({
-      name: "door",
+      name: "main",
       host: "127.0.0.1",
       port: 0,
       flag: "port",

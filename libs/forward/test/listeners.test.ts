@@ -21,12 +21,12 @@ async function get(url: string, path: string, options: { ca?: string } = {}): Pr
   return [head[":status"], text];
 }
 
-describe("several doors of one forwarder", () => {
+describe("several listeners of one forwarder", () => {
   test("come and go while it runs, each with its name and its router", async () => {
-    await using upstream = await HttpUpstream.start((request, response) => response.end(request.headers["x-door"]));
+    await using upstream = await HttpUpstream.start((request, response) => response.end(request.headers["x-listener"]));
     const { origin } = upstream;
     const router = {
-      route: ({ listener }: { readonly listener: string }) => ({ origin, headers: ["x-door", listener] }),
+      route: ({ listener }: { readonly listener: string }) => ({ origin, headers: ["x-listener", listener] }),
     };
     await using stage = await Stage.start({ router });
     const other = await stage.forwarder.listen({ name: "payments", host: "127.0.0.1", port: 0 });
@@ -40,14 +40,14 @@ describe("several doors of one forwarder", () => {
       return (await client.end()).split("\r\n\r\n")[1];
     };
     expect([await text(stage.port), await text(other.port), await text(third.port)]).toEqual([
-      "door",
+      "main",
       "payments",
       "its own",
     ]);
     const { port } = other;
     expect(await stage.forwarder.unlisten(other, patience())).toBe(0);
     await expect(Wire.to(port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
-    expect(await text(stage.port)).toBe("door");
+    expect(await text(stage.port)).toBe("main");
   });
 
   test("have as many connections of clients together as one forwarder may, and close those beyond", async () => {
@@ -221,7 +221,7 @@ describe("HTTP/2", () => {
   });
 });
 
-describe("a door with a certificate", () => {
+describe("a listener with a certificate", () => {
   let authority: Authority;
   let pair: Pair;
   let upstream: HttpUpstream;
@@ -257,11 +257,14 @@ describe("a door with a certificate", () => {
   test("speaks plain text besides if it is told to, and takes a new certificate while it runs", async () => {
     await using stage = await Stage.start({ router: { route: () => ({ origin: upstream.origin }) } });
     const tls = { cert: pair.cert, key: pair.key, plaintext: true };
-    const door = await stage.forwarder.listen({ name: "both", host: "127.0.0.1", port: 0, tls });
-    expect(await get(`http://127.0.0.1:${door.port}`, "/plain")).toEqual([200, "/plain http"]);
-    expect(await get(`https://localhost:${door.port}`, "/tls", { ca: authority.cert })).toEqual([200, "/tls https"]);
+    const listener = await stage.forwarder.listen({ name: "both", host: "127.0.0.1", port: 0, tls });
+    expect(await get(`http://127.0.0.1:${listener.port}`, "/plain")).toEqual([200, "/plain http"]);
+    expect(await get(`https://localhost:${listener.port}`, "/tls", { ca: authority.cert })).toEqual([
+      200,
+      "/tls https",
+    ]);
     const serial = async () => {
-      const socket = connectTls({ port: door.port, host: "localhost", ca: authority.cert });
+      const socket = connectTls({ port: listener.port, host: "localhost", ca: authority.cert });
       await once(socket, "secureConnect");
       const { serialNumber } = socket.getPeerCertificate();
       socket.destroy();
@@ -269,8 +272,8 @@ describe("a door with a certificate", () => {
     };
     const before = await serial();
     const renewed = authority.issue();
-    door.secure({ cert: renewed.cert, key: renewed.key });
+    listener.secure({ cert: renewed.cert, key: renewed.key });
     expect(await serial()).not.toBe(before);
-    await stage.forwarder.unlisten(door, AbortSignal.abort());
+    await stage.forwarder.unlisten(listener, AbortSignal.abort());
   });
 });

@@ -4,7 +4,16 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { createLogger, systemClock } from "@evenkeel/runtime";
-import { defaultLimits, Forwarder, HeldExchanges, type HoldOutcome, type Origin } from "../src/index.ts";
+import {
+  defaultLimits,
+  type Destination,
+  type Exchange,
+  Forwarder,
+  heldBytes,
+  Hold,
+  type HoldOutcome,
+  type Origin,
+} from "../../src/index.ts";
 
 export const KEY = "service";
 
@@ -13,6 +22,11 @@ export interface Arrival {
   readonly path: string;
   readonly bytes: number;
   readonly digest: string;
+}
+
+interface Held {
+  readonly exchange: Exchange;
+  readonly send: (destination: Destination) => void;
 }
 
 /** A forwarder that holds everything until `origin` is offered, in front of a real server that writes down what comes. */
@@ -45,18 +59,32 @@ export async function startHoldWorld({ wait = 60_000, answerAfter = 0, probe = d
   const origin: Origin = { host: "127.0.0.1", port: (upstream.address() as AddressInfo).port, protocol: "http1" };
 
   const outcomes = new Map<HoldOutcome, number>();
-  const held = new HeldExchanges({
+  const hold = new Hold<Held, Origin>({
     clock: systemClock,
     perKey: { count: 2000, bytes: 1e9 },
     overall: { count: 2000, bytes: 1e9 },
-    refuse: (_key, outcome) => ({ status: 503, code: outcome, headers: ["retry-after", "1"] }),
-    observe: (_key, outcome) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1),
+    settle: ({ exchange, send }, settlement) => {
+      const { outcome } = settlement;
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      exchange.whenLeft = undefined;
+      if (settlement.outcome !== "released") {
+        send({ refuse: { status: 503, code: outcome, headers: ["retry-after", "1"] } });
+        return;
+      }
+      const { slot } = settlement;
+      send({ origin: slot.upstream, settled: () => slot.done() });
+    },
   });
+  const route = (exchange: Exchange) =>
+    new Promise<Destination>((send) => {
+      const place = hold.enter(KEY, { exchange, send }, { bytes: heldBytes(exchange), wait });
+      if (place) exchange.whenLeft = { left: () => hold.leave(place) };
+    });
   const forwarder = new Forwarder({
     name: "held",
     host: "127.0.0.1",
     port: 0,
-    router: { route: (exchange) => held.route(exchange, { key: KEY, wait }) },
+    router: { route },
     limits: { probe },
     clock: systemClock,
     log: createLogger({ service: "test", level: "error", secrets: [], destination: process.stderr }),
@@ -64,7 +92,7 @@ export async function startHoldWorld({ wait = 60_000, answerAfter = 0, probe = d
   });
   await forwarder.start();
   return {
-    hold: held.hold,
+    hold,
     forwarder,
     origin,
     arrivals,
