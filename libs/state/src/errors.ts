@@ -79,6 +79,13 @@ export const FileInUse = defineError({
     "A SQLite file serves one replica. Stop the other process, give each its own file, or set EVENKEEL_STATE to a Redis.",
 });
 
+export const NoSqlite = defineError({
+  code: "EK_STATE_NO_SQLITE",
+  recovery: "terminal",
+  message: "state in SQLite needs Node.js 24 or later; this is {version}",
+  remedy: "Run the service with Node.js 24 or later, as its image does, or set EVENKEEL_STATE to a Redis.",
+});
+
 export const BadFile = defineError({
   code: "EK_STATE_BAD_FILE",
   recovery: "terminal",

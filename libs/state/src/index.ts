@@ -1,5 +1,5 @@
 export { type Address, parseAddress, showAddress } from "./address.ts";
-export { DecisionStream, decisionStreamMetrics, type DecisionStreamOptions } from "./decision-stream.ts";
+export { DecisionStream, decisionStreamMetrics, type DecisionStreamOptions } from "./decisions/decision-stream.ts";
 export * as stateErrors from "./errors.ts";
 export { Keys, SERVICE_OBJECT } from "./keys.ts";
 export { stateMetrics } from "./metrics.ts";
@@ -13,8 +13,6 @@ export type {
   EntryId,
   Fence,
   Gap,
-  Lock,
-  Locks,
   Notice,
   Page,
   Records,

@@ -38,7 +38,6 @@ describe("keys", () => {
       keys.counts("0b1c"),
       keys.streams("0b1c"),
       keys.stream("0b1c", "log"),
-      keys.lock("0b1c", "plan"),
       keys.edge("0b1c", "wake"),
     ]).toEqual([
       "evenkeel:scale-resolver:{0b1c}:records",
@@ -46,7 +45,6 @@ describe("keys", () => {
       "evenkeel:scale-resolver:{0b1c}:counts",
       "evenkeel:scale-resolver:{0b1c}:streams",
       "evenkeel:scale-resolver:{0b1c}:stream:log",
-      "evenkeel:scale-resolver:{0b1c}:lock:plan",
       "evenkeel:scale-resolver:{0b1c}:edge:wake",
     ]);
   });
@@ -61,7 +59,6 @@ describe("keys", () => {
           keys.counts(object),
           keys.streams(object),
           keys.stream(object, part),
-          keys.lock(object, part),
           keys.edge(object, part),
         ];
         expect(new Set(all.map(slotOf))).toEqual(new Set([crc16(Buffer.from(object)) % 16_384]));
@@ -78,7 +75,6 @@ describe("keys", () => {
         () => new Keys(bad),
         () => keys.records(bad),
         () => keys.stream("object", bad),
-        () => keys.lock("object", bad),
         () => keys.edge("object", bad),
       ]) {
         expect(make).toThrow(expect.objectContaining({ code: "EK_STATE_BAD_ARGUMENT" }));

@@ -13,7 +13,6 @@ export const SERVICE_OBJECT = "service";
  *     …:counts         hash    replica → "<end in ms of Redis's clock> <json>"
  *     …:streams        set     names of the object's streams, for `forget`
  *     …:stream:<name>  stream  entries with the one field `text`
- *     …:lock:<name>    string  token of the holder, with a TTL
  *     …:edge:<topic>   channel
  *     …:probe          string  written while Redis refuses writes, until it takes one
  */
@@ -42,10 +41,6 @@ export class Keys {
 
   stream(object: string, stream: string): string {
     return this.#key(object, `stream:${checkName("stream", stream)}`);
-  }
-
-  lock(object: string, name: string): string {
-    return this.#key(object, `lock:${checkName("lock", name)}`);
   }
 
   edge(object: string, topic: string): string {

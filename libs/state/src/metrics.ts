@@ -16,9 +16,6 @@ export const operations = [
   "read",
   "newest",
   "publish",
-  "acquire",
-  "renew",
-  "release",
 ] as const;
 
 export type Operation = (typeof operations)[number];

@@ -16,7 +16,6 @@ export interface State extends Component {
   readonly counters: Counters;
   readonly streams: Streams;
   readonly edges: Edges;
-  readonly locks: Locks;
   /**
    * False while the store does not answer or takes no writes; the condition `StateAvailable` says the same. It makes no process
    * unready.
@@ -26,7 +25,7 @@ export interface State extends Component {
   onAvailability(listener: (available: boolean) => void): () => void;
   /**
    * Deletes all that is kept of an object that is gone. Its tokens stay refused for a day, so that a late leader cannot revive
-   * it. Locks end by their own time.
+   * it.
    */
   forget(object: string, fence: Fence | "unfenced"): Promise<void>;
 }
@@ -149,24 +148,4 @@ export interface Edges {
   publish(object: string, topic: string, text: string): Promise<void>;
   /** Calls `listener`, which must not throw, until the returned function is called. Also possible while the state is away. */
   subscribe(object: string, topic: string, listener: (notice: Notice) => void): () => void;
-}
-
-/** Proof of an acquisition. */
-export interface Lock {
-  readonly object: string;
-  readonly name: string;
-  readonly token: string;
-}
-
-/**
- * Locks that end by themselves. They keep two from doing the same work, which saves effort; they do not make it safe, since the
- * holder can outlive its time without noticing. What must not happen twice carries a `Fence`.
- */
-export interface Locks {
-  /** Nothing when somebody holds it. `ttl` in milliseconds. */
-  acquire(object: string, name: string, ttl: number): Promise<Lock | undefined>;
-  /** Holds it `ttl` milliseconds from now on; false when it is not held by this token any more. */
-  renew(lock: Lock, ttl: number): Promise<boolean>;
-  /** False when it was not held by this token any more. */
-  release(lock: Lock): Promise<boolean>;
 }

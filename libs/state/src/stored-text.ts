@@ -5,11 +5,7 @@ import type { Counts, Version } from "./state.ts";
 
 /** 96 random bits: no two writes share a version. */
 export function newVersion(): Version {
-  return `v-${uniqueToken()}`;
-}
-
-export function uniqueToken(): string {
-  return randomBytes(12).toString("base64url");
+  return `v-${randomBytes(12).toString("base64url")}`;
 }
 
 /** `key` is named in the error. */

@@ -244,7 +244,6 @@ describeRedis("Redis that fails", () => {
 function everyCall(state: State): readonly (() => Promise<unknown>)[] {
   const object = randomUUID();
   const fence = { scope: "leader", token: 1n };
-  const lock = { object, name: "plan", token: "t" };
   return [
     () => state.records.get(object, "a"),
     () => state.records.list(object),
@@ -259,9 +258,6 @@ function everyCall(state: State): readonly (() => Promise<unknown>)[] {
     () => state.streams.read(object, "log", "start", 10),
     () => state.streams.newest(object, "log", 10),
     () => state.edges.publish(object, "wake", "a"),
-    () => state.locks.acquire(object, "plan", 1000),
-    () => state.locks.renew(lock, 1000),
-    () => state.locks.release(lock),
   ];
 }
 

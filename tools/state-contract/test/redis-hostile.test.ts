@@ -45,20 +45,17 @@ describeRedis("Redis with data of others", () => {
   });
 
   test("a key of another type is an error that names it", async () => {
-    const { records, counters, streams, locks } = opened.state;
+    const { records, counters, streams } = opened.state;
     const object = randomUUID();
     await server.ask(async (client) => {
       for (const key of [keys.records(object), keys.counts(object), keys.stream(object, "log")])
         await client.set(key, "x");
-      await client.rpush(keys.lock(object, "plan"), "x");
     });
     const naming = (key: string) => ({ code: "EK_STATE_CORRUPT", message: expect.stringContaining(key) });
     await expect(records.get(object, "a")).rejects.toMatchObject(naming(keys.records(object)));
     await expect(records.put(object, "a", 1, unfenced)).rejects.toMatchObject(naming(keys.records(object)));
     await expect(counters.sum(object)).rejects.toMatchObject(naming(keys.counts(object)));
     await expect(streams.append(object, "log", "a", 1)).rejects.toMatchObject(naming(keys.stream(object, "log")));
-    const lock = { object, name: "plan", token: "t" };
-    await expect(locks.release(lock)).rejects.toMatchObject(naming(keys.lock(object, "plan")));
   });
 
   test.each(["no time", "99999999999999 no json", "99999999999999 []", '99999999999999 {"held":"many"}'])(
@@ -146,7 +143,6 @@ describeRedis("Redis with data of others", () => {
         keys.counts(object),
         keys.streams(object),
         keys.stream(object, "log"),
-        keys.lock(object, "plan"),
       ].sort(),
     );
   });
@@ -194,12 +190,6 @@ async function useAll(state: State, object: string): Promise<void> {
   await state.counters.withdraw(object, "b");
   await state.streams.append(object, "log", "entry", 1);
   await state.edges.publish(object, "wake", "edge");
-  const [lock, left] = [
-    await state.locks.acquire(object, "plan", 60_000),
-    await state.locks.acquire(object, "act", 60_000),
-  ];
-  if (lock) await state.locks.renew(lock, 60_000);
-  if (left) await state.locks.release(left);
   expect(await state.records.list(object)).toHaveLength(1);
   expect(await state.counters.sum(object)).toEqual({ held: 1 });
   expect((await state.streams.read(object, "log", "start", 10)).entries).toHaveLength(1);

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test("records, tokens and streams outlive the process; counts and locks end with it", async () => {
+test("records, tokens and streams outlive the process; counts end with it", async () => {
   const object = randomUUID();
   const before = await openedState(`sqlite:${file}`);
   const version = await before.state.records.put(object, "value", 1, {
@@ -26,7 +26,6 @@ test("records, tokens and streams outlive the process; counts and locks end with
   });
   await before.state.streams.append(object, "log", "entry", 10);
   await before.state.counters.report(object, "a", { held: 1 }, 60_000);
-  await before.state.locks.acquire(object, "plan", 60_000);
   await before.close();
 
   const { state, close } = await openedState(`sqlite:${file}`);
@@ -35,7 +34,6 @@ test("records, tokens and streams outlive the process; counts and locks end with
   await expect(late).rejects.toMatchObject({ code: "EK_STATE_FENCED" });
   expect(await state.streams.newest(object, "log", 10)).toMatchObject([{ text: "entry" }]);
   expect(await state.counters.sum(object)).toEqual({});
-  expect(await state.locks.acquire(object, "plan", 60_000)).toBeDefined();
   await close();
 });
 
@@ -135,9 +133,30 @@ test("a state in memory says in the log that a restart forgets it", async () => 
   await close();
 });
 
-/** Runs steps on an open `state` in a process of its own, under `wrapper` if there is one. */
+test("a Node.js without SQLite runs everything but a state in SQLite, which says what it needs", () => {
+  const { stdout, stderr } = runNode(
+    `${openStateOf("redis://127.0.0.1:1")}
+    const embedded = openState("sqlite::memory:", { ...host, registry: new MetricRegistry() });
+    const fault = await Promise.resolve(embedded.start()).catch((error) => error);
+    process.stdout.write(JSON.stringify({ available: state.available, code: fault.code, version: fault.message.includes(process.version) }));`,
+    { flags: ["--no-experimental-sqlite"] },
+  );
+  expect({ stderr, ...(JSON.parse(stdout || "{}") as object) }).toEqual({
+    stderr: "",
+    available: false,
+    code: "EK_STATE_NO_SQLITE",
+    version: true,
+  });
+});
+
+/** Runs steps on an open `state` of `file` in a process of its own, under `wrapper` if there is one. */
 function runApart(steps: string, wrapper: readonly string[] = []) {
-  const script = `
+  return runNode(`${openStateOf(`sqlite:${file}`)}\n await state.start();\n ${steps}`, { wrapper });
+}
+
+/** The script that makes `state` of an address. */
+function openStateOf(address: string): string {
+  return `
     import { execFileSync } from "node:child_process";
     import { writeSync } from "node:fs";
     import { MetricRegistry } from "@evenkeel/metrics";
@@ -145,9 +164,14 @@ function runApart(steps: string, wrapper: readonly string[] = []) {
     import { openState } from "@evenkeel/state";
     const log = createLogger({ service: "s", level: "fatal", secrets: [], destination: process.stderr });
     const host = { service: "s", clock: systemClock, log, registry: new MetricRegistry(), deadline: 1000 };
-    const state = openState(${JSON.stringify(`sqlite:${file}`)}, host);
-    await state.start();
-    ${steps}`;
-  const line = [...wrapper, process.execPath, "--no-warnings", "--input-type=module", "--eval", script];
+    const state = openState(${JSON.stringify(address)}, host);`;
+}
+
+function runNode(
+  script: string,
+  { flags = [], wrapper = [] }: { flags?: readonly string[]; wrapper?: readonly string[] },
+) {
+  const node = [process.execPath, ...flags, "--no-warnings", "--input-type=module", "--eval", script];
+  const line = [...wrapper, ...node];
   return spawnSync(line[0] ?? "", line.slice(1), { encoding: "utf8", cwd: import.meta.dirname });
 }

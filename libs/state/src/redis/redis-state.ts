@@ -9,7 +9,6 @@ import { Calls } from "./calls.ts";
 import { type RedisAddress, RedisConnection } from "./connection.ts";
 import { RedisCounters } from "./redis-counters.ts";
 import { RedisEdges } from "./redis-edges.ts";
-import { RedisLocks } from "./redis-locks.ts";
 import { RedisRecords } from "./redis-records.ts";
 import { RedisStreams } from "./redis-streams.ts";
 
@@ -34,7 +33,6 @@ export class RedisState implements State {
   readonly counters: RedisCounters;
   readonly streams: RedisStreams;
   readonly edges: RedisEdges;
-  readonly locks: RedisLocks;
   readonly #options: RedisStateOptions;
   readonly #keys: Keys;
   readonly #availability: Availability;
@@ -62,7 +60,6 @@ export class RedisState implements State {
     this.records = new RedisRecords(calls, keys);
     this.counters = new RedisCounters(calls, keys);
     this.streams = new RedisStreams(calls, keys, new Tails(this.edges, clock));
-    this.locks = new RedisLocks(calls, keys);
     const common = { address, deadline, random, onError: (error: Error) => this.#noteError(error) };
     this.#commands = new RedisConnection({
       ...common,

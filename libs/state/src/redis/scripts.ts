@@ -116,20 +116,6 @@ end
 return {gap, redis.call('XRANGE', KEYS[1], from, '+', 'COUNT', ARGV[2])}
 `;
 
-/** keys: lock; token, ttl → "1" if held */
-const renew = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return '0' end
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return '1'
-`;
-
-/** keys: lock; token → "1" if it was held */
-const release = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return '0' end
-redis.call('DEL', KEYS[1])
-return '1'
-`;
-
 /** For ioredis, which sends each by its hash and loads it where the server does not know it. */
 export const scripts = {
   ekPut: { lua: put, numberOfKeys: 2 },
@@ -140,8 +126,6 @@ export const scripts = {
   ekCounts: { lua: counts, numberOfKeys: 1, readOnly: true },
   ekAppend: { lua: append, numberOfKeys: 2 },
   ekRead: { lua: read, numberOfKeys: 1, readOnly: true },
-  ekRenew: { lua: renew, numberOfKeys: 1 },
-  ekRelease: { lua: release, numberOfKeys: 1 },
 };
 
 type Script = (...keysAndArguments: readonly (string | number)[]) => Promise<unknown>;

@@ -1,7 +1,7 @@
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { explain } from "@evenkeel/runtime";
 import { IN_MEMORY } from "../address.ts";
-import { BadFile, FileInUse, Unavailable } from "../errors.ts";
+import { BadFile, FileInUse, NoSqlite, Unavailable } from "../errors.ts";
 import type { Operation } from "../metrics.ts";
 
 /** Raised with each change of the tables. A file with a higher one was written by a later version. */
@@ -23,13 +23,14 @@ const TABLES = `
 `;
 
 /**
- * Opens the file, or memory, and makes its tables. A file is locked to this process: edges, counters and locks live inside it,
- * so two would not see each other's. A commit is on disk when it returns.
+ * Opens the file, or memory, and makes its tables. A file is locked to this process: edges and counters live inside it, so two
+ * would not see each other's. A commit is on disk when it returns.
  */
-export function openDatabase(file: string): DatabaseSync {
+export async function openDatabase(file: string): Promise<DatabaseSync> {
+  const sqlite = await loadSqlite();
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(file, { timeout: 0 });
+    database = new sqlite.DatabaseSync(file, { timeout: 0 });
     if (file !== IN_MEMORY) {
       database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
     }
@@ -45,6 +46,13 @@ export function openDatabase(file: string): DatabaseSync {
     if (isBusy(error)) throw new FileInUse({ file }, { cause: error });
     throw new BadFile({ file, fault: explain(error) }, { cause: error });
   }
+}
+
+/** Loaded only when it is needed: older versions of Node.js do not have it, and state in Redis does not use it. */
+function loadSqlite() {
+  return import("node:sqlite").catch((cause: unknown) => {
+    throw new NoSqlite({ version: process.version }, { cause });
+  });
 }
 
 /** Runs `work` as a whole or not at all. */

@@ -6,8 +6,8 @@ import type { Fence, State } from "../state.ts";
 import { Tails } from "../tail.ts";
 import { Calls } from "./calls.ts";
 import { openDatabase } from "./database.ts";
+import { EmbeddedCounters } from "./embedded-counters.ts";
 import { EmbeddedEdges } from "./embedded-edges.ts";
-import { EmbeddedCounters, EmbeddedLocks } from "./embedded-leases.ts";
 import { SqliteRecords } from "./sqlite-records.ts";
 import { SqliteStreams } from "./sqlite-streams.ts";
 
@@ -26,7 +26,6 @@ export class SqliteState implements State {
   readonly counters: EmbeddedCounters;
   readonly streams: SqliteStreams;
   readonly edges: EmbeddedEdges;
-  readonly locks: EmbeddedLocks;
   readonly #options: SqliteStateOptions;
   readonly #availability: Availability;
   readonly #calls: Calls;
@@ -40,7 +39,6 @@ export class SqliteState implements State {
     this.counters = new EmbeddedCounters(clock, metrics);
     this.edges = new EmbeddedEdges(log, metrics);
     this.streams = new SqliteStreams(this.#calls, this.edges, new Tails(this.edges, clock));
-    this.locks = new EmbeddedLocks(clock, metrics);
   }
 
   get available(): boolean {
@@ -56,9 +54,9 @@ export class SqliteState implements State {
     this.counters.forget(object);
   }
 
-  start(): void {
+  async start(): Promise<void> {
     const { file, log } = this.#options;
-    this.#calls.open(openDatabase(file));
+    this.#calls.open(await openDatabase(file));
     this.#availability.set(true);
     if (file === IN_MEMORY) log.info("the state is in memory: a restart forgets it");
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "@jest/globals";
 import type { Replicas } from "./state.contract.ts";
-import type { Fence, Version } from "./state.ts";
+import type { Fence, Version } from "../state.ts";
 
 const unfenced = { expected: "any", fence: "unfenced" } as const;
 const leader = (token: bigint): Fence => ({ scope: "leader", token });

@@ -3,7 +3,7 @@ import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { CodedError } from "@evenkeel/runtime";
 import type { Replicas } from "./state.contract.ts";
-import type { State, Version, WriteTerms } from "./state.ts";
+import type { State, Version, WriteTerms } from "../state.ts";
 
 /** What a client may do next. `expected` picks from the versions that were ever seen, so that stale ones come up. */
 interface Step {

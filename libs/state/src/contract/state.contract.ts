@@ -2,17 +2,16 @@ import { afterAll, beforeAll, describe } from "@jest/globals";
 import { countersContract } from "./counters.contract.ts";
 import { decisionsContract } from "./decisions.contract.ts";
 import { edgesContract } from "./edges.contract.ts";
-import { locksContract } from "./locks.contract.ts";
 import { modelContract } from "./model.contract.ts";
 import { recordsContract } from "./records.contract.ts";
-import type { State } from "./state.ts";
+import type { State } from "../state.ts";
 import { streamsContract } from "./streams.contract.ts";
 
 /** One home of the state, as the contract needs it. */
 export interface StateHarness {
   /** A handle on the same store with each call; on Redis another client. */
   readonly open: () => Promise<State>;
-  /** Lets time pass on the clock by which the store ends counts and locks. */
+  /** Lets time pass on the clock by which the store ends counts. */
   readonly elapse: (milliseconds: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -50,7 +49,6 @@ export function stateContract(home: string, start: () => Promise<StateHarness>):
     describe("counters", () => countersContract(given));
     describe("streams", () => streamsContract(given));
     describe("edges", () => edgesContract(given));
-    describe("locks", () => locksContract(given));
     describe("decisions", () => decisionsContract(given));
   });
 }

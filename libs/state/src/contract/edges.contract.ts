@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "@jest/globals";
 import type { Replicas } from "./state.contract.ts";
-import type { Edges, Notice } from "./state.ts";
+import type { Edges, Notice } from "../state.ts";
 
 export function edgesContract(given: () => Replicas): void {
   test("the first notice is a gap: what was published before may have been missed", async () => {

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { createLogger, type Decision, systemClock } from "@evenkeel/runtime";
-import { DecisionStream } from "./decision-stream.ts";
+import { DecisionStream } from "../decisions/decision-stream.ts";
 import type { Replicas } from "./state.contract.ts";
-import type { State } from "./state.ts";
+import type { State } from "../state.ts";
 
 export function decisionsContract(given: () => Replicas): void {
   test("another replica lists decisions, the newest first, by filter and limit", async () => {

@@ -13,8 +13,8 @@ import {
   sleep,
 } from "@evenkeel/runtime";
 import { parseDecision } from "./decision-text.ts";
-import { SERVICE_OBJECT } from "./keys.ts";
-import type { State } from "./state.ts";
+import { SERVICE_OBJECT } from "../keys.ts";
+import type { State } from "../state.ts";
 
 const STREAM = "decisions";
 

@@ -3,7 +3,7 @@ import { MetricRegistry } from "@evenkeel/metrics";
 import { createLogger, type Decision, DecisionRing, type DecisionSource } from "@evenkeel/runtime";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { DecisionStream } from "./decision-stream.ts";
-import { openState } from "./open-state.ts";
+import { openState } from "../open-state.ts";
 
 const RUNNING = { signal: new AbortController().signal, fail: () => undefined };
 
