@@ -7,7 +7,7 @@ import {
   ScaledObjectRef,
 } from "./generated/externalscaler/externalscaler.ts";
 import type { Served } from "./server/served.ts";
-import { any, startServer, until } from "./testing.ts";
+import { any, startServer, until } from "./testing/rpc-world.ts";
 
 const open = "anyone" as const;
 

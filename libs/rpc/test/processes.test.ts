@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
 import { decisionsV1, resolverV1 } from "../src/index.ts";
-import { read, startPeer, until } from "../src/testing.ts";
+import { read, startPeer, until } from "../src/testing/rpc-world.ts";
 
 const program = fileURLToPath(new URL("sample-service.ts", import.meta.url));
 

@@ -1,6 +1,6 @@
 import { type Decider, main, runtimeSettings, type Snapshot } from "@evenkeel/runtime";
 import { decisionsService, rpcContradictions, rpcServer, rpcSettings, rpcTransport } from "../src/index.ts";
-import { resolver } from "../src/testing.ts";
+import { resolver } from "../src/testing/rpc-world.ts";
 
 const decider: Decider<Snapshot & { readonly beat: number }> = {
   actions: ["beat"],

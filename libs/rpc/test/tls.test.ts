@@ -6,8 +6,8 @@ import { describe, expect, test } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { systemClock } from "@evenkeel/runtime";
 import { CertificateFiles, resolverV1 } from "../src/index.ts";
-import { any, endless, rememberedLog, resolver, startPeer, startServer, until } from "../src/testing.ts";
-import { Authority, type Files } from "./certificates.ts";
+import { any, endless, rememberedLog, resolver, startPeer, startServer, until } from "../src/testing/rpc-world.ts";
+import { Authority, type Files } from "../src/testing/certificates.ts";
 
 /** Reads the files once and then only when told to, until the test's end. */
 async function certificatesOf(files: Partial<Files>) {

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "@jest/globals";
 import { sleep, systemClock } from "./clock.ts";
-import { FakeClock } from "./fake-clock.ts";
+import { FakeClock } from "./testing/fake-clock.ts";
 
 describe("sleep", () => {
   test("resolves when its time is over and not before", async () => {

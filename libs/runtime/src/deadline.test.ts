@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "@jest/globals";
 import { aborted, withDeadline } from "./deadline.ts";
-import { FakeClock } from "./fake-clock.ts";
+import { FakeClock } from "./testing/fake-clock.ts";
 
 /** Work that never ends and ignores its signal. */
 const deaf = () => new Promise<never>(() => undefined);

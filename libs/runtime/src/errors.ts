@@ -17,7 +17,7 @@ export const UnknownVerb = defineError({
 export const PortInUse = defineError({
   code: "EK_RUNTIME_PORT_IN_USE",
   recovery: "terminal",
-  message: "the {door} server cannot listen on {address}: the port is in use; choose another with {flag}",
+  message: "the {server} server cannot listen on {address}: the port is in use; choose another with {flag}",
   remedy:
     "End the process that holds the port, or give this one another. Two services on one host need different ports.",
 });
@@ -25,7 +25,7 @@ export const PortInUse = defineError({
 export const CannotListen = defineError({
   code: "EK_RUNTIME_CANNOT_LISTEN",
   recovery: "terminal",
-  message: "the {door} server cannot listen on {address}; see {flag} and --listen-host",
+  message: "the {server} server cannot listen on {address}; see {flag} and --listen-host",
   remedy:
     "The cause follows in the line: an address that is not this host's, or a port below 1024 without the right to it.",
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { defineError } from "./error.ts";
-import { FakeHost } from "./fake-host.ts";
+import { FakeHost } from "./testing/fake-host.ts";
 import { MASKED } from "./scrub.ts";
 
 const Refused = defineError({ code: "EK_TEST_REFUSED", recovery: "terminal", message: "refused {n}", remedy: "Ask." });

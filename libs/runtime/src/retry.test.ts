@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { CodedError, defineError } from "./error.ts";
-import { FakeClock } from "./fake-clock.ts";
+import { FakeClock } from "./testing/fake-clock.ts";
 import { fullJitter, retry, type RetryOptions } from "./retry.ts";
 
 const Busy = defineError({ code: "EK_TEST_BUSY", recovery: "retryable", message: "busy {n}", remedy: "Wait." });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { gauge } from "@evenkeel/metrics";
 import type { Decider, Snapshot } from "./decision/index.ts";
-import { FakeClock } from "./fake-clock.ts";
-import { FakeHost } from "./fake-host.ts";
+import { FakeClock } from "./testing/fake-clock.ts";
+import { FakeHost } from "./testing/fake-host.ts";
 import { type Leadership, termUntil } from "./lifecycle/index.ts";
 import { Service } from "./service.ts";
 import { readSettings, runtimeSettings, setting, splitCommandLine } from "./settings/index.ts";
@@ -52,8 +52,8 @@ async function run({ host, service }: Stage) {
   const exit = service.run();
   while (!host.lines.some(({ phase }) => phase === "ready")) await new Promise((resolve) => setImmediate(resolve));
   const { ports } = host.lines.find(({ phase }) => phase === "ready") as unknown as { ports: Record<string, number> };
-  const ask = async (door: "admin" | "health", path: string) => {
-    const response = await fetch(`http://127.0.0.1:${ports[door] ?? 0}${path}`);
+  const ask = async (server: "admin" | "health", path: string) => {
+    const response = await fetch(`http://127.0.0.1:${ports[server] ?? 0}${path}`);
     return `${response.status} ${await response.text()}`;
   };
   return { ask, exit };
@@ -146,10 +146,10 @@ describe("a service", () => {
     expect(() => host.stdout.emit("error", new Error("EPIPE"))).not.toThrow();
   });
 
-  test("drains the doors that were opened", async () => {
+  test("drains the servers that were opened", async () => {
     const stage = build(["--shutdown-delay=0"]);
     let drained = false;
-    stage.service.open({ name: "door", port: 1, drain: () => Promise.resolve(Number((drained = true)) - 1) });
+    stage.service.open({ name: "server", port: 1, drain: () => Promise.resolve(Number((drained = true)) - 1) });
     const { exit } = await run(stage);
     stage.host.emit("SIGTERM", "SIGTERM");
     await stage.clock.advance(0);

@@ -5,11 +5,11 @@ import { type Decider, Decisions } from "./decision/index.ts";
 import type { Host } from "./host.ts";
 import {
   type Component,
-  type Door,
   type Leadership,
   Lifecycle,
   type Loop,
   periodically,
+  type Server,
   type Term,
 } from "./lifecycle/index.ts";
 import { createLogger, type Logger } from "./log.ts";
@@ -127,9 +127,9 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
     return this.#lifecycle.use(component);
   }
 
-  /** Adds a component that takes requests: on the way out it is drained first. */
-  open<D extends Door>(door: D): D {
-    return this.#lifecycle.open(door);
+  /** Adds a component that takes requests: at shutdown it is drained first. */
+  open<S extends Server>(server: S): S {
+    return this.#lifecycle.open(server);
   }
 
   /** Says who decides that this process leads. Without it, it does from start to stop. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { FakeClock } from "./fake-clock.ts";
+import { FakeClock } from "./testing/fake-clock.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
 /** Takes by name; `served` says who got a token and when. */

@@ -5,7 +5,7 @@ import type { trimDecider } from "./decide/trim.ts";
 import type { metrics } from "./metrics.ts";
 import { readLevel } from "./observe/level-file.ts";
 import { Lookout } from "./observe/lookout.ts";
-import { harbourDoor } from "./serve/harbour-door.ts";
+import { harbourServer } from "./serve/harbour-server.ts";
 import type { settings } from "./settings.ts";
 
 type Ballast = Pick<
@@ -19,7 +19,7 @@ export function composeBallast(service: Ballast): void {
   const { levelFile, target, tolerance, interval, listenHost, port } = settings;
 
   service.use(new Lookout(dirname(levelFile)));
-  service.open(harbourDoor(clock, log, listenHost, port));
+  service.open(harbourServer(clock, log, listenHost, port));
   service.leadEvery("trim", interval, async () => {
     const level = await readLevel(levelFile);
     metrics.level.set({}, level ?? NaN);

@@ -105,7 +105,7 @@ test.each([
   const fatal = ballast.lines.filter(({ level }) => level === "fatal");
   expect(fatal).toHaveLength(1);
   expect(fatal[0]).toMatchObject({ code: "EK_RUNTIME_UNHANDLED", msg: message });
-  expect(JSON.stringify(fatal[0])).toContain("harbour-door.ts");
+  expect(JSON.stringify(fatal[0])).toContain("harbour-server.ts");
 });
 
 test.each(["admin-port", "health-port", "port"])("a port that is taken is one line that names --%s", async (flag) => {

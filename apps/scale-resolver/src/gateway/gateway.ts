@@ -1,4 +1,4 @@
-import type { Clock, Component, Door, Logger } from "@evenkeel/runtime";
+import type { Clock, Component, Logger, Server } from "@evenkeel/runtime";
 import type { MetricRegistry, Metrics } from "@evenkeel/metrics";
 import { parseAddress, type State as SharedState } from "@evenkeel/state";
 import type { Autoscalers } from "../act/autoscalers.ts";
@@ -39,7 +39,7 @@ export interface GatewayOptions {
   /** Hears of each wake, and of more about it. */
   readonly woken: (key: string, wake: WakeRecord) => void;
   readonly use: (component: Component) => void;
-  readonly open: (door: Door) => void;
+  readonly open: (server: Server) => void;
 }
 
 /** The way of requests through this replica, and what it knows of them. */

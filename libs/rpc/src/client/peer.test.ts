@@ -7,7 +7,7 @@ import { NotFound } from "../errors.ts";
 import { ResolverDefinition, type WatchResponse } from "../generated/evenkeel/resolver/v1/resolver.ts";
 import { ExternalScalerDefinition } from "../generated/externalscaler/externalscaler.ts";
 import type { Served } from "../server/served.ts";
-import { any, resolver, startPeer, startServer, until } from "../testing.ts";
+import { any, resolver, startPeer, startServer, until } from "../testing/rpc-world.ts";
 
 /** A port on which something else than gRPC listens, until the test's end. */
 async function listening(server: Server | Http2Server) {

@@ -7,7 +7,7 @@ import { decisionsService } from "../decisions/decisions-service.ts";
 import { State } from "../generated/evenkeel/resolver/v1/resolver.ts";
 import type { RpcServerOptions } from "../server/rpc-server.ts";
 import type { Served } from "../server/served.ts";
-import { any, endless, rememberedLog, resolver, startServer, until } from "../testing.ts";
+import { any, endless, rememberedLog, resolver, startServer, until } from "../testing/rpc-world.ts";
 import { HEARTBEAT } from "./event-stream.ts";
 
 interface Level extends Snapshot {

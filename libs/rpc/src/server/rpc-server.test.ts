@@ -10,7 +10,7 @@ import { ServerReflectionService } from "nice-grpc-server-reflection";
 import { ServerReflectionRequest } from "nice-grpc-server-reflection/lib/proto/grpc/reflection/v1/reflection_pb.js";
 import { ResolverDefinition, State } from "../generated/evenkeel/resolver/v1/resolver.ts";
 import { CODE_TRAILER } from "../status.ts";
-import { any, endless, read, resolver, type Running, startServer, until } from "../testing.ts";
+import { any, endless, read, resolver, type Running, startServer, until } from "../testing/rpc-world.ts";
 
 function clientOf({ address }: Running) {
   const channel = createChannel(address);

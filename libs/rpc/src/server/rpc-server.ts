@@ -2,14 +2,20 @@ import type { MetricRegistry } from "@evenkeel/metrics";
 import {
   aborted,
   type Clock,
-  type Door,
   type HttpServer,
   type Logger,
   type Running,
   runtimeErrors,
+  type Server,
   sleep,
 } from "@evenkeel/runtime";
-import { type CallContext, createServer, type Server, ServerError, type TsProtoServiceDefinition } from "nice-grpc";
+import {
+  type CallContext,
+  createServer,
+  type Server as GrpcServer,
+  ServerError,
+  type TsProtoServiceDefinition,
+} from "nice-grpc";
 import { HealthDefinition, HealthServiceImpl, HealthState } from "nice-grpc-server-health";
 import { ServerReflection, ServerReflectionService } from "nice-grpc-server-reflection";
 import type { Authorizer } from "../auth/authorizer.ts";
@@ -50,17 +56,17 @@ const KEEPALIVE = { time: 30_000, timeout: 10_000 };
 const FLUSH = 3000;
 
 /**
- * gRPC as a door, with health and reflection. On the way out health says NOT_SERVING first; a drain then ends streams with OK, lets
- * calls with one answer finish, and takes no new ones.
+ * The gRPC server, with health and reflection. On shutdown health reports NOT_SERVING first; a drain then ends streams with OK, lets
+ * unary calls finish, and takes no new ones.
  */
-export class RpcServer implements Door {
+export class RpcServer implements Server {
   readonly name = "grpc";
   readonly #options: RpcServerOptions;
   readonly #log: Logger;
   readonly #calls: Calls;
   readonly #services: BoundService[] = [];
   readonly #health = HealthState();
-  readonly #server: Server;
+  readonly #server: GrpcServer;
   #port: number;
 
   constructor(options: RpcServerOptions) {
@@ -109,7 +115,7 @@ export class RpcServer implements Door {
     try {
       this.#port = await this.#server.listen(address, serverCredentials(transport, mtls));
     } catch (cause) {
-      const fields = { door: this.name, address, flag: "--grpc-port" };
+      const fields = { server: this.name, address, flag: "--grpc-port" };
       if (String(cause).includes("EADDRINUSE")) throw new runtimeErrors.PortInUse(fields);
       throw new runtimeErrors.CannotListen(fields, { cause });
     }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { Stage } from "../lifecycle/stage.ts";
+import { Stage } from "../testing/stage.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { HttpServer } from "./http-server.ts";
 
@@ -19,7 +19,7 @@ async function ask(path: string): Promise<[number, string]> {
 }
 
 test.each(["/livez", "/healthz"])("%s says ok in every phase, ready or not", async (path) => {
-  stage.open("door", () => new Promise(() => undefined));
+  stage.open("server", () => new Promise(() => undefined));
   stage.use("cache", { unready: () => "cold" });
   expect(await ask(path)).toEqual([200, "ok\n"]);
   await stage.run();
@@ -30,7 +30,7 @@ test.each(["/livez", "/healthz"])("%s says ok in every phase, ready or not", asy
 });
 
 test("/readyz says ok once the process runs and stops saying so with the signal", async () => {
-  stage.open("door", () => new Promise(() => undefined));
+  stage.open("server", () => new Promise(() => undefined));
   expect(await ask("/readyz")).toEqual([503, "lifecycle: starting\n"]);
   await stage.run();
   expect(await ask("/readyz")).toEqual([200, "ok\n"]);

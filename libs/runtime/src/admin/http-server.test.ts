@@ -2,7 +2,7 @@ import { Agent, get, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { defineError } from "../error.ts";
-import { FakeHost } from "../fake-host.ts";
+import { FakeHost } from "../testing/fake-host.ts";
 import { HttpServer, type HttpServerOptions } from "./http-server.ts";
 
 const servers: HttpServer[] = [];

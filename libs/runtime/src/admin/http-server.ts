@@ -3,7 +3,7 @@ import { networkInterfaces } from "node:os";
 import { fastify, type FastifyInstance } from "fastify";
 import { CodedError, explain } from "../error.ts";
 import { BadRequest, CannotListen, Internal, NoSuchPath, PortInUse } from "../errors.ts";
-import type { Door } from "../lifecycle/index.ts";
+import type { Server } from "../lifecycle/index.ts";
 import type { Logger } from "../log.ts";
 
 export interface HttpServerOptions {
@@ -18,8 +18,8 @@ export interface HttpServerOptions {
   readonly log?: Logger | undefined;
 }
 
-/** A fastify server as a door: bounded requests, errors with codes, a drain that ends. */
-export class HttpServer implements Door {
+/** A fastify server with bounded requests, coded errors and a bounded drain. */
+export class HttpServer implements Server {
   readonly name: string;
   /** Routes are added here before the process starts. */
   readonly routes: FastifyInstance;
@@ -74,7 +74,7 @@ export class HttpServer implements Door {
     try {
       await this.routes.listen({ host: host ?? everywhere(), port });
     } catch (cause) {
-      const fields = { door: this.name, address, flag: `--${flag}` };
+      const fields = { server: this.name, address, flag: `--${flag}` };
       if ((cause as NodeJS.ErrnoException).code === "EADDRINUSE") throw new PortInUse(fields);
       throw new CannotListen(fields, { cause });
     }

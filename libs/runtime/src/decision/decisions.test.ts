@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
-import { FakeHost } from "../fake-host.ts";
+import { FakeHost } from "../testing/fake-host.ts";
 import type { Decider, Decision, Snapshot } from "./decision.ts";
 import { Decisions, type DecisionsOptions } from "./decisions.ts";
 import { parseRecording, replay } from "./recording.ts";

@@ -21,7 +21,7 @@ export interface Component {
 }
 
 /** A component that takes requests from outside. */
-export interface Door extends Component {
+export interface Server extends Component {
   /** Where it listens, once started. */
   readonly port: number;
   /**

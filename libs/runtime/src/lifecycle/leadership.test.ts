@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { FakeClock } from "../fake-clock.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
 import { LeaderLoops, type Leadership, type Loop, soleLeadership, type Term, termUntil } from "./leadership.ts";
 
 const settle = () => new FakeClock().advance(0);

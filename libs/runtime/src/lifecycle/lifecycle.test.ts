@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { defineError } from "../error.ts";
-import type { Door } from "./component.ts";
-import { DELAY, DRAIN, Stage } from "./stage.ts";
+import type { Server } from "./component.ts";
+import { DELAY, DRAIN, Stage } from "../testing/stage.ts";
 
 const never = () => new Promise<never>(() => undefined);
 const Refused = defineError({
@@ -112,7 +112,7 @@ describe("the stop after a signal", () => {
   test.each<NodeJS.Signals>(["SIGTERM", "SIGINT"])("%s goes its way in order and exits 0", async (signal) => {
     const stage = new Stage();
     stage.use("a");
-    stage.open("door", () => new Promise((resolve) => stage.clock.schedule(700, () => resolve(0))));
+    stage.open("server", () => new Promise((resolve) => stage.clock.schedule(700, () => resolve(0))));
     stage.use("c");
     stage.lead("loop");
     await stage.run();
@@ -120,7 +120,7 @@ describe("the stop after a signal", () => {
     await stage.signal(signal, DELAY - 1);
     expect(stage.events).toEqual(["0 end loop"]);
     await stage.clock.advance(DRAIN);
-    expect(stage.events).toEqual(["0 end loop", "5000 drain door", "5700 stop c", "5700 stop door", "5700 stop a"]);
+    expect(stage.events).toEqual(["0 end loop", "5000 drain server", "5700 stop c", "5700 stop server", "5700 stop a"]);
     expect(stage.phases).toEqual(["ready", "not ready", "leader loops stopped", "delay", "drain", "stopped"]);
     expect(stage.code).toBe(0);
   });
@@ -128,7 +128,7 @@ describe("the stop after a signal", () => {
   test("is told to every component and shown to probes at once", async () => {
     const stage = new Stage();
     stage.use("a");
-    stage.open("door");
+    stage.open("server");
     await stage.run();
     expect(stage.running.get("a")?.signal.aborted).toBe(false);
     await stage.signal("SIGTERM", 0);
@@ -136,7 +136,7 @@ describe("the stop after a signal", () => {
     expect(stage.lifecycle.unready()).toEqual([{ name: "lifecycle", reason: "stopping" }]);
   });
 
-  test("does not wait for load balancers where there is no door", async () => {
+  test("does not wait for load balancers where there is no server", async () => {
     const stage = new Stage();
     stage.use("a");
     await stage.run();
@@ -144,16 +144,16 @@ describe("the stop after a signal", () => {
     expect(stage.code).toBe(0);
   });
 
-  test("leaves neither timers nor listeners behind", async () => {
+  test("leaves neither timers nor servers behind", async () => {
     const stage = new Stage();
-    stage.open("door");
+    stage.open("server");
     stage.lead("loop");
     await stage.run();
     await stage.signal("SIGTERM", DELAY);
     expect([stage.code, stage.clock.pending, stage.host.eventNames()]).toEqual([0, 0, []]);
   });
 
-  test("drains all doors at the same time", async () => {
+  test("drains all servers at the same time", async () => {
     const stage = new Stage();
     for (const name of ["a", "b"]) {
       stage.open(name, () => new Promise((resolve) => stage.clock.schedule(DRAIN - 1, () => resolve(0))));
@@ -167,24 +167,24 @@ describe("the stop after a signal", () => {
 
   test("cuts what outlasts the drain, says how many requests that were, and is still orderly", async () => {
     const stage = new Stage();
-    stage.open("door", (deadline) => new Promise((resolve) => deadline.addEventListener("abort", () => resolve(3))));
+    stage.open("server", (deadline) => new Promise((resolve) => deadline.addEventListener("abort", () => resolve(3))));
     await stage.run();
     await stage.signal("SIGTERM", DELAY + DRAIN);
-    expect(stage.host.lines).toContainEqual(expect.objectContaining({ level: "warn", component: "door", cut: 3 }));
+    expect(stage.host.lines).toContainEqual(expect.objectContaining({ level: "warn", component: "server", cut: 3 }));
     expect([stage.code, stage.clock.pending]).toEqual([0, 0]);
   });
 
-  test.each<[string, Door["drain"], string]>([
-    ["does not end", never, "door did not stop cleanly: draining door took longer than 21000 ms"],
-    ["fails", () => Promise.reject(new Error("stuck")), "door did not stop cleanly: stuck"],
+  test.each<[string, Server["drain"], string]>([
+    ["does not end", never, "server did not stop cleanly: draining server took longer than 21000 ms"],
+    ["fails", () => Promise.reject(new Error("stuck")), "server did not stop cleanly: stuck"],
   ])("goes on when a drain %s, and exits 1", async (_name, drain, message) => {
     const stage = new Stage();
     stage.use("a");
-    stage.open("door", drain);
+    stage.open("server", drain);
     await stage.run();
     await stage.signal("SIGTERM");
     expect(stage.complaints).toEqual([`error EK_RUNTIME_STOP_FAILED ${message}`]);
-    expect(stage.events.map((event) => event.replace(/^\d+ /, "")).slice(-2)).toEqual(["stop door", "stop a"]);
+    expect(stage.events.map((event) => event.replace(/^\d+ /, "")).slice(-2)).toEqual(["stop server", "stop a"]);
     expect(stage.code).toBe(1);
   });
 
@@ -220,7 +220,7 @@ describe("the stop after a signal", () => {
   test("fits into Kubernetes' grace period of 30 s even when requests and one component hang", async () => {
     const stage = new Stage();
     stage.use("a", { stop: never });
-    stage.open("door", never);
+    stage.open("server", never);
     stage.lead("loop");
     await stage.run();
     await stage.signal("SIGTERM", 30_000);
@@ -243,7 +243,7 @@ describe("the stop after a signal", () => {
 
 test("a leader loop that takes its time takes it off the delay and the drain, not on top of them", async () => {
   const stage = new Stage();
-  stage.open("door", never);
+  stage.open("server", never);
   stage.lifecycle.leaders.add("slow", async ({ signal }) => {
     await new Promise((resolve) => signal.addEventListener("abort", resolve));
     await new Promise((resolve) => stage.clock.schedule(8000, () => resolve(undefined)));
@@ -251,20 +251,20 @@ test("a leader loop that takes its time takes it off the delay and the drain, no
   await stage.run();
   stage.events.length = 0;
   await stage.signal("SIGTERM");
-  expect(stage.events).toEqual(["8000 drain door", `${DELAY + DRAIN + 1000} stop door`]);
+  expect(stage.events).toEqual(["8000 drain server", `${DELAY + DRAIN + 1000} stop server`]);
 });
 
 describe("a death", () => {
   test("stops the process in order but without the delay, says who and why, and exits 1", async () => {
     const stage = new Stage();
     stage.use("a");
-    stage.open("door");
+    stage.open("server");
     stage.lead("loop");
     await stage.run(1000);
     stage.running.get("a")?.fail(new Error("the connection is gone"));
     await stage.clock.advance(0);
     expect(stage.code).toBe(1);
-    expect(stage.events.slice(3)).toEqual(["1000 end loop", "1000 drain door", "1000 stop door", "1000 stop a"]);
+    expect(stage.events.slice(3)).toEqual(["1000 end loop", "1000 drain server", "1000 stop server", "1000 stop a"]);
     expect(stage.complaints).toEqual(["fatal EK_RUNTIME_COMPONENT_DIED a died: the connection is gone"]);
     expect(stage.phases).not.toContain("delay");
   });
@@ -292,7 +292,7 @@ describe("a death", () => {
   test("while stopping is reported and makes the exit code 1", async () => {
     const stage = new Stage();
     stage.use("a");
-    stage.open("door");
+    stage.open("server");
     await stage.run();
     await stage.signal("SIGTERM", 10);
     stage.running.get("a")?.fail(new Error("late"));
@@ -327,7 +327,7 @@ describe("a death", () => {
     ["unhandledRejection", "rejection"],
   ])("by an %s takes the same way and shows the stack", async (event, origin) => {
     const stage = new Stage();
-    stage.open("door");
+    stage.open("server");
     await stage.run();
     const surprise = new TypeError("x is undefined");
     stage.host.emit(event, surprise, "origin");
@@ -358,7 +358,7 @@ describe("a second signal", () => {
     ["SIGINT", 130],
   ])("%s exits at once with %d", async (signal, code) => {
     const stage = new Stage();
-    stage.open("door", never);
+    stage.open("server", never);
     await stage.run();
     await stage.signal("SIGTERM", 10);
     expect(stage.host.exits).toEqual([]);

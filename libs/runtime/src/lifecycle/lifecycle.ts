@@ -4,7 +4,7 @@ import { CodedError, explain } from "../error.ts";
 import { ComponentDied, DeadlineExceeded, SecondSignal, StartFailed, StopFailed, Unhandled } from "../errors.ts";
 import type { Host } from "../host.ts";
 import type { Logger } from "../log.ts";
-import type { Component, Door } from "./component.ts";
+import type { Component, Server } from "./component.ts";
 import { LeaderLoops } from "./leadership.ts";
 
 export type Phase = "starting" | "running" | "stopping";
@@ -14,7 +14,7 @@ type Cause = { readonly signal: NodeJS.Signals } | { readonly error: CodedError 
 
 const signalNumbers: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 2, SIGTERM: 15 };
 
-/** How long each of the rest may take to stop once the doors are closed, in milliseconds. */
+/** How long each of the rest may take to stop once the servers are closed, in milliseconds. */
 const STOP_TIME = 2000;
 
 /** How long what was told to give up has for doing so, in milliseconds. */
@@ -33,7 +33,7 @@ export interface LifecycleOptions {
 /**
  * Starts components in order and stops them in reverse:
  *
- *     SIGTERM ─▶ not ready ─▶ leader loops end, lease released ─▶ delay ─▶ doors close and drain ─▶ the rest stops ─▶ exit 0
+ *     SIGTERM ─▶ not ready ─▶ leader loops end, lease released ─▶ delay ─▶ servers close and drain ─▶ the rest stops ─▶ exit 0
  *
  * A second signal exits at once with 128 + its number. A component's death or an unhandled error takes the same way without the
  * delay and exits 1. With the default settings the whole way fits into Kubernetes' grace period of 30 s.
@@ -42,7 +42,7 @@ export class Lifecycle {
   readonly leaders = new LeaderLoops();
   readonly #options: LifecycleOptions;
   readonly #components: Component[] = [];
-  readonly #doors = new Set<Door>();
+  readonly #servers = new Set<Server>();
   readonly #stopping = new AbortController();
   readonly #cause = Promise.withResolvers<Cause>();
   #phase: Phase = "starting";
@@ -63,9 +63,9 @@ export class Lifecycle {
   }
 
   /** Adds a component that takes requests: it is drained before anything else but the leader loops stops. */
-  open<D extends Door>(door: D): D {
-    this.#doors.add(door);
-    return this.use(door);
+  open<S extends Server>(server: S): S {
+    this.#servers.add(server);
+    return this.use(server);
   }
 
   /** Each component's reason for not being ready; empty when the process may get traffic. */
@@ -129,33 +129,33 @@ export class Lifecycle {
     const { clock, shutdownDelay, drainTimeout } = this.#options;
     const began = clock.monotonic();
     const left = (budget: number) => Math.max(0, began + budget - clock.monotonic());
-    const isDoor = (component: Component): component is Door => this.#doors.has(component as Door);
-    const doors = started.filter(isDoor);
-    const delay = delayed && doors.length > 0 ? shutdownDelay : 0;
+    const isServer = (component: Component): component is Server => this.#servers.has(component as Server);
+    const servers = started.filter(isServer);
+    const delay = delayed && servers.length > 0 ? shutdownDelay : 0;
     if (started.includes(this.leaders) && (await this.#stopOne(this.leaders, delay + drainTimeout))) {
       this.#say("leader loops stopped", "leader loops have ended and the lease is released");
     }
-    if (delayed && doors.length > 0) {
+    if (delayed && servers.length > 0) {
       this.#say("delay", `taking requests for ${Math.round(left(delay))} ms more, until load balancers know`);
       await sleep(clock, left(delay));
     }
     const drain = left(delay + drainTimeout);
-    if (doors.length > 0) this.#say("drain", `no new requests; those in flight have ${Math.round(drain)} ms`);
-    await Promise.all(doors.map((door) => this.#drain(door, drain)));
+    if (servers.length > 0) this.#say("drain", `no new requests; those in flight have ${Math.round(drain)} ms`);
+    await Promise.all(servers.map((server) => this.#drain(server, drain)));
     for (const component of started.toReversed()) {
       if (component !== this.leaders) await this.#stopOne(component, STOP_TIME);
     }
     this.#say("stopped", "stopped");
   }
 
-  async #drain(door: Door, milliseconds: number): Promise<void> {
+  async #drain(server: Server, milliseconds: number): Promise<void> {
     const { log } = this.#options;
-    const what = `draining ${door.name}`;
+    const what = `draining ${server.name}`;
     try {
-      const cut = await this.#within(milliseconds, what, (deadline) => door.drain(deadline));
-      if (cut > 0) log.warn({ component: door.name, cut }, `${cut} requests did not end in time and were cut`);
+      const cut = await this.#within(milliseconds, what, (deadline) => server.drain(deadline));
+      if (cut > 0) log.warn({ component: server.name, cut }, `${cut} requests did not end in time and were cut`);
     } catch (error) {
-      this.#unclean(new StopFailed({ component: door.name }, { cause: error }));
+      this.#unclean(new StopFailed({ component: server.name }, { cause: error }));
     }
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { FakeClock } from "../fake-clock.ts";
-import { FakeHost } from "../fake-host.ts";
+import { FakeClock } from "../testing/fake-clock.ts";
+import { FakeHost } from "../testing/fake-host.ts";
 import { sleep } from "../clock.ts";
 import { termUntil } from "./leadership.ts";
 import { periodically } from "./periodically.ts";

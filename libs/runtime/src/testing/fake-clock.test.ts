@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { sleep } from "./clock.ts";
+import { sleep } from "../clock.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 describe("a fake clock", () => {

@@ -1,7 +1,7 @@
-import { FakeClock } from "../fake-clock.ts";
-import { FakeHost } from "../fake-host.ts";
-import type { Component, Door, Running } from "./component.ts";
-import { Lifecycle } from "./lifecycle.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { FakeHost } from "./fake-host.ts";
+import type { Component, Server, Running } from "../lifecycle/component.ts";
+import { Lifecycle } from "../lifecycle/lifecycle.ts";
 
 export const DELAY = 5000;
 export const DRAIN = 20_000;
@@ -46,7 +46,7 @@ export class Stage {
     this.lifecycle.use(this.component(name, parts));
   }
 
-  open(name: string, drain: Door["drain"] = () => Promise.resolve(0), parts: Partial<Component> = {}): void {
+  open(name: string, drain: Server["drain"] = () => Promise.resolve(0), parts: Partial<Component> = {}): void {
     this.lifecycle.open({
       ...this.component(name, parts),
       port: 8012,

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
-import type { Host } from "./host.ts";
-import { createLogger, type Logger } from "./log.ts";
+import type { Host } from "../host.ts";
+import { createLogger, type Logger } from "../log.ts";
 
 /** A line of the log, parsed. */
 export type LogLine = Readonly<Record<string, unknown>>;
