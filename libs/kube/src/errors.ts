@@ -1,5 +1,5 @@
 import { defineError } from "@evenkeel/runtime";
-import { defineRefusal } from "./refusal.ts";
+import { defineRefusal } from "./wire/refusal.ts";
 
 // How the client finds the API server and proves who it is.
 

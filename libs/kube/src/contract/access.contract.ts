@@ -1,7 +1,14 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import type { KubeClient } from "../client.ts";
+import type { KubeClient } from "../wire/client.ts";
 import * as errors from "../errors.ts";
-import { configMaps, leases, roleBindings, roles, subjectAccessReviews, tokenReviews } from "../resource-types.ts";
+import {
+  configMaps,
+  leases,
+  roleBindings,
+  roles,
+  subjectAccessReviews,
+  tokenReviews,
+} from "../objects/resource-types.ts";
 import { eventually, refused, WatchReader, type World } from "./world.ts";
 
 const USER = "contract-user";

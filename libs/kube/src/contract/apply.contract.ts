@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import * as errors from "../errors.ts";
-import { type ConfigMap, type Deployment, deployments } from "../resource-types.ts";
+import { type ConfigMap, type Deployment, deployments } from "../objects/resource-types.ts";
 import { pausedDeployment } from "./objects.ts";
 import { isGone, nameOf, refused, type World } from "./world.ts";
 

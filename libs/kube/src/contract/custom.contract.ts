@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import * as errors from "../errors.ts";
-import type { Resource } from "../resource.ts";
-import { customResourceDefinitions } from "../resource-types.ts";
+import type { Resource } from "../objects/resource.ts";
+import { customResourceDefinitions } from "../objects/resource-types.ts";
 import { eventually, nameOf, refused, WatchReader, type World } from "./world.ts";
 import { createWidgetType, type Widget, widgetDefinition, widgets } from "./widgets.ts";
 

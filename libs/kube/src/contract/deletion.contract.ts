@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import * as errors from "../errors.ts";
-import type { OwnerReference } from "../object.ts";
-import { type ConfigMap, namespaces } from "../resource-types.ts";
+import type { OwnerReference } from "../objects/object.ts";
+import { type ConfigMap, namespaces } from "../objects/resource-types.ts";
 import { eventually, isGone, nameOf, refused, WatchReader, type World } from "./world.ts";
 
 const FINALIZER = "example.com/contract";

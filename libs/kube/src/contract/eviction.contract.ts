@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import * as errors from "../errors.ts";
-import { evict } from "../evict.ts";
-import { podDisruptionBudgets, type Pod, pods } from "../resource-types.ts";
+import { evict } from "../objects/evict.ts";
+import { podDisruptionBudgets, type Pod, pods } from "../objects/resource-types.ts";
 import { idlePod, readyStatus } from "./objects.ts";
 import { eventually, isGone, nameOf, refused, type World } from "./world.ts";
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import * as errors from "../errors.ts";
-import type { ListOptions } from "../resource.ts";
-import { pods } from "../resource-types.ts";
+import type { ListOptions } from "../objects/resource.ts";
+import { pods } from "../objects/resource-types.ts";
 import { idlePod } from "./objects.ts";
 import { refused, type World } from "./world.ts";
 

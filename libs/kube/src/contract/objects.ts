@@ -1,4 +1,4 @@
-import type { Deployment, Pod } from "../resource-types.ts";
+import type { Deployment, Pod } from "../objects/resource-types.ts";
 
 const template = (app: string): object => ({
   metadata: { labels: { app } },

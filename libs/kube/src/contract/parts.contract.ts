@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import * as errors from "../errors.ts";
-import { type Deployment, deployments, type Pod, pods } from "../resource-types.ts";
+import { type Deployment, deployments, type Pod, pods } from "../objects/resource-types.ts";
 import { idlePod, pausedDeployment, readyStatus } from "./objects.ts";
 import { eventually, nameOf, refused, type World } from "./world.ts";
 

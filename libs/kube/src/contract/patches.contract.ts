@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import * as errors from "../errors.ts";
-import type { JsonPatchOperation } from "../resource.ts";
-import { deployments } from "../resource-types.ts";
+import type { JsonPatchOperation } from "../objects/resource.ts";
+import { deployments } from "../objects/resource-types.ts";
 import { pausedDeployment } from "./objects.ts";
 import { nameOf, refused, type World } from "./world.ts";
 

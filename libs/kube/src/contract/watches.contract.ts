@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import * as errors from "../errors.ts";
-import { configMaps } from "../resource-types.ts";
+import { configMaps } from "../objects/resource-types.ts";
 import { createWidgetType, widgets } from "./widgets.ts";
 import { eventually, nameOf, refused, WatchReader, type World } from "./world.ts";
 

@@ -1,5 +1,5 @@
-import type { KubeObject, ResourceTypeOf } from "../object.ts";
-import { type CustomResourceDefinition, customResourceDefinitions } from "../resource-types.ts";
+import type { KubeObject, ResourceTypeOf } from "../objects/object.ts";
+import { type CustomResourceDefinition, customResourceDefinitions } from "../objects/resource-types.ts";
 import { eventually, type World } from "./world.ts";
 
 /** The suite's own custom resource: one field for each thing that a schema can say. */

@@ -1,11 +1,11 @@
 import { expect } from "@jest/globals";
 import { type CodedError, sleep, systemClock } from "@evenkeel/runtime";
-import type { KubeClient } from "../client.ts";
+import type { KubeClient } from "../wire/client.ts";
 import { AlreadyExists } from "../errors.ts";
-import type { KubeObject, ObjectName } from "../object.ts";
-import type { Refusal } from "../refusal.ts";
-import type { Resource, WatchEvent, WatchOptions } from "../resource.ts";
-import { type ConfigMap, configMaps, namespaces, serviceAccounts } from "../resource-types.ts";
+import type { KubeObject, ObjectName } from "../objects/object.ts";
+import type { Refusal } from "../wire/refusal.ts";
+import type { Resource, WatchEvent, WatchOptions } from "../objects/resource.ts";
+import { type ConfigMap, configMaps, namespaces, serviceAccounts } from "../objects/resource-types.ts";
 
 /** What an implementation of the Kubernetes API gives to be tested. All of it is reached over HTTP by the client. */
 export interface KubeHarness {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { JsonPatchOperation } from "../resource.ts";
+import type { JsonPatchOperation } from "../objects/resource.ts";
 
 /** RFC 7386. */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {

@@ -1,7 +1,7 @@
 import { AlreadyExists, Conflict, Gone, Invalid, NotFound } from "../errors.ts";
 import { applyJsonPatch, applyMergePatch } from "./memory-patch.ts";
-import type { KubeObject, ObjectMeta, ObjectName } from "../object.ts";
-import { keyOf, nameKey } from "../object-key.ts";
+import type { KubeObject, ObjectMeta, ObjectName } from "../objects/object.ts";
+import { keyOf, nameKey } from "../objects/object-key.ts";
 import type {
   ApplyOptions,
   DeleteOptions,
@@ -13,7 +13,7 @@ import type {
   Scale,
   WatchEvent,
   WatchOptions,
-} from "../resource.ts";
+} from "../objects/resource.ts";
 
 type Verb = "get" | "list" | "watch" | "create" | "replace" | "patch" | "apply" | "delete";
 

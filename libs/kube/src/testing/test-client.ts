@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@evenkeel/runtime";
-import { connectKube, type KubeClient, type KubeOptions } from "../client.ts";
+import { connectKube, type KubeClient, type KubeOptions } from "../wire/client.ts";
 
 /** A folder that goes when the test does. */
 export class TestFolder implements Disposable {

@@ -1,0 +1,250 @@
+import { describe, expect, test } from "@jest/globals";
+import { MetricRegistry } from "@evenkeel/metrics";
+import { sleep, termUntil } from "@evenkeel/runtime";
+import { FakeClock } from "@evenkeel/runtime/testing";
+import { controller, type ControllerOptions, type ReconcileContext } from "./controller.ts";
+import { controllerMetrics } from "./controller-metrics.ts";
+import { changesOf } from "./controller-source.ts";
+import { Forbidden, ServerFault } from "../errors.ts";
+import type { KubeObject, ObjectName } from "../objects/object.ts";
+import { nameKey } from "../objects/object-key.ts";
+import { Store } from "../cache/store.ts";
+import { captureLog } from "../testing/captured-log.ts";
+import { refusal } from "../testing/memory-resource.ts";
+
+const object = (name: string, version = "1"): KubeObject => ({
+  metadata: { namespace: "shop", name, uid: name, resourceVersion: version },
+});
+
+function world(
+  reconcile: (object: ObjectName, context: ReconcileContext) => ReturnType<ControllerOptions["reconcile"]>,
+  options: Partial<ControllerOptions> = {},
+) {
+  const clock = new FakeClock();
+  const { log, lines } = captureLog();
+  const store = new Store<KubeObject>({ log });
+  const seen: string[] = [];
+  const loop = controller({
+    name: "things",
+    sources: [changesOf(store)],
+    clock,
+    log,
+    reconcile: (name, context) => {
+      seen.push(nameKey(name));
+      return reconcile(name, context);
+    },
+    ...options,
+  });
+  const relist = (...objects: readonly KubeObject[]) => {
+    const draft = store.draft();
+    for (const each of objects) draft.put(each);
+    Array.from(store.replace(draft));
+  };
+  const ending = new AbortController();
+  const term = termUntil(ending.signal, 7n);
+  return { clock, lines, store, seen, loop, relist, ending, term };
+}
+
+const nothing = () => Promise.resolve(undefined);
+
+describe("a controller", () => {
+  test("reconciles nothing before its sources are synced, then everything, then what changes", async () => {
+    const { clock, store, seen, loop, relist, ending, term } = world(nothing);
+    const run = loop(term);
+    store.put(object("early"));
+    await clock.advance(1000);
+    expect(seen).toEqual([]);
+    relist(object("a"), object("b"));
+    await clock.advance(0);
+    expect(seen).toEqual(["shop/a", "shop/b"]);
+    store.put(object("a", "2"));
+    store.remove(object("b"));
+    await clock.advance(0);
+    expect(seen.slice(2)).toEqual(["shop/a", "shop/b"]);
+    ending.abort();
+    await run;
+    expect(clock.pending).toBe(0);
+  });
+
+  test("looks again after the time that a reconcile asks for", async () => {
+    const { clock, seen, loop, relist, ending, term } = world(() => Promise.resolve({ requeueAfter: 30_000 }));
+    relist(object("a"));
+    const run = loop(term);
+    await clock.advance(29_999);
+    expect(seen).toHaveLength(1);
+    await clock.advance(1);
+    expect(seen).toHaveLength(2);
+    ending.abort();
+    await run;
+    expect(clock.pending).toBe(0);
+  });
+
+  test("tries again with growing waits after an error that may pass or that nobody knows", async () => {
+    let tries = 0;
+    const { clock, lines, seen, loop, relist, ending, term } = world(() => {
+      tries += 1;
+      if (tries === 1) throw new TypeError("a defect");
+      return tries < 4 ? Promise.reject(refusal(ServerFault, 500, "oops")) : nothing();
+    });
+    relist(object("a"));
+    const run = loop(term);
+    await clock.advance(5 + 10 + 20);
+    expect(seen).toHaveLength(4);
+    expect(lines).toMatchObject([
+      { level: "warn", object: "shop/a", controller: "things", failures: 1, error: { message: "a defect" } },
+      { level: "warn", failures: 2, error: { code: "EK_KUBE_SERVER_FAULT" } },
+      { level: "warn", failures: 3 },
+    ]);
+    expect(lines[0]?.["reconcile"]).toMatch(/^[0-9a-f-]{36}$/);
+    await clock.advance(1_000_000);
+    expect(seen).toHaveLength(4);
+    ending.abort();
+    await run;
+  });
+
+  test("does not try again after a terminal error until something changes", async () => {
+    const { clock, lines, store, seen, loop, relist, ending, term } = world(() =>
+      Promise.reject(refusal(Forbidden, 403, "no")),
+    );
+    relist(object("a"));
+    const run = loop(term);
+    await clock.advance(10_000_000);
+    expect(seen).toHaveLength(1);
+    expect(lines).toMatchObject([{ level: "error", error: { code: "EK_KUBE_FORBIDDEN" } }]);
+    store.put(object("a", "2"));
+    await clock.advance(0);
+    expect(seen).toHaveLength(2);
+    ending.abort();
+    await run;
+  });
+
+  test("aborts a reconcile at its deadline and tries it again", async () => {
+    const { clock, lines, seen, loop, relist, ending, term } = world(
+      (_name, { signal }) => sleep(clock, 3_600_000, signal).then(() => undefined),
+      { deadline: 1000 },
+    );
+    relist(object("a"));
+    const run = loop(term);
+    await clock.advance(1000);
+    expect(lines).toMatchObject([{ level: "warn", error: { code: "EK_RUNTIME_DEADLINE_EXCEEDED" } }]);
+    await clock.advance(5);
+    expect(seen).toHaveLength(2);
+    ending.abort();
+    await run;
+    expect(clock.pending).toBe(0);
+  });
+
+  test("never reconciles an object twice at a time, even past a deadline that is ignored", async () => {
+    const running = Promise.withResolvers<undefined>();
+    const { clock, store, seen, loop, relist, ending, term } = world(() => running.promise, {
+      deadline: 1000,
+      workers: 4,
+    });
+    relist(object("a"));
+    const run = loop(term);
+    await clock.advance(5000);
+    store.put(object("a", "2"));
+    await clock.advance(5000);
+    expect(seen).toHaveLength(1);
+    running.resolve(undefined);
+    await clock.advance(0);
+    expect(seen).toHaveLength(2);
+    ending.abort();
+    await run;
+  });
+
+  test("works on as many objects at once as it has workers", async () => {
+    let [running, most] = [0, 0];
+    const { clock, seen, loop, relist, ending, term } = world(
+      async () => {
+        most = Math.max(most, ++running);
+        await sleep(clock, 100);
+        running -= 1;
+        return undefined;
+      },
+      { workers: 3 },
+    );
+    relist(...Array.from({ length: 9 }, (_, index) => object(`n${index}`)));
+    const run = loop(term);
+    await clock.advance(300);
+    expect([seen.length, most]).toEqual([9, 3]);
+    ending.abort();
+    await run;
+  });
+
+  test("ends with its term: what runs is aborted and waited for, what is queued is left", async () => {
+    let ended = false;
+    const { clock, lines, seen, loop, relist, ending, term } = world(
+      async (_name, { signal, term: { fencingToken } }) => {
+        expect(fencingToken).toBe(7n);
+        await sleep(clock, 1000, signal).finally(() => (ended = true));
+        return undefined;
+      },
+    );
+    relist(object("a"), object("b"));
+    const run = loop(term);
+    await clock.advance(0);
+    ending.abort();
+    await run;
+    expect([ended, seen, clock.pending]).toEqual([true, ["shop/a"], 0]);
+    expect(lines.filter(({ level }) => level !== "debug")).toEqual([]);
+  });
+
+  test("begins a new term with everything", async () => {
+    const { clock, seen, loop, relist, ending, term } = world(nothing);
+    relist(object("a"), object("b"));
+    const first = loop(term);
+    await clock.advance(0);
+    ending.abort();
+    await first;
+    const again = new AbortController();
+    const second = loop(termUntil(again.signal, 8n));
+    await clock.advance(0);
+    expect(seen).toEqual(["shop/a", "shop/b", "shop/a", "shop/b"]);
+    again.abort();
+    await second;
+  });
+});
+
+test("an update of an owned object names its old and its new owner", () => {
+  const { log } = captureLog();
+  const store = new Store<KubeObject>({ log });
+  const keys: string[] = [];
+  changesOf(store, ({ metadata: { labels } }) => (labels?.["owner"] ? [labels["owner"]] : [])).subscribe((key) =>
+    keys.push(key),
+  );
+  const owned = (owner: string): KubeObject => ({ metadata: { name: "pod", uid: "1", labels: { owner } } });
+  store.put(owned("a"));
+  store.put(owned("b"));
+  store.put(owned("b"));
+  expect(keys).toEqual(["a", "a", "b", "b"]);
+});
+
+test("a controller's metrics are controller-runtime's", async () => {
+  const registry = new MetricRegistry();
+  const { clock, loop, relist, ending, term } = world(
+    ({ name }) => {
+      if (name === "broken") return Promise.reject(refusal(Forbidden, 403, "no"));
+      return Promise.resolve(name === "again" ? { requeueAfter: 60_000 } : undefined);
+    },
+    { metrics: registry.register(controllerMetrics), workers: 2 },
+  );
+  relist(object("a"), object("again"), object("broken"));
+  const run = loop(term);
+  await clock.advance(0);
+  const lines = (await registry.text()).split("\n");
+  for (const line of [
+    'controller_runtime_reconcile_total{controller="things",result="success"} 1',
+    'controller_runtime_reconcile_total{controller="things",result="requeue_after"} 1',
+    'controller_runtime_reconcile_total{controller="things",result="error"} 1',
+    'controller_runtime_reconcile_errors_total{controller="things"} 1',
+    'controller_runtime_terminal_reconcile_errors_total{controller="things"} 1',
+    'controller_runtime_max_concurrent_reconciles{controller="things"} 2',
+    'controller_runtime_active_workers{controller="things"} 0',
+    'controller_runtime_reconcile_time_seconds_count{controller="things"} 3',
+  ]) {
+    expect(lines).toContain(line);
+  }
+  ending.abort();
+  await run;
+});

@@ -1,0 +1,166 @@
+import { randomUUID } from "node:crypto";
+import type { Metrics } from "@evenkeel/metrics";
+import { type Clock, CodedError, type Logger, type Loop, runtimeErrors, type Term } from "@evenkeel/runtime";
+import type { controllerMetrics } from "./controller-metrics.ts";
+import type { KeySource } from "./controller-source.ts";
+import type { ObjectName } from "../objects/object.ts";
+import { nameOfKey } from "../objects/object-key.ts";
+import type { RequeueLimits } from "../queue/requeue-limiter.ts";
+import { type WorkItem, Workqueue } from "../queue/workqueue.ts";
+import type { workqueueMetrics } from "../queue/workqueue-metrics.ts";
+
+/** What a reconcile wants to happen next. */
+export interface Result {
+  /** Milliseconds after which it wants to look again, even if nothing changes. */
+  readonly requeueAfter?: number;
+}
+
+export interface ReconcileContext {
+  /** Aborts at the reconcile's deadline and at the end of the term. Pass it on to whatever waits. */
+  readonly signal: AbortSignal;
+  /** The term that the reconcile acts for; its fencing token goes with writes of shared state. */
+  readonly term: Term;
+  /** Carries the object and the reconcile's id. */
+  readonly log: Logger;
+  readonly id: string;
+}
+
+/**
+ * Brings what the object asks for about, from whatever state it finds: the object is named, not given, and may be gone.
+ * It is never called for one object twice at a time.
+ *
+ * If it rejects, it is called again after a growing wait, unless the error's catalogue entry calls it terminal: then
+ * only when something changes. An error without a code counts as one that may pass.
+ */
+export type Reconcile = (object: ObjectName, context: ReconcileContext) => Promise<Result | undefined>;
+
+export interface ControllerOptions {
+  readonly name: string;
+  readonly sources: readonly KeySource[];
+  readonly reconcile: Reconcile;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics?: Metrics<typeof controllerMetrics> | undefined;
+  readonly queueMetrics?: Metrics<typeof workqueueMetrics> | undefined;
+  /** Reconciles at once, of different objects. */
+  readonly workers?: number;
+  /**
+   * Milliseconds after which a reconcile's signal aborts. It is still waited for, since its object must not be
+   * reconciled twice at a time.
+   */
+  readonly deadline?: number;
+  readonly limits?: RequeueLimits;
+}
+
+/**
+ * A loop that reconciles every object that its sources name, and again whenever they name it. Each term begins with
+ * everything: what a leader before it left undone is found, and nothing that was queued for a former term is worked on.
+ */
+export function controller(options: ControllerOptions): Loop {
+  return async (term) => {
+    try {
+      await Promise.all(options.sources.map((source) => source.whenSynced(term.signal)));
+    } catch (error) {
+      if (term.signal.aborted) return;
+      throw error;
+    }
+    await new ControllerRun(options, term).run();
+  };
+}
+
+class ControllerRun {
+  readonly #options: ControllerOptions;
+  readonly #term: Term;
+  readonly #queue: Workqueue;
+  readonly #label: { readonly controller: string };
+
+  constructor(options: ControllerOptions, term: Term) {
+    const { name, clock, limits, queueMetrics } = options;
+    this.#options = options;
+    this.#term = term;
+    this.#label = { controller: name };
+    this.#queue = new Workqueue({ name, clock, metrics: queueMetrics, ...(limits ? { limits } : {}) });
+  }
+
+  async run(): Promise<void> {
+    const { sources, workers = 1, metrics } = this.#options;
+    metrics?.most.set(this.#label, workers);
+    metrics?.active.set(this.#label, 0);
+    const ends = sources.map((source) => source.subscribe((key, priority) => this.#queue.add(key, { priority })));
+    try {
+      await Promise.all(Array.from({ length: workers }, () => this.#work()));
+    } finally {
+      for (const end of ends) end();
+      this.#queue.abandon();
+    }
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#term;
+    for (let item = await this.#queue.take(signal); item; item = await this.#queue.take(signal)) {
+      this.#options.metrics?.active.add(this.#label, 1);
+      try {
+        await this.#handle(item);
+      } finally {
+        this.#options.metrics?.active.add(this.#label, -1);
+        this.#queue.done(item.key);
+      }
+    }
+  }
+
+  /** What becomes of the key, the metric and the log line are decided together. */
+  async #handle({ key, priority }: WorkItem): Promise<void> {
+    const { name, clock, metrics } = this.#options;
+    const id = randomUUID();
+    const log = this.#options.log.child({ controller: name, object: key, reconcile: id });
+    const began = clock.monotonic();
+    try {
+      const result = await this.#reconcile(key, id, log);
+      this.#queue.forget(key);
+      const requeueAfter = result?.requeueAfter;
+      if (requeueAfter !== undefined) this.#queue.add(key, { priority, after: requeueAfter });
+      metrics?.reconciles.inc({ ...this.#label, result: requeueAfter === undefined ? "success" : "requeue_after" });
+    } catch (error) {
+      if (this.#term.signal.aborted) {
+        log.debug({ error }, "the reconcile was cut short by the end of the term");
+        return;
+      }
+      metrics?.reconciles.inc({ ...this.#label, result: "error" });
+      metrics?.errors.inc(this.#label);
+      if (error instanceof runtimeErrors.DeadlineExceeded) metrics?.timeouts.inc(this.#label);
+      if (error instanceof CodedError && error.recovery === "terminal") {
+        metrics?.terminal.inc(this.#label);
+        this.#queue.forget(key);
+        log.error({ error }, "the reconcile failed; it is not tried again until something changes");
+      } else {
+        this.#queue.addRateLimited(key, priority);
+        log.warn({ error, failures: this.#queue.failures(key) }, "the reconcile failed; it will be tried again");
+      }
+    } finally {
+      metrics?.duration.observe(this.#label, (clock.monotonic() - began) / 1000);
+    }
+  }
+
+  async #reconcile(key: string, id: string, log: Logger): Promise<Result | undefined> {
+    const { clock, reconcile, deadline: milliseconds = 60_000 } = this.#options;
+    const term = this.#term;
+    const aborting = new AbortController();
+    const end = () => aborting.abort(term.signal.reason);
+    term.signal.addEventListener("abort", end, { once: true });
+    if (term.signal.aborted) end();
+    const exceeded = new runtimeErrors.DeadlineExceeded({ what: `the reconcile of ${key}`, milliseconds });
+    const cancel = clock.schedule(milliseconds, () => aborting.abort(exceeded));
+    try {
+      return await reconcile(nameOfKey(key), { signal: aborting.signal, term, log, id });
+    } catch (error) {
+      // Whatever an aborted call makes of its signal, the deadline is what happened.
+      if (aborting.signal.reason === exceeded && error !== exceeded) {
+        throw new runtimeErrors.DeadlineExceeded({ what: `the reconcile of ${key}`, milliseconds }, { cause: error });
+      }
+      throw error;
+    } finally {
+      cancel();
+      term.signal.removeEventListener("abort", end);
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "@jest/globals";
+import { FakeClock } from "@evenkeel/runtime/testing";
+import { Forbidden, Unreachable } from "../errors.ts";
+import { ForeignLease } from "./foreign-lease.ts";
+import type { Lease } from "../objects/resource-types.ts";
+import { captureLog } from "../testing/captured-log.ts";
+import { MemoryResource, refusal } from "../testing/memory-resource.ts";
+
+const NAME = { namespace: "elsewhere", name: "other.example.com" };
+const LIVE = "pod-1 (Lease elsewhere/other.example.com)";
+const START = Date.parse("2026-01-01T00:00:00Z");
+
+const lease = (spec: Lease["spec"] = {}): Lease => ({
+  metadata: NAME,
+  spec: {
+    ...{ holderIdentity: "pod-1", leaseDurationSeconds: 15, renewTime: "2026-01-01T00:00:00.000000Z" },
+    ...spec,
+  },
+});
+
+function world() {
+  const clock = new FakeClock(START);
+  const leases = new MemoryResource<Lease>();
+  const { log, lines } = captureLog();
+  const foreign = new ForeignLease({ leases, name: NAME.name, clock, log });
+  /** What is told at each of these seconds after the start. */
+  const toldAt = async (...seconds: readonly number[]): Promise<(string | null)[]> => {
+    const told = [];
+    for (const second of seconds) {
+      await clock.advance(second * 1000 - clock.monotonic());
+      told.push(await foreign.live());
+    }
+    return told;
+  };
+  return { clock, leases, lines, foreign, toldAt };
+}
+
+describe("the Lease of another controller", () => {
+  test("is asked for by its name, in all namespaces", async () => {
+    const { leases, foreign } = world();
+    expect(await foreign.live()).toBeNull();
+    expect(leases.calls).toMatchObject([{ options: { fieldSelector: "metadata.name=other.example.com" } }]);
+    expect(leases.calls[0]?.options).not.toHaveProperty("namespace");
+  });
+
+  test("is live until it was the same for as long as it lasts, and again when it is renewed", async () => {
+    const { leases, toldAt } = world();
+    await leases.create(lease());
+    expect(await toldAt(0, 10, 20)).toEqual([LIVE, LIVE, null]);
+    await leases.patch(NAME, { type: "merge", body: { spec: { renewTime: "2026-01-01T00:00:25.000000Z" } } });
+    expect(await toldAt(30, 40, 50)).toEqual([LIVE, LIVE, null]);
+  });
+
+  test.each([
+    ["an hour behind", -3_600_000],
+    ["an hour ahead", 3_600_000],
+  ])("is live while it is renewed by a host whose clock is %s, and not for longer", async (_name, offset) => {
+    const { leases, toldAt } = world();
+    const stamp = (second: number) => new Date(START + offset + second * 1000).toISOString().replace("Z", "000Z");
+    await leases.create(lease({ renewTime: stamp(0) }));
+    for (let second = 0; second <= 60; second += 10) {
+      expect(await toldAt(second)).toEqual([LIVE]);
+      await leases.patch(NAME, { type: "merge", body: { spec: { renewTime: stamp(second + 5) } } });
+    }
+    expect(await toldAt(70, 80, 90)).toEqual([LIVE, LIVE, null]);
+  });
+
+  test("is live while it is written although its stamp stands still", async () => {
+    const { leases, toldAt } = world();
+    await leases.create(lease());
+    for (let second = 0; second <= 60; second += 10) {
+      expect(await toldAt(second)).toEqual([LIVE]);
+      await leases.patch(NAME, { type: "merge", body: { spec: { leaseTransitions: second } } });
+    }
+  });
+
+  test("is judged by time that passed, not by a wall clock that jumps", async () => {
+    const { clock, leases, toldAt } = world();
+    await leases.create(lease());
+    expect(await toldAt(0)).toEqual([LIVE]);
+    clock.jump(3_600_000);
+    expect(await toldAt(10)).toEqual([LIVE]);
+    clock.jump(-7_200_000);
+    expect(await toldAt(20)).toEqual([null]);
+  });
+
+  test("lasts as long as it says", async () => {
+    const { leases, toldAt } = world();
+    await leases.create(lease({ leaseDurationSeconds: 60 }));
+    expect(await toldAt(0, 50, 60)).toEqual([LIVE, LIVE, null]);
+  });
+
+  test("lasts fifteen seconds if it says nothing", async () => {
+    const { leases, toldAt } = world();
+    await leases.create(lease({ leaseDurationSeconds: 0 }));
+    expect(await toldAt(0, 10, 20)).toEqual([LIVE, LIVE, null]);
+  });
+
+  test.each<[string, Lease["spec"]]>([
+    ["was given back", { holderIdentity: "" }],
+    ["was last renewed two days ago", { renewTime: "2025-12-30T00:00:00.000000Z" }],
+  ])("is not live when it %s", async (_name, spec) => {
+    const { leases, foreign } = world();
+    await leases.create(lease(spec));
+    expect(await foreign.live()).toBeNull();
+  });
+
+  test("is live when one that was last renewed two days ago is renewed", async () => {
+    const { leases, toldAt } = world();
+    await leases.create(lease({ renewTime: "2025-12-30T00:00:00.000000Z" }));
+    expect(await toldAt(0)).toEqual([null]);
+    await leases.patch(NAME, { type: "merge", body: { spec: { renewTime: "2025-12-31T00:00:00.000000Z" } } });
+    expect(await toldAt(10)).toEqual([LIVE]);
+  });
+
+  test("counts as not live where Leases may not be listed, with one warning", async () => {
+    const { leases, lines, toldAt } = world();
+    await leases.create(lease());
+    leases.failNext("list", () => refusal(Forbidden, 403, "leases may not be listed"), 2);
+    expect(await toldAt(0, 10)).toEqual([null, null]);
+    expect(lines).toMatchObject([{ level: "warn", lease: NAME.name }]);
+  });
+
+  test("stays as it was while the API server does not answer, and is no guess before it ever did", async () => {
+    const { leases, foreign, toldAt } = world();
+    await leases.create(lease({ leaseDurationSeconds: 600 }));
+    const unreachable = () => new Unreachable({ call: "list", fault: "refused" });
+    leases.failNext("list", unreachable);
+    await expect(foreign.live()).rejects.toMatchObject({ code: "EK_KUBE_UNREACHABLE" });
+    expect(await toldAt(0)).toEqual([LIVE]);
+    leases.failNext("list", unreachable);
+    expect(await toldAt(10)).toEqual([LIVE]);
+  });
+
+  test("is looked at every ten seconds at most, whoever asks", async () => {
+    const { clock, leases, foreign } = world();
+    await Promise.all([foreign.live(), foreign.live()]);
+    await clock.advance(9999);
+    await foreign.live();
+    expect(leases.count("list")).toBe(1);
+  });
+});

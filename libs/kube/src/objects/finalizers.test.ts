@@ -1,0 +1,72 @@
+import { describe, expect, test } from "@jest/globals";
+import { NotFound } from "../errors.ts";
+import { addFinalizer, removeFinalizer } from "./finalizers.ts";
+import type { KubeObject } from "./object.ts";
+import { MemoryResource } from "../testing/memory-resource.ts";
+
+const ours = "evenkeel.io/records";
+
+function world(finalizers?: readonly string[]) {
+  const resource = new MemoryResource<KubeObject>();
+  const object = resource.put({ metadata: { namespace: "shop", name: "web", ...(finalizers ? { finalizers } : {}) } });
+  const present = () => resource.objects.get("shop/web")?.metadata.finalizers;
+  const touch = (metadata: KubeObject["metadata"]) => resource.put({ metadata: { ...object.metadata, ...metadata } });
+  return { resource, object, present, touch };
+}
+
+describe("adding a finalizer", () => {
+  test("puts it into an absent list and behind others", async () => {
+    const bare = world();
+    await addFinalizer(bare.resource, bare.object, ours);
+    expect(bare.present()).toEqual([ours]);
+    const held = world(["other.io/hold"]);
+    await addFinalizer(held.resource, held.object, ours);
+    expect(held.present()).toEqual(["other.io/hold", ours]);
+  });
+
+  test("keeps what others added since the object was read", async () => {
+    const { resource, object, present, touch } = world();
+    touch({ finalizers: ["other.io/hold"] });
+    await addFinalizer(resource, object, ours);
+    expect(present()).toEqual(["other.io/hold", ours]);
+  });
+
+  test("sends nothing when it is there, or when the object is being deleted", async () => {
+    const there = world([ours]);
+    expect(await addFinalizer(there.resource, there.object, ours)).toBe(there.object);
+    const { resource, touch } = world();
+    await addFinalizer(resource, touch({ deletionTimestamp: "2026-01-01T00:00:00Z" }), ours);
+    expect([there.resource.count("patch"), resource.count("patch")]).toEqual([0, 0]);
+  });
+
+  test("does not touch a namesake", async () => {
+    const { resource, object, present } = world();
+    resource.take("shop/web");
+    resource.put({ metadata: { namespace: "shop", name: "web", uid: "another" } });
+    await expect(addFinalizer(resource, object, ours)).rejects.toMatchObject({ code: "EK_KUBE_INVALID" });
+    expect(present()).toBeUndefined();
+  });
+});
+
+describe("removing a finalizer", () => {
+  test("removes that one, wherever it stands by now", async () => {
+    const { resource, object, present, touch } = world([ours, "other.io/hold"]);
+    touch({ finalizers: ["third.io/hold", ours, "other.io/hold"] });
+    await removeFinalizer(resource, object, ours);
+    expect(present()).toEqual(["third.io/hold", "other.io/hold"]);
+  });
+
+  test("is nothing when the object or the finalizer is gone", async () => {
+    const { resource, object } = world([ours]);
+    resource.take("shop/web");
+    expect(await removeFinalizer(resource, object, ours)).toBeUndefined();
+    const other = world(["other.io/hold"]);
+    expect(await removeFinalizer(other.resource, other.object, ours)).toBe(other.object);
+  });
+});
+
+test("an error that no retry helps comes through", async () => {
+  const { resource, object } = world();
+  resource.take("shop/web");
+  await expect(addFinalizer(resource, object, ours)).rejects.toBeInstanceOf(NotFound);
+});

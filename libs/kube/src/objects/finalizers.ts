@@ -1,0 +1,89 @@
+import { Conflict, Invalid, NotFound } from "../errors.ts";
+import type { KubeObject, ObjectName } from "./object.ts";
+import type { CallOptions, JsonPatchOperation, Resource } from "./resource.ts";
+
+/** Tries in all, each from the object as it is then. */
+const TRIES = 5;
+
+export function hasFinalizer({ metadata }: KubeObject, finalizer: string): boolean {
+  return metadata.finalizers?.includes(finalizer) ?? false;
+}
+
+/**
+ * Adds a finalizer, so that the object stays until `removeFinalizer`. Resolves with the object as it then is. One that
+ * is being deleted takes no new finalizers: it comes back as it is.
+ */
+export function addFinalizer<T extends KubeObject>(
+  resource: Resource<T>,
+  object: T,
+  finalizer: string,
+  options: CallOptions = {},
+): Promise<T> {
+  return patchFromPresent(resource, object, options, (present) => {
+    if (hasFinalizer(present, finalizer) || present.metadata.deletionTimestamp !== undefined) return undefined;
+    const { finalizers = [], resourceVersion } = present.metadata;
+    // An empty list cannot be tested for: it may be absent. There the version stands for it.
+    return finalizers.length === 0
+      ? [
+          { op: "test", path: "/metadata/resourceVersion", value: resourceVersion },
+          { op: "add", path: "/metadata/finalizers", value: [finalizer] },
+        ]
+      : [
+          { op: "test", path: "/metadata/finalizers", value: finalizers },
+          { op: "add", path: "/metadata/finalizers/-", value: finalizer },
+        ];
+  });
+}
+
+/**
+ * Removes a finalizer and nothing else. Resolves with the object, or with nothing if it is gone, which is what a
+ * removal often leads to.
+ */
+export async function removeFinalizer<T extends KubeObject>(
+  resource: Resource<T>,
+  object: T,
+  finalizer: string,
+  options: CallOptions = {},
+): Promise<T | undefined> {
+  try {
+    return await patchFromPresent(resource, object, options, (present) => {
+      const path = `/metadata/finalizers/${present.metadata.finalizers?.indexOf(finalizer) ?? -1}`;
+      if (!hasFinalizer(present, finalizer)) return undefined;
+      return [
+        { op: "test", path, value: finalizer },
+        { op: "remove", path },
+      ];
+    });
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Patches with operations made from `object`; if their tests fail, with those made from the object as it is on the
+ * server. The uid is tested too, so that a namesake is never touched. No operations mean that there is nothing to do.
+ */
+async function patchFromPresent<T extends KubeObject>(
+  resource: Resource<T>,
+  object: T,
+  options: CallOptions,
+  operationsFor: (present: T) => readonly JsonPatchOperation[] | undefined,
+): Promise<T> {
+  const { uid } = object.metadata;
+  const name: ObjectName = { namespace: object.metadata.namespace, name: object.metadata.name ?? "" };
+  let present = object;
+  for (let attempt = 1; ; attempt++) {
+    const operations = operationsFor(present);
+    if (operations === undefined) return present;
+    const sameObject: JsonPatchOperation = { op: "test", path: "/metadata/uid", value: uid };
+    try {
+      return await resource.patch(name, { type: "json", operations: [sameObject, ...operations] }, options);
+    } catch (error) {
+      // The API server answers a failed test with 422.
+      if (!(error instanceof Invalid || error instanceof Conflict) || attempt === TRIES) throw error;
+      present = await resource.get(name, options);
+      if (present.metadata.uid !== uid) throw error;
+    }
+  }
+}

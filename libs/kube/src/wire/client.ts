@@ -1,0 +1,138 @@
+import type { Duplex } from "node:stream";
+import { MetricRegistry } from "@evenkeel/metrics";
+import {
+  type Clock,
+  type Component,
+  type Environment,
+  type Logger,
+  proxyFor,
+  type SettingsOf,
+} from "@evenkeel/runtime";
+import { systemClock, TokenBucket } from "@evenkeel/runtime";
+import { Credentials } from "./credentials.ts";
+import { BadResponse, NotFound } from "../errors.ts";
+import { Exchange } from "./exchange.ts";
+import { kubeMetrics } from "./kube-metrics.ts";
+import { readTarget, type TargetOptions } from "./kubeconfig.ts";
+import type { KubeObject, ResourceType, ResourceTypeOf } from "../objects/object.ts";
+import type { KubeRequest, KubeStream, ResourceOptions } from "./request.ts";
+import type { CallOptions, Resource } from "../objects/resource.ts";
+import { ResourceClient } from "./resource-client.ts";
+import { rootPath } from "./resource-path.ts";
+import type { kubeSettings } from "./settings.ts";
+import { isObject } from "./status.ts";
+import { Transport } from "./transport.ts";
+
+export interface KubeOptions {
+  readonly settings: SettingsOf<typeof kubeSettings>;
+  readonly env: Environment;
+  /** What the API server's audit log and managedFields call this process, such as `weight-rebalancer/1.0.0`. */
+  readonly userAgent: string;
+  readonly clock?: Clock;
+  /** Uniform in [0, 1). */
+  readonly random?: () => number;
+  readonly log?: Logger;
+  readonly metrics?: MetricRegistry;
+  /** Where a pod finds its token, certificate authority and namespace. */
+  readonly serviceAccount?: string;
+}
+
+export interface ServerVersion {
+  readonly major: number;
+  readonly minor: number;
+  /** Such as `v1.36.3`. */
+  readonly text: string;
+}
+
+/**
+ * Opens the way to one API server. Nothing is read or sent before the first call or `start`, which fails with one clear line if the
+ * kubeconfig is bad, the server does not answer or does not know this process.
+ */
+export function connectKube(options: KubeOptions): KubeClient {
+  return new KubeClient(options);
+}
+
+export class KubeClient implements Component {
+  readonly name = "kube";
+  readonly #credentials: Credentials;
+  readonly #transport: Transport;
+  readonly #exchange: Exchange;
+
+  constructor(options: KubeOptions) {
+    const { settings, env, userAgent, clock = systemClock, random = Math.random, log } = options;
+    const { kubeconfig, kubeContext: context } = settings;
+    const { serviceAccount } = options;
+    const target: TargetOptions = { kubeconfig, context, env, serviceAccount };
+    this.#credentials = new Credentials({ clock, log, readTarget: () => readTarget(target) });
+    this.#transport = new Transport(settings.kubeConnections, (server) => proxyFor(server, env));
+    const rate = { perSecond: settings.kubeQps, burst: settings.kubeBurst };
+    this.#exchange = new Exchange({
+      clock,
+      random,
+      userAgent,
+      credentials: this.#credentials,
+      transport: this.#transport,
+      metrics: (options.metrics ?? new MetricRegistry()).register(kubeMetrics),
+      deadline: settings.kubeDeadline,
+      limit: settings.kubeQps === 0 ? undefined : new TokenBucket(clock, rate),
+    });
+  }
+
+  /** Makes sure of the way: credentials are read and the server answers. */
+  async start({ signal }: { readonly signal: AbortSignal }): Promise<void> {
+    await this.version({ signal });
+  }
+
+  stop(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  /** The namespace that the context names or the pod is in. */
+  async namespace(): Promise<string | undefined> {
+    return (await this.#credentials.access()).namespace;
+  }
+
+  /** A handle for the objects of one type. Custom types are served as well as built-in ones. */
+  resource<T extends KubeObject>(type: ResourceTypeOf<T>, options: ResourceOptions = {}): Resource<T> {
+    return new ResourceClient<T>(this.#exchange, type, options);
+  }
+
+  /** One answer, as the JSON that it is. For what no resource covers. */
+  async request(request: KubeRequest): Promise<unknown> {
+    return (await this.#exchange.call(request)).json;
+  }
+
+  /** An answer that is read as it comes: logs, proxied requests. `deadline` bounds the time to its headers only. */
+  stream(request: KubeRequest): Promise<KubeStream> {
+    return this.#exchange.stream(request);
+  }
+
+  /** A connection that speaks another protocol than HTTP: exec, attach, port-forward. */
+  upgrade(request: KubeRequest, protocol: string): Promise<Duplex> {
+    return this.#exchange.upgrade(request, protocol);
+  }
+
+  async version(options: CallOptions = {}): Promise<ServerVersion> {
+    const { json, call } = await this.#exchange.call({ ...options, path: "/version", verb: "get", what: "version" });
+    const { major, minor, gitVersion } = isObject(json) ? json : {};
+    // Vendors write minors such as "31+".
+    const numbers = [major, minor].map((part) => Number.parseInt(String(part), 10));
+    if (typeof gitVersion !== "string" || numbers.some(Number.isNaN)) {
+      throw new BadResponse({ call, fault: "it holds no version" });
+    }
+    return { major: numbers[0] ?? 0, minor: numbers[1] ?? 0, text: gitVersion };
+  }
+
+  /** Whether the server has this type, in this version, now. */
+  async serves(type: ResourceType, options: CallOptions = {}): Promise<boolean> {
+    const path = rootPath(type);
+    try {
+      const list = await this.request({ ...options, path, verb: "get", what: `discovery of ${path}` });
+      const resources: unknown = isObject(list) ? list["resources"] : undefined;
+      return Array.isArray(resources) && resources.some((entry) => isObject(entry) && entry["name"] === type.plural);
+    } catch (error) {
+      if (error instanceof NotFound) return false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import { createHash, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { RequestOptions } from "node:https";
+import { createSecureContext } from "node:tls";
+import type { KubeConfig, User } from "@kubernetes/client-node";
+import { type Clock, CodedError, explain, type Logger, withDeadline } from "@evenkeel/runtime";
+import { CredentialFailed, MissingCa, MissingCredential } from "../errors.ts";
+import type { Material, Target } from "./kubeconfig.ts";
+import { oneLine } from "./status.ts";
+
+/** How old what was read of the files may get before a request reads them again, in milliseconds. */
+const MAX_AGE = 10_000;
+
+/** How long a credential program or issuer may take, in milliseconds. */
+const PLUGIN_DEADLINE = 60_000;
+
+/** What connections are made with. */
+export interface TlsMaterial {
+  readonly ca?: Buffer;
+  readonly cert?: Buffer | string;
+  readonly key?: Buffer | string;
+  readonly servername?: string;
+  readonly rejectUnauthorized: boolean;
+}
+
+/** A target as it stands now, its files read and its programs asked. */
+export interface Access {
+  readonly server: URL;
+  readonly namespace: string | undefined;
+  readonly proxy: string | undefined;
+  readonly tls: TlsMaterial;
+  /** Changes when connections must be made anew. */
+  readonly connectionKey: string;
+  /** Those that prove who asks. Never to be logged. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface CredentialsOptions {
+  readonly clock: Clock;
+  readonly log?: Logger | undefined;
+  readonly readTarget: () => Promise<Target>;
+}
+
+/**
+ * What a request needs to be let in. Files are read again every ten seconds of use, so that rotated certificates and tokens are
+ * taken up without a restart; while one of them cannot be read, what was read last stays in use.
+ */
+export class Credentials {
+  readonly #options: CredentialsOptions;
+  #access: Access | undefined;
+  #readAt = 0;
+  #reading: Promise<Access> | undefined;
+  #plugin: { readonly user: string; readonly config: KubeConfig } | undefined;
+
+  constructor(options: CredentialsOptions) {
+    this.#options = options;
+  }
+
+  /** Where requests go, as far as is known. */
+  get server(): string {
+    return this.#access?.server.origin ?? "the API server";
+  }
+
+  async access(): Promise<Access> {
+    const fresh = this.#options.clock.monotonic() - this.#readAt < MAX_AGE;
+    return this.#access !== undefined && fresh ? this.#access : this.#read();
+  }
+
+  /** Reads everything again because the server did not take `refused`. Resolves with nothing if that gives no other access. */
+  async renew(refused: Access): Promise<Access | undefined> {
+    if (this.#access === refused) {
+      this.#plugin = undefined;
+      await this.#reading?.catch(() => undefined);
+      await this.#read();
+    }
+    const renewed = await this.access();
+    return sameAccess(renewed, refused) ? undefined : renewed;
+  }
+
+  #read(): Promise<Access> {
+    this.#reading ??= this.#readAll().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  async #readAll(): Promise<Access> {
+    const { clock, log, readTarget } = this.#options;
+    try {
+      const access = await this.#accessOf(await readTarget());
+      if (this.#access === undefined || !sameAccess(this.#access, access)) this.#access = access;
+    } catch (error) {
+      if (this.#access === undefined || !(error instanceof CodedError)) throw error;
+      log?.warn({ error }, "credentials cannot be read again; those read last stay in use");
+    }
+    this.#readAt = clock.monotonic();
+    return this.#access;
+  }
+
+  async #accessOf(target: Target): Promise<Access> {
+    const server = target.server.origin;
+    const credential = async (name: string, material: Material | undefined): Promise<Buffer | undefined> => {
+      const fault = (text: string, cause?: unknown) =>
+        new MissingCredential({ credential: name, server, fault: text }, { cause });
+      return material && (await contentOf(material, fault));
+    };
+    const ca = target.ca && (await contentOf(target.ca, (fault, cause) => new MissingCa({ server, fault }, { cause })));
+    const cert = await credential("client certificate", target.certificate);
+    const key = await credential("client key", target.key);
+    const token = (await credential("token", target.token))?.toString("utf8").trim();
+    const given = target.plugin === undefined ? {} : await this.#ask(target.plugin);
+    const tls: TlsMaterial = {
+      rejectUnauthorized: !target.insecure,
+      ...(ca === undefined || target.insecure ? {} : { ca }),
+      ...(target.serverName === undefined ? {} : { servername: target.serverName }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+      ...(given.cert === undefined ? {} : { cert: given.cert }),
+      ...(given.key === undefined ? {} : { key: given.key }),
+    };
+    checkTls(server, target.ca, tls);
+    const authorization =
+      given.authorization ??
+      (token === undefined ? undefined : `Bearer ${token}`) ??
+      (target.basic === undefined ? undefined : `Basic ${target.basic}`);
+    return {
+      server: target.server,
+      namespace: target.namespace,
+      proxy: target.proxy,
+      tls,
+      connectionKey: digest([server, target.proxy, tls]),
+      headers: { ...target.impersonation, ...(authorization === undefined ? {} : { authorization }) },
+    };
+  }
+
+  /** Asks the kubeconfig's program or issuer, which client-node knows how to do; it remembers the answer until that expires. */
+  async #ask(user: User): Promise<{ authorization?: string; cert?: string; key?: string }> {
+    const identity = JSON.stringify(user);
+    if (this.#plugin?.user !== identity) {
+      const { KubeConfig } = await import("./client-node.ts");
+      const config = new KubeConfig();
+      config.loadFromClusterAndUser({ name: "any", server: "https://any", skipTLSVerify: true }, user);
+      this.#plugin = { user: identity, config };
+    }
+    const options: RequestOptions = {};
+    try {
+      const { config } = this.#plugin;
+      const deadline = { clock: this.#options.clock, milliseconds: PLUGIN_DEADLINE, what: "it" };
+      await withDeadline(deadline, () => config.applyToHTTPSOptions(options));
+    } catch (cause) {
+      const plugin = user.exec === undefined ? "auth provider" : "credential program";
+      throw new CredentialFailed({ plugin, user: user.name, fault: oneLine(explain(cause)) });
+    }
+    const { Authorization: authorization } = (options.headers ?? {}) as { Authorization?: string };
+    const { cert, key } = options as { cert?: string; key?: string };
+    return {
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    };
+  }
+}
+
+/** When the credential in use expired, if it says so and has: the reason that a 401 does not give. */
+export function expiredCredential({ headers, tls }: Access, now: number): string | undefined {
+  const expiry = (what: string, at: number): string | undefined =>
+    at <= now ? `the ${what} was valid until ${new Date(at).toISOString()}` : undefined;
+  const token = /^Bearer [\w-]+\.([\w-]+)\.[\w-]*$/.exec(headers["authorization"] ?? "")?.[1];
+  if (token !== undefined) {
+    try {
+      const { exp } = JSON.parse(Buffer.from(token, "base64url").toString("utf8")) as { exp?: unknown };
+      return typeof exp === "number" ? expiry("token", exp * 1000) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+  return tls.cert === undefined
+    ? undefined
+    : expiry("client certificate", new X509Certificate(tls.cert).validToDate.getTime());
+}
+
+/** Refuses key material that no connection could be made with, at the start and by its name. */
+function checkTls(server: string, ca: Material | undefined, tls: TlsMaterial): void {
+  try {
+    if (tls.ca !== undefined) new X509Certificate(tls.ca);
+  } catch (cause) {
+    const place = ca !== undefined && "file" in ca ? ca.file : "certificate-authority-data";
+    throw new MissingCa({ server, fault: `${place} holds no PEM certificate` }, { cause });
+  }
+  try {
+    createSecureContext({ ...(tls.cert && { cert: tls.cert }), ...(tls.key && { key: tls.key }) });
+    if (tls.cert !== undefined) new X509Certificate(tls.cert);
+  } catch (cause) {
+    const fault = `certificate and key do not fit or are no PEM (${oneLine(explain(cause))})`;
+    throw new MissingCredential({ credential: "client certificate", server, fault }, { cause });
+  }
+}
+
+async function contentOf(
+  material: Material,
+  fault: (text: string, cause?: unknown) => CodedError,
+): Promise<Buffer | undefined> {
+  if ("data" in material) return material.data;
+  const { file } = material;
+  let content: Buffer;
+  try {
+    content = await readFile(file);
+  } catch (cause) {
+    const { code = "unreadable" } = cause as NodeJS.ErrnoException;
+    throw fault(code === "ENOENT" ? `there is no ${file}` : `${file} cannot be read (${code})`, cause);
+  }
+  if (content.length === 0) throw fault(`${file} is empty`);
+  return content;
+}
+
+function sameAccess(a: Access, b: Access): boolean {
+  return (
+    a.connectionKey === b.connectionKey && a.server.href === b.server.href && digest(a.headers) === digest(b.headers)
+  );
+}
+
+function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "@jest/globals";
+import { delimiter } from "node:path";
+import { CodedError } from "@evenkeel/runtime";
+import { readTarget, type Target } from "./kubeconfig.ts";
+import { TestFolder } from "../testing/test-client.ts";
+
+async function read(kubeconfig: string, context?: string): Promise<Target | string> {
+  return readTarget({ kubeconfig, context, env: {} }).catch((error: unknown) => {
+    if (error instanceof CodedError) return `${error.code}: ${error.message}`;
+    throw error;
+  });
+}
+
+const whole = {
+  clusters: [{ name: "c", cluster: { server: "https://host:6443" } }],
+  users: [{ name: "u", user: { token: "secret-token" } }],
+  contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+  "current-context": "x",
+};
+
+describe("a kubeconfig", () => {
+  test.each([
+    ["no YAML", "a: [secret-token\nb: {", "it is not YAML in line 2: bad indent"],
+    ["an empty file", "", "it is not a mapping with clusters, users and contexts"],
+    ["a list", "- 1", "it is not a mapping with clusters, users and contexts"],
+    ["lists that are none", JSON.stringify({ ...whole, users: 5 }), "users is not a list"],
+    ["an entry without a name", JSON.stringify({ ...whole, clusters: [{}] }), "clusters[0] has no name or no cluster"],
+    [
+      "no current context",
+      JSON.stringify({ ...whole, "current-context": "" }),
+      "it has no current-context, and none was chosen",
+    ],
+    [
+      "an unknown current context",
+      JSON.stringify({ ...whole, "current-context": "y" }),
+      'its current-context is "y", which is not in contexts',
+    ],
+    [
+      "a context of an unknown cluster",
+      JSON.stringify({ ...whole, clusters: [] }),
+      'context x names cluster "c", which is not in clusters',
+    ],
+    [
+      "a context of an unknown user",
+      JSON.stringify({ ...whole, users: [] }),
+      'context x names user "u", which is not in users',
+    ],
+    [
+      "a cluster without a server",
+      JSON.stringify({ ...whole, clusters: [{ name: "c", cluster: {} }] }),
+      "cluster c has no server",
+    ],
+    [
+      "a server that is no URL",
+      JSON.stringify({ ...whole, clusters: [{ name: "c", cluster: { server: "host:6443" } }] }),
+      'cluster c has the server "host:6443", which is no http(s) URL',
+    ],
+  ])("with %s is refused in one line", async (_, text, fault) => {
+    using folder = new TestFolder();
+    const file = folder.file("config", text);
+    expect(await read(file)).toBe(`EK_KUBE_BAD_KUBECONFIG: kubeconfig ${file}: ${fault}`);
+  });
+
+  test("that is not there is refused, and so is a context that it lacks", async () => {
+    using folder = new TestFolder();
+    const file = folder.file("config", JSON.stringify(whole));
+    expect(await read(folder.file("gone"))).toMatch(/^EK_KUBE_BAD_KUBECONFIG: .*there is no such file$/);
+    expect(await read(file, "other")).toMatch(/the context asked for is "other", which is not in contexts$/);
+  });
+
+  test("names files beside itself", async () => {
+    using folder = new TestFolder();
+    const cluster = { server: "https://host/k8s/c-1", "certificate-authority": "pki/ca.crt", "tls-server-name": "api" };
+    const file = folder.kubeconfig(cluster, { tokenFile: "token", as: "someone" });
+    expect(await read(file)).toMatchObject({
+      namespace: "from-context",
+      ca: { file: folder.file("pki/ca.crt") },
+      token: { file: folder.file("token") },
+      serverName: "api",
+      insecure: false,
+      impersonation: { "impersonate-user": "someone" },
+    });
+  });
+
+  test("of several files takes each name from the first that has it and passes over files that are not there", async () => {
+    using folder = new TestFolder();
+    const first = folder.file("first", JSON.stringify({ users: [{ name: "u", user: { token: "mine" } }] }));
+    const second = folder.file("second", JSON.stringify(whole));
+    const target = await read([folder.file("gone"), first, second].join(delimiter));
+    expect(target).toMatchObject({ token: { data: Buffer.from("mine") }, server: new URL("https://host:6443") });
+  });
+});
+
+test("without kubeconfig, pod and home there is no cluster, and the line says what was tried", async () => {
+  using folder = new TestFolder();
+  await expect(readTarget({ env: { HOME: folder.path } })).rejects.toThrow(
+    `no cluster is known: no --kubeconfig or KUBECONFIG is given, this is no pod, and there is no ${folder.file(".kube/config")}`,
+  );
+});
