@@ -1,6 +1,6 @@
 {{- define "evenkeel-lib.deployment" -}}
 {{- $values := .Values -}}
-{{- $redis := or $values.state.redis.url $values.state.redis.existingSecret -}}
+{{- $redis := include "evenkeel-lib.usesRedis" . -}}
 apiVersion: apps/v1
 kind: Deployment
 {{ include "evenkeel-lib.metadata" . }}
@@ -11,10 +11,15 @@ spec:
   selector:
     matchLabels: {{- include "evenkeel-lib.selector" . | nindent 6 }}
   strategy:
+    {{- if include "evenkeel-lib.claim" . }}
+    # Two pods must not have the SQLite file open at once.
+    type: Recreate
+    {{- else }}
     type: RollingUpdate
     rollingUpdate:
       maxUnavailable: 0
       maxSurge: 1
+    {{- end }}
   template:
     metadata:
       labels: {{- include "evenkeel-lib.labels" . | nindent 8 }}
@@ -24,7 +29,7 @@ spec:
       {{- end }}
     spec:
       serviceAccountName: {{ include "evenkeel-lib.serviceAccountName" . }}
-      # SIGTERM, the delay, the drain, and a moment for the rest.
+      # The delay after SIGTERM, the drain, and five seconds for the rest of the shutdown.
       terminationGracePeriodSeconds: {{ add $values.shutdown.delaySeconds $values.shutdown.drainSeconds 5 }}
       securityContext: {{- include "evenkeel-lib.podSecurity" . | nindent 8 }}
       {{- with include "evenkeel-lib.placement" . | trim }}
@@ -49,13 +54,16 @@ spec:
           args:
             # The image's entry point is Node.
             {{- if .traffic }}
-            # Requests pass this service: speed counts, where the image's own choice is for loops that mostly wait.
+            # Requests pass through this service, so speed matters. The image's default saves memory instead.
             - --no-optimize-for-size
             {{- end }}
             - /app/main.mjs
             - --shutdown-delay={{ $values.shutdown.delaySeconds }}s
             - --drain-timeout={{ $values.shutdown.drainSeconds }}s
             {{- include "evenkeel-lib.tlsArguments" . | trim | nindent 12 }}
+            {{- if ne $values.readAccess "open" }}
+            - --read-access={{ $values.readAccess }}
+            {{- end }}
             {{- with include "evenkeel-lib.settings" . | trim }}
             {{- . | nindent 12 }}
             {{- end }}
@@ -88,8 +96,8 @@ spec:
             - { name: admin, containerPort: 8080 }
             - { name: health, containerPort: 8081 }
             - { name: grpc, containerPort: 9090 }
-            {{- with .traffic }}
-            - { name: requests, containerPort: {{ .port }} }
+            {{- range (.traffic).ports }}
+            - { name: {{ .name }}, containerPort: {{ .port }} }
             {{- end }}
           startupProbe:
             httpGet: { path: /livez, port: health }
@@ -116,7 +124,11 @@ spec:
       volumes:
         {{- if not $redis }}
         - name: state
+          {{- with include "evenkeel-lib.claim" . }}
+          persistentVolumeClaim: { claimName: {{ . }} }
+          {{- else }}
           emptyDir: { sizeLimit: {{ $values.state.sqlite.sizeLimit }} }
+          {{- end }}
         {{- end }}
         - name: tmp
           emptyDir: { sizeLimit: 16Mi }

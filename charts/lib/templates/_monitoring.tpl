@@ -11,6 +11,13 @@ spec:
   endpoints:
     - port: admin
       path: /metrics
+      {{- if $.Values.tls.admin }}
+      scheme: https
+      tlsConfig:
+        ca:
+          secret: { name: {{ include "evenkeel-lib.tlsSecret" $ }}, key: ca.crt }
+        serverName: {{ include "evenkeel-lib.name" $ }}.{{ $.Release.Namespace }}.svc
+      {{- end }}
       # `namespace` and `name` are those of the object that a metric is about.
       honorLabels: true
       interval: {{ .interval }}

@@ -1,9 +1,9 @@
-{{/* A service is called by its chart's name, whatever the release is called: clients, the command line and alerts find it so. */}}
+{{/* A service has the name of its chart, whatever the release is called: clients, the CLI and alerts rely on it. */}}
 {{- define "evenkeel-lib.name" -}}
 {{ .Chart.Name }}
 {{- end }}
 
-{{/* For objects without a namespace: one release a namespace may have them. */}}
+{{/* For objects without a namespace: each release has its own. */}}
 {{- define "evenkeel-lib.clusterName" -}}
 {{ printf "%s:%s" .Release.Namespace (include "evenkeel-lib.name" .) }}
 {{- end }}
@@ -39,6 +39,11 @@ metadata:
 {{- $tag := .Values.image.tag | default .Chart.AppVersion -}}
 {{- with $registry }}{{ . }}/{{ end }}{{ .Values.image.repository }}
 {{- if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ $tag }}{{ end }}
+{{- end }}
+
+{{/* What the admin port speaks. */}}
+{{- define "evenkeel-lib.adminScheme" -}}
+{{ .Values.tls.admin | ternary "https" "http" }}
 {{- end }}
 
 {{/* The Secret with tls.crt, tls.key and ca.crt. */}}

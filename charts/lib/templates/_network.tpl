@@ -10,15 +10,22 @@ spec:
   ipFamilyPolicy: {{ .Values.service.ipFamilyPolicy }}
   selector: {{- include "evenkeel-lib.selector" . | nindent 4 }}
   ports:
-    - { name: admin, port: 8080, targetPort: admin }
+    - { name: admin, port: 8080, targetPort: admin, appProtocol: {{ include "evenkeel-lib.adminScheme" . }} }
     - { name: grpc, port: 9090, targetPort: grpc }
-    {{- with .traffic }}
-    - { name: requests, port: {{ .servicePort }}, targetPort: requests }
+    {{- range (.traffic).ports }}
+    - { name: {{ .name }}, port: {{ .servicePort | default .port }}, targetPort: {{ .name }} }
     {{- end }}
 {{- end }}
 
 {{/*
-Admin and gRPC are open to `networkPolicy.from` or to everyone, the health port and those for traffic to everyone, and no others; what the service calls is not limited.
+Who may connect to each port. Ports that are not listed are closed; outgoing connections are not limited.
+
+| port    | open to                                                                                                             |
+|---------|---------------------------------------------------------------------------------------------------------------------|
+| admin   | pods of the release's namespace, `adminNamespaces` and `adminCidrs` (also those of `global.networkPolicy`), `from`   |
+| grpc    | `from`, or everyone if it is empty: TLS and tokens protect it                                                        |
+| health  | everyone                                                                                                            |
+| traffic | everyone                                                                                                            |
 */}}
 {{- define "evenkeel-lib.networkPolicy" -}}
 {{- if .Values.networkPolicy.enabled -}}
@@ -32,6 +39,20 @@ spec:
   ingress:
     - ports:
         - { port: admin }
+      from:
+        - podSelector: {}
+        {{- with concat .Values.networkPolicy.adminNamespaces (((.Values.global).networkPolicy).adminNamespaces | default list) | uniq }}
+        - namespaceSelector:
+            matchExpressions:
+              - { key: kubernetes.io/metadata.name, operator: In, values: {{ toJson . }} }
+        {{- end }}
+        {{- range concat .Values.networkPolicy.adminCidrs (((.Values.global).networkPolicy).adminCidrs | default list) | uniq }}
+        - ipBlock: { cidr: {{ . | quote }} }
+        {{- end }}
+        {{- with .Values.networkPolicy.from }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+    - ports:
         - { port: grpc }
       {{- with .Values.networkPolicy.from }}
       from: {{- toYaml . | nindent 8 }}
@@ -40,8 +61,48 @@ spec:
         - { port: health }
     {{- with .traffic }}
     - ports:
-        - { port: requests }
-        - { port: {{ .range.first }}, endPort: {{ .range.last }} }
+        {{- range .ports }}
+        - { port: {{ .name }} }
+        {{- end }}
+        {{- with .range }}
+        - { port: {{ .first }}, endPort: {{ .last }} }
+        {{- end }}
     {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Leads from a host name to one of the Service's ports: the dashboard and its API unless told otherwise. */}}
+{{- define "evenkeel-lib.ingress" -}}
+{{- with .Values.ingress }}
+{{- if .enabled -}}
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+{{ include "evenkeel-lib.metadata" $ }}
+  {{- with .annotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  {{- with .className }}
+  ingressClassName: {{ . }}
+  {{- end }}
+  {{- with .tlsSecret }}
+  tls:
+    - hosts: [{{ $.Values.ingress.host | quote }}]
+      secretName: {{ . }}
+  {{- end }}
+  rules:
+    - host: {{ .host | quote }}
+      http:
+        paths:
+          {{- $port := .port }}
+          {{- range .paths }}
+          - path: {{ . }}
+            pathType: Prefix
+            backend:
+              service:
+                name: {{ include "evenkeel-lib.name" $ }}
+                port: { name: {{ $port }} }
+          {{- end }}
+{{- end }}
 {{- end }}
 {{- end }}

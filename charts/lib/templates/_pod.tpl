@@ -1,4 +1,4 @@
-{{/* What Pod Security "restricted" asks of a pod and of a container. */}}
+{{/* What the Pod Security standard "restricted" requires of a pod and of a container. */}}
 {{- define "evenkeel-lib.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 65532
@@ -30,7 +30,7 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* One argument for each setting: `watchNamespaces: [a, b]` is `--watch-namespaces=a,b`. What is null or an empty list is left out. */}}
+{{/* One argument for each setting: `watchNamespaces: [a, b]` is `--watch-namespaces=a,b`. A null or an empty list gives no argument. */}}
 {{- define "evenkeel-lib.settings" -}}
 {{- range $name, $value := .Values.settings }}
 {{- if not (or (kindIs "invalid" $value) (and (kindIs "slice" $value) (empty $value))) }}
@@ -48,21 +48,10 @@ priorityClassName: {{ . }}
 {{- if .Values.tls.mtls }}
 - --mtls=true
 {{- end }}
+{{- if .Values.tls.admin }}
+- --admin-tls=true
+{{- end }}
 {{- else }}
 - --insecure=true
-{{- end }}
-{{- end }}
-
-{{- define "evenkeel-lib.stateVariable" -}}
-- name: EVENKEEL_STATE
-{{- with .Values.state.redis }}
-{{- if .existingSecret }}
-  valueFrom:
-    secretKeyRef:
-      name: {{ .existingSecret }}
-      key: {{ .secretKey }}
-{{- else }}
-  value: {{ .url | default "sqlite:/var/lib/evenkeel/state.db" | quote }}
-{{- end }}
 {{- end }}
 {{- end }}

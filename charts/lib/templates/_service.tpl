@@ -1,12 +1,15 @@
 {{/*
-Everything that a service consists of in a cluster. One that takes requests of others sets `traffic` in its context: `port` for all of them and `servicePort` before it, `range` (`first`, `last`) of
-further ports, and `arguments` for the program.
+All objects of a service. A service that takes requests of others sets `traffic` in its context: `ports` (`name`, `port` of the pod, and `servicePort`
+where the Service has another), optionally a `range` of further ports of the pod (`first`, `last`), and `arguments` for the program.
 */}}
 {{- define "evenkeel-lib.service" -}}
 {{- if and .Values.tls.mtls (not (or .Values.tls.existingSecret .Values.tls.certManager.issuer)) }}
-{{- fail "tls.mtls needs tls.existingSecret or tls.certManager.issuer: callers need certificates of an authority that is kept" }}
+{{- fail "tls.mtls needs tls.existingSecret or tls.certManager.issuer: clients need certificates of a CA that you keep" }}
 {{- end }}
-{{- range list "crds" "serviceAccount" "rights" "certificate" "deployment" "disruptionBudget" "networkService" "networkPolicy" "serviceMonitor" "prometheusRule" "board" "test" "release" "letGo" }}
+{{- if and .Values.tls.admin (not .Values.tls.enabled) }}
+{{- fail "tls.admin needs tls.enabled: the admin port serves the same certificate as gRPC" }}
+{{- end }}
+{{- range list "crds" "serviceAccount" "rights" "secondAccount" "userRoles" "certificate" "volumeClaim" "deployment" "disruptionBudget" "networkService" "networkPolicy" "ingress" "serviceMonitor" "prometheusRule" "board" "test" "release" "cleanup" }}
 {{- with include (printf "evenkeel-lib.%s" .) $ | trim }}
 ---
 {{ . }}

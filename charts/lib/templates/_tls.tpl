@@ -1,6 +1,6 @@
 {{/*
-The certificate for gRPC: of cert-manager, or made here once and kept over upgrades for as long as the Secret is there. `helm template`
-sees no cluster, so what it renders has a new one each time.
+The certificate for gRPC, and for the admin port with `tls.admin`: from cert-manager, or created here once and kept over upgrades as long as the
+Secret exists. `helm template` sees no cluster, so it renders a new one each time.
 */}}
 {{- define "evenkeel-lib.certificate" -}}
 {{- if and .Values.tls.enabled (not .Values.tls.existingSecret) -}}

@@ -1,9 +1,9 @@
-{{/* The port that everybody may send requests to, those that are given to Services, where the replicas find each other, and what is not said unless it is set. */}}
+{{/* The port for requests that name their Service in a header, the ports that are assigned to Services, and arguments that are not settings. */}}
 {{- define "scale-resolver.traffic" -}}
 {{- $range := splitList "-" .Values.settings.portRange -}}
-port: {{ .Values.settings.port }}
-# Routes that `switch` names are led there, whatever `settings.port` is.
-servicePort: 8012
+ports:
+  # The Service's port is fixed, whatever `settings.port` is: routes that `switch` names send requests to it.
+  - { name: requests, port: {{ .Values.settings.port }}, servicePort: 8012 }
 range:
   first: {{ first $range }}
   last: {{ last $range }}
@@ -15,4 +15,13 @@ arguments:
   {{- with .Values.keda.authentication }}
   - --keda-authentication={{ . }}
   {{- end }}
+{{- end }}
+
+{{/* Kinds that may be scaled besides those of files/rules.json. */}}
+{{- define "scale-resolver.objectRules" -}}
+{{- range .Values.scaleTargets }}
+- apiGroups: [{{ .apiGroup | quote }}]
+  resources: [{{ .resource }}/scale]
+  verbs: [get, patch]
+{{- end }}
 {{- end }}

@@ -57,7 +57,8 @@ export interface UsedRights {
  * for this, whatever their namespaces.
  */
 export async function usedRights(cluster: Cluster, service: string): Promise<UsedRights> {
-  const label = ["-l", `app.kubernetes.io/name=${service}`];
+  // The roles for users of its kinds are not bound to its account.
+  const label = ["-l", `app.kubernetes.io/name=${service},app.kubernetes.io/component!=user-roles`];
   const roles = [
     ...(await list<Role>(cluster, "clusterroles", ...label)),
     ...(await list<Role>(cluster, "roles", "-A", ...label)),

@@ -1,9 +1,10 @@
 {{/*
-Two Jobs keep an uninstall from stranding objects; the objects themselves stay. `<service>.finalizers` lists group, version, resource and finalizer of each kind that the
-service puts one on, and `release`, if there is an annotation by which it lets go of an object by itself.
+Two Jobs keep an uninstall from leaving objects that cannot be deleted. The objects themselves stay. `<service>.finalizers` lists group, version,
+resource and finalizer of each kind that the service puts a finalizer on, and `release`, an annotation that makes the service release an object.
 
-Before anything is removed, `release` sets that annotation and waits for the finalizers to go, as long as somebody is there who takes them off. After the last pod is gone, `let-go` takes
-off what is left, so that everything can be deleted, and the annotation with it, so that a later install finds objects as they were. Each Job brings its own account and rights.
+Before anything is removed, the Job `release` sets that annotation and waits until the service has removed its finalizers. It stops waiting when no
+pod of the service is left. After the last pod is gone, the Job `cleanup` removes the finalizers that are left, so that the objects can be deleted,
+and the annotation, so that a later install finds the objects as they were. Each Job has its own account and rights.
 */}}
 {{- define "evenkeel-lib.release" -}}
 {{- $finalizers := list -}}
@@ -15,11 +16,11 @@ off what is left, so that everything can be deleted, and the annotation with it,
 {{- end }}
 {{- end }}
 
-{{- define "evenkeel-lib.letGo" -}}
+{{- define "evenkeel-lib.cleanup" -}}
 {{- $finalizers := include (printf "%s.finalizers" (include "evenkeel-lib.name" .)) . | fromYamlArray -}}
 {{- if and .Values.uninstall.releaseObjects $finalizers -}}
 {{- $lease := dict "apiGroups" (list "coordination.k8s.io") "resources" (list "leases") "resourceNames" (list (include "evenkeel-lib.name" .)) "verbs" (list "delete") -}}
-{{ include "evenkeel-lib.uninstallJob" (dict "chart" . "what" "let-go" "hook" "post-delete" "finalizers" $finalizers "rules" (list $lease)) }}
+{{ include "evenkeel-lib.uninstallJob" (dict "chart" . "what" "cleanup" "hook" "post-delete" "finalizers" $finalizers "rules" (list $lease)) }}
 {{- end }}
 {{- end }}
 
@@ -36,20 +37,20 @@ off what is left, so that everything can be deleted, and the annotation with it,
 {{- $context := dict "chart" $chart "name" $name "hook" .hook -}}
 apiVersion: v1
 kind: ServiceAccount
-metadata: {{- include "evenkeel-lib.letGoMetadata" (merge (dict "namespace" $chart.Release.Namespace "weight" "-2") $context) | nindent 2 }}
+metadata: {{- include "evenkeel-lib.uninstallMetadata" (merge (dict "namespace" $chart.Release.Namespace "weight" "-2") $context) | nindent 2 }}
 ---
-{{ include "evenkeel-lib.letGoRole" (merge (dict "namespace" $chart.Release.Namespace "rules" $own) $context) }}
+{{ include "evenkeel-lib.uninstallRole" (merge (dict "namespace" $chart.Release.Namespace "rules" $own) $context) }}
 {{- range $namespaces }}
 ---
-{{ include "evenkeel-lib.letGoRole" (merge (dict "namespace" . "name" (printf "%s-objects" $name) "account" $name "rules" $rules) $context) }}
+{{ include "evenkeel-lib.uninstallRole" (merge (dict "namespace" . "name" (printf "%s-objects" $name) "account" $name "rules" $rules) $context) }}
 {{- else }}
 ---
-{{ include "evenkeel-lib.letGoRole" (merge (dict "namespace" "" "name" (printf "%s:%s" $chart.Release.Namespace $name) "account" $name "rules" $rules) $context) }}
+{{ include "evenkeel-lib.uninstallRole" (merge (dict "namespace" "" "name" (printf "%s:%s" $chart.Release.Namespace $name) "account" $name "rules" $rules) $context) }}
 {{- end }}
 ---
 apiVersion: batch/v1
 kind: Job
-metadata: {{- include "evenkeel-lib.letGoMetadata" (merge (dict "namespace" $chart.Release.Namespace "weight" "0") $context) | nindent 2 }}
+metadata: {{- include "evenkeel-lib.uninstallMetadata" (merge (dict "namespace" $chart.Release.Namespace "weight" "0") $context) | nindent 2 }}
 spec:
   backoffLimit: 3
   activeDeadlineSeconds: 240
@@ -94,7 +95,7 @@ spec:
           securityContext: {{- include "evenkeel-lib.containerSecurity" $chart | nindent 12 }}
 {{- end }}
 
-{{- define "evenkeel-lib.letGoMetadata" -}}
+{{- define "evenkeel-lib.uninstallMetadata" -}}
 name: {{ .name }}
 {{- with .namespace }}
 namespace: {{ . }}
@@ -106,16 +107,16 @@ annotations:
   helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
 
-{{- define "evenkeel-lib.letGoRole" -}}
+{{- define "evenkeel-lib.uninstallRole" -}}
 {{- $kind := empty .namespace | ternary "ClusterRole" "Role" -}}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ $kind }}
-metadata: {{- include "evenkeel-lib.letGoMetadata" (merge (dict "weight" "-2") .) | nindent 2 }}
+metadata: {{- include "evenkeel-lib.uninstallMetadata" (merge (dict "weight" "-2") .) | nindent 2 }}
 rules: {{- toYaml .rules | nindent 2 }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ $kind }}Binding
-metadata: {{- include "evenkeel-lib.letGoMetadata" (merge (dict "weight" "-1") .) | nindent 2 }}
+metadata: {{- include "evenkeel-lib.uninstallMetadata" (merge (dict "weight" "-1") .) | nindent 2 }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ $kind }}
@@ -126,7 +127,7 @@ subjects:
     namespace: {{ .chart.Release.Namespace }}
 {{- end }}
 
-{{/* What both scripts begin with: calls to the API server, and the objects that the service may have put a finalizer on. */}}
+{{/* The beginning of both scripts: calls to the API server, and the objects that may have a finalizer of the service. */}}
 {{- define "evenkeel-lib.uninstallCalls" -}}
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -165,7 +166,7 @@ const objects = async ({ group, version, resource }) => {
 };
 {{- end }}
 
-{{/* It succeeds when its time is over, too: an uninstall that somebody asked for goes on. */}}
+{{/* It succeeds after its time limit too, so that the uninstall continues. */}}
 {{- define "evenkeel-lib.releaseScript" -}}
 const end = Date.now() + 150_000;
 for (const kind of finalizers) {
@@ -177,9 +178,9 @@ for (const kind of finalizers) {
     }
     const left = all.filter(({ metadata }) => metadata.finalizers?.includes(kind.finalizer));
     if (left.length === 0) break;
-    const why = Date.now() > end ? "time is over" : (await pods()).length === 0 ? "nobody is there who would" : "";
+    const why = Date.now() > end ? "the time limit is over" : (await pods()).length === 0 ? "no pod of the service runs" : "";
     if (why !== "") {
-      for (const { shown } of left) console.log(`${shown} is not let go: ${why}`);
+      for (const { shown } of left) console.log(`${shown} was not released: ${why}`);
       break;
     }
     await sleep(1000);
@@ -187,7 +188,7 @@ for (const kind of finalizers) {
 }
 {{- end }}
 
-{{- define "evenkeel-lib.let-goScript" -}}
+{{- define "evenkeel-lib.cleanupScript" -}}
 while ((await pods()).length > 0) await sleep(1000);
 await ask(`/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${LEASE}`, "DELETE");
 
@@ -207,7 +208,7 @@ for (const kind of finalizers) {
       };
       const answer = await ask(path, "PATCH", { metadata: change });
       if (answer.status === 409) left = true;
-      else if (isHeld) console.log(`${shown} is let go: ${finalizer} is off`);
+      else if (isHeld) console.log(`removed ${finalizer} from ${shown}`);
     }
   }
 }
