@@ -27,7 +27,7 @@ import { whatIf } from "./verbs/what-if.ts";
 const INTERRUPTED = 130;
 
 /**
- * The whole program: reads the command line, does what it says, and resolves with the exit code. Every fault is one line on standard
+ * The whole program: reads the command line, runs the verb, and resolves with the exit code. Every error is one line on standard
  * error.
  */
 export async function run(
@@ -37,7 +37,7 @@ export async function run(
 ): Promise<number> {
   const screen = new Screen(host, PROGRAM);
   const stopping = new AbortController();
-  const stop = (): void => stopping.abort(new Error("it was ended"));
+  const stop = (): void => stopping.abort(new Error("interrupted"));
   host.on("SIGINT", stop).on("SIGTERM", stop);
   const { version } = packageJson;
   const input = () => host.stdin;
@@ -57,7 +57,7 @@ async function carryOut(session: Session, args: readonly string[]): Promise<numb
   const { screen, version, registrations } = session;
   const verbs = [status, explainVerb, whatIf(registrations), decisions, snapshot, replay, doctor];
   const find = (name: string | undefined): Verb | undefined => verbs.find((one) => one.name === name);
-  // Flags that all verbs have may stand before the verb; which others take a value is known by the verb alone.
+  // Common flags may stand before the verb. Whether other flags take a value depends on the verb.
   const { words: named, flags: all } = splitCommandLine(commonSettings, args);
   const [name, ...about] = named;
   const given = (...names: readonly string[]) => all.some((flag) => names.includes(flag.name));
@@ -69,8 +69,8 @@ async function carryOut(session: Session, args: readonly string[]): Promise<numb
   }
   const verb = find(name);
   if (verb === undefined) {
-    const fault = name === undefined ? "a verb is missing" : `there is no verb ${name}`;
-    throw new WrongUsage({ fault: `${fault}; there is ${verbs.map((one) => one.name).join(", ")}` });
+    const fault = name === undefined ? "no verb" : `unknown verb ${name}`;
+    throw new WrongUsage({ fault: `${fault}; use one of ${verbs.map((one) => one.name).join(", ")}` });
   }
   if (given("help", "h")) return print(screen, verbHelp(verb));
   return carryOutVerb(session, verb, args);
@@ -81,10 +81,10 @@ async function carryOutVerb(session: Session, verb: Verb, args: readonly string[
   const known = new Set(Object.entries(commonSettings).flatMap(([key, setting]) => variableNames(key, setting)));
   const env = Object.fromEntries(Object.entries(session.env).filter(([name]) => known.has(name)));
   const reading = readSettings(verb.settings, flags, env);
-  // Services have these; here they would be taken and do nothing.
+  // Services have these flags; here they would have no effect.
   const foreign = flags.filter(({ name }) => name === "print-settings" || name === "version");
   const faults = [
-    ...foreign.map(({ name }) => `--${name}: there is no such flag of ${verb.name}`),
+    ...foreign.map(({ name }) => `--${name}: ${verb.name} has no such flag`),
     ...(reading.ok ? [] : reading.faults),
     ...wordFaults(verb, words.slice(1)),
   ];
@@ -98,7 +98,7 @@ async function carryOutVerb(session: Session, verb: Verb, args: readonly string[
 function wordFaults({ name, usage, words: { least, most } }: Verb, words: readonly string[]): readonly string[] {
   if (words.length >= least && words.length <= most) return [];
   const forms = usage.map((rest) => `${PROGRAM} ${name} ${rest}`.trim());
-  return [`${name} is used as: ${forms.join("; ")}`];
+  return [`usage: ${forms.join("; ")}`];
 }
 
 function print(screen: Screen, text: string): 0 {

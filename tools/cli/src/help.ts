@@ -8,11 +8,11 @@ export function programHelp(verbs: readonly Verb[]): string {
   const width = Math.max(...verbs.map(({ name }) => name.length));
   const lines = verbs.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`);
   return [
-    `${PROGRAM}: asks the services of Evenkeel how things stand, and why\n`,
+    `${PROGRAM}: shows the state of the Evenkeel services, explains their decisions and diagnoses problems. Read-only.\n`,
     `Usage:\n  ${PROGRAM} <verb> [flags]\n`,
     `Verbs:\n${lines.join("")}`,
-    `Exit codes:\n  0  all is well\n  1  a problem was found, or something was refused\n  2  the command line cannot be meant\n`,
-    `${PROGRAM} <verb> --help says more of each. --version prints the version.\n`,
+    `Exit codes:\n  0  success\n  1  a problem was found, or a request was refused\n  2  invalid usage\n`,
+    `${PROGRAM} <verb> --help describes a verb and its flags. --version prints the version.\n`,
   ].join("\n");
 }
 
@@ -40,5 +40,5 @@ function namesOf(key: string, { kind, aliases }: Setting): string {
 }
 
 function helpOf({ help, default: fallback, kind }: Setting): string {
-  return fallback === undefined || kind.name === "boolean" ? help : `${help} (${fallback} unless set)`;
+  return fallback === undefined || kind.name === "boolean" ? help : `${help} (default ${fallback})`;
 }

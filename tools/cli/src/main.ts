@@ -2,7 +2,7 @@
 import { run } from "./command-line.ts";
 import { registrations } from "./services/index.ts";
 
-// Whoever reads the answer may stop before its end, as `head` does.
+// The reader of the output may stop before its end, as `head` does.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 const code = await run(process, registrations);
 process.stdout.write("", () => process.exit(code));

@@ -21,7 +21,7 @@ export function namedObject(
   const parts = words.join("/").split("/");
   const [kind = "", ...rest] = parts;
   if (words.length > 2 || rest.length === 0 || rest.length > 2 || parts.includes("")) {
-    throw new WrongUsage({ fault: `${words.join(" ")} is no <kind>/<namespace>/<name>` });
+    throw new WrongUsage({ fault: `${words.join(" ")} is not <kind>/<namespace>/<name>` });
   }
   const found = registeredKind(kind, registrations);
   const name = rest.at(-1) ?? "";
@@ -31,11 +31,11 @@ export function namedObject(
   }
   const { registration, decided } = found;
   if (decided.scope === "Cluster") {
-    if (rest.length === 2) throw new WrongUsage({ fault: `a ${decided.kind} is in no namespace` });
+    if (rest.length === 2) throw new WrongUsage({ fault: `${decided.kind} has no namespace` });
     return { object: { kind: decided.kind, name }, registration };
   }
   if (within === undefined) {
-    throw new WrongUsage({ fault: `${decided.kind} ${name} needs its namespace: ${kind}/<namespace>/${name}, or -n` });
+    throw new WrongUsage({ fault: `${decided.kind} ${name} needs a namespace: ${kind}/<namespace>/${name}, or -n` });
   }
   return { object: { kind: decided.kind, namespace: within, name }, registration };
 }

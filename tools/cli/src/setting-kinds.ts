@@ -20,7 +20,7 @@ function optional<T>(kind: Kind<T>): (line: Line) => Setting<T | undefined> {
 /** Base URLs. Its kind is called a list, which lets the flag be given several times. */
 export const addresses = optional<readonly URL[]>({
   name: "list",
-  takes: "an address such as http://127.0.0.1:8080, or several with commas",
+  takes: "an address such as http://127.0.0.1:8080, or several separated by commas",
   parse: (text) => {
     const urls = text.split(",").map((part) => URL.parse(part.trim()));
     const usable = (url: URL | null): url is URL => url !== null && ["http:", "https:"].includes(url.protocol);

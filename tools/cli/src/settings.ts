@@ -4,20 +4,20 @@ import { addresses } from "./setting-kinds.ts";
 
 /** How answers are shown; every verb has it. */
 export const outputSettings = {
-  output: setting.choice("table", "json")({ default: "table", aliases: ["o"], help: "A table for people, or JSON" }),
+  output: setting.choice("table", "json")({ default: "table", aliases: ["o"], help: "Output format" }),
 };
 
-/** How services are reached: directly, or through the API server's proxy with the rights of the kubeconfig's user. */
+/** How services are reached: by address, or through the API server's services/proxy as the user of the kubeconfig. */
 export const reachSettings = {
   address: addresses({
-    help: "Admin ports to ask, such as http://127.0.0.1:8080, rather than the services of a cluster",
+    help: "Addresses of admin ports, such as http://127.0.0.1:8080, to use instead of a cluster",
   }),
-  service: setting.list({ optional: true, help: "Ask these services only" }),
+  service: setting.list({ optional: true, help: "Use these services only" }),
   serviceNamespace: setting.text({
     optional: true,
-    help: "Namespace of the services; that of their charts unless set",
+    help: "Namespace of the services (default: found by label, or evenkeel-system)",
   }),
-  deadline: setting.duration({ default: "10s", help: "How long a service may take to answer" }),
+  deadline: setting.duration({ default: "10s", help: "Time limit for each request" }),
   kubeconfig: kubeSettings.kubeconfig,
   kubeContext: { ...kubeSettings.kubeContext, aliases: ["context"] },
 };

@@ -2,15 +2,15 @@ import type { Clock, Environment, SettingsOf, SettingsTable } from "@evenkeel/ru
 import type { Registration } from "./services/registration.ts";
 import type { Screen } from "./show/screen.ts";
 
-/** 0: all is well. 1: a problem was found, or something was refused. 2: the command line cannot be meant. */
+/** 0: success. 1: a problem was found, or a request was refused. 2: invalid usage. */
 export type ExitCode = 0 | 1 | 2;
 
-/** What every verb works with. */
+/** What every verb has at hand. */
 export interface Session {
   readonly version: string;
   readonly registrations: readonly Registration[];
   readonly screen: Screen;
-  /** Standard input; it is opened when it is asked for. */
+  /** Standard input; opened when it is called. */
   readonly input: () => AsyncIterable<Buffer | string>;
   readonly env: Environment;
   readonly clock: Clock;
@@ -26,7 +26,7 @@ export interface Verb<T extends SettingsTable = SettingsTable> {
   readonly usage: readonly string[];
   /** One line. */
   readonly summary: string;
-  /** What a reader of its help must know besides; whole lines. */
+  /** Further lines of its help. */
   readonly details?: readonly string[];
   readonly settings: T;
   /** How many words it takes after its name. */

@@ -8,10 +8,16 @@ export const ballastRegistration: Registration = {
   place: { namespace: "harbour", service: "ballast", port: "8080" },
   serviceAccount: "ballast",
   kinds: [{ group: "harbour.test", version: "v1", kind: "Tank", plural: "tanks", scope: "Cluster" }],
-  rights: [
-    { group: "coordination.k8s.io", resource: "leases", verbs: ["get", "update"], where: "own" },
-    { group: "events.k8s.io", resource: "events", verbs: ["create"], where: "watched" },
-  ],
+  rules: {
+    objects: [{ why: "record Events", apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] }],
+    own: [
+      {
+        ...{ why: "hold its Lease", verbs: ["get", "update"] },
+        ...{ apiGroups: ["coordination.k8s.io"], resources: ["leases"] },
+      },
+    ],
+    cluster: [],
+  },
   value: "the level",
   objects: async (client) => {
     const [newest] = await client.decisions({ limit: 1 });

@@ -78,18 +78,15 @@ describe("through the API server", () => {
   test("a refusal of the service is told in its own words", async () => {
     await using server = await startServer();
     const { code, stderr } = await asked(server, ["explain", "tank/aft"]);
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr:
-        "kubectl evenkeel: EK_CLI_NOTHING_KNOWN: nothing is known about Tank/aft: ballast decided nothing lately\n",
-    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^kubectl evenkeel: EK_CLI_NOTHING_KNOWN: .*Tank\/aft.*ballast.*\n$/);
   });
 
   test("a Service without anybody behind it is down", async () => {
     await using server = await startServer(new Map([[place, "http://127.0.0.1:1"]]));
     const { code, stdout } = await asked(server, ["status"]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^ballast +down .*EK_CLI_UNANSWERED: harbour\/ballast gives no answer.*ECONNREFUSED/m);
+    expect(stdout).toMatch(/^ballast +down .*EK_CLI_UNANSWERED: harbour\/ballast .*ECONNREFUSED/m);
   });
 
   test("decisions are followed, and a snapshot is the same file", async () => {
@@ -118,7 +115,7 @@ describe("through the API server", () => {
     expect(stdout).toMatch(/^weight-rebalancer +down .*EK_KUBE_UNREACHABLE/m);
     const diagnosis = await evenkeel(["doctor", "--deadline=2s"], { env });
     expect(diagnosis.code).toBe(1);
-    expect(diagnosis.stdout).toMatch(/^fail {2}cluster .*the API server was not reached/m);
+    expect(diagnosis.stdout).toMatch(/^fail {2}cluster .*EK_KUBE_UNREACHABLE/m);
   });
 });
 
@@ -131,10 +128,10 @@ describe("doctor", () => {
     expect(stdout).toMatch(/^ok {4}cluster +Kubernetes v1\.\d+\.\d+.* answers$/m);
     expect(stdout).toMatch(/^ok {4}crds +tanks\.harbour\.test serves v1 and is established$/m);
     expect(stdout).toMatch(/^ok {4}rights +you may get services\/proxy of harbour\/ballast$/m);
-    expect(stdout).toMatch(/^ok {4}rights +service account harbour\/ballast may do all 3 things that it does$/m);
+    expect(stdout).toMatch(/^ok {4}rights +service account harbour\/ballast has all 3 rights/m);
     expect(stdout).toMatch(/^warn {2}services +weight-rebalancer is not installed/m);
     expect(stdout).toMatch(/^ok {4}services +ballast 0\.1\.0 answers at harbour\/ballast/m);
-    expect(stdout).toMatch(/, 0 to mend$/m);
+    expect(stdout).toMatch(/, 0 failed$/m);
     expect(code).toBe(0);
   });
 
@@ -143,9 +140,9 @@ describe("doctor", () => {
     for (const object of accountRights(["get"])) server.api.load(JSON.stringify(object));
     const { code, stdout } = await asked(server, ["doctor"]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^fail {2}crds +tanks\.harbour\.test is missing\n +→ .*helm upgrade --install/m);
+    expect(stdout).toMatch(/^fail {2}crds +tanks\.harbour\.test .*\n +→ .*crds\.enabled=true/m);
     expect(stdout).toMatch(
-      /^fail {2}rights +service account harbour\/ballast may not update leases\.coordination\.k8s\.io\n +→ Its chart grants it/m,
+      /^fail {2}rights +service account harbour\/ballast may not update leases\.coordination\.k8s\.io\n +→ .*helm upgrade/m,
     );
   });
 
@@ -154,7 +151,7 @@ describe("doctor", () => {
     const [version] = tanks.spec.versions;
     server.api.load(JSON.stringify({ ...tanks, spec: { ...tanks.spec, versions: [{ ...version, name: "v2" }] } }));
     const { stdout } = await asked(server, ["doctor"]);
-    expect(stdout).toMatch(/^fail {2}crds +tanks\.harbour\.test does not serve v1 but v2$/m);
+    expect(stdout).toMatch(/^fail {2}crds +tanks\.harbour\.test .*v2.*v1$/m);
   });
 
   test("tells a user without rights which they lack, and takes what anyone can see", async () => {
@@ -173,13 +170,41 @@ describe("doctor", () => {
     expect(rights[0]?.fix).toContain("kubectl create role");
   });
 
+  test("lists who may connect to the admin port, and names the values that add more", async () => {
+    await using server = await startServer();
+    const network = async () => {
+      const { stdout } = await asked(server, ["doctor", "--service=ballast", "-o", "json"]);
+      const { findings } = JSON.parse(stdout) as { findings: readonly { area: string }[] };
+      return findings.filter(({ area }) => area === "network");
+    };
+    const open = { verdict: "warn", fix: expect.stringContaining("networkPolicy.enabled") };
+    expect(await network()).toMatchObject([open]);
+
+    server.api.load(JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: "harbour" } }));
+    server.api.load(JSON.stringify(networkPolicies));
+    const load = (ingress: readonly object[]) => {
+      const metadata = { name: "ballast", namespace: "harbour" };
+      const policy = { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata, spec: { ingress } };
+      server.api.load(JSON.stringify(policy));
+    };
+    const names = { key: "kubernetes.io/metadata.name", operator: "In", values: ["monitoring", "ingress"] };
+    const from = [
+      { podSelector: {} },
+      { namespaceSelector: { matchExpressions: [names] } },
+      { ipBlock: { cidr: "10.0.0.1/32" } },
+    ];
+    await eventually("the policy is served", () => load([{ ports: [{ port: "admin" }], from }]));
+    const limited = /harbour, monitoring, ingress, 10\.0\.0\.1\/32.*adminNamespaces.*adminCidrs/;
+    expect(await network()).toMatchObject([{ verdict: "ok", message: expect.stringMatching(limited) }]);
+  });
+
   test("knows the project's own definition by name", async () => {
     await using server = await startServer(new Map([["evenkeel-system/weight-rebalancer:8080", address]]));
     server.api.load(readFileSync(rebalances, "utf8"));
     const { stdout } = await asked(server, ["doctor"]);
     expect(stdout).toMatch(/^ok {4}crds +rebalances\.rebalancer\.ch1aki\.github\.io serves v1 and is established$/m);
     // The Service leads to somebody else, which is found as well.
-    expect(stdout).toMatch(/^fail {2}services +weight-rebalancer does not answer: EK_CLI_BAD_ANSWER: .*it is ballast/m);
+    expect(stdout).toMatch(/^fail {2}services +weight-rebalancer does not answer: EK_CLI_BAD_ANSWER: .*ballast/m);
   });
 });
 
@@ -190,6 +215,23 @@ const tanks = {
   spec: {
     ...{ group: "harbour.test", scope: "Cluster", names: { kind: "Tank", plural: "tanks" } },
     versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+  },
+};
+
+/** The embedded API server does not have the type of its own. */
+const networkPolicies = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "networkpolicies.networking.k8s.io" },
+  spec: {
+    ...{ group: "networking.k8s.io", scope: "Namespaced" },
+    names: { kind: "NetworkPolicy", plural: "networkpolicies" },
+    versions: [
+      {
+        ...{ name: "v1", served: true, storage: true },
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      },
+    ],
   },
 };
 

@@ -59,9 +59,7 @@ test("scale-resolver's objects have a row with their state, and why", async () =
   const { code, stdout, stderr } = await asked("status");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(/^scale-resolver +ready +0\.1\.0 /m);
-  expect(stdout).toMatch(
-    /^ElastiService\/shop\/nights +scale-resolver +NoTrigger +Serve +Serve +\d+s +No trigger says/m,
-  );
+  expect(stdout).toMatch(/^ElastiService\/shop\/nights +scale-resolver +NoTrigger +Serve +Serve +\d+s /m);
   expect((await asked("status", "-n", "elsewhere")).stdout).toContain("No objects.");
 });
 
@@ -69,18 +67,14 @@ test("scale-resolver's objects are explained with replicas, pods, requests and w
   const { code, stdout } = await asked("explain", "elastiservice/shop/nights");
   expect(code).toBe(0);
   expect(stdout).toMatch(/^ {2}The state stays Serve, decided \d+s ago/m);
-  for (const sentence of [
-    "The replicas of Deployment/web are read when it is about to sleep.",
-    "Pods behind the Service web: 1 ready, 0 leaving, 0 starting.",
-    "0 requests wait at the resolver, and 0 are on their way through it.",
-    "It is kept awake (NoTrigger): No trigger says when the service is idle, so it is only woken.",
-  ])
-    expect(stdout).toContain(sentence);
+  expect(stdout).toMatch(/^ {2}Replicas of Deployment\/web: read before/m);
+  expect(stdout).toMatch(/^ {2}Pods behind the Service web: 1 ready, 0 terminating, 0 starting\.$/m);
+  expect(stdout).toMatch(/^ {2}Requests at the resolver: 0 waiting, 0 in flight\.$/m);
+  expect(stdout).toMatch(/^ {2}Kept awake \(NoTrigger\): /m);
 });
 
 test("an object that nothing can be decided about is explained with what is amiss", async () => {
   const { code, stdout, stderr } = await asked("explain", "elastiservice/shop/astray");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toContain("Nothing was decided about it lately.");
-  expect(stdout).toContain("ServiceNotFound: There is no Service wbe in shop.");
+  expect(stdout).toMatch(/^ {2}ServiceNotFound: .*wbe/m);
 });

@@ -1,11 +1,11 @@
 import type { KubeClient } from "@evenkeel/kube";
 import { type Finding, unanswered } from "./finding.ts";
 
-/** The oldest version that the services are made for. */
+/** The oldest Kubernetes that the services support. */
 const OLDEST = { major: 1, minor: 31 };
 
 /** Whether the API server answers and is new enough. */
-export async function lookAtCluster(kube: Pick<KubeClient, "version">): Promise<Finding> {
+export async function checkCluster(kube: Pick<KubeClient, "version">): Promise<Finding> {
   try {
     const { major, minor, text } = await kube.version();
     if (major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor)) {
@@ -15,6 +15,6 @@ export async function lookAtCluster(kube: Pick<KubeClient, "version">): Promise<
     const fix = `Upgrade the cluster to Kubernetes ${needed} or later.`;
     return { area: "cluster", verdict: "fail", message: `Kubernetes ${text} is older than ${needed}`, fix };
   } catch (error) {
-    return unanswered("cluster", "fail", "the API server was not reached", error);
+    return unanswered("cluster", "fail", "the API server does not answer", error);
   }
 }

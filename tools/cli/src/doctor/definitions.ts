@@ -2,10 +2,11 @@ import { type CustomResourceDefinition, customResourceDefinitions, type KubeClie
 import type { DecidedKind } from "../services/registration.ts";
 import { type Finding, unanswered } from "./finding.ts";
 
-const INSTALL = "Upgrade the release of the service's chart with crds.enabled=true.";
+/** The chart of the service installs the CRD. */
+const INSTALL = "Upgrade the release of the service's chart, with its value crds.enabled=true: helm upgrade --install";
 
-/** Whether the API server has a kind: defined, in the version that is used, and established. */
-export async function lookAtDefinition(
+/** Whether the CRD of a kind is installed, serves the version that the service uses, and is established. */
+export async function checkDefinition(
   kube: Pick<KubeClient, "resource" | "serves">,
   kind: DecidedKind,
 ): Promise<Finding> {
@@ -15,7 +16,7 @@ export async function lookAtDefinition(
   } catch (error) {
     if (error instanceof kubeErrors.NotFound)
       return { area: "crds", verdict: "fail", message: `${name} is missing`, fix: INSTALL };
-    if (!(error instanceof kubeErrors.Forbidden)) return unanswered("crds", "fail", `${name} was not looked at`, error);
+    if (!(error instanceof kubeErrors.Forbidden)) return unanswered("crds", "fail", `${name} was not checked`, error);
     return byDiscovery(kube, name, kind);
   }
 }
@@ -24,19 +25,19 @@ function judged(name: string, version: string, { spec, status }: CustomResourceD
   const found = spec.versions.find((one) => one.name === version);
   if (found?.served !== true) {
     const served = spec.versions.filter((one) => one.served).map((one) => one.name);
-    const message = `${name} does not serve ${version} but ${served.join(", ") || "nothing"}`;
+    const message = `${name} serves ${served.join(", ") || "no version"}, not ${version}`;
     return { area: "crds", verdict: "fail", message, fix: INSTALL };
   }
   const established = status?.conditions?.find(({ type }) => type === "Established");
   if (established?.status !== "True") {
     const faulty = status?.conditions?.find((one) => one.status === "False");
     const message = `${name} is not established${faulty?.reason === undefined ? "" : ` (${faulty.reason})`}`;
-    return { area: "crds", verdict: "fail", message, fix: `See why: kubectl describe crd ${name}` };
+    return { area: "crds", verdict: "fail", message, fix: `The conditions say why: kubectl describe crd ${name}` };
   }
   return { area: "crds", verdict: "ok", message: `${name} serves ${version} and is established` };
 }
 
-/** Whoever may not read definitions can still see what is served. */
+/** For users who may not read CRDs. */
 async function byDiscovery(kube: Pick<KubeClient, "serves">, name: string, kind: DecidedKind): Promise<Finding> {
   const { group, version, plural, scope } = kind;
   try {
@@ -45,6 +46,6 @@ async function byDiscovery(kube: Pick<KubeClient, "serves">, name: string, kind:
       ? { area: "crds", verdict: "ok", message: `${name} serves ${version}` }
       : { area: "crds", verdict: "fail", message: `${name} does not serve ${version}`, fix: INSTALL };
   } catch (error) {
-    return unanswered("crds", "fail", `${name} was not looked at`, error);
+    return unanswered("crds", "fail", `${name} was not checked`, error);
   }
 }

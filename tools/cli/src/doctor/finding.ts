@@ -1,11 +1,11 @@
 import { CodedError, type CodedErrorClass, explain } from "@evenkeel/runtime";
 import { faultLine } from "../errors.ts";
 
-export type Area = "cluster" | "crds" | "rights" | "services" | "metrics" | "peers" | "state" | "versions";
+export type Area = "cluster" | "crds" | "rights" | "network" | "services" | "metrics" | "peers" | "state" | "versions";
 
 export type Verdict = "ok" | "warn" | "fail";
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly area: Area;
   readonly verdict: Verdict;
@@ -14,7 +14,7 @@ export interface Finding {
   readonly fix?: string;
 }
 
-/** A finding about a question that got no answer; the error's own remedy is the fix unless a better one is known. */
+/** A check that failed with an error. The fix is the error's own remedy unless a better one is known. */
 export function unanswered(area: Area, verdict: Verdict, what: string, error: unknown, fix = remedyOf(error)): Finding {
   return { area, verdict, message: `${what}: ${faultLine(error, explain(error))}`, ...(fix !== undefined && { fix }) };
 }

@@ -6,7 +6,8 @@ import {
   subjectAccessReviews,
 } from "@evenkeel/kube";
 import { proxiedName, type ServicePlace } from "../reach/proxied-connection.ts";
-import type { Registration, Right } from "../services/registration.ts";
+import type { Registration } from "../services/registration.ts";
+import { type Right, rightsOf } from "./account-rights.ts";
 import { type Finding, unanswered } from "./finding.ts";
 
 interface Asked {
@@ -30,16 +31,16 @@ const selfSubjectAccessReviews: ResourceTypeOf<SelfReview> = {
 
 type Kube = Pick<KubeClient, "resource">;
 
-/** Whether the user may reach a service through the API server. Without `create` all but what-if works. */
-export async function lookAtOwnRights(kube: Kube, place: ServicePlace): Promise<readonly Finding[]> {
+/** Whether the user may reach a service through the API server. Only what-if needs `create`. */
+export async function checkOwnRights(kube: Kube, place: ServicePlace): Promise<readonly Finding[]> {
   const { namespace, service } = place;
   const name = proxiedName(place);
   const uses = [
-    { verb: "get", verdict: "fail", purpose: "reach it" },
-    { verb: "create", verdict: "warn", purpose: "ask what-if" },
+    { verb: "get", verdict: "fail", role: "evenkeel-read" },
+    { verb: "create", verdict: "warn", role: "evenkeel-what-if" },
   ] as const;
   return Promise.all(
-    uses.map(async ({ verb, verdict, purpose }): Promise<Finding> => {
+    uses.map(async ({ verb, verdict, role }): Promise<Finding> => {
       const right = `${verb} services/proxy of ${namespace}/${service}`;
       const asked = { verb, group: "", resource: "services", subresource: "proxy", namespace, name };
       try {
@@ -48,61 +49,62 @@ export async function lookAtOwnRights(kube: Kube, place: ServicePlace): Promise<
           .create({ metadata: {}, spec: { resourceAttributes: asked } });
         if (review.status?.allowed === true) return { area: "rights", verdict: "ok", message: `you may ${right}` };
       } catch (error) {
-        return unanswered("rights", verdict, `whether you may ${right} is unknown`, error);
+        return unanswered("rights", verdict, `cannot check whether you may ${right}`, error);
       }
-      const fix = `To ${purpose}, be granted: kubectl create role evenkeel-${purpose.replaceAll(" ", "-")} -n ${namespace} --verb=${verb} --resource=services/proxy --resource-name=${name}, and a binding of it. Or use --address.`;
+      const create = `kubectl create role ${role} -n ${namespace} --verb=${verb} --resource=services/proxy --resource-name=${name}`;
+      const fix = `Ask for a role and its binding: ${create}. Or connect with --address.`;
       return { area: "rights", verdict, message: `you may not ${right}`, fix };
     }),
   );
 }
 
-/** Whether a service's account may do all that the service does. `watched` are the namespaces that it looks after; none: all. */
-export async function lookAtAccount(
-  kube: Kube,
-  registration: Registration,
-  namespace: string,
-  watched: readonly string[],
-): Promise<Finding> {
-  const { serviceAccount, rights } = registration;
-  const account = `service account ${namespace}/${serviceAccount}`;
-  const questions = rights.flatMap((right) => right.verbs.map((verb) => ({ ...right, verb })));
+/** A service of the cluster whose account is checked. */
+export interface CheckedAccount {
+  readonly registration: Registration;
+  /** Namespace of the service. */
+  readonly namespace: string;
+  /** Namespaces that the service watches; none: all. */
+  readonly watched: readonly string[];
+  /** Settings of the service: flag without dashes → value. Empty if it does not answer. */
+  readonly settings: ReadonlyMap<string, string>;
+}
+
+/** Whether a service's account has all rights that its chart grants. */
+export async function checkAccount(kube: Kube, checked: CheckedAccount): Promise<Finding> {
+  const { registration, namespace, watched, settings } = checked;
+  const account = `service account ${namespace}/${registration.serviceAccount}`;
+  const rights = rightsOf(registration.rules, settings);
+  const namespaces = {
+    ...{ own: [namespace], cluster: [undefined] },
+    objects: watched.length === 0 ? [undefined] : watched,
+  };
   try {
     const answers = await Promise.all(
-      questions.map(async (right) => {
-        const within = {
-          own: [namespace],
-          watched: watched.length === 0 ? [undefined] : watched,
-          cluster: [undefined],
-        };
-        const granted = within[right.where].map((place) =>
-          allowed(kube, { namespace, account: serviceAccount }, right, place),
-        );
-        return (await Promise.all(granted)).every(Boolean) ? [] : [lackOf(right)];
+      rights.map(async (right) => {
+        const granted = namespaces[right.where].map((within) => isAllowed(kube, checked, right, within));
+        return (await Promise.all(granted)).every(Boolean) ? [] : [right];
       }),
     );
-    const lacking = answers.flat();
-    if (lacking.length === 0) {
-      return {
-        area: "rights",
-        verdict: "ok",
-        message: `${account} may do all ${questions.length} things that it does`,
-      };
+    const [first, ...more] = answers.flat();
+    if (first === undefined) {
+      return { area: "rights", verdict: "ok", message: `${account} has all ${rights.length} rights that it needs` };
     }
-    const fix = `Its chart grants it: helm upgrade the release, or see kubectl get clusterrole,role -A | grep ${serviceAccount}`;
-    return { area: "rights", verdict: "fail", message: `${account} may not ${lacking.join(", ")}`, fix };
+    const missing = [first, ...more].map(textOf).join(", ");
+    const fix = `It needs the first to ${first.why}. Its chart grants all of them: run helm upgrade, and check rbac.create.`;
+    return { area: "rights", verdict: "fail", message: `${account} may not ${missing}`, fix };
   } catch (error) {
-    const what = `what the ${account} may do is unknown`;
-    const fix = "Ask someone who may create subjectaccessreviews, as the role system:auth-delegator does.";
+    const what = `cannot check the rights of ${account}`;
+    const fix = "Ask for the right to create subjectaccessreviews, which the role system:auth-delegator has.";
     return error instanceof kubeErrors.Forbidden
       ? unanswered("rights", "warn", what, error, fix)
       : unanswered("rights", "fail", what, error);
   }
 }
 
-async function allowed(
+async function isAllowed(
   kube: Kube,
-  { namespace, account }: { readonly namespace: string; readonly account: string },
-  { verb, group, resource, name }: Right & { readonly verb: string },
+  { namespace, registration: { serviceAccount } }: CheckedAccount,
+  { verb, group, resource, name }: Right,
   within: string | undefined,
 ): Promise<boolean> {
   const [plural = "", subresource] = resource.split("/");
@@ -111,12 +113,12 @@ async function allowed(
     ...(name !== undefined && { name }),
     ...(within !== undefined && { namespace: within }),
   };
-  const user = `system:serviceaccount:${namespace}:${account}`;
+  const user = `system:serviceaccount:${namespace}:${serviceAccount}`;
   const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"];
   const review = { metadata: {}, spec: { user, groups, resourceAttributes } };
   return (await kube.resource(subjectAccessReviews).create(review)).status?.allowed === true;
 }
 
-function lackOf({ verb, group, resource }: Right & { readonly verb: string }): string {
+function textOf({ verb, group, resource }: Right): string {
   return `${verb} ${resource}${group === "" ? "" : `.${group}`}`;
 }

@@ -6,7 +6,7 @@ import { describe, expect, test } from "@jest/globals";
 import { AddressConnection } from "../reach/address-connection.ts";
 import type { ReachedService } from "../reach/reach.ts";
 import { ServiceClient } from "../reach/service-client.ts";
-import { lookAtServices, lookAtVersions } from "./services.ts";
+import { checkServices, checkVersions } from "./services.ts";
 
 /** A service on loopback whose /metrics says `metrics`. */
 async function serving(metrics: string, version = "1.0.0", name = "tank-keeper") {
@@ -30,7 +30,7 @@ const build = 'evenkeel_build_info{service="tank-keeper",version="1.0.0"} 1\n';
 describe("what a service tells of itself", () => {
   test("is in order", async () => {
     await using one = await serving(`${build}evenkeel_state_available 1\nevenkeel_peer_up{peer="sailor"} 1\n`);
-    const findings = await lookAtServices({ reached: [one.service], missed: [] });
+    const findings = await checkServices({ reached: [one.service], missed: [] });
     expect(findings.map(({ area, verdict }) => `${area} ${verdict}`)).toEqual([
       "services ok",
       "metrics ok",
@@ -41,9 +41,9 @@ describe("what a service tells of itself", () => {
 
   test("may be that a peer and the shared state are away", async () => {
     await using one = await serving(`${build}evenkeel_state_available 0\nevenkeel_peer_up{peer="sailor"} 0\n`);
-    const [, , peer, state] = await lookAtServices({ reached: [one.service], missed: [] });
-    expect(peer).toMatchObject({ verdict: "warn", message: "tank-keeper has no connection to sailor" });
-    expect(state).toMatchObject({ verdict: "fail", message: "the shared state of tank-keeper is away" });
+    const [, , peer, state] = await checkServices({ reached: [one.service], missed: [] });
+    expect(peer).toMatchObject({ area: "peers", verdict: "warn", message: expect.stringContaining("sailor") });
+    expect(state).toMatchObject({ area: "state", verdict: "fail", message: expect.stringContaining("tank-keeper") });
     expect(state?.fix).toContain("EVENKEEL_STATE");
   });
 
@@ -51,29 +51,29 @@ describe("what a service tells of itself", () => {
     await using one = await serving(build);
     const unready = [{ name: "rebalances", reason: "not synced" }];
     const service = { ...one.service, status: { ...one.service.status, unready } };
-    const [, reason] = await lookAtServices({ reached: [service], missed: [] });
-    expect(reason).toMatchObject({ verdict: "fail", message: "tank-keeper is not ready: rebalances: not synced" });
+    const [, reason] = await checkServices({ reached: [service], missed: [] });
+    expect(reason).toMatchObject({ verdict: "fail", message: expect.stringContaining("rebalances: not synced") });
   });
 
   test("is not what something else tells", async () => {
     await using one = await serving("up 1\n");
-    const [, metrics] = await lookAtServices({ reached: [one.service], missed: [] });
+    const [, metrics] = await checkServices({ reached: [one.service], missed: [] });
     expect(metrics).toMatchObject({ area: "metrics", verdict: "fail" });
   });
 });
 
 describe("versions", () => {
   test.each([
-    ["are one", ["1.0.0", "1.0.0"], "ok", "all are of version 1.0.0, this program too"],
-    ["differ from this program's", ["2.0.0"], "warn", "the services are of version 2.0.0, this program of 1.0.0"],
-    ["differ", ["1.0.0", "2.0.0"], "warn", "services of different versions: tank-keeper 1.0.0, tank-keeper 2.0.0"],
+    ["are the same", ["1.0.0", "1.0.0"], "ok", /1\.0\.0/],
+    ["differ from this program's", ["2.0.0"], "warn", /2\.0\.0.*1\.0\.0/],
+    ["differ", ["1.0.0", "2.0.0"], "warn", /tank-keeper 1\.0\.0.*tank-keeper 2\.0\.0/],
   ])("%s", async (_name, versions, verdict, message) => {
     await using one = await serving(build);
     const reached = versions.map((version) => ({ ...one.service, status: { ...one.service.status, version } }));
-    expect(lookAtVersions(reached, "1.0.0")).toMatchObject([{ verdict, message }]);
+    expect(checkVersions(reached, "1.0.0")).toMatchObject([{ verdict, message: expect.stringMatching(message) }]);
   });
 
   test("are nobody's where no service was reached", () => {
-    expect(lookAtVersions([], "1.0.0")).toEqual([]);
+    expect(checkVersions([], "1.0.0")).toEqual([]);
   });
 });

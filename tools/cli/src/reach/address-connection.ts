@@ -9,7 +9,7 @@ import { serviceRefusal } from "./service-refusal.ts";
 /** How much of a refusal is read, in bytes. */
 const REFUSAL_LIMIT = 64 * 1024;
 
-/** An admin port that is reached by its address. HTTP_PROXY, HTTPS_PROXY and NO_PROXY count, but not for this machine itself. */
+/** An admin port that is reached by its address. HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply, except for loopback addresses. */
 export class AddressConnection implements Connection {
   readonly place: string;
   readonly #base: URL;
@@ -61,7 +61,7 @@ export class AddressConnection implements Connection {
         if (text.length >= REFUSAL_LIMIT) break;
       }
     } catch {
-      // The status alone says no; the rest of the reason was lost on the way.
+      // The status is enough; the rest of the body was lost.
     }
     return text;
   }

@@ -12,11 +12,11 @@ export interface ServiceRequest {
 }
 
 /**
- * A way to the admin port of one service. `send` resolves with the body of a success, unread; it rejects with Refused when the
- * service says no, with NotInstalled when there is none, and with another coded error when no answer comes.
+ * A connection to the admin port of one service. `send` resolves with the body of a success, unread. It rejects with Refused if the
+ * service answers with an error, with NotInstalled if there is none, and with another coded error if it does not answer.
  */
 export interface Connection {
-  /** Where it leads, as messages name it. */
+  /** The service, as messages name it. */
   readonly place: string;
   send(request: ServiceRequest): Promise<Readable>;
   close(): Promise<void> | void;

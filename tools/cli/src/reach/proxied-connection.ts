@@ -11,7 +11,7 @@ export interface ServicePlace {
   readonly port: string;
 }
 
-/** What services/proxy calls a Service's port: the name that RBAC sees, and may be granted by. */
+/** The name of a Service's port for services/proxy. RBAC rules can grant it by this name. */
 export function proxiedName({ service, port }: ServicePlace): string {
   return `http:${service}:${port}`;
 }
@@ -24,8 +24,8 @@ export interface ProxiedOptions {
 }
 
 /**
- * A service that is reached through the API server, by services/proxy. Its user needs `get` on that, and `create` for what is
- * sent by POST.
+ * A service that is reached through services/proxy of the API server. The user needs the right to `get` it, and to `create` it for
+ * requests by POST.
  */
 export class ProxiedConnection implements Connection {
   readonly place: string;
@@ -56,10 +56,10 @@ export class ProxiedConnection implements Connection {
   }
 
   close(): void {
-    // The client is shared; whoever opened it closes it.
+    // The client is shared; its owner closes it.
   }
 
-  /** Tells who refused: the service, in its own words, or the API server, which has a Status for it. */
+  /** Distinguishes an error of the service from one of the API server, which answers with a Status. */
   #explained(error: unknown): unknown {
     if (!(error instanceof Refusal)) return error;
     if (error.text !== undefined) return serviceRefusal(this.place, error.status, error.text);

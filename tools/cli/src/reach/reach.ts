@@ -16,19 +16,19 @@ export interface ReachedService {
   readonly name: string;
   readonly client: ServiceClient;
   readonly status: ProcessStatus;
-  /** Absent for one that this command line does not know. */
+  /** Absent for a service that this program does not know. */
   readonly registration: Registration | undefined;
-  /** The Service that led to it; absent for one that was reached by its address. */
+  /** Its Service; absent with --address. */
   readonly servicePlace?: ServicePlace;
 }
 
-/** A service that does not. */
+/** A service that does not answer. */
 export interface MissedService {
-  /** Its place where the name is not known. */
+  /** Its place if the name is unknown. */
   readonly name: string;
   readonly place: string;
   readonly error: unknown;
-  /** False where the cluster has no such Service, which need not be a fault: nobody needs all of them. */
+  /** False if the cluster has no such Service. That is not an error: nobody needs all services. */
   readonly installed: boolean;
   readonly registration: Registration | undefined;
   readonly servicePlace?: ServicePlace;
@@ -39,23 +39,23 @@ export interface Services {
   readonly missed: readonly MissedService[];
 }
 
-interface Way {
+interface Route {
   readonly client: ServiceClient;
   readonly registration: Registration | undefined;
   readonly servicePlace?: ServicePlace;
-  /** That the cluster's Services were listed, and there was none for it. */
+  /** Whether the Services of the cluster were listed and this one was not among them. */
   readonly unlisted?: boolean;
 }
 
-/** What the charts label every Service of the project with. */
+/** The charts set this label on every Service of the project. */
 const PART_OF = "app.kubernetes.io/part-of=evenkeel";
 
-/** The ways to the services that a command line means, until they are closed. */
+/** The connections to the services that a command line selects, until they are closed. */
 export class Reach implements AsyncDisposable {
   readonly #session: Session;
   readonly #settings: ReachSettings;
   readonly #kube: KubeClient | undefined;
-  #ways: readonly Way[] = [];
+  #routes: readonly Route[] = [];
 
   constructor(session: Session, settings: ReachSettings) {
     this.#session = session;
@@ -63,21 +63,21 @@ export class Reach implements AsyncDisposable {
     if (settings.address === undefined) this.#kube = openKube(session, settings);
   }
 
-  /** Asks each who it is. Fails only where there is no way to any, as without a usable kubeconfig. */
+  /** Asks each service for its name. Fails only if none can be asked, as without a usable kubeconfig. */
   async services(): Promise<Services> {
-    this.#ways = await this.#open();
-    const asked = await Promise.all(this.#ways.map((way) => this.#ask(way)));
+    this.#routes = await this.#open();
+    const asked = await Promise.all(this.#routes.map((route) => this.#ask(route)));
     const reached = asked.flatMap((answer) => ("client" in answer ? [answer] : []));
     const missed = asked.flatMap((answer) => ("error" in answer ? [answer] : []));
     return { reached: reached.filter(({ name }) => this.#settings.service?.includes(name) ?? true), missed };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { client } of this.#ways) await client.close();
+    for (const { client } of this.#routes) await client.close();
     await this.#kube?.stop();
   }
 
-  async #open(): Promise<readonly Way[]> {
+  async #open(): Promise<readonly Route[]> {
     const { env, clock, signal, registrations } = this.#session;
     const { address = [], service: named, deadline } = this.#settings;
     const client = (connection: Connection) => new ServiceClient({ connection, clock, deadline, signal });
@@ -100,8 +100,8 @@ export class Reach implements AsyncDisposable {
   }
 
   /**
-   * The namespaces of the Services that the charts made, by name: a release may be in any. Where the user may not look, or the API
-   * server is away, there is no answer, and services are sought where their charts put them by default.
+   * The namespaces of the Services that the charts created, by name: a release may be in any. Undefined if the user may not list
+   * Services or the API server does not answer: services are then expected in the default namespace of their charts.
    */
   async #installed(kube: KubeClient): Promise<ReadonlyMap<string, readonly string[]> | undefined> {
     const { serviceNamespace, deadline } = this.#settings;
@@ -124,21 +124,21 @@ export class Reach implements AsyncDisposable {
     }
   }
 
-  async #ask({ client, registration, servicePlace, unlisted = false }: Way): Promise<ReachedService | MissedService> {
+  async #ask({ client, registration, servicePlace, unlisted = false }: Route): Promise<ReachedService | MissedService> {
     const found = servicePlace === undefined ? {} : { servicePlace };
     try {
       const status = await client.status();
       const { service: name } = status;
       if (registration !== undefined && name !== registration.name) {
-        throw new BadAnswer({ place: client.place, fault: `it is ${name}, not ${registration.name}` });
+        throw new BadAnswer({ place: client.place, fault: `${name} answers, not ${registration.name}` });
       }
       const known = registration ?? this.#session.registrations.find((one) => one.name === name);
       return { name, client, status, registration: known, ...found };
     } catch (reason) {
-      // Whoever may reach some services only is refused the others before anyone looks whether they are there.
+      // The API server refuses a user without the right before it checks whether the Service exists.
       const absent = unlisted && reason instanceof kubeErrors.Forbidden;
       const error = absent ? new NotInstalled({ place: client.place }) : reason;
-      // Whoever names a service wants it to be there.
+      // A service that the user names must be there.
       const installed = !(error instanceof NotInstalled) || this.#settings.service !== undefined;
       return {
         name: registration?.name ?? client.place,
@@ -164,7 +164,7 @@ function chosen(registrations: readonly Registration[], named: readonly string[]
   const unknown = (named ?? []).filter((name) => !registrations.some((one) => one.name === name));
   if (unknown.length > 0) {
     const known = registrations.map(({ name }) => name).join(", ");
-    throw new WrongUsage({ fault: `there is no service ${unknown.join(", ")}; there is ${known}` });
+    throw new WrongUsage({ fault: `unknown service ${unknown.join(", ")}; use ${known}` });
   }
   return registrations.filter(({ name }) => named?.includes(name) ?? true);
 }

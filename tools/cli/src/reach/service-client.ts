@@ -8,10 +8,10 @@ import type { Connection, ServiceRequest } from "./connection.ts";
 /** The largest answer that is read, in characters: a thousand decisions and more. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 
-/** How long a stream may be silent, in milliseconds. Services say every 15 s that they live. */
+/** How long a stream may be silent, in milliseconds. Services send a comment every 15 s. */
 const SILENCE = 45_000;
 
-/** What a process tells of itself. */
+/** What a process reports about itself. */
 export interface ProcessStatus {
   readonly service: string;
   readonly version: string;
@@ -49,7 +49,7 @@ export class ServiceClient {
   async status(): Promise<ProcessStatus> {
     const answer = fieldsOf(await this.get("Runtime/Status"));
     const { service, version, phase, uptime, unready, settings } = answer;
-    if (textOf(service) === "" || textOf(version) === "") throw this.#bad("it does not say which service it is");
+    if (textOf(service) === "" || textOf(version) === "") throw this.#bad("it does not name its service");
     return {
       ...{ service: textOf(service), version: textOf(version), phase: textOf(phase), uptime: numberOf(uptime) ?? 0 },
       unready: listOf(unready).map((entry) => {
@@ -77,7 +77,7 @@ export class ServiceClient {
 
   decisionOf(value: unknown): Decision {
     const decision = decisionOf(value);
-    if (decision === undefined) throw this.#bad("what should be a decision is none");
+    if (decision === undefined) throw this.#bad("an entry is not a decision");
     return decision;
   }
 
@@ -91,12 +91,12 @@ export class ServiceClient {
     return this.#json(await this.#whole({ method: "POST", path: `/api/v1/${method}`, body }));
   }
 
-  /** A whole answer as it is. */
+  /** The text of an answer. */
   text(path: string, query: Parameters = {}, accept = "application/json"): Promise<string> {
     return this.#whole({ path, query, accept });
   }
 
-  /** Opens a stream; the deadline is for its beginning. It fails when it is cut, and when it is silent for too long. */
+  /** Opens a stream; the deadline applies until it starts. It fails when it is cut, and when it is silent for too long. */
   async open(method: string, query: Parameters): Promise<AsyncIterable<ServerSentEvent>> {
     const { connection, clock, signal } = this.#options;
     const ending = new AbortController();
@@ -131,7 +131,7 @@ export class ServiceClient {
       }
     } catch (cause) {
       if (cause instanceof BadAnswer) throw cause;
-      throw new Unanswered({ place: this.place, fault: `the answer broke off: ${explain(cause)}` });
+      throw new Unanswered({ place: this.place, fault: `the connection broke during the answer: ${explain(cause)}` });
     }
     return text;
   }
@@ -142,7 +142,7 @@ export class ServiceClient {
       return await withDeadline({ clock, milliseconds, signal, what: this.place }, work);
     } catch (error) {
       if (!(error instanceof runtimeErrors.DeadlineExceeded)) throw error;
-      throw new Unanswered({ place: this.place, fault: `nothing within ${milliseconds} ms` });
+      throw new Unanswered({ place: this.place, fault: `no answer within ${milliseconds} ms` });
     }
   }
 

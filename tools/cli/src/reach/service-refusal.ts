@@ -3,8 +3,8 @@ import { Refused, Unanswered } from "../errors.ts";
 import { fieldsOf, textOf } from "../wire.ts";
 
 /**
- * What an answer of no means. Services say `{ code, message }`; whatever stands in front of one and cannot reach it says what it
- * likes.
+ * The error for an answer that is not a success. Services answer `{ code, message }`; a proxy in front of one that it cannot reach
+ * answers anything.
  */
 export function serviceRefusal(place: string, status: number, body: string): CodedError {
   const { code, message } = fieldsOf(parsed(body));

@@ -2,5 +2,5 @@ import type { Registration } from "./registration.ts";
 import { weightRebalancerRegistration } from "./weight-rebalancer.ts";
 import { scaleResolverRegistration } from "./scale-resolver.ts";
 
-/** Every service that the command line knows; a further one is one file and one line here. */
+/** Every service that this program knows. A new one is one file and one line here. */
 export const registrations: readonly Registration[] = [weightRebalancerRegistration, scaleResolverRegistration];

@@ -1,4 +1,5 @@
 import type { Decider, Decision, ObjectRef, SettingsOf, SettingsTable } from "@evenkeel/runtime";
+import type { ServiceRules } from "../doctor/account-rights.ts";
 import type { ServicePlace } from "../reach/proxied-connection.ts";
 import type { ServiceClient } from "../reach/service-client.ts";
 
@@ -11,20 +12,7 @@ export interface DecidedKind {
   readonly scope: "Namespaced" | "Cluster";
 }
 
-/** Something that a service account does, as RBAC names it. */
-export interface Right {
-  /** Empty for the core group. */
-  readonly group: string;
-  /** In the plural; `rebalances/status` for a part. */
-  readonly resource: string;
-  readonly verbs: readonly string[];
-  /** One object of that name only. */
-  readonly name?: string;
-  /** In the service's own namespace, in those that it looks after (all unless it is told which), or in the whole cluster. */
-  readonly where: "own" | "watched" | "cluster";
-}
-
-/** How an object stands. */
+/** The state of an object. */
 export type ObjectState = Pick<Decision, "object" | "reason" | "message" | "after"> & {
   /** When it was decided; absent before the first decision. */
   readonly at?: string;
@@ -39,34 +27,35 @@ export interface Supposition {
   readonly message: string;
 }
 
-/** What a service can be asked to suppose. */
+/** How a service simulates a decision. */
 export interface WhatIf<T extends SettingsTable = SettingsTable> {
   /** The kind of object that it is about. */
   readonly kind: string;
-  /** The flags that say what to suppose. */
+  /** The flags for the inputs. */
   readonly settings: T;
-  /** A fault in what was given, for the user; nothing if there is none. */
+  /** What is wrong with the given inputs, for the user. */
   readonly check: (given: SettingsOf<T>) => string | undefined;
-  /** What is supposed, as the end of "with …". */
+  /** The inputs, as the end of "With …". */
   readonly supposed: (given: SettingsOf<T>) => string;
   readonly ask: (client: ServiceClient, object: ObjectRef, given: SettingsOf<T>) => Promise<Supposition>;
 }
 
-/** All that the command line knows of a service. */
+/** All that this program knows about a service. */
 export interface Registration {
   readonly name: string;
-  /** What `replay` decides with. It is loaded only then: a service is large, and the other verbs need none of it. */
+  /** The decider for `replay`. It is loaded only then, because a service is large. */
   readonly definition: () => Promise<{ readonly version: string; readonly decider: Decider }>;
-  /** Where its chart puts it unless told otherwise. */
+  /** Where its chart installs it by default. */
   readonly place: ServicePlace;
   readonly serviceAccount: string;
   readonly kinds: readonly DecidedKind[];
-  readonly rights: readonly Right[];
-  /** What it calls the value that it decides about: "the weight". */
+  /** The rights of its account: files/rules.json of its chart. */
+  readonly rules: ServiceRules;
+  /** The value that it decides about, as messages name it: "the weight". */
   readonly value: string;
-  /** Its objects, those without a decision too. */
+  /** Its objects, also those without a decision. */
   readonly objects: (client: ServiceClient, namespace: string | undefined) => Promise<readonly ObjectState[]>;
-  /** What it measures now, in sentences; `explain` ends with them. */
+  /** What it measures now, in sentences for `explain`. */
   readonly describe: (client: ServiceClient, object: ObjectRef) => Promise<readonly string[]>;
   readonly whatIf?: WhatIf;
 }

@@ -1,3 +1,4 @@
+import rules from "../../../../charts/scale-resolver/files/rules.json" with { type: "json" };
 import { ELASTI_SERVICE } from "@evenkeel/api";
 import { explain, type ObjectRef } from "@evenkeel/runtime";
 import { Refused } from "../errors.ts";
@@ -7,7 +8,6 @@ import { fieldsOf, listOf, numberOf, textOf } from "../wire.ts";
 import type { ObjectState, Registration } from "./registration.ts";
 
 const name = "scale-resolver";
-const { group } = ELASTI_SERVICE;
 
 export const scaleResolverRegistration: Registration = {
   name,
@@ -15,38 +15,7 @@ export const scaleResolverRegistration: Registration = {
   place: { namespace: "evenkeel-system", service: name, port: "8080" },
   serviceAccount: name,
   kinds: [ELASTI_SERVICE],
-  rights: [
-    {
-      ...{ group, resource: "elastiservices", where: "watched" },
-      verbs: ["get", "list", "watch", "create", "patch", "delete"],
-    },
-    { group, resource: "elastiservices/status", verbs: ["patch"], where: "watched" },
-    { group: "", resource: "services", verbs: ["list", "watch", "delete"], where: "watched" },
-    {
-      ...{ group: "discovery.k8s.io", resource: "endpointslices", where: "watched" },
-      verbs: ["get", "list", "watch", "create", "update", "delete"],
-    },
-    { group: "apps", resource: "deployments/scale", verbs: ["get", "patch"], where: "watched" },
-    { group: "apps", resource: "statefulsets/scale", verbs: ["get", "patch"], where: "watched" },
-    { group: "argoproj.io", resource: "rollouts/scale", verbs: ["get", "patch"], where: "watched" },
-    { group: "apps", resource: "deployments", verbs: ["list"], where: "watched" },
-    { group: "apps", resource: "statefulsets", verbs: ["list"], where: "watched" },
-    { group: "argoproj.io", resource: "rollouts", verbs: ["list"], where: "watched" },
-    { group: "keda.sh", resource: "scaledobjects", verbs: ["create", "patch"], where: "watched" },
-    { group: "networking.istio.io", resource: "virtualservices", verbs: ["get", "patch"], where: "watched" },
-    { group: "gateway.networking.k8s.io", resource: "httproutes", verbs: ["get", "patch"], where: "watched" },
-    { group: "events.k8s.io", resource: "events", verbs: ["create", "patch"], where: "watched" },
-    { group: "coordination.k8s.io", resource: "leases", verbs: ["create"], where: "own" },
-    { group: "coordination.k8s.io", resource: "leases", verbs: ["get", "update"], name, where: "own" },
-    { group: "discovery.k8s.io", resource: "endpointslices", verbs: ["list", "watch"], where: "own" },
-    { group: "gateway.networking.k8s.io", resource: "referencegrants", verbs: ["list"], where: "own" },
-    {
-      ...{ group: "coordination.k8s.io", resource: "leases", verbs: ["list"], where: "cluster" },
-      name: "acf50383.truefoundry.io",
-    },
-    { group: "authentication.k8s.io", resource: "tokenreviews", verbs: ["create"], where: "cluster" },
-    { group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: ["create"], where: "cluster" },
-  ],
+  rules,
   value: "the state",
   objects: async (client, namespace) => (await activities(client, namespace)).map(stateOf),
   describe: async (client, { namespace, name: of }) => {
@@ -67,7 +36,7 @@ interface Activity {
   readonly pending: number;
   readonly inFlight: number;
   readonly isKnown: boolean;
-  /** Who is not heard of, one sentence; empty while it is known, and of a service that does not say so. */
+  /** Which replicas do not report, in one sentence; empty if all do, and from a service that does not say. */
   readonly gap: string;
   /** Seconds, such as `1.8s`; empty before the first wake. */
   readonly lastWake: string;
@@ -111,7 +80,7 @@ function stateName(state: string): string {
 }
 
 function stateOf({ object, state, reason, message, decidedAt, dryRun, paused }: Activity): ObjectState {
-  const said = decidedAt === "" ? "nothing was decided yet" : message;
+  const said = decidedAt === "" ? "no decision yet" : message;
   const after = state === "" ? null : state;
   return { object, reason, message: said, after, dryRun, paused, ...(decidedAt && { at: decidedAt }) };
 }
@@ -122,38 +91,32 @@ function sentences(activity: Activity): readonly string[] {
     replicasSentence(activity),
     pods === undefined
       ? `The pods behind the Service ${service} are unknown.`
-      : `Pods behind the Service ${service}: ${pods.ready} ready, ${pods.leaving} leaving, ${pods.starting} starting.`,
+      : `Pods behind the Service ${service}: ${pods.ready} ready, ${pods.leaving} terminating, ${pods.starting} starting.`,
     ...requestSentences(activity),
     ...(lastWake === "" ? [] : [`The last wake took ${lastWake.replace(/s$/, " s")}.`]),
-    ...(paused ? ["It is paused: nothing is done until evenkeel.io/paused is removed."] : []),
+    ...(paused ? ["Paused: nothing is changed until the annotation evenkeel.io/paused is removed."] : []),
   ];
 }
 
-/** A scale is read where it decides something, so that nobody knows that of a service which serves; that is no fault. */
+/** The resolver reads the scale only when a decision needs it, so it does not know the replicas of a service in Serve. */
 function replicasSentence({ state, target, replicas }: Activity): string {
-  if (replicas !== undefined)
-    return `${counted(replicas, "replica")} of ${target} ${replicas === 1 ? "is" : "are"} asked for.`;
+  if (replicas !== undefined) return `Replicas of ${target}: ${replicas}.`;
   return state === "Serve"
-    ? `The replicas of ${target} are read when it is about to sleep.`
-    : `The replicas of ${target} are unknown.`;
+    ? `Replicas of ${target}: read before it is scaled to zero.`
+    : `Replicas of ${target}: unknown.`;
 }
 
-/** While a replica of the resolver is silent, what the others have is the least that there is. */
+/** While a replica of the resolver does not report, the sums are lower bounds. */
 function requestSentences({ pending, inFlight, isKnown, gap }: Activity): readonly string[] {
-  const waiting = `${counted(pending, "request")} ${pending === 1 ? "waits" : "wait"} at the resolver`;
-  const passing = `${inFlight} ${inFlight === 1 ? "is" : "are"} on ${inFlight === 1 ? "its" : "their"} way through it`;
-  if (isKnown) return [`${waiting}, and ${passing}.`];
+  const counts = `${pending} waiting, ${inFlight} in flight`;
+  if (isKnown) return [`Requests at the resolver: ${counts}.`];
   return [
-    `How many requests wait is unknown. ${sentence(gap || "Not every replica of the resolver says what it has")}`,
-    `At least ${waiting}, and ${passing}.`,
+    `Requests at the resolver: at least ${counts}.`,
+    sentence(gap || "Some replicas of the resolver do not report their requests"),
   ];
 }
 
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** What keeps it awake, and what it waits for. Only the replica that leads can tell. */
+/** What keeps it awake, and what it waits for. Only the leader knows. */
 async function whatIsNext(client: ServiceClient, { object, service }: Activity): Promise<readonly string[]> {
   try {
     const request = { service: { namespace: object.namespace, name: service } };
@@ -163,9 +126,9 @@ async function whatIsNext(client: ServiceClient, { object, service }: Activity):
         const { reason, message } = fieldsOf(entry);
         return `${opening} (${textOf(reason)}): ${sentence(textOf(message))}`;
       });
-    return [...said(obstacles, "It is kept awake"), ...said(waits, "It takes time")];
+    return [...said(obstacles, "Kept awake"), ...said(waits, "Waiting")];
   } catch (error) {
-    if (error instanceof Refused) return [`What is next is not known here: ${explain(error)}.`];
+    if (error instanceof Refused) return [`The next decision is unknown: ${explain(error)}.`];
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import rules from "../../../../charts/weight-rebalancer/files/rules.json" with { type: "json" };
 import { REBALANCE } from "@evenkeel/api";
 import type { ObjectRef } from "@evenkeel/runtime";
 import type { ServiceClient } from "../reach/service-client.ts";
@@ -13,21 +14,7 @@ export const weightRebalancerRegistration: Registration = {
   place: { namespace: "evenkeel-system", service: name, port: "8080" },
   serviceAccount: name,
   kinds: [REBALANCE],
-  rights: [
-    { group: REBALANCE.group, resource: "rebalances", verbs: ["get", "list", "watch", "patch"], where: "watched" },
-    { group: REBALANCE.group, resource: "rebalances/status", verbs: ["patch"], where: "watched" },
-    { group: "gateway.networking.k8s.io", resource: "httproutes", verbs: ["get", "patch"], where: "watched" },
-    { group: "", resource: "secrets", verbs: ["get"], where: "watched" },
-    { group: "events.k8s.io", resource: "events", verbs: ["create", "patch"], where: "watched" },
-    { group: "coordination.k8s.io", resource: "leases", verbs: ["create"], where: "own" },
-    { group: "coordination.k8s.io", resource: "leases", verbs: ["get", "update"], name, where: "own" },
-    {
-      ...{ group: "coordination.k8s.io", resource: "leases", verbs: ["list"], where: "cluster" },
-      name: "e7eaa5de.ch1aki.github.io",
-    },
-    { group: "authentication.k8s.io", resource: "tokenreviews", verbs: ["create"], where: "cluster" },
-    { group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: ["create"], where: "cluster" },
-  ],
+  rules,
   value: "the weight",
   objects: async (client, namespace) =>
     (await weights(client, namespace === undefined ? {} : { namespace })).map(stateOf),
@@ -38,11 +25,10 @@ export const weightRebalancerRegistration: Registration = {
   whatIf: whatIf({
     kind: REBALANCE.kind,
     settings: {
-      metric: number({ help: "The value of the metric to suppose" }),
-      at: instant({ help: "The time to suppose, for schedules; now unless set" }),
+      metric: number({ help: "Value of the metric" }),
+      at: instant({ help: "Time of the decision, for schedules (default: now)" }),
     },
-    check: ({ metric }) =>
-      metric === undefined ? "--metric is needed: the value of the metric to suppose" : undefined,
+    check: ({ metric }) => (metric === undefined ? "--metric is required" : undefined),
     supposed: ({ metric, at }) =>
       `metric ${metric ?? ""}${at === undefined ? "" : ` at ${new Date(at).toISOString()}`}`,
     ask: async (client, object, { metric, at }) => {
@@ -100,18 +86,18 @@ async function weights(client: ServiceClient, query: Readonly<Record<string, str
 }
 
 function stateOf({ object, reason, message, desired, decidedAt, dryRun, paused }: Weight): ObjectState {
-  const said = decidedAt === "" ? "nothing was decided yet" : message;
+  const said = decidedAt === "" ? "no decision yet" : message;
   return { object, reason, message: said, after: desired ?? null, dryRun, paused, ...(decidedAt && { at: decidedAt }) };
 }
 
 function sentences({ metric, targetValue, targets, paused }: Weight): readonly string[] {
-  const goal = `is to stay at or below ${targetValue ?? "an unknown target"}`;
+  const goal = `the target is ${targetValue ?? "unknown"}`;
   return [
-    metric === undefined ? `The metric is unknown; it ${goal}.` : `The metric is ${metric} and ${goal}.`,
+    metric === undefined ? `The metric is unknown; ${goal}.` : `The metric is ${metric}; ${goal}.`,
     ...targets.map(({ name: place, actual, share }) => {
       const part = share === undefined ? "" : `, ${Math.round(share * 1000) / 10} % of the traffic`;
       return actual === undefined ? `The weight of ${place} is unknown.` : `${place} has the weight ${actual}${part}.`;
     }),
-    ...(paused ? ["It is paused: nothing is written until evenkeel.io/paused is removed."] : []),
+    ...(paused ? ["Paused: no weight is written until the annotation evenkeel.io/paused is removed."] : []),
   ];
 }

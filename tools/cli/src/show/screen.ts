@@ -1,7 +1,7 @@
 import type { Host } from "@evenkeel/runtime";
 import { type Cell, type Column, harmless, type Paper, TableWriter, tableText } from "./table.ts";
 
-/** Where answers go, and what it can show: a terminal gets colours unless NO_COLOR is set, and lines that fit. */
+/** The output: a terminal gets colours unless NO_COLOR is set, and lines that fit its width. */
 export class Screen {
   readonly paper: Paper;
   readonly #host: Pick<Host, "stdout" | "stderr">;
@@ -39,7 +39,7 @@ export class Screen {
     return new TableWriter(columns, this.paper);
   }
 
-  /** One line beside the answer: what went wrong, or what the reader should know. */
+  /** One line on standard error: an error or a hint. */
   note(line: string): void {
     this.#host.stderr.write(`${this.#name}: ${harmless(line)}\n`);
   }

@@ -5,13 +5,13 @@ import type { ServerSentEvent } from "./server-sent-events.ts";
 
 const BACKOFF = { base: 500, cap: 15_000 };
 
-/** How many of the past are asked for after a gap: the most that a service gives. */
+/** How many past decisions are requested after a gap: the most that a service returns. */
 const CATCH_UP = 1000;
 
-/** How many ids are remembered: what may come twice is no more than what is asked for again. */
+/** How many IDs are remembered: a repeated decision is among those that were requested again. */
 const REMEMBERED = 2 * CATCH_UP;
 
-/** One service's stream of decisions, as often as it has to be opened. */
+/** One service's stream of decisions, which can be opened again. */
 export interface DecisionFeed {
   readonly place: string;
   open(last: number): Promise<AsyncIterable<ServerSentEvent>>;
@@ -20,7 +20,7 @@ export interface DecisionFeed {
 
 export interface FollowOptions {
   readonly feed: DecisionFeed;
-  /** How many of the past come first; at least 1. */
+  /** How many past decisions come first; at least 1. */
   readonly last: number;
   readonly clock: Clock;
   /** Uniform in [0, 1). */
@@ -33,8 +33,8 @@ export interface FollowOptions {
 }
 
 /**
- * Decisions in the order in which the service made them, through restarts and cuts: after each gap the past is asked for again, and
- * what was told before is left out. Ends when the signal aborts; fails when the service refuses for good.
+ * Decisions in the order in which the service made them, through restarts and broken connections: after each gap past decisions are
+ * requested again, and those that were yielded before are skipped. Ends when the signal aborts; fails when the service refuses for good.
  */
 export async function* followDecisions(options: FollowOptions): AsyncGenerator<Decision, void, undefined> {
   const { feed, last, clock, random, signal } = options;
@@ -66,10 +66,10 @@ export async function* followDecisions(options: FollowOptions): AsyncGenerator<D
   }
 }
 
-/** What an event holds; the service's last word ends the stream. */
+/** The data of an event; an `end` or `error` event ends the stream. */
 function dataOf(place: string, { event, data }: ServerSentEvent): unknown {
   const value: unknown = JSON.parse(data);
-  if (event === "end") throw new StreamCut({ place, fault: "the service ended it" });
+  if (event === "end") throw new StreamCut({ place, fault: "the service closed the stream" });
   if (event === "error") {
     const { code, message } = fieldsOf(value);
     throw new StreamCut({ place, fault: `${textOf(message)} (${textOf(code)})` });
@@ -77,15 +77,15 @@ function dataOf(place: string, { event, data }: ServerSentEvent): unknown {
   return value;
 }
 
-/** Whether the way may be open later. A service that is replaced is not there for a while. */
+/** Whether a later attempt may succeed: a service that is replaced is away for a while. */
 function passes(error: unknown): boolean {
   return isRetryable(error) || (error instanceof Refused && (error.status === 429 || error.status >= 500));
 }
 
-/** What was told already. */
+/** The decisions that were yielded already. */
 class Told {
   readonly #ids = new Set<string>();
-  /** When the first was decided: what comes later and is older is from before the beginning. */
+  /** Time of the first decision: an older one that arrives later is from before the start. */
   #beginning: number | undefined;
 
   isNews({ id, at }: Decision): boolean {

@@ -51,12 +51,12 @@ export interface AwakeOptions {
   readonly place: string;
 }
 
-/** The text of a body as it comes. It fails when the body breaks off or is silent for too long; whoever stops reading ends it. */
+/** The text of a body as it arrives. It fails when the body breaks off or is silent for too long. To stop reading ends it. */
 export async function* awaken(
   body: Readable,
   { clock, silence, place }: AwakeOptions,
 ): AsyncGenerator<string, void, undefined> {
-  const silent = new StreamCut({ place, fault: `nothing came for ${silence} ms` });
+  const silent = new StreamCut({ place, fault: `no data for ${silence} ms` });
   const watch = (): (() => void) => clock.schedule(silence, () => body.destroy(silent));
   let cancel = watch();
   try {

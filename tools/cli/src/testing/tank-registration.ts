@@ -27,7 +27,7 @@ export const tankKeeper: Registration = {
     { group: "harbour.test", version: "v1", kind: "Tank", plural: "tanks", scope: "Namespaced" },
     { group: "harbour.test", version: "v1", kind: "Harbour", plural: "harbours", scope: "Cluster" },
   ],
-  rights: [],
+  rules: { objects: [], own: [], cluster: [] },
   value: "the level",
   objects: () => Promise.resolve([]),
   describe: () => Promise.resolve([]),

@@ -22,7 +22,7 @@ const columns: readonly Column[] = [
   ...["ID", "MESSAGE"].map((title) => ({ title })),
 ];
 
-/** Room for what comes while it is followed, so that rows stay below each other. */
+/** Least widths while following, so that later rows stay aligned. */
 const usualWidths: Readonly<Record<string, number>> = { OBJECT: 24, ACTION: 8, REASON: 16 };
 
 interface Made {
@@ -33,21 +33,21 @@ interface Made {
 export const decisions = defineVerb({
   name: "decisions",
   usage: ["", "-f"],
-  summary: "Lists the last decisions of all services, or follows them as they are made",
+  summary: "Lists the last decisions of all services, or follows new ones",
   details: [
-    "Listed, the newest come first; followed, the newest come last, and Ctrl-C ends it with exit code 0.",
-    "With -f -o json, each is one line. A stream that breaks is opened again; nothing is told twice.",
+    "The list starts with the newest. With -f the newest comes last, and Ctrl-C ends it with exit code 0.",
+    "With -f -o json, each decision is one line. A broken stream is reopened, and no decision is shown twice.",
   ],
   settings: {
     ...commonSettings,
-    follow: setting.boolean({ default: "false", aliases: ["f"], help: "Go on with decisions as they are made" }),
-    object: setting.text({ optional: true, help: "About this object, as kind/namespace/name" }),
-    action: setting.text({ optional: true, help: "With this action" }),
-    reason: setting.text({ optional: true, help: "With this reason" }),
+    follow: setting.boolean({ default: "false", aliases: ["f"], help: "Wait for new decisions and show them" }),
+    object: setting.text({ optional: true, help: "Only decisions about this object: kind/namespace/name" }),
+    action: setting.text({ optional: true, help: "Only decisions with this action" }),
+    reason: setting.text({ optional: true, help: "Only decisions with this reason" }),
     limit: setting.integer(
       1,
       1000,
-    )({ default: String(LISTED), help: `How many of the past; ${BEFORE_FOLLOWING} with -f` }),
+    )({ default: String(LISTED), help: `Number of past decisions; with -f ${BEFORE_FOLLOWING} unless set` }),
   },
   words: { least: 0, most: 0 },
   run: async (session, settings) => {
@@ -82,7 +82,7 @@ function newestFirst(one: Made, other: Made): number {
   return Date.parse(other.decision.at) - Date.parse(one.decision.at);
 }
 
-/** Follows every service at once; each one's decisions stay in their order. One that refuses for good ends all. */
+/** Follows every service at once; the decisions of each stay in order. It ends when one of them refuses for good. */
 async function follow(
   session: Session,
   reached: readonly ReachedService[],
@@ -99,12 +99,12 @@ async function follow(
         decisionOf: (value: unknown) => client.decisionOf(value),
       };
       const onOutage = (error: unknown, wait: number) => {
-        const again = `trying again in ${durationText(wait)}`;
+        const again = `retrying in ${durationText(wait)}`;
         screen.note(
           `${name}: ${error instanceof CodedError ? faultLine(error, explain(error)) : explain(error)}; ${again}`,
         );
       };
-      const onReturn = () => screen.note(`${name}: it is back`);
+      const onReturn = () => screen.note(`${name}: connected again`);
       for await (const decision of followDecisions({ feed, last, clock, random, signal, onOutage, onReturn })) {
         const made = { service: name, decision };
         screen.print(output === "json" ? `${JSON.stringify(flat(made))}\n` : writer.rows([rowOf(made)]));

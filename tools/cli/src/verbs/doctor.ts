@@ -1,9 +1,10 @@
 import { type KubeClient, kubeErrors } from "@evenkeel/kube";
-import { lookAtCluster } from "../doctor/cluster.ts";
-import { lookAtDefinition } from "../doctor/definitions.ts";
+import { checkCluster } from "../doctor/cluster.ts";
+import { checkDefinition } from "../doctor/definitions.ts";
 import { type Finding, unanswered, type Verdict } from "../doctor/finding.ts";
-import { lookAtAccount, lookAtOwnRights } from "../doctor/rights.ts";
-import { lookAtServices, lookAtVersions } from "../doctor/services.ts";
+import { checkAdminPort } from "../doctor/network.ts";
+import { checkAccount, checkOwnRights } from "../doctor/rights.ts";
+import { checkServices, checkVersions } from "../doctor/services.ts";
 import { openKube, Reach, type ReachSettings, type Services } from "../reach/reach.ts";
 import type { ServicePlace } from "../reach/proxied-connection.ts";
 import type { Registration } from "../services/registration.ts";
@@ -15,19 +16,19 @@ import { defineVerb, type Session } from "../verb.ts";
 export const doctor = defineVerb({
   name: "doctor",
   usage: [""],
-  summary: "Looks at all that the services need, and says what to do about what is amiss",
+  summary: "Checks everything that the services need, and says how to fix what is wrong",
   details: [
-    "Looks at definitions of kinds, rights, services, metrics, peers, shared state and versions.",
-    "Exits 1 if something fails; warnings alone exit 0.",
+    "Checks CRDs, rights, network policies, services, metrics, peers, state and versions.",
+    "Exits 1 if a check fails. Warnings alone exit 0.",
   ],
   settings: commonSettings,
   words: { least: 0, most: 0 },
   run: async (session, settings) => {
     const services = await servicesOf(session, settings);
     const findings = [
-      ...(await lookThroughCluster(session, settings, services)),
-      ...(await lookAtServices(services)),
-      ...lookAtVersions(services.reached, session.version),
+      ...(await checkInCluster(session, settings, services)),
+      ...(await checkServices(services)),
+      ...checkVersions(services.reached, session.version),
     ];
     await services[Symbol.asyncDispose]();
     if (settings.output === "json") session.screen.json({ findings });
@@ -36,7 +37,7 @@ export const doctor = defineVerb({
   },
 });
 
-/** Without a way to any service there is still much to look at; why there is none is found with the cluster. */
+/** If no service can be reached, the cluster is still checked, and that check finds the reason. */
 async function servicesOf(session: Session, settings: ReachSettings): Promise<Services & AsyncDisposable> {
   const reach = new Reach(session, settings);
   const close = { [Symbol.asyncDispose]: () => reach[Symbol.asyncDispose]() };
@@ -47,7 +48,7 @@ async function servicesOf(session: Session, settings: ReachSettings): Promise<Se
   }
 }
 
-async function lookThroughCluster(
+async function checkInCluster(
   session: Session,
   settings: ReachSettings,
   services: Services,
@@ -56,47 +57,52 @@ async function lookThroughCluster(
   try {
     await kube.namespace();
   } catch (error) {
-    // Whoever asks by address may have no cluster at all.
+    // With --address there may be no cluster at all.
     const direct = settings.address !== undefined && error instanceof kubeErrors.NoCluster;
-    return [unanswered("cluster", direct ? "warn" : "fail", "no cluster was looked at", error)];
+    return [unanswered("cluster", direct ? "warn" : "fail", "no cluster was checked", error)];
   }
   try {
-    const cluster = await lookAtCluster(kube);
-    if (cluster.verdict === "fail" && cluster.message.startsWith("the API server was not reached")) return [cluster];
-    const looked = inUse(services).map((one) => lookAtOne(kube, one));
-    return [cluster, ...(await Promise.all(looked)).flat()];
+    const cluster = await checkCluster(kube);
+    if (cluster.verdict === "fail") return [cluster];
+    const checks = inUse(services).map((one) => checkOne(kube, one));
+    return [cluster, ...(await Promise.all(checks)).flat()];
   } finally {
     await kube.stop();
   }
 }
 
-/** A registered service that is there or should be, and the namespace that it is in. */
+/** A registered service that is installed or should be. */
 interface InUse {
   readonly registration: Registration;
-  /** Absent where the service was reached by its address: it may run anywhere. */
+  /** Its Service. Absent with --address: it may run anywhere. */
   readonly place: ServicePlace | undefined;
-  /** Namespaces that it looks after; none: all. */
-  readonly watched: readonly string[];
+  /** Its settings; empty if it does not answer. */
+  readonly settings: ReadonlyMap<string, string>;
 }
 
 function inUse({ reached, missed }: Services): readonly InUse[] {
-  const there = reached.map(({ registration, servicePlace: place, status }) => {
-    const watched = status.settings.get("watch-namespaces") ?? "";
-    return { registration, place, watched: watched.split(",").filter((name) => name !== "") };
+  const there = reached.map(({ registration, servicePlace: place, status: { settings } }) => {
+    return { registration, place, settings };
   });
   const away = missed
     .filter(({ installed }) => installed)
-    .map(({ registration, servicePlace: place }) => ({ registration, place, watched: [] }));
+    .map(({ registration, servicePlace: place }) => ({ registration, place, settings: new Map<string, string>() }));
   return [...there, ...away].flatMap((one) =>
     one.registration === undefined ? [] : [{ ...one, registration: one.registration }],
   );
 }
 
-async function lookAtOne(kube: KubeClient, { registration, place, watched }: InUse): Promise<readonly Finding[]> {
-  const kinds = await Promise.all(registration.kinds.map((kind) => lookAtDefinition(kube, kind)));
+async function checkOne(kube: KubeClient, { registration, place, settings }: InUse): Promise<readonly Finding[]> {
+  const kinds = await Promise.all(registration.kinds.map((kind) => checkDefinition(kube, kind)));
   if (place === undefined) return kinds;
-  const own = await lookAtOwnRights(kube, place);
-  return [...kinds, ...own, await lookAtAccount(kube, registration, place.namespace, watched)];
+  const { namespace } = place;
+  const watched = (settings.get("watch-namespaces") ?? "").split(",").filter((name) => name !== "");
+  return [
+    ...kinds,
+    ...(await checkOwnRights(kube, place)),
+    await checkAccount(kube, { registration, namespace, watched, settings }),
+    ...(await checkAdminPort(kube, place)),
+  ];
 }
 
 const tones = { ok: "good", warn: "warning", fail: "bad" } as const;
@@ -110,5 +116,5 @@ function show(screen: Screen, findings: readonly Finding[]): void {
     if (fix !== undefined && verdict !== "ok") screen.lines(`${" ".repeat(width + 8)}→ ${harmless(fix)}`);
   }
   const count = (wanted: Verdict) => findings.filter(({ verdict }) => verdict === wanted).length;
-  screen.lines("", `${count("ok")} ok, ${count("warn")} to know of, ${count("fail")} to mend`);
+  screen.lines("", `${count("ok")} passed, ${count("warn")} warnings, ${count("fail")} failed`);
 }

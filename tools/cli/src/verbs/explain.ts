@@ -10,12 +10,12 @@ import { ageText, sentence, valueText } from "../show/words.ts";
 import { defineVerb, type Session } from "../verb.ts";
 import { fieldsOf } from "../wire.ts";
 
-/** How many of the decisions before are shown in a table; JSON has all that came. */
+/** How many earlier decisions the table shows; JSON has all that the service returned. */
 const SHOWN = 5;
 
 interface Explanation {
   readonly service: ReachedService;
-  /** Of an object that nothing was decided about, how it stands: what it needs may be missing, and that is why. */
+  /** For an object without a decision, its state: it may lack what a decision needs. */
   readonly decision: Decision | ObjectState;
   readonly earlier: readonly Decision[];
   readonly recorded: boolean;
@@ -26,14 +26,14 @@ interface Explanation {
 export const explain = defineVerb({
   name: "explain",
   usage: ["<kind>/<namespace>/<name>", "<kind> <namespace>/<name>"],
-  summary: "Says why an object stands as it does",
-  details: ["Exits 1 if no service knows anything about it."],
+  summary: "Explains the last decision about an object",
+  details: ["Exits 1 if no service knows the object."],
   settings: {
     ...commonSettings,
     namespace: setting.text({
       optional: true,
       aliases: ["n"],
-      help: "Namespace of an object that is named without one",
+      help: "Namespace of the object, if its name has none",
     }),
   },
   words: { least: 1, most: 2 },
@@ -42,7 +42,7 @@ export const explain = defineVerb({
     await using reach = new Reach(session, settings);
     const services = await reach.services();
     const reached = someReached(session.screen, services);
-    // A service of a kind that is registered is asked alone; others may each know the object.
+    // Only its own service is asked about a registered kind. Any service may know an object of another kind.
     const asked = reached.filter((one) => registration === undefined || one.registration === registration);
     const key = objectKey(object);
     const answers = await Promise.all(asked.map((service) => ask(service, object)));
@@ -51,8 +51,8 @@ export const explain = defineVerb({
       noteMissed(session.screen, services.missed);
       const names = asked.map(({ name }) => name).join(", ");
       const who =
-        asked.length === 0 ? `${registration?.name ?? ""} was not reached` : `${names} decided nothing lately`;
-      throw new NothingKnown({ what: `nothing is known about ${key}: ${who}` });
+        asked.length === 0 ? `${registration?.name ?? ""} does not answer` : `${names} has no decision about it`;
+      throw new NothingKnown({ what: `${key} is unknown: ${who}` });
     }
     if (settings.output === "json") {
       const { service, ...answer } = found;
@@ -83,12 +83,12 @@ async function undecided(service: ReachedService, object: ObjectRef): Promise<Ex
   return decision && { service, decision, earlier: [], recorded: false, now: await present(service, object) };
 }
 
-/** A service that can say why it decided and cannot say what it measures still says why. */
+/** The decision is shown even if the service does not report what it measures. */
 async function present({ registration, client }: ReachedService, object: ObjectRef): Promise<readonly string[]> {
   try {
     return (await registration?.describe(client, object)) ?? [];
   } catch (error) {
-    return [`What it measures now is unknown: ${faultLine(error, explained(error))}.`];
+    return [`Current measurements are unknown: ${faultLine(error, explained(error))}.`];
   }
 }
 
@@ -103,12 +103,12 @@ function show(
   if (isDecided(decision)) {
     const age = ageText(decision.at, clock.now());
     screen.lines(`  ${capital(outcome(value, decision))}, decided ${age} ago, at ${decision.at}.`);
-  } else screen.lines("  Nothing was decided about it lately.");
+  } else screen.lines("  No decision yet.");
   screen.lines(`  ${[decision.reason, harmless(sentence(decision.message))].filter((part) => part !== "").join(": ")}`);
-  if (decision.dryRun === true) screen.lines("  It is a dry run: this was said and not done.");
+  if (decision.dryRun === true) screen.lines("  Dry run: the decision was reported, and nothing was changed.");
   for (const line of now) screen.lines(`  ${harmless(line)}`);
   if (earlier.length > 0) {
-    screen.lines("", "Before that:");
+    screen.lines("", "Earlier decisions:");
     const columns = [{ title: "AGE", right: true }, ...["ACTION", "REASON", "MESSAGE"].map((title) => ({ title }))];
     const rows = earlier
       .slice(0, SHOWN)
@@ -116,7 +116,7 @@ function show(
     screen.table(columns, rows);
   }
   if (recorded && isDecided(decision)) {
-    screen.lines("", `All that it was based on: kubectl evenkeel snapshot ${decision.id}`);
+    screen.lines("", `Save the inputs of this decision: kubectl evenkeel snapshot ${decision.id}`);
   }
 }
 

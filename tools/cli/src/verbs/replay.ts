@@ -11,16 +11,16 @@ import { fieldsOf, textOf } from "../wire.ts";
 export const replay = defineVerb({
   name: "replay",
   usage: ["<file>"],
-  summary: "Decides again on a recorded snapshot, with the service's own rule and without any service",
+  summary: "Repeats a recorded decision with the code of this program, without a service",
   details: [
-    "- reads standard input. Exits 0 if the decision is the same, 1 if it differs, 2 if the file is no recording.",
+    "- reads standard input. Exits 0 if the decision is the same, 1 if it differs, 2 if the file is not a recording.",
   ],
   settings: outputSettings,
   words: { least: 1, most: 1 },
   run: async ({ screen, registrations, input }, { output }, words) => {
     const [file = ""] = words;
     const text = await (file === "-" ? whole(input()) : readFile(file, "utf8")).catch((cause: unknown) => {
-      throw new WrongUsage({ fault: `${file} cannot be read: ${explain(cause)}` });
+      throw new WrongUsage({ fault: `cannot read ${file}: ${explain(cause)}` });
     });
     const registration = registrationOf(file, text, registrations);
     const recording = parseRecording(file, text, registration.name);
@@ -37,9 +37,9 @@ export const replay = defineVerb({
     screen.lines(
       `${registration.name} ${versions.recordedBy} decided about ${objectKey(decision.object)} at ${decision.at}:`,
       `  ${told(decision)}`,
-      `${registration.name} ${versions.decidedBy} decides now:`,
+      `${registration.name} ${versions.decidedBy} decides:`,
       `  ${told(verdict)}`,
-      same ? `The same decision as recorded (${decision.id}).` : `Another decision than recorded (${decision.id}).`,
+      `The decision ${same ? "is the same as" : "differs from"} the recorded one (${decision.id}).`,
     );
     return same ? 0 : 1;
   },
@@ -57,7 +57,8 @@ function registrationOf(file: string, text: string, registrations: readonly Regi
   const service = textOf(fieldsOf(parsed(file, text))["service"]);
   const registration = registrations.find(({ name }) => name === service);
   if (registration !== undefined) return registration;
-  const fault = service === "" ? "it is not a recording of a decision" : `it is of ${service}, which is not known here`;
+  const fault =
+    service === "" ? "it is not a recording of a decision" : `it is of ${service}, which this program does not know`;
   throw new runtimeErrors.BadRecording({ file, fault });
 }
 

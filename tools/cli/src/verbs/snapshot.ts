@@ -9,26 +9,28 @@ import { defineVerb } from "../verb.ts";
 export const snapshot = defineVerb({
   name: "snapshot",
   usage: ["<decision id>", "<decision id> -f <file>"],
-  summary: "Writes the file of a decision and all that it was based on, for `replay` and for reports",
-  details: ["-f - writes to standard output. Exits 1 if no service has it: flight recorders keep the last ones only."],
+  summary: "Saves a decision and its inputs to a file, for `replay` and bug reports",
+  details: [
+    "-f - writes to standard output. Exits 1 if no service has the decision: services keep only the last ones.",
+  ],
   settings: {
     ...commonSettings,
-    file: setting.text({ optional: true, aliases: ["f"], help: "File to write; <id>.json unless set" }),
-    force: setting.boolean({ default: "false", help: "Overwrite the file if it is there" }),
+    file: setting.text({ optional: true, aliases: ["f"], help: "File to write (default <id>.json)" }),
+    force: setting.boolean({ default: "false", help: "Overwrite an existing file" }),
   },
   words: { least: 1, most: 1 },
   run: async (session, settings, words) => {
     const { screen } = session;
     const [id = ""] = words;
     if (!/^[0-9a-f]{1,64}$/.test(id))
-      throw new WrongUsage({ fault: `${id} is no decision's id; \`decisions\` lists them` });
+      throw new WrongUsage({ fault: `${id} is not the ID of a decision; \`decisions\` lists IDs` });
     await using reach = new Reach(session, settings);
     const services = await reach.services();
     const found = await Promise.all(someReached(screen, services).map((service) => recording(service, id)));
     const [recorded] = found.filter((one) => one !== undefined);
     if (recorded === undefined) {
       noteMissed(screen, services.missed);
-      throw new NothingKnown({ what: `no service that was reached has the snapshot of decision ${id}` });
+      throw new NothingKnown({ what: `no service that answers has a snapshot of decision ${id}` });
     }
     const { service, text } = recorded;
     const { file = `${id}.json`, force, output } = settings;
@@ -40,7 +42,7 @@ export const snapshot = defineVerb({
       throw new CannotWrite({ file, fault: explain(cause) });
     });
     if (output === "json") screen.json({ service, id, file, bytes: Buffer.byteLength(text) });
-    else screen.lines(`${file} holds decision ${id} of ${service}. Decide again: kubectl evenkeel replay ${file}`);
+    else screen.lines(`Saved decision ${id} of ${service} to ${file}. Repeat it: kubectl evenkeel replay ${file}`);
     return 0;
   },
 });

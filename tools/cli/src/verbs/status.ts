@@ -8,7 +8,7 @@ import type { Cell } from "../show/table.ts";
 import { ageText, spanText, valueText } from "../show/words.ts";
 import { defineVerb, type Session } from "../verb.ts";
 
-/** How many decisions are looked through for the values before: the most that a service gives. */
+/** How many decisions are read for the values before the change: the most that a service returns. */
 const LOOK_BACK = 1000;
 
 interface ServiceRow {
@@ -16,7 +16,7 @@ interface ServiceRow {
   readonly place: string;
   readonly state: "ready" | "not ready" | "down" | "not installed";
   readonly version: string | null;
-  /** Whether the replica that answered leads; null where there is no election. */
+  /** Whether the replica that answered is the leader; null without leader election. */
   readonly leader: boolean | null;
   readonly uptimeMilliseconds: number | null;
   readonly message: string;
@@ -42,11 +42,11 @@ interface Report {
 export const status = defineVerb({
   name: "status",
   usage: [""],
-  summary: "Shows each service, and how each of its objects stands and why",
-  details: ["Exits 1 if a service is down, is not ready or does not tell of its objects."],
+  summary: "Shows every service, and the state of each of its objects with the reason",
+  details: ["Exits 1 if a service is down, is not ready or does not list its objects."],
   settings: {
     ...commonSettings,
-    namespace: setting.text({ optional: true, aliases: ["n"], help: "Objects of this namespace; of all unless set" }),
+    namespace: setting.text({ optional: true, aliases: ["n"], help: "Show objects of this namespace only" }),
   },
   words: { least: 0, most: 0 },
   run: async (session, settings) => {
@@ -86,7 +86,7 @@ async function leads({ client }: ReachedService): Promise<boolean | null> {
     const terms = samplesOf(await client.text("/metrics", {}, "text/plain"), "leader_election_master_status");
     return terms.length === 0 ? null : terms.some(({ value }) => value === 1);
   } catch {
-    // It is a detail of the row; `doctor` looks at metrics for their own sake.
+    // One cell of the row; `doctor` reports why /metrics does not answer.
     return null;
   }
 }

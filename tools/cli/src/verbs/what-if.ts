@@ -11,17 +11,17 @@ import { defineVerb, type Verb } from "../verb.ts";
 
 const own = {
   ...commonSettings,
-  namespace: setting.text({ optional: true, aliases: ["n"], help: "Namespace of an object that is named without one" }),
+  namespace: setting.text({ optional: true, aliases: ["n"], help: "Namespace of the object, if its name has none" }),
 };
 
-/** The verb with the flags of every service that can be asked. */
+/** The verb with the flags of every service that supports it. */
 export function whatIf(registrations: readonly Registration[]): Verb {
   const suppositions = registrations.flatMap((one) => one.whatIf ?? []);
   const flags: SettingsTable = Object.fromEntries(suppositions.flatMap(({ settings }) => Object.entries(settings)));
   return defineVerb({
     name: "what-if",
     usage: suppositions.map(({ kind }) => `${kind.toLowerCase()}/<namespace>/<name>`),
-    summary: "Asks what a service would decide if the world were otherwise; nothing is changed",
+    summary: "Simulates a decision with other inputs; changes nothing",
     settings: { ...flags, ...own },
     words: { least: 1, most: 2 },
     run: async (session, settings, words) => {
@@ -29,7 +29,7 @@ export function whatIf(registrations: readonly Registration[]): Verb {
       const asked = registration?.whatIf;
       if (registration === undefined || asked?.kind !== object.kind) {
         const kinds = suppositions.map(({ kind }) => kind).join(", ");
-        const fault = `nothing can be supposed about ${objectKey(object)}, only about: ${kinds}; \`explain\` says what keeps it as it is`;
+        const fault = `what-if does not support ${objectKey(object)}, only ${kinds}; use \`explain\``;
         throw new WrongUsage({ fault });
       }
       const fault = asked.check(settings);
@@ -39,7 +39,7 @@ export function whatIf(registrations: readonly Registration[]): Verb {
       const service = someReached(session.screen, services).find((one) => one.registration === registration);
       if (service === undefined) {
         noteMissed(session.screen, services.missed);
-        throw new NothingKnown({ what: `${registration.name} was not reached` });
+        throw new NothingKnown({ what: `${registration.name} does not answer` });
       }
       const answer = await asked.ask(service.client, object, settings);
       if (settings.output === "json") {

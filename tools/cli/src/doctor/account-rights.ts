@@ -1,0 +1,59 @@
+import { flagName } from "@evenkeel/runtime";
+
+/** One right that a service's chart grants to its account, as files/rules.json of the chart has it. */
+export interface Rule {
+  /** What the service does with it, as the end of "to …". */
+  readonly why: string;
+  /** A value of the chart that must be true, such as `settings.leaderElect`. */
+  readonly when?: string;
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+  /** Values of the chart that hold further names. */
+  readonly resourceNamesFrom?: readonly string[];
+}
+
+/** Where rules apply: the namespaces that the service watches, its own namespace, or the whole cluster. */
+export type Where = "objects" | "own" | "cluster";
+
+export type ServiceRules = Readonly<Record<Where, readonly Rule[]>>;
+
+/** One thing that an account may do. */
+export interface Right {
+  readonly where: Where;
+  readonly verb: string;
+  /** Empty for the core group. */
+  readonly group: string;
+  /** Plural, with its subresource: `rebalances/status`. */
+  readonly resource: string;
+  readonly name?: string;
+  readonly why: string;
+}
+
+/**
+ * The rights that the chart grants to a service with these settings (flag without dashes → value). What depends on a value that is
+ * not a setting of the service, or that the service does not report, is left out: whether the chart granted it is unknown.
+ */
+export function rightsOf(rules: ServiceRules, settings: ReadonlyMap<string, string>): readonly Right[] {
+  const valueOf = (path: string) => {
+    const [, key] = /^settings\.(\w+)$/.exec(path) ?? [];
+    return key === undefined ? undefined : settings.get(flagName(key));
+  };
+  return (["objects", "own", "cluster"] as const).flatMap((where) =>
+    rules[where]
+      .filter(({ when }) => when === undefined || valueOf(when) === "true")
+      .flatMap(({ why, apiGroups, resources, verbs, resourceNames = [], resourceNamesFrom = [] }) => {
+        const isNamed = resourceNames.length + resourceNamesFrom.length > 0;
+        const known = [...resourceNames, ...resourceNamesFrom.map(valueOf)].filter((name) => name !== undefined);
+        return apiGroups.flatMap((group) =>
+          resources.flatMap((resource) =>
+            verbs.flatMap((verb): readonly Right[] => {
+              const right = { where, verb, group, resource, why };
+              return isNamed ? known.map((name) => ({ ...right, name })) : [right];
+            }),
+          ),
+        );
+      }),
+  );
+}
