@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "@evenkeel/runtime/testing";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { admin, ApiServerWithProxy, type Backends, guest } from "./api-server.ts";
 import { Ballast } from "./ballast.ts";
@@ -193,7 +194,7 @@ describe("doctor", () => {
       { namespaceSelector: { matchExpressions: [names] } },
       { ipBlock: { cidr: "10.0.0.1/32" } },
     ];
-    await eventually("the policy is served", () => load([{ ports: [{ port: "admin" }], from }]));
+    await eventually(() => load([{ ports: [{ port: "admin" }], from }]));
     const limited = /harbour, monitoring, ingress, 10\.0\.0\.1\/32.*adminNamespaces.*adminCidrs/;
     expect(await network()).toMatchObject([{ verdict: "ok", message: expect.stringMatching(limited) }]);
   });
