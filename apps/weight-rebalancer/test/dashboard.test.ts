@@ -114,7 +114,7 @@ const program = chromiumProgram();
     ]);
     const conditions = detail.locator(".conditions tbody tr");
     expect(await conditions.count()).toBe(4);
-    expect(await conditions.first().innerText()).toMatch(/Ready\s+True\s+InStep The record has the weight/);
+    expect(await conditions.first().innerText()).toMatch(/Ready\s+True\s+InStep /);
     weights.decide("media/images", new Date(), {
       action: "hold",
       reason: "Cooldown",

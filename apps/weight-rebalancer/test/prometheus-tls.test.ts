@@ -123,17 +123,13 @@ function secured(): void {
   });
 
   test.each<[string, PrometheusSpec["tls"], RegExp]>([
-    [
-      "the system's authorities alone",
-      { ...CLIENT, serverName: SERVER_NAME },
-      /^the server's certificate is not trusted \(/,
-    ],
+    ["the system's authorities alone", { ...CLIENT, serverName: SERVER_NAME }, /caSecretRef/],
     [
       "another authority",
       { ...CLIENT, caSecretRef: { name: "stranger", key: "crt" }, serverName: SERVER_NAME },
-      /^the server's certificate is not trusted \(/,
+      /caSecretRef/,
     ],
-    ["another name", { ...CA, ...CLIENT }, /^the server's certificate is not trusted \(.*127\.0\.0\.1/],
+    ["another name", { ...CA, ...CLIENT }, /127\.0\.0\.1.*serverName/],
     ["no certificate of its own", { ...CA, serverName: SERVER_NAME }, /certSecretRef/],
     [
       "a key for a certificate",
@@ -168,7 +164,7 @@ function secured(): void {
     try {
       const reading = await ask(tls, { timeout: 1 });
       expect(reading).toMatchObject({ value: null, fault: "QueryFailed" });
-      expect(reading.message).toMatch(/^no whole answer within 1 s/);
+      expect(reading.message).toContain("1 s");
     } finally {
       prometheus.kill("SIGCONT");
     }

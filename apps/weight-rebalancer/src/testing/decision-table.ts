@@ -25,6 +25,11 @@ export function decisionTable(table: readonly DecisionCase[]): void {
   });
 }
 
+/** The numbers in a message, in their order. */
+export function figures(message: string): number[] {
+  return (message.match(/\d+(\.\d+)?/g) ?? []).map(Number);
+}
+
 /** A record that has the weight that we last gave it. */
 export function kept(weight: number, memory: SeedChanges["memory"] = {}): Pick<SeedChanges, "targets" | "memory"> {
   return { targets: [record(weight)], memory: { desired: weight, ...memory } };

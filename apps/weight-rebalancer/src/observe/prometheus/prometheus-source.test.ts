@@ -158,35 +158,25 @@ describe("a Prometheus source", () => {
   test("passes on what the server says against the query", async () => {
     const reading = await ask("load{");
     expect(reading).toMatchObject({ value: null, fault: "QueryFailed" });
-    expect(reading.message).toMatch(/^the server refuses the query \(bad_data: .*parse error.*\): correct query$/);
+    expect(reading.message).toMatch(/bad_data: .*parse error/);
   });
 
   test.each([
-    ["bad_data", /^the server refuses the query \(bad_data: why\)/],
-    ["execution", /^the server refuses the query \(execution: why\)/],
-    ["internal", /^the server failed with status 500 \(internal: why\)/],
-    ["timeout", /in time or is not ready \(503\) \(timeout: why\)/],
-  ] as const)("says what to do about the error %s", async (errorType, message) => {
+    ["bad_data", /bad_data: why/],
+    ["execution", /execution: why/],
+    ["internal", /500.*internal: why/],
+    ["timeout", /503.*timeout: why/],
+  ] as const)("passes the error %s on", async (errorType, message) => {
     prometheus.answer("broken", () => ({ kind: "error", errorType, error: "why" }));
     const reading = await ask("broken");
     expect(reading.fault).toBe("QueryFailed");
     expect(reading.message).toMatch(message);
   });
 
-  test.each([
-    [401, "credentials"],
-    [403, "forbids"],
-    [404, "is its path complete?"],
-    [407, "proxy"],
-    [429, "too much to do"],
-    [500, "status 500"],
-    [502, "status 502"],
-    [503, "not ready"],
-    [418, "status 418"],
-  ])("says what to do about status %d", async (code, words) => {
+  test.each([401, 403, 404, 407, 429, 500, 502, 503, 418])("names status %d", async (code) => {
     prometheus.faults.add({ fault: { kind: "status", code } });
     const reading = await ask("load");
-    expect(reading).toMatchObject({ value: null, fault: "QueryFailed", message: expect.stringContaining(words) });
+    expect(reading).toMatchObject({ value: null, fault: "QueryFailed", message: expect.stringContaining(`${code}`) });
   });
 
   test("signs in with user and password of a Secret", async () => {
@@ -219,30 +209,22 @@ describe("a Prometheus source", () => {
   });
 
   test.each<[string, Partial<PrometheusSpec>, RegExp]>([
-    [
-      "a Secret that is not there",
-      { auth: { bearerSecretRef: { name: "gone", key: "value" } } },
-      /no Secret shop\/gone/,
-    ],
+    ["a Secret that is not there", { auth: { bearerSecretRef: { name: "gone", key: "value" } } }, /shop\/gone/],
     [
       "a user without a password",
       { auth: { secretRef: { userSecretRef: { name: "login", key: "user" } } } },
       /passwordSecretRef/,
     ],
     ["a password without a user", { auth: { secretRef: {} } }, /userSecretRef/],
-    ["both kinds of credentials", { auth: { secretRef: {}, bearerSecretRef: {} } }, /leave one out/],
-    [
-      "a token of two lines",
-      { auth: { bearerSecretRef: { name: "broken", key: "value" } } },
-      /characters that no header may have/,
-    ],
-    ["a header without a value", { headers: [{ name: "X-Tenant" }] }, /X-Tenant needs either value or valueSecretRef/],
-    ["a header's name that is none", { headers: [{ name: "X Tenant", value: "a" }] }, /"X Tenant" is no header's name/],
-    ["a header of the framing", { headers: [{ name: "Transfer-Encoding", value: "chunked" }] }, /cannot be set/],
+    ["both kinds of credentials", { auth: { secretRef: {}, bearerSecretRef: {} } }, /secretRef.*bearerSecretRef/],
+    ["a token of two lines", { auth: { bearerSecretRef: { name: "broken", key: "value" } } }, /header/],
+    ["a header without a value", { headers: [{ name: "X-Tenant" }] }, /X-Tenant.*value.*valueSecretRef/],
+    ["a header's name that is none", { headers: [{ name: "X Tenant", value: "a" }] }, /X Tenant/],
+    ["a header of the framing", { headers: [{ name: "Transfer-Encoding", value: "chunked" }] }, /Transfer-Encoding/i],
     [
       "a certificate without its key",
       { tls: { certSecretRef: { name: "c", key: "c" } } },
-      /both certSecretRef and keySecretRef/,
+      /certSecretRef.*keySecretRef/,
     ],
     ["no time at all", { maxAge: "0s" }, /maxAge/],
     ["an address that is none", { address: "prometheus:9090" }, /spec\.metrics\.prometheus\.address/],
@@ -261,7 +243,7 @@ describe("a Prometheus source", () => {
       expect(await world.read({ address: other.url, maxAge: "6m" })).toMatchObject({ value: "1" });
       clock.jump(602_000);
       const ahead = await world.read({ address: other.url });
-      expect(ahead).toMatchObject({ fault: "StaleMetric", message: expect.stringContaining("in the future") });
+      expect(ahead).toMatchObject({ fault: "StaleMetric", message: expect.stringContaining("clock") });
     } finally {
       await other.stop();
     }
@@ -271,7 +253,7 @@ describe("a Prometheus source", () => {
     prometheus.faults.add({ fault: { kind: "hang" } });
     const reading = await world.readThrough({ address: prometheus.url });
     expect(reading).toMatchObject({ value: null, fault: "QueryFailed" });
-    expect(reading.message).toMatch(/^no whole answer within 30 s/);
+    expect(reading.message).toContain("30 s");
     expect(world.clock.monotonic()).toBeGreaterThanOrEqual(30_000);
     expect(world.clock.pending).toBe(0);
   });
@@ -279,7 +261,7 @@ describe("a Prometheus source", () => {
   test("gives up a server that stops in the midst of its answer", async () => {
     await using server = await serve((_request, response) => response.writeHead(200).write('{"status":'));
     const reading = await world.readThrough({ address: server.url, timeout: 2 });
-    expect(reading.message).toMatch(/^no whole answer within 2 s/);
+    expect(reading.message).toContain("2 s");
   });
 
   test("gives up when it is told to", async () => {
@@ -287,9 +269,9 @@ describe("a Prometheus source", () => {
     const controller = new AbortController();
     const reading = world.read({ address: prometheus.url }, controller.signal);
     controller.abort(new Error("the term is over"));
-    expect(await reading).toMatchObject({ value: null, fault: "QueryFailed", message: "the query was given up" });
-    const none = await world.read({ address: prometheus.url }, controller.signal);
-    expect(none.message).toBe("the query was given up");
+    expect(await reading).toMatchObject({ value: null, fault: "QueryFailed" });
+    const late = await world.read({ address: prometheus.url }, controller.signal);
+    expect(late).toMatchObject({ value: null, fault: "QueryFailed" });
   });
 
   test("says that a server is dead", async () => {
@@ -297,7 +279,7 @@ describe("a Prometheus source", () => {
     await prometheus.stop();
     const reading = await world.read({ address: url });
     expect(reading).toMatchObject({ value: null, fault: "QueryFailed" });
-    expect(reading.message).toMatch(/^no connection \(.*ECONNREFUSED.*\): is the address right and the server up\?$/);
+    expect(reading.message).toContain("ECONNREFUSED");
   });
 
   test("asks once more when a connection was cut", async () => {
@@ -307,18 +289,18 @@ describe("a Prometheus source", () => {
 
   test("says that a connection broke", async () => {
     prometheus.faults.add({ fault: { kind: "reset" } });
-    expect((await ask("load")).message).toMatch(/^the connection broke \(/);
+    expect(await ask("load")).toMatchObject({ value: null, fault: "QueryFailed" });
   });
 
   test("says that a plain server was asked for TLS", async () => {
     const reading = await world.read({ address: prometheus.url.replace("http:", "https:") });
-    expect(reading.message).toMatch(/^no TLS connection \(/);
+    expect(reading).toMatchObject({ value: null, fault: "QueryFailed", message: expect.stringContaining("TLS") });
   });
 
   test.each([
-    ["a page of HTML", "<html>Sign in</html>", "it is not JSON"],
-    ["an answer that is cut", '{"status":"success","data":{"resultType"', "it is not JSON"],
-    ["another API", '{"items":[]}', "it has no status and data"],
+    ["a page of HTML", "<html>Sign in</html>", "JSON"],
+    ["an answer that is cut", '{"status":"success","data":{"resultType"', "JSON"],
+    ["another API", '{"items":[]}', "status"],
   ])("takes %s for no metric", async (_name, body, why) => {
     await using server = await serve((_request, response) => response.end(body));
     const reading = await world.read({ address: server.url });
@@ -345,7 +327,7 @@ describe("a Prometheus source", () => {
     const reading = await world.read({ address: server.url });
     expect(reading).toMatchObject({
       fault: "QueryFailed",
-      message: expect.stringMatching(/^the answer is larger than 1048576 bytes: aggregate in the query/),
+      message: expect.stringContaining("1048576"),
     });
     expect(written).toBeLessThan(2 ** 28);
   });
@@ -363,9 +345,8 @@ describe("a Prometheus source", () => {
       address: server.url,
       auth: { bearerSecretRef: { name: "token", key: "value" } },
     });
-    expect(reading.message).toBe(
-      `the server redirects to ${other.url}/login, which is not followed: set address to where it serves`,
-    );
+    expect(reading.message).toContain(`${other.url}/login`);
+    expect(reading.message).not.toContain("hidden");
     expect(asked).toEqual([]);
   });
 
@@ -432,7 +413,7 @@ describe("a Prometheus source", () => {
   test("counts the time in the queue against the deadline", async () => {
     prometheus.faults.add({ fault: { kind: "hang" } });
     const readings = Array.from({ length: 12 }, () => world.readThrough({ address: prometheus.url, timeout: 3 }));
-    for (const reading of await Promise.all(readings)) expect(reading.message).toMatch(/^no whole answer within 3 s/);
+    for (const reading of await Promise.all(readings)) expect(reading.message).toContain("3 s");
   });
 
   test("goes through the proxy that it is told of", async () => {
@@ -497,6 +478,6 @@ describe("a Prometheus source", () => {
     await taken;
     await world.sources.stop();
     expect(await under).toMatchObject({ value: null, fault: "QueryFailed" });
-    expect((await ask("load")).message).toContain("stopping");
+    expect(await ask("load")).toMatchObject({ value: null, fault: "QueryFailed" });
   });
 });

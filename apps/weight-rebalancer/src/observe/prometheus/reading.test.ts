@@ -47,7 +47,7 @@ describe("an answer of Prometheus", () => {
       value: null,
       sampledAt: "2026-01-01T00:00:00.000Z",
       fault: "ManySeries",
-      message: "7 series: add `sum(…)` to the query or set reducer",
+      message: expect.stringMatching(/7.*sum\(.*reducer/),
     });
   });
 
@@ -100,7 +100,8 @@ describe("an answer of Prometheus", () => {
 
   test("does not repeat a long text that may be a secret", () => {
     const { message } = vector([`not a number ${"x".repeat(100)}`]);
-    expect(message).toBe("the server wrote a text of 113 characters for a number");
+    expect(message).toContain("113");
+    expect(message).not.toContain("xxx");
   });
 
   test.each<[string, readonly number[], MetricFault | null]>([
@@ -116,10 +117,8 @@ describe("an answer of Prometheus", () => {
   });
 
   test("from the future speaks of clocks, and one from the past of the series", () => {
-    expect(at([SECONDS + 3600]).message).toContain("clock or this host's is wrong");
-    expect(at([SECONDS - 3600]).message).toBe(
-      "its sample of 2025-12-31T23:00:00.000Z is older than 300 s: is the series still written, and is the server's clock right?",
-    );
+    expect(at([SECONDS + 3600]).message).toMatch(/2026-01-01T01:00:00.000Z.*300 s.*clock/);
+    expect(at([SECONDS - 3600]).message).toMatch(/2025-12-31T23:00:00.000Z.*300 s.*series/);
   });
 
   test("is as old as its oldest sample", () => {
