@@ -14,7 +14,7 @@ export const settings = {
   ...dashboardSettings,
   leaderElect: setting.boolean({
     default: "true",
-    help: "Act only while holding the Lease; false is for one replica that is the only one",
+    help: "Act only while this replica holds the Lease; set false only for a single replica",
   }),
   leaseNamespace: setting.text({
     default: "default",
@@ -23,26 +23,26 @@ export const settings = {
   }),
   watchNamespaces: setting.list({
     optional: true,
-    help: "Namespaces whose Rebalances are looked after; all unless set",
+    help: "Namespaces whose Rebalances are managed; all unless set",
   }),
   allowCrossNamespaceSecrets: setting.boolean({
     default: "false",
-    help: "Let a Rebalance name Secrets of other namespaces than its own",
+    help: "Allow a Rebalance to use Secrets of other namespaces",
   }),
   workers: setting.integer(
     1,
     10_000,
   )({
     default: "2000",
-    help: "Rebalances that are worked on at once; most of the time of each is waiting for its metric",
+    help: "Rebalances that are reconciled at the same time; each mostly waits for its metric",
   }),
-  route53Rate: setting.integer(1, 10)({ default: "5", help: "Requests a second to Route 53, for each account" }),
+  route53Rate: setting.integer(1, 10)({ default: "5", help: "Requests per second to Route 53, for each AWS account" }),
   route53BatchWindow: setting.duration({
     default: "2s",
-    help: "How long changes of a zone are gathered before they are sent as one",
+    help: "How long changes of a zone are collected before they are sent as one batch",
   }),
   originalLease: setting.text({
     default: "e7eaa5de.ch1aki.github.io",
-    help: "Name of the Lease by which the original rebalancer leads; while one is live, nothing is written",
+    help: "Name of the leader election Lease of the original rebalancer; while it is renewed, nothing is written",
   }),
 };

@@ -1,6 +1,6 @@
 /**
- * Milliseconds from `then` to `now`; without end where there is no `then`. A `then` in the future comes from a clock that was put
- * back: nothing has elapsed, and `rewound` starts the wait anew, so that it is neither cut short nor drawn out by the jump.
+ * Milliseconds from `then` to `now`; Infinity without `then`. If the clock was set back, `then` is in the future: nothing has elapsed,
+ * and `rewound` restarts the wait, so that the jump neither shortens nor prolongs it.
  */
 export function elapsedSince(then: number | null, now: number): number {
   return then === null ? Infinity : Math.max(0, now - then);

@@ -4,22 +4,22 @@ import { combineMetrics, type NoMetric } from "./metric.ts";
 import type { WeightSnapshot } from "./snapshot.ts";
 import { type ReadableTarget, readableTargets } from "./targets.ts";
 
-/** What is known of the load of all environments together, in the metric's unit. */
+/** The load of all environments together, in the unit of the metric. */
 export interface Load {
-  /** What was measured. */
+  /** The measured value. */
   readonly metric: Rational;
-  /** What the weight follows: the whole load, smoothed if the policy says so. */
+  /** The load that the weight follows: that of all environments, smoothed if the policy says so. */
   readonly total: Rational;
   /** Null where the policy does not smooth. */
   readonly smoothed: Smoothed | null;
 }
 
-/** Why the load is not known. `Settling`: a change is not seen everywhere, so the base's part does not tell the whole. */
+/** Why the load is unknown. `Settling`: a change has not reached all clients, so the total cannot be computed from the base. */
 export type UnknownLoad = NoMetric | { readonly fault: "Settling" };
 
 /**
- * The load of all environments. A metric that sees the base environment alone is scaled up by the weights in force, which holds once
- * every client has come to see them; until then it says nothing, and the moving average stays as it is.
+ * The load of all environments. A metric of the base environment alone is scaled up by the weights in force. That is right only after
+ * every client has received them; until then the load is unknown and the moving average does not change.
  */
 export function loadOf(snapshot: WeightSnapshot): Load | UnknownLoad {
   const { policy, memory, targets, combine, metrics } = snapshot;
@@ -35,20 +35,20 @@ export function loadOf(snapshot: WeightSnapshot): Load | UnknownLoad {
   return { metric, total: smoothed ? rational(smoothed.value) : total, smoothed };
 }
 
-/** Milliseconds that a change takes to be seen by all clients. */
+/** Milliseconds that a change takes to reach all clients. */
 export function settlingTime({ policy, targets }: WeightSnapshot): number {
   const longest = Math.max(0, ...targets.map(({ timeToLive }) => timeToLive ?? 0));
   return policy.settle ?? (policy.scope === "base" ? longest : 0);
 }
 
-/** Whether the last change may not be seen by all clients yet. */
+/** Whether the last change may not have reached all clients yet. */
 export function isSettling(snapshot: WeightSnapshot): boolean {
   const { at, memory, policy, targets } = snapshot;
   const pending = policy.scope === "base" && readableTargets(targets).some((target) => target.pending);
   return pending || elapsedSince(memory.changedAt, Date.parse(at)) < settlingTime(snapshot);
 }
 
-/** The least weight at which the base environment bears no more than the target value, whatever the bounds are. */
+/** The lowest weight at which the load of the base environment is at most the target value. Bounds are applied later. */
 export function trackedWeight({ total }: Load, { policy: { baseValue, targetValue } }: WeightSnapshot): number {
   // Scaling both by the denominator keeps the fraction exact.
   const tracked = {
@@ -59,7 +59,7 @@ export function trackedWeight({ total }: Load, { policy: { baseValue, targetValu
   return trackTarget(tracked, { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }).weight;
 }
 
-/** What the base environment bears when the other has `weight`. */
+/** The load of the base environment when the target has `weight`. */
 export function baseLoad({ total }: Load, baseValue: number, weight: number): Rational {
   if (baseValue + weight === 0) return total;
   return divide(multiply(total, rational(baseValue)), rational(baseValue + weight));
@@ -74,9 +74,9 @@ function wholeLoad(metric: Rational, baseValue: number, target: ReadableTarget |
 /** The nearest double that is finite. */
 export function nearest({ numerator, denominator }: Rational): number {
   const quotient = Number(numerator) / Number(denominator);
-  // The sum with 0 makes a negative zero, which JSON does not know, a plain one.
+  // Adding 0 turns a negative zero, which JSON cannot express, into 0.
   if (Number.isFinite(quotient)) return quotient + 0;
-  // Either side alone was too great for a double: what the whole part leaves out is beyond its last digit.
+  // One side alone is too great for a double. The fraction that the integer division drops is below its last digit.
   const whole = Number(numerator / denominator);
   return Math.min(Math.max(whole, -Number.MAX_VALUE), Number.MAX_VALUE);
 }

@@ -5,15 +5,14 @@ import type { Memory, WeightSnapshot } from "./snapshot.ts";
 import { changedByOthers, outOfStep, readableTargets } from "./targets.ts";
 import type { WeightVerdict } from "./weight-decider.ts";
 
-/** The reasons to hold that say: the targets have the weight that was decided. */
+/** Reasons to hold that mean: the targets have the decided weight. */
 const AGREED: ReadonlySet<WeightReason> = new Set(["InStep", "Minimum", "Maximum", "Schedule"]);
 
 /**
- * What to remember after a decision. `carriedOut` says whether every target took it; of a hold or a dry run it does not matter.
+ * The memory after a decision. `carriedOut` says whether every target accepted it; for a hold or a dry run it has no effect.
  *
- * A change that failed may have reached some targets, or have been accepted without an answer. The last weight is then forgotten
- * rather than guessed: what the targets show next must not look like somebody else's doing. Where there are several targets, the
- * pace counts it as a change.
+ * A change that failed may have reached some targets, or was accepted and the answer was lost. The last weight is then forgotten, so
+ * that the next reading does not look like a change by another client. With several targets it counts as a change for the pace.
  */
 export function nextMemory(
   snapshot: WeightSnapshot,
@@ -43,7 +42,7 @@ function smoothedLoad(snapshot: WeightSnapshot): Memory["smoothed"] {
   return load && "total" in load ? load.smoothed : snapshot.memory.smoothed;
 }
 
-/** The generation of a change that is given way to, from the first turn that does. */
+/** The generation at which a change by another client was first accepted. */
 function givenWayTo(
   { memory, rebalance }: WeightSnapshot,
   { action, reason }: Pick<WeightVerdict, "action" | "reason">,
@@ -51,7 +50,7 @@ function givenWayTo(
   return memory.yieldedAt ?? (action === "hold" && reason === "ExternalChange" ? rebalance.generation : null);
 }
 
-/** Whether every target has the weight that was last carried out, as far as nothing is on its way. */
+/** Whether every target has the weight that was last written. A target with a pending change counts as having it. */
 function isInStep({ memory, targets }: WeightSnapshot): boolean {
   const readable = readableTargets(targets);
   return (
@@ -59,7 +58,7 @@ function isInStep({ memory, targets }: WeightSnapshot): boolean {
   );
 }
 
-/** Whether a decision to hold found every target at a weight that was to be given to them. */
+/** Whether a decision to hold found every target at the decided weight. */
 function isAgreed(
   { targets }: WeightSnapshot,
   { action, reason, after }: Pick<WeightVerdict, "action" | "reason" | "after">,

@@ -5,16 +5,16 @@ import type { MetricFault, MetricReading } from "./snapshot.ts";
 export interface NoMetric {
   readonly value: null;
   readonly fault: MetricFault;
-  /** A clause: which source it is and what is wrong with it. */
+  /** A clause that names the source and its fault. */
   readonly message: string;
 }
 
-/** What the metrics come to: one exact number, or why there is none. */
+/** The combined metric: one exact number, or the reason why there is none. */
 export type CombinedMetric = { readonly value: Rational; readonly fault: null } | NoMetric;
 
 /**
- * Combines what the sources answered. One that has no number leaves the whole without one: the greatest of what is left is not
- * the greatest, and a part of a mean is not the mean.
+ * Combines the values of the sources. If one source has no value, the result has none: the maximum or the mean of the rest would be
+ * a wrong number.
  */
 export function combineMetrics(metrics: readonly MetricReading[], how: "max" | "min" | "avg"): CombinedMetric {
   const values: Rational[] = [];
@@ -24,13 +24,13 @@ export function combineMetrics(metrics: readonly MetricReading[], how: "max" | "
     }
     const value = exactly(reading.value);
     if (value === undefined) {
-      const message = `${reading.source} has no value: what it answered is no finite number`;
+      const message = `${reading.source} has no value: its answer is not a finite number`;
       return { value: null, fault: "NotANumber", message };
     }
     values.push(value);
   }
   const [first, ...rest] = values;
-  if (!first) return { value: null, fault: "NoData", message: "No metric source was asked" };
+  if (!first) return { value: null, fault: "NoData", message: "No metric source is configured" };
   return { value: combined(first, rest, how), fault: null };
 }
 
@@ -45,10 +45,10 @@ function combined(first: Rational, rest: readonly Rational[], how: "max" | "min"
   }
 }
 
-/** Characters of a number that is read to its last digit; a double needs fewer, written out in full with its sign and point. */
+/** Longest number, in characters, that is read exactly. Every double is shorter. */
 const LONGEST = 400;
 
-/** The number that a server wrote. One with more places than any double has is read as the nearest double. */
+/** The number that a server wrote. A longer number than any double is read as the nearest double. */
 function exactly(text: string): Rational | undefined {
   const double = Number(text);
   if (!Number.isFinite(double) || !/^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(text)) return undefined;

@@ -6,7 +6,7 @@ import { seconds } from "./wording.ts";
 /** How far a move may go now. */
 export interface Pace {
   readonly weight: number;
-  /** What kept it from going all the way; null when nothing did. */
+  /** What limits the move; null if nothing does. */
   readonly limit: {
     readonly reason: "ScaleInDisabled" | "Settling" | "Cooldown" | "StepLimit";
     readonly why: string;
@@ -14,8 +14,8 @@ export interface Pace {
 }
 
 /**
- * How much of the way from one weight to another may be gone now. Rising is never put off by the fall's cooldown: too little weight
- * overloads the base, too much only costs.
+ * How far the weight may move now. An increase never waits for the cooldown of a decrease: too little weight overloads the base, too
+ * much only costs money.
  */
 export function paced(from: number, to: number, snapshot: WeightSnapshot): Pace {
   const { policy, memory } = snapshot;
@@ -31,20 +31,20 @@ export function paced(from: number, to: number, snapshot: WeightSnapshot): Pace 
   const [since, cooldown] = to > from ? [memory.raisedAt, policy.cooldownUp] : [memory.changedAt, policy.cooldownDown];
   const elapsed = elapsedSince(since, now);
   if (elapsed < cooldown) {
-    const last = to > from ? "rise" : "change";
-    return stay("Cooldown", `the last ${last} was ${seconds(elapsed)} of ${seconds(cooldown)} ago`);
+    const last = to > from ? "increase" : "change";
+    return stay("Cooldown", `the last ${last} was ${seconds(elapsed)} ago and the cooldown is ${seconds(cooldown)}`);
   }
 
   const step = to > from ? policy.maxStepUp : policy.maxStepDown;
   if (step === null || Math.abs(to - from) <= step) return { weight: to, limit: null };
-  const why = `one change moves it by at most ${step}`;
+  const why = `one change moves the weight by at most ${step}`;
   return { weight: to > from ? from + step : from - step, limit: { reason: "StepLimit", why } };
 }
 
-/** Why nothing new is begun while the last change is not seen by all. */
+/** Why no change starts until the last one has reached all clients. */
 export function settlingText(snapshot: WeightSnapshot): string {
   const elapsed = elapsedSince(snapshot.memory.changedAt, Date.parse(snapshot.at));
   const settling = settlingTime(snapshot);
   if (elapsed >= settling) return "the last change is not in effect everywhere yet";
-  return `the last change, ${seconds(elapsed)} ago, takes ${seconds(settling)} to be seen`;
+  return `the last change was ${seconds(elapsed)} ago and takes ${seconds(settling)} to reach all clients`;
 }

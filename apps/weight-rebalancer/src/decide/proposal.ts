@@ -12,7 +12,7 @@ import { loadText } from "./wording.ts";
 export interface Proposal {
   readonly weight: number;
   readonly reason: WeightReason;
-  /** Parts of a sentence: what led to the weight. */
+  /** Clauses of the message: what led to the weight. */
   readonly because: readonly string[];
 }
 
@@ -20,36 +20,36 @@ export interface Proposal {
 export interface Footing {
   readonly snapshot: WeightSnapshot;
   readonly bounds: Bounds;
-  /** The weight that a change starts from: the one that was last carried out or, where none is known, the one in force. */
+  /** The weight that a change starts from: the last one that was written or, if that is unknown, the one in force. */
   readonly from: number;
   readonly targets: readonly ReadableTarget[];
 }
 
-/** Follows the load, unless the base is near enough to its target as it is. */
+/** Follows the load, unless the load of the base is within the tolerance. */
 export function followLoad(footing: Footing, load: Load): Proposal {
   const { snapshot, from } = footing;
   const because = loadText(load, snapshot.policy);
-  if (isWithinTolerance(footing, load)) return stay(footing, "WithinTolerance", [`${because} and near enough`]);
+  if (isWithinTolerance(footing, load)) return stay(footing, "WithinTolerance", [`${because}, within the tolerance`]);
   const tracked = trackedWeight(load, snapshot);
   const reason = tracked === from ? "InStep" : "TargetTracking";
   return moveTo(footing, tracked, reason, [because]);
 }
 
-/** Waits until the last change is seen by all: until then the base's load does not tell the whole. */
+/** Waits until the last change has reached all clients: until then the total cannot be computed from the load of the base. */
 export function awaitSettling(footing: Footing): Proposal {
-  return stay(footing, "Settling", [`Nothing new is begun: ${settlingText(footing.snapshot)}`]);
+  return stay(footing, "Settling", [`No change starts: ${settlingText(footing.snapshot)}`]);
 }
 
 /**
- * What the policy asks for without a metric; undefined where that is to leave everything as it is. To hold is to lower nothing: what
- * was asked for whatever the metric is, a minimum or an open window, still raises.
+ * What the policy asks for without a metric; undefined if nothing changes. `onNoData: hold` lowers nothing, but a minimum or an open
+ * window, which do not depend on the metric, still raise the weight.
  */
 export function withoutMetric(footing: Footing, { fault, message }: NoMetric): Proposal | undefined {
   const { snapshot, bounds, targets, from } = footing;
   const { onNoData, minimum, noDataValue } = snapshot.policy;
   const asked = onNoData === "minimum" ? minimum : onNoData === "value" ? noDataValue : null;
   if (asked !== null) {
-    const proposal = moveTo(footing, asked, fault, [message, `without a metric weight ${asked} is asked for`]);
+    const proposal = moveTo(footing, asked, fault, [message, `onNoData sets weight ${asked}`]);
     return proposal.weight === from ? { ...proposal, reason: fault } : proposal;
   }
   if (targets.every((target) => target.weight >= within(target, bounds.floor))) return undefined;
@@ -59,7 +59,7 @@ export function withoutMetric(footing: Footing, { fault, message }: NoMetric): P
   return { weight, reason: bound, because: [message, boundText(bound, bounds)] };
 }
 
-/** Keeps the weight, except that one outside its bounds is brought back at once. */
+/** Keeps the weight. A weight outside its bounds moves to the bound at once. */
 function stay({ from, bounds }: Footing, reason: WeightReason, because: readonly string[]): Proposal {
   const { weight, bound } = bounded(from, bounds);
   return bound
@@ -67,21 +67,23 @@ function stay({ from, bounds }: Footing, reason: WeightReason, because: readonly
     : { weight, reason, because };
 }
 
-/** Goes to a weight within the bounds, as fast as the policy lets it. */
+/** Moves to a weight within the bounds, as fast as the policy allows. */
 function moveTo(footing: Footing, wish: number, reason: WeightReason, because: readonly string[]): Proposal {
   const { snapshot, from, bounds } = footing;
   const start = bounded(from, bounds);
   const goal = bounded(wish, bounds);
-  const asked = goal.bound
-    ? [...because, `weight ${wish} is asked for, but ${boundText(goal.bound, bounds)}`]
-    : because;
+  const asked = goal.bound ? [...because, `weight ${wish} is wanted, but ${boundText(goal.bound, bounds)}`] : because;
   const { weight, limit } = paced(start.weight, goal.weight, snapshot);
   if (limit === null) return { weight, reason: goal.bound ?? reason, because: asked };
   if (weight === start.weight && start.bound) return stay(footing, start.bound, because);
-  return { weight, reason: limit.reason, because: [...asked, `weight ${goal.weight} has to wait, since ${limit.why}`] };
+  return {
+    weight,
+    reason: limit.reason,
+    because: [...asked, `weight ${goal.weight} is delayed, because ${limit.why}`],
+  };
 }
 
-/** Whether the base bears about as much as it should with the weight that it has. */
+/** Whether the load of the base, with the weight in force, is within the tolerance of its target. */
 function isWithinTolerance({ snapshot, from, targets }: Footing, load: Load): boolean {
   const { baseValue, targetValue, tolerance } = snapshot.policy;
   const [first] = targets;

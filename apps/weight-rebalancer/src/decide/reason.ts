@@ -1,4 +1,4 @@
-/** Why a weight is what it is. The same words are metric labels, Event reasons and what the dashboard shows. */
+/** Why a weight was decided. The same words are metric labels, Event reasons and shown by the dashboard. */
 export const WEIGHT_REASONS = [
   "TargetTracking",
   "Schedule",

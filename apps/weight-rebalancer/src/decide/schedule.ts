@@ -2,7 +2,7 @@ import type { ScheduledWindow, Weekday } from "./snapshot.ts";
 
 const WEEK: readonly Weekday[] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/** What a clock on the wall shows. */
+/** Local time. */
 interface WallTime {
   readonly day: Weekday;
   /** Minutes since midnight. */
@@ -10,12 +10,11 @@ interface WallTime {
 }
 
 /**
- * The window with the greatest value of those that are open at `now`, in milliseconds since 1970; undefined when none is.
+ * The window with the highest value of those that are open at `now`, in milliseconds since 1970; undefined if none is open.
  *
- * A window is open while the clock on the wall of `timeZone` shows a time in it. One whose endTime is before its startTime ends on
- * the next day; one with equal times never opens, as the original has it. Where the clock is put forward, the skipped times do not
- * occur: a window inside them does not open, and one that begins in them opens with the first minute after. Where it is put back,
- * the repeated times occur twice.
+ * A window is open while the local time in `timeZone` is in it. A window with endTime before startTime ends on the next day; one with
+ * equal times never opens, as in the original. When the clock moves forward, the skipped times do not occur: a window inside them does
+ * not open, and one that begins in them opens with the first minute after. When it moves back, the repeated times occur twice.
  */
 export function openWindow(
   windows: readonly ScheduledWindow[],

@@ -1,12 +1,12 @@
 import type { Snapshot } from "@evenkeel/runtime";
 import type { Smoothed } from "@evenkeel/scoring";
 
-/** Everything that the weight of one Rebalance depends on. Times are milliseconds; null is what is unknown or not set. */
+/** Everything that the weight of one Rebalance depends on. Times are in milliseconds; null means unknown or not set. */
 export interface WeightSnapshot extends Snapshot {
   readonly rebalance: { readonly namespace: string; readonly name: string; readonly generation: number };
   readonly policy: PolicySnapshot;
   readonly dryRun: boolean;
-  /** Why nothing may be done whatever the numbers say; null when nothing is in the way. */
+  /** Why no change is allowed; null if changes are allowed. */
   readonly blocked: Blockage | null;
   readonly onExternalChange: "enforce" | "yield";
   readonly combine: "max" | "min" | "avg";
@@ -17,7 +17,7 @@ export interface WeightSnapshot extends Snapshot {
 
 export interface Blockage {
   readonly reason: "Paused" | "OriginalRuns";
-  /** A sentence's end: `spec.suspend is set`. */
+  /** The last clause of the message: `spec.suspend is set`. */
   readonly message: string;
 }
 
@@ -26,7 +26,7 @@ export interface PolicySnapshot {
   readonly targetValue: number;
   readonly baseValue: number;
   readonly minimum: number;
-  /** Null: what each target takes. */
+  /** Null: the maximum of each target. */
   readonly maximum: number | null;
   readonly scope: "total" | "base";
   /** Part of targetValue, 0 to 1. */
@@ -53,7 +53,7 @@ export interface ScheduledWindow {
   readonly startTime: string;
   readonly endTime: string;
   readonly value: number;
-  /** On which the window begins. Empty: every day. */
+  /** Days on which the window begins. Empty: every day. */
   readonly days: readonly Weekday[];
 }
 
@@ -61,10 +61,10 @@ export interface ScheduledWindow {
 export const METRIC_FAULTS = ["NoData", "NotANumber", "StaleMetric", "ManySeries", "QueryFailed"] as const;
 export type MetricFault = (typeof METRIC_FAULTS)[number];
 
-/** What a metric source answered: a number, or why there is none. */
+/** The answer of a metric source: a number, or why there is none. */
 export type MetricReading = { readonly source: string } & (
   | {
-      /** A decimal as the server wrote it, so that nothing is lost on the way. */
+      /** A decimal as the server wrote it, so that no digit is lost. */
       readonly value: string;
       readonly sampledAt: string;
       readonly fault: null;
@@ -73,35 +73,35 @@ export type MetricReading = { readonly source: string } & (
   | { readonly value: null; readonly sampledAt: string | null; readonly fault: MetricFault; readonly message: string }
 );
 
-/** A place that the weight is written to, as it was read. */
+/** A target as it was read. */
 export interface TargetReading {
-  /** How a person would name it, such as `route53 Z1/www.example.com A blue`. */
+  /** Such as `route53 Z1/www.example.com A blue`. */
   readonly target: string;
-  /** What it takes, both ends included. */
+  /** The weights that it accepts, both ends included. */
   readonly minimum: number;
   readonly maximum: number;
   readonly weight: number | null;
   /** What shares the load with it, each with its weight. */
   readonly others: readonly { readonly name: string; readonly weight: number }[];
-  /** How long resolvers may keep what was there before a change. */
+  /** How long clients may use the previous weights after a change. */
   readonly timeToLive: number | null;
-  /** A change was accepted and is not in effect everywhere. */
+  /** A change was accepted and is not in effect everywhere yet. */
   readonly pending: boolean;
   /** Why there is no weight. */
   readonly message: string | null;
 }
 
-/** What was done before, as far as it matters for what comes next. */
+/** What earlier reconciles did, as far as the next decision depends on it. */
 export interface Memory {
   /** The moving average of the load of all environments. */
   readonly smoothed: Smoothed | null;
-  /** The weight that was last carried out. Null: none yet, or forgotten. */
+  /** The weight that was last written. Null: none yet, or unknown. */
   readonly desired: number | null;
   readonly changedAt: number | null;
   readonly raisedAt: number | null;
   /**
-   * The generation of spec under which somebody else's change is given way to: that of the last turn that left every target with
-   * the desired weight. Under another, spec was edited since, and targets may differ for that alone.
+   * The generation of spec at which a change by another client is left alone: that of the last reconcile after which every target had
+   * the desired weight. At another generation spec was edited since, which alone may explain the difference.
    */
   readonly yieldedAt: number | null;
 }

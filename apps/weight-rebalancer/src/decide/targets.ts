@@ -7,26 +7,26 @@ export function readableTargets(targets: readonly TargetReading[]): readonly Rea
   return targets.filter((target): target is ReadableTarget => target.weight !== null);
 }
 
-/** The weight that the target can have, nearest to the one it should have. */
+/** The weight that the target accepts, nearest to `weight`. */
 export function within({ minimum, maximum }: Pick<TargetReading, "minimum" | "maximum">, weight: number): number {
   return Math.min(Math.max(weight, minimum), maximum);
 }
 
-/** The targets that have another weight than they should. */
+/** The targets whose weight is not `weight`. */
 export function outOfStep(targets: readonly ReadableTarget[], weight: number): readonly ReadableTarget[] {
   return targets.filter((target) => target.weight !== within(target, weight));
 }
 
 /**
- * The targets that somebody else has changed since the last weight was carried out. One with a change on its way proves nothing;
- * while the last weight is not known, nothing does.
+ * The targets that another client has changed since the last weight was written. A target with a pending change is left out, and while
+ * the last weight is unknown there is none.
  */
 export function changedByOthers(targets: readonly ReadableTarget[], { desired }: Memory): readonly ReadableTarget[] {
   if (desired === null) return [];
   return outOfStep(targets, desired).filter(({ pending }) => !pending);
 }
 
-/** The weight in force: what was last carried out if all have it, else what the first target that differs has. */
+/** The weight in force: the last one that was written if all have it, else that of the first target that differs. */
 export function weightInForce(targets: readonly ReadableTarget[], { desired }: Memory): number | null {
   const [first] = targets;
   if (!first) return null;
@@ -34,8 +34,8 @@ export function weightInForce(targets: readonly ReadableTarget[], { desired }: M
 }
 
 /**
- * A target that a weight would leave without any. Where all weights are 0, Route 53 takes them for equal parts and a Gateway
- * answers with errors: the opposite of what 0 is meant for.
+ * A target whose set would have no weight above 0. If all weights are 0, Route 53 treats them as equal and a Gateway answers with
+ * errors, which is the opposite of what 0 means.
  */
 export function leftWithoutWeight(targets: readonly ReadableTarget[], weight: number): ReadableTarget | undefined {
   return targets.find((target) => within(target, weight) === 0 && target.others.every((other) => other.weight === 0));

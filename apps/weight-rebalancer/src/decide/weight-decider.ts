@@ -21,12 +21,12 @@ export type WeightAction = (typeof WEIGHT_ACTIONS)[number];
 
 export type WeightVerdict = Verdict<WeightAction, WeightReason, number | null>;
 
-/** What comes of a decision, before it is put into its object's name. */
+/** A decision without its object. */
 type Answer = Pick<WeightVerdict, "action" | "reason" | "before" | "after" | "message">;
 
 /**
- * The weight that the targets of one Rebalance should have. What stands in the way comes first, then what is known of the load, then
- * the bounds, then the pace. What is unknown is never a number: without a metric or a target the answer is to hold, and why.
+ * The weight that the targets of one Rebalance should have. In this order it considers what blocks any change, the load, the bounds and
+ * the pace. Unknown is never a number: without a metric or a readable target the decision is to hold, with the reason.
  */
 function decide(snapshot: WeightSnapshot): WeightVerdict {
   const { namespace, name } = snapshot.rebalance;
@@ -38,30 +38,30 @@ function answer(snapshot: WeightSnapshot): Answer {
   const { blocked, memory, rebalance, onExternalChange } = snapshot;
   const targets = readableTargets(snapshot.targets);
   const inForce = weightInForce(targets, memory);
-  if (blocked) return hold(inForce, blocked.reason, [`Nothing is changed: ${blocked.message}`]);
+  if (blocked) return hold(inForce, blocked.reason, [`No change: ${blocked.message}`]);
   if (inForce === null) return hold(null, "TargetUnknown", [unreadableText(snapshot)]);
 
   const [changed] = onExternalChange === "yield" ? changedByOthers(targets, memory) : [];
   const resumed = memory.yieldedAt !== null && memory.yieldedAt !== rebalance.generation;
   if (changed && !resumed) {
     return hold(changed.weight, "ExternalChange", [
-      `${changedText(changed, memory.desired)}, which is left until spec changes`,
+      `${changedText(changed, memory.desired)}, which stays until spec changes`,
     ]);
   }
 
   const from = changed || memory.desired === null ? inForce : memory.desired;
   const footing = { snapshot, bounds: boundsOf(snapshot), from, targets };
   const load = loadOf(snapshot);
-  if ("total" in load) return carriedOn(followLoad(footing, load), snapshot, targets, inForce);
-  if (load.fault === "Settling") return carriedOn(awaitSettling(footing), snapshot, targets, inForce);
+  if ("total" in load) return applied(followLoad(footing, load), snapshot, targets, inForce);
+  if (load.fault === "Settling") return applied(awaitSettling(footing), snapshot, targets, inForce);
   const proposal = withoutMetric(footing, load);
-  return proposal ? carriedOn(proposal, snapshot, targets, inForce) : hold(inForce, load.fault, [load.message]);
+  return proposal ? applied(proposal, snapshot, targets, inForce) : hold(inForce, load.fault, [load.message]);
 }
 
-/** The reasons of a proposal that a target is already at; the others say why it stays there. */
+/** Reasons of a proposal that become InStep when every target already has the weight. Other reasons say why the weight stays. */
 const DONE: ReadonlySet<WeightReason> = new Set(["TargetTracking", "StepLimit"]);
 
-/** The reasons to keep a weight. A target that is brought back to it has another. */
+/** Reasons to keep a weight. A target that has another weight and is set to it gets the reason TargetTracking. */
 const KEEPING: ReadonlySet<WeightReason> = new Set([
   "InStep",
   "WithinTolerance",
@@ -70,8 +70,8 @@ const KEEPING: ReadonlySet<WeightReason> = new Set([
   "Settling",
 ]);
 
-/** What a proposal means for targets as they are: a change of some, or none. */
-function carriedOn(
+/** Compares a proposal with the weights of the targets: a change of some, or a hold. */
+function applied(
   { weight, reason, because }: Proposal,
   { memory: { desired } }: WeightSnapshot,
   targets: readonly ReadableTarget[],
@@ -79,8 +79,8 @@ function carriedOn(
 ): Answer {
   const empty = leftWithoutWeight(targets, weight);
   if (empty) {
-    const nobody = `weight 0 is not given, since ${empty.target} would be left without any weight above 0`;
-    return hold(inForce, "AllZero", [...because, nobody]);
+    const zero = `weight 0 is not written, because every weight that shares the load with ${empty.target} is 0 too`;
+    return hold(inForce, "AllZero", [...because, zero]);
   }
   const [moving] = outOfStep(targets, weight).filter(({ pending }) => !pending || weight !== desired);
   if (!moving) return hold(weight, DONE.has(reason) ? "InStep" : reason, because);
@@ -104,12 +104,12 @@ function hold(weight: number | null, reason: WeightReason, because: readonly str
 }
 
 function changedText({ target, weight }: ReadableTarget, desired: number | null): string {
-  return `Somebody else set ${target} to ${weight}${desired === null ? "" : ` instead of ${desired}`}`;
+  return `Another client set ${target} to ${weight}${desired === null ? "" : ` instead of ${desired}`}`;
 }
 
 function unreadableText({ targets }: WeightSnapshot): string {
   const [first] = targets;
-  return first ? `${first.target} cannot be read: ${first.message ?? "no reason was given"}` : "There is no target";
+  return first ? `${first.target} cannot be read: ${first.message ?? "no reason was given"}` : "The spec has no target";
 }
 
 function sentence(...clauses: readonly string[]): string {
