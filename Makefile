@@ -9,6 +9,11 @@ export NX_DAEMON := false
 export NX_TUI := false
 export NX_NO_CLOUD := true
 
+# What has passed is not run again while nothing has changed that it depends on: all clones of a user share nx's cache.
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/evenkeel
+export NX_CACHE_DIRECTORY := $(CACHE)/nx/results
+export NX_WORKSPACE_DATA_DIRECTORY := $(CACHE)/nx/data
+
 WORKSPACE := node tools/workspace/src/main.ts
 CONTROL_PLANE := node tools/control-plane/src/main.ts
 
@@ -56,8 +61,8 @@ generate: setup ## Write every generated file: reference pages, CRDs and gRPC co
 	node libs/rpc/src/generate/main.ts
 
 .PHONY: test
-test: setup test-packages ## Run every test that needs no cluster
-	@$(WORKSPACE) test test integration
+test: setup test-packages ## Run every test that needs no cluster; ARGS=--fresh repeats what has not changed
+	@$(WORKSPACE) test test integration $(ARGS)
 
 .PHONY: control-plane
 control-plane: setup e2e-packages ## Build the real Kubernetes binaries, once per version
@@ -65,7 +70,7 @@ control-plane: setup e2e-packages ## Build the real Kubernetes binaries, once pe
 
 .PHONY: e2e
 e2e: control-plane ## Run the end-to-end tests on a real control plane
-	@$(WORKSPACE) test e2e
+	@$(WORKSPACE) test e2e $(ARGS)
 
 .PHONY: cluster
 cluster: control-plane ## Start a real control plane and leave it running; prints its kubeconfig

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { parseArgs } from "node:util";
 import { drift, generate } from "./generate.ts";
 import { newProject } from "./new-project.ts";
 import { workspaceRoot } from "./projects.ts";
@@ -6,7 +7,9 @@ import { runTests } from "./run-tests.ts";
 
 const usage = `Usage: node tools/workspace/src/main.ts <verb>
 
-  test <target>...          runs nx targets over all projects and closes with the sum of their tests
+  test <target>... [--fresh]
+                            runs nx targets over all projects and closes with their times and the sum of their tests;
+                            --fresh runs again what has not changed since it passed
   generate                  writes the generated reference pages
   drift                     exits 1 and says what is out of date or out of shape
   new <app|lib|tool> <name> [layer]
@@ -15,8 +18,14 @@ const usage = `Usage: node tools/workspace/src/main.ts <verb>
 
 async function run([verb, ...words]: readonly string[]): Promise<number> {
   switch (verb) {
-    case "test":
-      return runTests(words);
+    case "test": {
+      const { values, positionals } = parseArgs({
+        args: [...words],
+        options: { fresh: { type: "boolean" } },
+        allowPositionals: true,
+      });
+      return runTests(positionals, values);
+    }
     case "generate":
       await generate();
       return 0;

@@ -3,17 +3,24 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { readProjects, readText, workspaceRoot } from "./projects.ts";
 import { add, closingLine, type JestReport, nothing, tally } from "./test-report.ts";
+import { budgetFaults, readBudgets, suiteTimes, timeTable } from "./test-times.ts";
+
+export interface RunOptions {
+  /** Runs again what has not changed since it passed. */
+  readonly fresh?: boolean;
+}
 
 /**
- * Runs the given nx targets one after the other and closes with the sum over all projects that have them. Unit tests may run side
- * by side; what starts real parts runs alone, so that two heavy projects do not starve each other on a small machine.
+ * Runs the given nx targets one after the other and closes with their times and the sum over all projects that have them. Returns the
+ * exit code.
  */
-export function runTests(targets: readonly string[]): number {
+export function runTests(targets: readonly string[], { fresh = false }: RunOptions = {}): number {
+  const began = Date.now();
   const suites = readProjects().flatMap((project) =>
     project.targets.filter((target) => targets.includes(target)).map((target) => ({ ...project, target })),
   );
   const reportFile = (folder: string, target: string) => join(folder, "reports", `${target}.json`);
-  // A report from an earlier run must not stand in for one that this run fails to write; nx puts cached ones back.
+  // A report from an earlier run must not stand in for one that this run fails to write; nx restores cached ones.
   for (const { folder, target } of suites) rmSync(join(workspaceRoot, reportFile(folder, target)), { force: true });
 
   let broken = false;
@@ -21,17 +28,22 @@ export function runTests(targets: readonly string[]): number {
     // Each end-to-end suite has a control plane of its own, which is enough for two cores.
     const parallel = target === "e2e" ? "1" : "2";
     const args = ["run-many", "--target", target, "--parallel", parallel, "--output-style", "static"];
+    if (fresh) args.push("--skip-nx-cache");
     broken = spawnSync("nx", args, { cwd: workspaceRoot, stdio: "inherit" }).status !== 0 || broken;
   }
 
-  const sum = suites
-    .map(({ name, folder, target }) => {
-      const text = readText(reportFile(folder, target));
-      return tally(`${name} (${target})`, text === undefined ? undefined : (JSON.parse(text) as JestReport));
-    })
-    .reduce(add, nothing);
-  console.log(["", ...sum.remarks].join("\n"));
+  const reports = suites.map((suite) => {
+    const text = readText(reportFile(suite.folder, suite.target));
+    return { ...suite, report: text === undefined ? undefined : (JSON.parse(text) as JestReport) };
+  });
+  const budgets = readBudgets();
+  const times = reports.flatMap(({ report, ...suite }) =>
+    report === undefined ? [] : [suiteTimes(suite, suite.target, report, { budgets, began })],
+  );
+  const sum = reports.map(({ name, target, report }) => tally(`${name} (${target})`, report)).reduce(add, nothing);
+  const slow = budgetFaults(times);
+  console.log(["", ...timeTable(times), "", ...sum.remarks, ...slow].join("\n"));
   if (broken && sum.failed === 0) console.log("FAILED   nx reports a failure that no test accounts for; see above");
   console.log(closingLine(sum));
-  return broken || sum.failed > 0 || sum.passed === 0 ? 1 : 0;
+  return broken || sum.failed > 0 || sum.passed === 0 || slow.length > 0 ? 1 : 0;
 }

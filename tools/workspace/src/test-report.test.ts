@@ -11,6 +11,7 @@ const report = (
   numFailedTests: failed,
   numPendingTests: skipped,
   numTodoTests: 0,
+  startTime: 0,
   testResults: results,
 });
 
@@ -24,7 +25,14 @@ test("counts a project without a report as a failure", () => {
 });
 
 test("counts a file that could not run as a failure", () => {
-  const broken = { name: "x.test.ts", status: "failed", message: "SyntaxError", assertionResults: [] };
+  const broken = {
+    name: "x.test.ts",
+    status: "failed",
+    message: "SyntaxError",
+    startTime: 0,
+    endTime: 0,
+    assertionResults: [],
+  };
   expect(tally("a", report(0, 0, 0, [broken]))).toMatchObject({
     failed: 1,
     remarks: ["FAILED   a: x.test.ts did not run"],
@@ -37,6 +45,8 @@ test("names what failed and what was skipped", () => {
       name: "x.test.ts",
       status: "failed",
       message: "",
+      startTime: 0,
+      endTime: 0,
       assertionResults: [
         { fullName: "floats", status: "passed" },
         { fullName: "sinks", status: "failed" },

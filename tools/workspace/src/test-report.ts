@@ -4,10 +4,14 @@ export interface JestReport {
   readonly numFailedTests: number;
   readonly numPendingTests: number;
   readonly numTodoTests: number;
+  /** In milliseconds since the epoch, as are those of files. */
+  readonly startTime: number;
   readonly testResults: readonly {
     readonly name: string;
     readonly status: string;
     readonly message: string;
+    readonly startTime: number;
+    readonly endTime: number;
     readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
   }[];
 }
