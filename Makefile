@@ -80,6 +80,18 @@ cluster: control-plane ## Start a real control plane and leave it running; print
 cluster-stop: setup ## Stop what `make cluster` started
 	@$(CONTROL_PLANE) stop --all
 
+.PHONY: charts
+charts: setup ## Pack each chart's dependencies, so that helm can install from this checkout; HELM=path for another helm
+	@node tools/charts/src/main.ts build $(or $(HELM),$(shell command -v helm))
+
+.PHONY: cli
+cli: setup ## Build the command line as one file, tools/cli/dist/main.mjs
+	@nx run cli:bundle --output-style static
+
+.PHONY: images
+images: ## Build the images with docker or buildah; SERVICE=name for one, REGISTRY= and TAG= for another name
+	@REGISTRY=$(REGISTRY) TAG=$(TAG) tools/workspace/images.sh $(SERVICE)
+
 .PHONY: demo
 demo: setup ## Run the demo on one page; PORT=8080, or ARGS=--once for its story at speed
 	@node tools/demo/src/main.ts $(ARGS) $(PORT)
