@@ -37,7 +37,7 @@ async function settingsPage(): Promise<string> {
   let page =
     `${generated}# Settings\n\nA setting is a flag or an environment variable; the flag wins. An empty variable counts as not set. ` +
     "Durations are written as in Go (`1h30m`), sizes as in Kubernetes (`64Mi`).\n";
-  for (const { owner, module } of await load("{settings,settings/runtime-settings}")) {
+  for (const { owner, module } of await load("{,*/}{settings,runtime-settings}")) {
     for (const table of Object.values(module).filter(isSettingsTable))
       page += `\n## ${owner}\n\n${settingsMarkdown(table)}`;
   }
@@ -50,7 +50,7 @@ async function metricsPage(): Promise<string> {
     owner: "every service",
     module: { decisions: { made: decisionCounter(["its own"], ["its own"]) } },
   };
-  for (const { owner, module } of [everyService, ...(await load("{metrics,*-metrics}"))]) {
+  for (const { owner, module } of [everyService, ...(await load("{,*/}{metrics,*-metrics}"))]) {
     for (const table of Object.values(module).filter(isMetricTable)) {
       page += `\n## ${owner}\n\n| metric | type | labels | what it tells |\n|---|---|---|---|\n`;
       for (const { name, type, labels, help } of Object.values(table)) {
