@@ -239,8 +239,8 @@ export class Reconciler {
   async #keepFinalizer(object: StoredElastiService, signal: AbortSignal): Promise<boolean> {
     if (hasFinalizer(object, FINALIZER)) return true;
     try {
-      const { metadata } = await addFinalizer(this.#options.elastiServices, object, FINALIZER, { signal });
-      return metadata.deletionTimestamp === undefined;
+      const added = await addFinalizer(this.#options.elastiServices, object, FINALIZER, { signal });
+      return added !== undefined && added.metadata.deletionTimestamp === undefined;
     } catch (error) {
       if (error instanceof kubeErrors.NotFound) return false;
       throw error;

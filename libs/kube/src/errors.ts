@@ -257,6 +257,23 @@ export const AlreadyStarted = defineError({
   remedy: "This is a defect of the service: please report it with the log line.",
 });
 
+/** What happened to an object, or to this process, between a decision and its write. */
+export type OvertakenBy = "not leader" | "deleted" | "replaced" | "changed" | "paused";
+
+export class ActOvertaken extends defineError({
+  code: "EK_KUBE_ACT_OVERTAKEN",
+  recovery: "retryable",
+  message: "a write for {object} was stopped, because since it was decided: {why}",
+  remedy: "Nothing needs to be done: the object is reconciled again at once, from its present state.",
+}) {
+  readonly why: OvertakenBy;
+
+  constructor(fields: { readonly object: string; readonly why: OvertakenBy }) {
+    super(fields);
+    this.why = fields.why;
+  }
+}
+
 export const InitialEventsCut = defineError({
   code: "EK_KUBE_INITIAL_EVENTS_CUT",
   recovery: "retryable",

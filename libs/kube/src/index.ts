@@ -1,7 +1,7 @@
 export { type Applier, applier, type ApplyCallOptions } from "./objects/apply.ts";
 export { AccessReviewer, type Review, type ReviewedObject } from "./access/access-reviewer.ts";
 export { type KubeClient, type KubeOptions, connectKube, type ServerVersion } from "./wire/client.ts";
-export { type Condition, findCondition, isTrue, type Judgement, setConditions } from "./objects/conditions.ts";
+export { type Condition, findCondition, isTrue, judge, type Judgement, setConditions } from "./objects/conditions.ts";
 export {
   controller,
   type ControllerOptions,
@@ -20,13 +20,15 @@ export {
   EventRecorder,
   type EventRecorderOptions,
   type Happening,
-  type ObjectReference,
 } from "./events/events.ts";
+export { deleteIfSame } from "./objects/delete-if-same.ts";
 export { evict, type EvictOptions } from "./objects/evict.ts";
-export { addFinalizer, hasFinalizer, removeFinalizer } from "./objects/finalizers.ts";
+export { addFinalizer, hasFinalizer, keepFinalizer, removeFinalizer } from "./objects/finalizers.ts";
 export { ForeignLease, type ForeignLeaseOptions } from "./lease/foreign-lease.ts";
+export * from "./objects/http-route.ts";
 export { kubeMetrics } from "./wire/kube-metrics.ts";
 export { joinStores } from "./cache/joined-store.ts";
+export { type LastLook, lastLook } from "./controller/last-look.ts";
 export { leaseLeadership, type LeaseOptions } from "./lease/lease.ts";
 export { leaseMetrics } from "./lease/lease-metrics.ts";
 export { leaseContradictions, leaseSettings } from "./lease/lease-settings.ts";
@@ -41,6 +43,8 @@ export type {
 } from "./objects/object.ts";
 export { keyOf, nameKey, nameOfKey } from "./objects/object-key.ts";
 export { controllerOf, isOwnedBy, type OwnerOptions, ownerReference, withOwner } from "./objects/owner-references.ts";
+export { isPaused, PAUSED } from "./objects/pause.ts";
+export { type ObjectReference, referenceOf } from "./objects/reference.ts";
 export {
   type ReflectedStore,
   Reflector,
@@ -55,6 +59,7 @@ export { type RequeueLimits, requeueLimits } from "./queue/requeue-limiter.ts";
 export type * from "./objects/resource.ts";
 export * from "./objects/resource-types.ts";
 export { kubeSettings } from "./wire/settings.ts";
+export { type Nulled, StatusWriter, type StatusWriterOptions, type StoredObject } from "./objects/status-writer.ts";
 export { specChanges } from "./controller/spec-changes.ts";
 export { type Change, type ReadStore, Store, type StoreOptions, type Subscriber } from "./cache/store.ts";
 export type { IndexFunction } from "./cache/store-indexes.ts";

@@ -5,6 +5,7 @@ import { customContract } from "./contract/custom.contract.ts";
 import { deletionContract } from "./contract/deletion.contract.ts";
 import { evictionContract } from "./contract/eviction.contract.ts";
 import { listsContract } from "./contract/lists.contract.ts";
+import { ownObjectsContract } from "./contract/own-objects.contract.ts";
 import { partsContract } from "./contract/parts.contract.ts";
 import { patchesContract } from "./contract/patches.contract.ts";
 import { watchesContract } from "./contract/watches.contract.ts";
@@ -25,6 +26,6 @@ export function kubeContract(implementation: string, start: () => Promise<KubeHa
     afterAll(() => world.end());
     const subjects = [writesContract, listsContract, patchesContract, applyContract, watchesContract];
     for (const subject of [...subjects, partsContract, deletionContract, evictionContract]) subject(world);
-    for (const subject of [accessContract, customContract]) subject(world);
+    for (const subject of [accessContract, customContract, ownObjectsContract]) subject(world);
   });
 }

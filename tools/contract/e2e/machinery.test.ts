@@ -117,7 +117,7 @@ describe("on a real API server", () => {
     const resource = client.resource(configMaps);
     const outdated = await resource.create(configMap("held"));
     await addFinalizer(resource, outdated, "example.com/theirs");
-    const held = await addFinalizer(resource, outdated, "evenkeel.io/ours");
+    const held = (await addFinalizer(resource, outdated, "evenkeel.io/ours")) ?? outdated;
     expect(held.metadata.finalizers).toEqual(["example.com/theirs", "evenkeel.io/ours"]);
     const name = { namespace: "default", name: "held" };
     expect((await resource.delete(name))?.metadata.deletionTimestamp).toBeDefined();

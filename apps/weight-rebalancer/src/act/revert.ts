@@ -21,8 +21,8 @@ export async function keepFinalizer(
   if (onDelete === "keep" && has) await removeFinalizer(rebalances, object, REVERT_FINALIZER, { signal });
   if (onDelete === "keep" || has) return true;
   try {
-    const { metadata } = await addFinalizer(rebalances, object, REVERT_FINALIZER, { signal });
-    return metadata.deletionTimestamp === undefined;
+    const added = await addFinalizer(rebalances, object, REVERT_FINALIZER, { signal });
+    return added !== undefined && added.metadata.deletionTimestamp === undefined;
   } catch (error) {
     if (error instanceof kubeErrors.NotFound) return false;
     throw error;

@@ -14,7 +14,12 @@ export interface Widget extends KubeObject {
     readonly limits?: { readonly low?: number; readonly high?: number };
     readonly extra?: Readonly<Record<string, unknown>>;
   };
-  readonly status?: { readonly ready?: number; readonly selector?: string };
+  readonly status?: WidgetStatus;
+}
+
+export interface WidgetStatus {
+  readonly ready?: number;
+  readonly selector?: string;
 }
 
 const GROUP = "contract.evenkeel.io";

@@ -2,8 +2,8 @@ import { counter, gauge, histogram, oneOf, upTo } from "@evenkeel/metrics";
 
 const controller = upTo(50);
 
-/** How a reconcile ended, in controller-runtime's words. */
-export type ReconcileResult = "success" | "requeue_after" | "error";
+/** How a reconcile ended: controller-runtime's results, and `overtaken` for one that stopped because its object changed meanwhile. */
+export type ReconcileResult = "success" | "requeue_after" | "overtaken" | "error";
 
 /**
  * controller-runtime's metrics, by the controller's name. A service registers the table once and hands it to each
@@ -12,7 +12,7 @@ export type ReconcileResult = "success" | "requeue_after" | "error";
 export const controllerMetrics = {
   reconciles: counter("controller_runtime_reconcile_total", "Reconciles, by how they ended.", {
     controller,
-    result: oneOf<ReconcileResult>("success", "requeue_after", "error"),
+    result: oneOf<ReconcileResult>("success", "requeue_after", "overtaken", "error"),
   }),
   errors: counter("controller_runtime_reconcile_errors_total", "Reconciles that failed.", { controller }),
   terminal: counter(

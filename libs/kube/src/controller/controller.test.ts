@@ -4,13 +4,16 @@ import { sleep, termUntil } from "@evenkeel/runtime";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { controller, type ControllerOptions, type ReconcileContext } from "./controller.ts";
 import { controllerMetrics } from "./controller-metrics.ts";
+import { lastLook } from "./last-look.ts";
 import { changesOf } from "./controller-source.ts";
 import { Forbidden, ServerFault } from "../errors.ts";
 import type { KubeObject, ObjectName } from "../objects/object.ts";
 import { nameKey } from "../objects/object-key.ts";
+import { requeueLimits } from "../queue/requeue-limiter.ts";
+import { StatusWriter, type StoredObject } from "../objects/status-writer.ts";
 import { Store } from "../cache/store.ts";
 import { captureLog } from "../testing/captured-log.ts";
-import { refusal } from "../testing/memory-resource.ts";
+import { MemoryResource, refusal } from "../testing/memory-resource.ts";
 
 const object = (name: string, version = "1"): KubeObject => ({
   metadata: { namespace: "shop", name, uid: name, resourceVersion: version },
@@ -132,6 +135,68 @@ describe("a controller", () => {
     ending.abort();
     await run;
     expect(clock.pending).toBe(0);
+  });
+
+  test("takes the deadline of each object", async () => {
+    const { clock, lines, loop, relist, ending, term } = world(
+      (_name, { signal }) => sleep(clock, 3_600_000, signal).then(() => undefined),
+      {
+        deadline: ({ name }) => (name === "slow" ? 120_000 : 1000),
+        workers: 2,
+        limits: { ...requeueLimits, perKey: { base: 1_000_000, cap: 1_000_000 } },
+      },
+    );
+    relist(object("quick"), object("slow"));
+    const run = loop(term);
+    await clock.advance(119_999);
+    expect(lines.map((line) => line["object"])).toEqual(["shop/quick"]);
+    await clock.advance(1);
+    expect(lines.map((line) => line["object"])).toEqual(["shop/quick", "shop/slow"]);
+    ending.abort();
+    await run;
+  });
+
+  test("leaves a reconcile that ran into its deadline the time to write its status", async () => {
+    const resource = new MemoryResource<StoredObject<{ readonly phase: string }>>();
+    const stored = resource.put(object("a"));
+    const statuses = new StatusWriter<typeof stored, { readonly phase: string }>(resource);
+    const { clock, seen, loop, relist, ending, term } = world(async (_name, { signal, term: held }) => {
+      await sleep(clock, 3_600_000, signal).catch(() => undefined);
+      await statuses.write(stored, { phase: "TooSlow" }, held);
+      return { requeueAfter: 30_000 };
+    });
+    relist(object("a"));
+    const run = loop(term);
+    await clock.advance(60_000);
+    expect(resource.objects.get("shop/a")?.status).toEqual({ phase: "TooSlow" });
+    await clock.advance(30_000);
+    expect(seen).toHaveLength(2);
+    ending.abort();
+    await run;
+  });
+
+  test("reconciles again at once, without an error, when a last look stopped a write", async () => {
+    const registry = new MetricRegistry();
+    let looks = 0;
+    const { clock, lines, store, seen, loop, relist, ending, term } = world(
+      (_name, { term: held }) => {
+        const look = lastLook(store, object("a"), held);
+        if (++looks === 1) store.put({ metadata: { ...object("a").metadata, generation: 2 } });
+        if (looks < 3) look();
+        return nothing();
+      },
+      { metrics: registry.register(controllerMetrics) },
+    );
+    relist(object("a"));
+    const run = loop(term);
+    await clock.advance(0);
+    expect(seen).toHaveLength(3);
+    expect(lines.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
+    const text = (await registry.text()).split("\n");
+    expect(text).toContain('controller_runtime_reconcile_total{controller="things",result="overtaken"} 2');
+    expect(text).not.toContain('controller_runtime_reconcile_errors_total{controller="things"} 1');
+    ending.abort();
+    await run;
   });
 
   test("never reconciles an object twice at a time, even past a deadline that is ignored", async () => {

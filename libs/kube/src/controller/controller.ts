@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Metrics } from "@evenkeel/metrics";
 import { type Clock, CodedError, type Logger, type Loop, runtimeErrors, type Term } from "@evenkeel/runtime";
+import { ActOvertaken } from "../errors.ts";
 import type { controllerMetrics } from "./controller-metrics.ts";
 import type { KeySource } from "./controller-source.ts";
 import type { ObjectName } from "../objects/object.ts";
@@ -30,7 +31,8 @@ export interface ReconcileContext {
  * It is never called for one object twice at a time.
  *
  * If it rejects, it is called again after a growing wait, unless the error's catalogue entry calls it terminal: then
- * only when something changes. An error without a code counts as one that may pass.
+ * only when something changes. An error without a code counts as retryable. ActOvertaken, which a last look throws,
+ * is no failure: it is called again at once.
  */
 export type Reconcile = (object: ObjectName, context: ReconcileContext) => Promise<Result | undefined>;
 
@@ -45,10 +47,10 @@ export interface ControllerOptions {
   /** Reconciles at once, of different objects. */
   readonly workers?: number;
   /**
-   * Milliseconds after which a reconcile's signal aborts. It is still waited for, since its object must not be
-   * reconciled twice at a time.
+   * Milliseconds after which a reconcile's signal aborts, for all objects or for each; 60 s unless told. The reconcile is still
+   * awaited, because its object must not be reconciled twice at a time.
    */
-  readonly deadline?: number;
+  readonly deadline?: number | ((object: ObjectName) => number);
   readonly limits?: RequeueLimits;
 }
 
@@ -122,7 +124,14 @@ class ControllerRun {
       metrics?.reconciles.inc({ ...this.#label, result: requeueAfter === undefined ? "success" : "requeue_after" });
     } catch (error) {
       if (this.#term.signal.aborted) {
-        log.debug({ error }, "the reconcile was cut short by the end of the term");
+        log.debug({ error }, "the term ended during the reconcile");
+        return;
+      }
+      if (error instanceof ActOvertaken) {
+        metrics?.reconciles.inc({ ...this.#label, result: "overtaken" });
+        this.#queue.forget(key);
+        this.#queue.add(key, { priority });
+        log.info({ error }, "the object changed during the reconcile; it is reconciled again");
         return;
       }
       metrics?.reconciles.inc({ ...this.#label, result: "error" });
@@ -142,7 +151,9 @@ class ControllerRun {
   }
 
   async #reconcile(key: string, id: string, log: Logger): Promise<Result | undefined> {
-    const { clock, reconcile, deadline: milliseconds = 60_000 } = this.#options;
+    const { clock, reconcile, deadline = 60_000 } = this.#options;
+    const name = nameOfKey(key);
+    const milliseconds = typeof deadline === "number" ? deadline : deadline(name);
     const term = this.#term;
     const aborting = new AbortController();
     const end = () => aborting.abort(term.signal.reason);
@@ -151,7 +162,7 @@ class ControllerRun {
     const exceeded = new runtimeErrors.DeadlineExceeded({ what: `the reconcile of ${key}`, milliseconds });
     const cancel = clock.schedule(milliseconds, () => aborting.abort(exceeded));
     try {
-      return await reconcile(nameOfKey(key), { signal: aborting.signal, term, log, id });
+      return await reconcile(name, { signal: aborting.signal, term, log, id });
     } catch (error) {
       // Whatever an aborted call makes of its signal, the deadline is what happened.
       if (aborting.signal.reason === exceeded && error !== exceeded) {

@@ -1,5 +1,6 @@
 import type { Decision, DecisionSink, ObjectRef } from "@evenkeel/runtime";
-import type { EventRecorder, ObjectReference } from "./events.ts";
+import type { ObjectReference } from "../objects/reference.ts";
+import type { EventRecorder } from "./events.ts";
 
 export interface EventSinkOptions {
   readonly recorder: Pick<EventRecorder, "record">;

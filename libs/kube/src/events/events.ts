@@ -4,17 +4,9 @@ import { NotFound } from "../errors.ts";
 import type { eventMetrics } from "./event-metrics.ts";
 import { eventName, withinBytes } from "./event-text.ts";
 import { microTime } from "../objects/micro-time.ts";
+import type { ObjectReference } from "../objects/reference.ts";
 import type { Resource } from "../objects/resource.ts";
 import type { Event } from "../objects/resource-types.ts";
-
-/** An object as an Event names it. `kubectl describe` finds Events by `uid`. */
-export interface ObjectReference {
-  readonly apiVersion?: string;
-  readonly kind: string;
-  readonly namespace?: string;
-  readonly name: string;
-  readonly uid?: string;
-}
 
 /** Something that happened to an object. */
 export interface Happening {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { type Condition, isTrue, type Judgement, setConditions } from "./conditions.ts";
+import { type Condition, isTrue, judge, type Judgement, setConditions } from "./conditions.ts";
 
 const at = (time: string) => Date.parse(time);
 const ready: Judgement = {
@@ -16,6 +16,21 @@ const foreign: Condition = {
   message: "",
   lastTransitionTime: "2020-01-01T00:00:00Z",
 };
+
+describe("judging a condition", () => {
+  test.each([
+    [true, "True"],
+    [false, "False"],
+    [undefined, "Unknown"],
+  ])("%s is %s", (holds, status) => {
+    const judged = { type: "Ready", status, reason: "Read", message: "It is read", observedGeneration: 3 };
+    expect(judge("Ready", holds, "Read", "It is read", 3)).toEqual(judged);
+  });
+
+  test("cuts a message to 2000 characters", () => {
+    expect(judge("Ready", true, "Read", "x".repeat(5000), 1).message).toBe("x".repeat(2000));
+  });
+});
 
 describe("setting conditions", () => {
   test("stamps a new one with the time and leaves others' in their places", () => {

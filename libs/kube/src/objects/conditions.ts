@@ -15,6 +15,21 @@ export interface Condition {
 /** A condition as a controller judges it now. */
 export type Judgement = Omit<Condition, "lastTransitionTime">;
 
+/** The longest message of a condition, in characters. */
+const MESSAGE_LIMIT = 2000;
+
+/** Whether a condition holds, and why. `undefined` means that it is not known, which is the status Unknown. */
+export function judge(
+  type: string,
+  holds: boolean | undefined,
+  reason: string,
+  message: string,
+  observedGeneration: number,
+): Judgement {
+  const status = holds === undefined ? "Unknown" : holds ? "True" : "False";
+  return { type, status, reason, message: message.slice(0, MESSAGE_LIMIT), observedGeneration };
+}
+
 /**
  * The conditions with `judged` put in, those of other types untouched and in their places. `lastTransitionTime` becomes
  * `now` (wall time) only where the status differs. If nothing differs at all it is the same array, so that a caller can

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { NotFound } from "../errors.ts";
-import { addFinalizer, removeFinalizer } from "./finalizers.ts";
+import { Forbidden, Invalid } from "../errors.ts";
+import { addFinalizer, keepFinalizer, removeFinalizer } from "./finalizers.ts";
 import type { KubeObject } from "./object.ts";
-import { MemoryResource } from "../testing/memory-resource.ts";
+import { MemoryResource, refusal } from "../testing/memory-resource.ts";
 
 const ours = "evenkeel.io/records";
 
@@ -43,7 +43,7 @@ describe("adding a finalizer", () => {
     const { resource, object, present } = world();
     resource.take("shop/web");
     resource.put({ metadata: { namespace: "shop", name: "web", uid: "another" } });
-    await expect(addFinalizer(resource, object, ours)).rejects.toMatchObject({ code: "EK_KUBE_INVALID" });
+    expect(await addFinalizer(resource, object, ours)).toBeUndefined();
     expect(present()).toBeUndefined();
   });
 });
@@ -65,8 +65,42 @@ describe("removing a finalizer", () => {
   });
 });
 
-test("an error that no retry helps comes through", async () => {
+describe("keeping a finalizer", () => {
+  test("adds the one that is wanted and removes the one that is not", async () => {
+    const { resource, object, present } = world(["other.io/hold"]);
+    expect(await keepFinalizer(resource, object, ours, true)).toBe(true);
+    expect(present()).toEqual(["other.io/hold", ours]);
+    expect(await keepFinalizer(resource, resource.objects.get("shop/web") ?? object, ours, false)).toBe(true);
+    expect(present()).toEqual(["other.io/hold"]);
+  });
+
+  test("sends nothing when it is as wanted", async () => {
+    const { resource, object } = world([ours]);
+    expect(await keepFinalizer(resource, object, ours, true)).toBe(true);
+    expect(await keepFinalizer(resource, object, "other.io/hold", false)).toBe(true);
+    expect(resource.count("patch")).toBe(0);
+  });
+
+  test.each([true, false])("is false for an object that is being deleted (wanted: %s)", async (wanted) => {
+    const { resource, object, touch } = world(wanted ? [] : [ours]);
+    touch({ deletionTimestamp: "2026-01-01T00:00:00Z" });
+    expect(await keepFinalizer(resource, object, ours, wanted)).toBe(false);
+  });
+
+  test.each([true, false])("is false for an object that is gone or replaced (wanted: %s)", async (wanted) => {
+    const { resource, object } = world(wanted ? [] : [ours]);
+    resource.take("shop/web");
+    expect(await keepFinalizer(resource, object, ours, wanted)).toBe(false);
+    resource.put({ metadata: { namespace: "shop", name: "web", uid: "another" } });
+    expect(await keepFinalizer(resource, object, ours, wanted)).toBe(false);
+  });
+});
+
+test("an error that a retry does not help is thrown", async () => {
   const { resource, object } = world();
-  resource.take("shop/web");
-  await expect(addFinalizer(resource, object, ours)).rejects.toBeInstanceOf(NotFound);
+  resource.failNext("patch", () => refusal(Forbidden, 403, "no"));
+  await expect(addFinalizer(resource, object, ours)).rejects.toBeInstanceOf(Forbidden);
+  resource.failNext("patch", () => refusal(Invalid, 422, "no"));
+  resource.failNext("get", () => refusal(Forbidden, 403, "no"));
+  await expect(addFinalizer(resource, object, ours)).rejects.toBeInstanceOf(Forbidden);
 });

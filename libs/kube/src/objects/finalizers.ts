@@ -10,15 +10,30 @@ export function hasFinalizer({ metadata }: KubeObject, finalizer: string): boole
 }
 
 /**
- * Adds a finalizer, so that the object stays until `removeFinalizer`. Resolves with the object as it then is. One that
- * is being deleted takes no new finalizers: it comes back as it is.
+ * Adds the finalizer if it is wanted and removes it if not. Resolves with false if the object is gone or being deleted: then nothing
+ * may be done for it that the finalizer would have to undo.
+ */
+export async function keepFinalizer<T extends KubeObject>(
+  resource: Resource<T>,
+  object: T,
+  finalizer: string,
+  wanted: boolean,
+  options: CallOptions = {},
+): Promise<boolean> {
+  const kept = await (wanted ? addFinalizer : removeFinalizer)(resource, object, finalizer, options);
+  return kept !== undefined && kept.metadata.deletionTimestamp === undefined;
+}
+
+/**
+ * Adds a finalizer, so that the object stays until `removeFinalizer`. Resolves with the object as it then is, or with
+ * nothing if it is gone. One that is being deleted takes no new finalizers and comes back as it is.
  */
 export function addFinalizer<T extends KubeObject>(
   resource: Resource<T>,
   object: T,
   finalizer: string,
   options: CallOptions = {},
-): Promise<T> {
+): Promise<T | undefined> {
   return patchFromPresent(resource, object, options, (present) => {
     if (hasFinalizer(present, finalizer) || present.metadata.deletionTimestamp !== undefined) return undefined;
     const { finalizers = [], resourceVersion } = present.metadata;
@@ -36,40 +51,35 @@ export function addFinalizer<T extends KubeObject>(
 }
 
 /**
- * Removes a finalizer and nothing else. Resolves with the object, or with nothing if it is gone, which is what a
- * removal often leads to.
+ * Removes a finalizer and nothing else. Resolves with the object as it then is, or with nothing if it is gone.
  */
-export async function removeFinalizer<T extends KubeObject>(
+export function removeFinalizer<T extends KubeObject>(
   resource: Resource<T>,
   object: T,
   finalizer: string,
   options: CallOptions = {},
 ): Promise<T | undefined> {
-  try {
-    return await patchFromPresent(resource, object, options, (present) => {
-      const path = `/metadata/finalizers/${present.metadata.finalizers?.indexOf(finalizer) ?? -1}`;
-      if (!hasFinalizer(present, finalizer)) return undefined;
-      return [
-        { op: "test", path, value: finalizer },
-        { op: "remove", path },
-      ];
-    });
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
+  return patchFromPresent(resource, object, options, (present) => {
+    const path = `/metadata/finalizers/${present.metadata.finalizers?.indexOf(finalizer) ?? -1}`;
+    if (!hasFinalizer(present, finalizer)) return undefined;
+    return [
+      { op: "test", path, value: finalizer },
+      { op: "remove", path },
+    ];
+  });
 }
 
 /**
  * Patches with operations made from `object`; if their tests fail, with those made from the object as it is on the
- * server. The uid is tested too, so that a namesake is never touched. No operations mean that there is nothing to do.
+ * server. No operations mean that there is nothing to do. The uid is tested too: an object of the same name and another
+ * uid is not touched, and counts as gone.
  */
 async function patchFromPresent<T extends KubeObject>(
   resource: Resource<T>,
   object: T,
   options: CallOptions,
   operationsFor: (present: T) => readonly JsonPatchOperation[] | undefined,
-): Promise<T> {
+): Promise<T | undefined> {
   const { uid } = object.metadata;
   const name: ObjectName = { namespace: object.metadata.namespace, name: object.metadata.name ?? "" };
   let present = object;
@@ -80,10 +90,25 @@ async function patchFromPresent<T extends KubeObject>(
     try {
       return await resource.patch(name, { type: "json", operations: [sameObject, ...operations] }, options);
     } catch (error) {
+      if (error instanceof NotFound) return undefined;
       // The API server answers a failed test with 422.
       if (!(error instanceof Invalid || error instanceof Conflict) || attempt === TRIES) throw error;
-      present = await resource.get(name, options);
-      if (present.metadata.uid !== uid) throw error;
     }
+    const read = await getIfThere(resource, name, options);
+    if (!read || read.metadata.uid !== uid) return undefined;
+    present = read;
+  }
+}
+
+async function getIfThere<T extends KubeObject>(
+  resource: Resource<T>,
+  name: ObjectName,
+  options: CallOptions,
+): Promise<T | undefined> {
+  try {
+    return await resource.get(name, options);
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
   }
 }

@@ -13,6 +13,7 @@ import type {
   Scale,
   WatchEvent,
   WatchOptions,
+  WriteOptions,
 } from "../objects/resource.ts";
 
 type Verb = "get" | "list" | "watch" | "create" | "replace" | "patch" | "apply" | "delete";
@@ -141,8 +142,9 @@ export class MemoryResource<T extends KubeObject> implements Resource<T> {
     return this.#write("MODIFIED", object, { ...(present.metadata.uid ? { uid: present.metadata.uid } : {}) });
   }
 
-  async patch(object: ObjectName, patch: Patch): Promise<T> {
-    await this.#called("patch", { object, patch });
+  async patch(object: ObjectName, patch: Patch, options: WriteOptions = {}): Promise<T> {
+    await this.#called("patch", { object, patch, ...options });
+    options.signal?.throwIfAborted();
     const present = this.#present(nameKey(object));
     if (patch.type !== "json") return this.#write("MODIFIED", applyMergePatch(present, patch.body) as T, {});
     const patched = applyJsonPatch(present, patch.operations);
