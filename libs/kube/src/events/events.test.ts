@@ -82,7 +82,7 @@ describe("an event recorder", () => {
   test("counts repeats on the first Event, gathered into few requests", async () => {
     const { clock, events, recorder, written } = world();
     for (let second = 0; second < 60; second++) {
-      recorder.record({ ...moved, note: `at ${second} s` });
+      recorder.record(moved);
       await clock.advance(1000);
     }
     await clock.advance(10_000);
@@ -90,6 +90,36 @@ describe("an event recorder", () => {
     expect(written()[0]?.series).toEqual({ count: 60, lastObservedTime: "2026-01-01T00:00:59.000000Z" });
     expect(events.count("patch")).toBeLessThanOrEqual(7);
     expect(clock.pending).toBe(0);
+  });
+
+  test("gives each message an Event of its own, and counts a repeat on the Event that says the same", async () => {
+    const { clock, recorder, written } = world();
+    const raised = (weight: number) => recorder.record({ ...moved, note: `the weight is ${weight}` });
+    raised(16);
+    raised(20);
+    await clock.advance(1000);
+    raised(24);
+    raised(16);
+    await clock.advance(30_000);
+    expect(written().map(({ note, eventTime, series }) => [note, eventTime, series?.count])).toEqual([
+      ["the weight is 16", "2026-01-01T00:00:00.000000Z", 2],
+      ["the weight is 20", "2026-01-01T00:00:00.000000Z", undefined],
+      ["the weight is 24", "2026-01-01T00:00:01.000000Z", undefined],
+    ]);
+  });
+
+  test("writes the newer message after one that could not be written or has expired", async () => {
+    const { clock, events, recorder, written } = world();
+    events.failNext("create", () => new Unreachable({ call: "create", fault: "refused" }));
+    recorder.record({ ...moved, note: "lost" });
+    await clock.advance(1000);
+    recorder.record({ ...moved, note: "after the outage" });
+    await clock.advance(30_000);
+    expect(written().map(({ note }) => note)).toEqual(["after the outage"]);
+    for (const key of [...events.objects.keys()]) events.take(key);
+    recorder.record({ ...moved, note: "after the expiry" });
+    await clock.advance(30_000);
+    expect(written().map(({ note }) => note)).toEqual(["after the expiry"]);
   });
 
   test("counts repeats that come before the first Event is written", async () => {

@@ -81,8 +81,7 @@ interface Series {
 
 /**
  * Writes events.k8s.io/v1 Events in the background, as well as it can: recording never throws, never waits, and what
- * cannot be written in time is dropped and counted. Repeats (all but the note equal) within the series time raise the
- * count of the first Event.
+ * cannot be written in time is dropped and counted. Repeats within the series time raise the count of the first Event.
  */
 export class EventRecorder implements Component {
   readonly name = "events";
@@ -268,8 +267,9 @@ function namespaceOf({ regarding }: Happening): string {
   return regarding.namespace ?? "default";
 }
 
-function seriesKey({ regarding, related, type, reason, action }: Happening): string {
-  return JSON.stringify([type, reason, action, regarding, related]);
+/** The note is part of it: the API server lets nobody change an Event's note, so a new message needs a new Event. */
+function seriesKey({ regarding, related, type, reason, action, note }: Happening): string {
+  return JSON.stringify([type, reason, action, note, regarding, related]);
 }
 
 function hex(value: number, digits: number): string {
