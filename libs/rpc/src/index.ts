@@ -4,6 +4,7 @@ export { connectPeer, Peer, type PeerCallOptions, type PeerOptions } from "./cli
 export { decisionsService, type DecisionsServiceOptions } from "./decisions/decisions-service.ts";
 export * as rpcErrors from "./errors.ts";
 export { rpcServer, type RpcHost, rpcTransport } from "./from-settings.ts";
+export * as commonV1 from "./generated/evenkeel/common/v1/objects.ts";
 export * as decisionsV1 from "./generated/evenkeel/decisions/v1/decisions.ts";
 export * as drainV1 from "./generated/evenkeel/drain/v1/drain.ts";
 export * as resolverV1 from "./generated/evenkeel/resolver/v1/resolver.ts";
