@@ -17,10 +17,9 @@ const lease = { namespace: "default", name: "level-service" };
 
 test("reconciles every object and tells of its decision as an Event of that object and to callers", async () => {
   const { metadata } = await world.put("default", "a", 7);
-  const { service, board } = await world.serve();
-  await until(() => board.get("default/a") === "7 decided");
-  const url = `http://127.0.0.1:${service.admin.port}/api/v1/Decisions/List`;
-  await until(async () => (await (await fetch(url)).text()).includes("The level is 7"));
+  const service = await world.serve();
+  await until(() => service.decided("default/a") === 7);
+  await until(async () => JSON.stringify(await service.call("Decisions/List", {})).includes("The level is 7"));
   const told = async () => (await world.kube.resource(events).list({ namespace: "default" })).items;
   await until(async () => (await told()).length > 0);
   expect(await told()).toMatchObject([
@@ -47,17 +46,18 @@ test("forgets at the end of a term what the leader alone knows: gauges, decision
   await world.put("default", "a", 7);
   const service = await world.serve();
   const { board, reconciler, host } = service;
-  await until(() => board.get("default/a") === "7 decided");
+  await until(() => service.decided("default/a") === 7);
   expect(await service.metric("level")).toEqual({ a: 7 });
 
   await takeLease();
   await until(() => reconciler.terms === 1);
   expect(await service.metric("level")).toEqual({});
   expect(await service.metric("seen")).toEqual({ a: 1 });
-  expect(board.get("default/a")).toBe("7 stored");
+  expect(board.get("default/a")).toMatchObject({ reason: "", name: { namespace: "default", name: "a" } });
+  expect(service.decided("default/a")).toBeUndefined();
 
   const before = host.lines.filter(({ decision }) => decision !== undefined).length;
-  await until(() => board.get("default/a") === "7 decided");
+  await until(() => service.decided("default/a") === 7);
   expect(await service.metric("level")).toEqual({ a: 7 });
   expect(host.lines.filter(({ decision }) => decision !== undefined)).toHaveLength(before + 1);
 });
@@ -65,8 +65,8 @@ test("forgets at the end of a term what the leader alone knows: gauges, decision
 test("forgets an object that is gone, by its uid", async () => {
   const first = await world.put("default", "a", 7);
   const service = await world.serve();
-  const { board, reconciler } = service;
-  await until(() => board.get("default/a") === "7 decided");
+  const { reconciler } = service;
+  await until(() => service.decided("default/a") === 7);
   await world.kube.resource(configMaps).delete({ namespace: "default", name: "a" });
   await until(() => reconciler.forgotten.length === 1);
   expect(reconciler.forgotten).toEqual([{ namespace: "default", name: "a", uid: first.metadata.uid }]);
@@ -76,16 +76,39 @@ test("forgets an object that is gone, by its uid", async () => {
 test("follows the watched namespaces and no others", async () => {
   for (const namespace of ["shop", "bank", "zoo"]) await world.namespace(namespace);
   await Promise.all(["shop", "bank", "zoo"].map((namespace, index) => world.put(namespace, "a", index)));
-  const { store, board } = await world.serve("--watch-namespaces=shop,zoo");
-  await until(() => board.get("shop/a") === "0 decided" && board.get("zoo/a") === "2 decided");
-  expect(store.size).toBe(2);
+  const service = await world.serve("--watch-namespaces=shop,zoo");
+  await until(() => service.decided("shop/a") === 0 && service.decided("zoo/a") === 2);
+  expect(service.store.size).toBe(2);
 });
 
 test("leads without a Lease where there is to be no election", async () => {
   await world.put("default", "a", 7);
-  const { board } = await world.serve("--leader-elect=false");
-  await until(() => board.get("default/a") === "7 decided");
+  const service = await world.serve("--leader-elect=false");
+  await until(() => service.decided("default/a") === 7);
   expect((await world.kube.resource(leases).list()).items).toEqual([]);
+});
+
+test("shows objects to readers, and pauses them for callers who may patch them", async () => {
+  await world.put("default", "a", 7);
+  await world.put("default", "b", 8);
+  const service = await world.serve();
+  await until(() => service.decided("default/a") === 7);
+  const named = { object: { namespace: "default", name: "a" } };
+  const get = () => service.call("Objects/Get", { namespace: "default", name: "a" });
+  expect(await get()).toMatchObject({
+    status: 200,
+    body: { objects: [{ name: named.object, value: 7, reason: "Level", paused: false, dryRun: false }] },
+  });
+
+  expect(await service.call("Objects/Pause", named)).toMatchObject({ status: 401 });
+  expect(await service.call("Objects/Pause", { object: { namespace: "default", name: "x" } }, "secret")).toMatchObject({
+    status: 404,
+    body: { code: "EK_RPC_NOT_FOUND" },
+  });
+  expect(await service.call("Objects/Pause", named, "secret")).toMatchObject({ status: 200 });
+  await until(async () => JSON.stringify(await get()).includes('"paused":true'));
+  expect(await service.call("Objects/Resume", named, "secret")).toMatchObject({ status: 200 });
+  await until(async () => JSON.stringify(await get()).includes('"paused":false'));
 });
 
 async function holder(): Promise<string> {

@@ -19,10 +19,10 @@ import {
   nameKey,
   type ObjectReference,
   type ReadStore,
+  referenceOf,
   Reflector,
   reflectorMetrics,
   type ReflectorTiming,
-  type ResourceType,
   type ResourceTypeOf,
   type Selection,
   Store,
@@ -206,8 +206,11 @@ export class OperatorFrame {
     });
     const { workers } = settings;
     const metrics = { metrics: this.#metrics.controller, queueMetrics: this.#metrics.queue };
-    const { reconcile } = objects;
-    this.#service.lead(name, controller({ name: controllerName, sources, reconcile, workers, clock, log, ...metrics }));
+    const { reconcile, deadline } = objects;
+    this.#service.lead(
+      name,
+      controller({ name: controllerName, sources, reconcile, deadline, workers, clock, log, ...metrics }),
+    );
     this.#service.afterTerm(() => {
       objects.endTerm();
       board?.clear();
@@ -241,13 +244,4 @@ export class OperatorFrame {
 function reflectorName({ plural }: { readonly plural: string }, { namespace, labelSelector }: Selection): string {
   const where = namespace === undefined ? "" : ` in ${namespace}`;
   return `${plural}${where}${labelSelector === undefined ? "" : ` with ${labelSelector}`}`;
-}
-
-function referenceOf(
-  { group, version, kind }: ResourceType,
-  object: KubeObject | undefined,
-): ObjectReference | undefined {
-  if (!object) return undefined;
-  const { namespace = "", name = "", uid = "" } = object.metadata;
-  return { apiVersion: group === "" ? version : `${group}/${version}`, kind, namespace, name, uid };
 }

@@ -1,7 +1,9 @@
 export { ObjectBoard, type ObjectBoardOptions, type ReadBoard } from "./board/object-board.ts";
 export { objectFilter, objectNamed } from "./board/object-filter.ts";
+export { objectsService, type ObjectsServiceOptions, type ObjectView, objectView } from "./board/objects-service.ts";
 export { type Pausing, pausing, type PausingOptions } from "./board/pausing.ts";
 export { type BoardEvent, type RemovedObject, watchBoard, type WatchOptions } from "./board/watch-board.ts";
+export { checkedResource } from "./checked-resource.ts";
 export {
   type OperatedService,
   operatorFrame,
@@ -11,7 +13,7 @@ export {
   type ReflectOptions,
 } from "./frame.ts";
 export { type Answering, LeaderRelay, type LeaderRelayOptions } from "./leader-relay.ts";
-export type { Reconciler } from "./reconciler.ts";
+export type { ActContext, ObjectContext, Reconciler } from "./reconciler.ts";
 export {
   operatorContradictions,
   type OperatorSettings,

@@ -1,11 +1,13 @@
 import {
   type KubeObject,
+  lastLook,
   nameKey,
   type ObjectName,
   type ReadStore,
   type Reconcile,
   type ReconcileContext,
 } from "@evenkeel/kube";
+import { checkedResource } from "./checked-resource.ts";
 import type { Reconciler } from "./reconciler.ts";
 
 export interface ObjectReconcilesOptions<T extends KubeObject> {
@@ -14,6 +16,9 @@ export interface ObjectReconcilesOptions<T extends KubeObject> {
   /** Drops what the frame itself keeps of an object that is gone. */
   readonly forget: (name: ObjectName) => void;
 }
+
+/** Milliseconds. */
+const DEADLINE = 60_000;
 
 /** Gives a reconciler the stored object in place of a name, and tells it of each object that is gone. */
 export class ObjectReconciles<T extends KubeObject> {
@@ -34,7 +39,19 @@ export class ObjectReconciles<T extends KubeObject> {
     if (known !== undefined && known !== uid) await this.#forget(name, known, context);
     if (!object) return undefined;
     this.#uids.set(key, uid);
-    return reconciler.reconcile(object, context);
+    const look = lastLook(store, object, context.term);
+    return reconciler.reconcile(object, {
+      ...context,
+      lastLook: look,
+      checked: (resource) => checkedResource(resource, look),
+    });
+  };
+
+  /** Of an object that is gone there is only something to forget. */
+  readonly deadline = (name: ObjectName): number => {
+    const { store, reconciler } = this.#options;
+    const object = store.get(nameKey(name));
+    return (object && reconciler.deadline?.(object)) ?? DEADLINE;
   };
 
   endTerm(): void {
@@ -46,7 +63,7 @@ export class ObjectReconciles<T extends KubeObject> {
   async #forget(name: ObjectName, uid: string, context: ReconcileContext): Promise<void> {
     const { reconciler, forget } = this.#options;
     forget(name);
-    await reconciler.forget(name, uid, context);
+    await reconciler.forget?.(name, uid, context);
     this.#uids.delete(nameKey(name));
   }
 }

@@ -7,15 +7,33 @@ import {
   connectKube,
   type KubeClient,
   namespaces,
+  PAUSED,
   type ObjectName,
   type ReadStore,
   specChanges,
 } from "@evenkeel/kube";
 import { gauge, perObject } from "@evenkeel/metrics";
-import { readSettings, Service, splitCommandLine, systemClock, type Decider, type Snapshot } from "@evenkeel/runtime";
+import {
+  readSettings,
+  Service,
+  splitCommandLine,
+  systemClock,
+  type Decider,
+  type Decision,
+  type Snapshot,
+} from "@evenkeel/runtime";
 import { FakeHost } from "@evenkeel/runtime/testing";
 import { type ApiServer, startApiServer } from "@evenkeel/sim";
-import { ObjectBoard, operatorContradictions, operatorFrame, operatorSettings, type Reconciler } from "../src/index.ts";
+import {
+  ObjectBoard,
+  objectsService,
+  type ObjectView,
+  objectView,
+  operatorContradictions,
+  operatorFrame,
+  operatorSettings,
+  type Reconciler,
+} from "../src/index.ts";
 
 interface LevelSnapshot extends Snapshot {
   readonly namespace: string;
@@ -72,10 +90,10 @@ class LevelReconciler implements Reconciler<ConfigMap> {
     const { decisions, metrics, clock } = this.#service;
     const level = Number(object.data?.["level"]);
     const at = new Date(clock.now()).toISOString();
-    const { id } = decisions.decide({ at, namespace, name, level });
+    const decision = decisions.decide({ at, namespace, name, level });
     metrics.level.set({ namespace, name }, level);
     metrics.seen.set({ namespace, name }, 1);
-    this.#board.show(object, { decision: id });
+    this.#board.show(object, decision);
     return Promise.resolve(undefined);
   }
 
@@ -88,7 +106,7 @@ class LevelReconciler implements Reconciler<ConfigMap> {
   }
 }
 
-type Board = ObjectBoard<ConfigMap, { readonly decision: string }, string>;
+type Board = ObjectBoard<ConfigMap, Decision, ObjectView>;
 
 /** A cluster in this process. */
 export class World implements AsyncDisposable {
@@ -160,19 +178,18 @@ export class StartedService {
     const frame = operatorFrame(this.service, { env: {}, main: import.meta.url, instance: "replica-0" });
     this.store = frame.reflect(configMaps);
     frame.announce({ isWarning: () => false });
-    this.board = new ObjectBoard({
-      store: this.store,
-      view: ({ data }, shown) => `${data?.["level"] ?? ""} ${shown ? "decided" : "stored"}`,
-    });
+    this.board = new ObjectBoard({ store: this.store, view: objectView });
     this.reconciler = new LevelReconciler(this.service, this.board);
     frame.reconcile({
       name: "level",
       type: configMaps,
       store: this.store,
-      sources: [specChanges(this.store, [])],
+      sources: [specChanges(this.store, [PAUSED])],
       reconciler: this.reconciler,
       board: this.board,
     });
+    const resource = frame.kube.resource(configMaps);
+    frame.serve(objectsService({ type: configMaps, resource, board: this.board }));
     frame.open();
     this.exit = this.service.run();
   }
@@ -186,6 +203,26 @@ export class StartedService {
     ]);
     while (!service.phases.includes("ready")) await new Promise((resolve) => setTimeout(resolve, 5));
     return service;
+  }
+
+  /** The value that was last decided about an object, where this process leads. */
+  decided(key: string): unknown {
+    return this.board.get(key)?.value;
+  }
+
+  /** Calls a method by its JSON API. */
+  async call(
+    method: string,
+    request: object,
+    token?: string,
+  ): Promise<{ readonly status: number; readonly body: unknown }> {
+    const headers = {
+      "content-type": "application/json",
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    };
+    const url = `http://127.0.0.1:${this.service.admin.port}/api/v1/${method}`;
+    const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(request) });
+    return { status: answer.status, body: await answer.json() };
   }
 
   get phases(): readonly unknown[] {

@@ -1,8 +1,5 @@
-import type { KubeObject, Resource, ResourceType } from "@evenkeel/kube";
+import { type KubeObject, PAUSED, type Resource, type ResourceType } from "@evenkeel/kube";
 import type { CallContext, Permission } from "@evenkeel/rpc";
-
-/** Set to "true" on an object, the service leaves what the object is about unchanged. */
-const PAUSED = "evenkeel.io/paused";
 
 interface Named {
   readonly namespace: string;
