@@ -1,6 +1,4 @@
-import { dashboardContradictions } from "@evenkeel/dashboard";
-import { leaseContradictions } from "@evenkeel/kube";
-import { rpcContradictions } from "@evenkeel/rpc";
+import { operatorContradictions } from "@evenkeel/operator";
 import type { ServiceDefinition } from "@evenkeel/runtime";
 import packageJson from "../package.json" with { type: "json" };
 import { weightDecider } from "./decide/weight-decider.ts";
@@ -14,9 +12,5 @@ export const weightRebalancer = {
   settings,
   metrics,
   decider: weightDecider,
-  contradictions: (settings) => [
-    ...leaseContradictions(settings),
-    ...rpcContradictions(settings),
-    ...dashboardContradictions(settings),
-  ],
+  contradictions: operatorContradictions,
 } satisfies ServiceDefinition<typeof settings, typeof metrics, typeof weightDecider>;

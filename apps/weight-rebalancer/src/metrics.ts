@@ -1,24 +1,21 @@
 import { counter, gauge, histogram, oneOf, perObject, upTo } from "@evenkeel/metrics";
 
-const rebalance = { name: perObject, namespace: perObject };
+/** A gauge of each Rebalance. A former leader no longer exports it. */
+const ofRebalance = (name: string, help: string) =>
+  gauge(name, help, { name: perObject, namespace: perObject }, { leaderOnly: true });
 
-/** Every metric of weight-rebalancer. The first five are the original's, under its names. */
+/** Every metric of weight-rebalancer. The first five have the names of the original. */
 export const metrics = {
-  error: gauge(
+  error: ofRebalance(
     "rebalancer_error",
     "1 if the last reconcile failed: no metric, or a target that cannot be read or written.",
-    rebalance,
   ),
-  available: gauge(
-    "rebalancer_available",
-    "1 if the actual weight is not the desired weight. The name is that of the original.",
-    rebalance,
-  ),
-  healthy: gauge("rebalancer_healthy", "1 if the actual weight is the desired weight.", rebalance),
-  desired: gauge("rebalancer_desired", "The weight that was last decided.", rebalance),
-  actual: gauge("rebalancer_actual", "The weight that was last read from the target.", rebalance),
-  metric: gauge("rebalancer_metric", "The metric that was last read; NaN while it is unknown.", rebalance),
-  target: gauge("rebalancer_metric_target", "The target value of the metric.", rebalance),
+  available: ofRebalance("rebalancer_available", "1 if the actual weight is not the desired weight."),
+  healthy: ofRebalance("rebalancer_healthy", "1 if the actual weight is the desired weight."),
+  desired: ofRebalance("rebalancer_desired", "The weight that was last decided."),
+  actual: ofRebalance("rebalancer_actual", "The weight that was last read from the target."),
+  metric: ofRebalance("rebalancer_metric", "The metric that was last read; absent while it is unknown."),
+  target: ofRebalance("rebalancer_metric_target", "The target value of the metric."),
   queries: histogram(
     "rebalancer_query_duration_seconds",
     "Duration of queries to metric servers.",

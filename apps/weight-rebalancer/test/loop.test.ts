@@ -105,7 +105,9 @@ describe("weight-rebalancer as a process", () => {
     await world.kube.resource(rebalances).delete({ namespace: "default", name: "checkout" });
     await eventually(() => expect(world.get("checkout")).rejects.toMatchObject({ code: "EK_KUBE_NOT_FOUND" }));
     expect(world.weight()).toBe(16);
-    expect(service.lines).toContainEqual(expect.objectContaining({ msg: expect.stringContaining("not set back") }));
+    expect(service.lines).toContainEqual(
+      expect.objectContaining({ level: "warn", lease: expect.stringContaining("pod-1") }),
+    );
   }, 60_000);
 
   test("leaves the weight when an object that does not ask is deleted, and its metrics go", async () => {
@@ -118,6 +120,19 @@ describe("weight-rebalancer as a process", () => {
       expect(await (await fetch(await service.url("admin", "/metrics"))).text()).not.toContain('name="checkout"');
     });
     expect(world.weight()).toBe(16);
+  });
+
+  test("exports no value of a Rebalance after it has lost the Lease", async () => {
+    await using world = await World.start();
+    await world.create("checkout");
+    const service = world.serve(["--lease-retry-period=100ms"]);
+    const scrape = async () => (await fetch(await service.url("admin", "/metrics"))).text();
+    await eventually(async () => expect(await scrape()).toContain('rebalancer_healthy{name="checkout"'));
+    const lease = { namespace: "default", name: "weight-rebalancer" };
+    const body = { spec: { holderIdentity: "another", leaseDurationSeconds: 600 } };
+    await world.kube.resource(leases).patch(lease, { type: "merge", body });
+    await eventually(async () => expect(await scrape()).not.toContain('name="checkout"'));
+    await service.phase("ready");
   });
 
   test("does nothing while it is suspended or paused", async () => {

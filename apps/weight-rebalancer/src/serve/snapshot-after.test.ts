@@ -3,7 +3,7 @@ import type { WeightTarget } from "../targets/weight-target.ts";
 import { weightDecider } from "../decide/weight-decider.ts";
 import { measured, NOON, seedSnapshot } from "../testing/seed-snapshot.ts";
 import { snapshotAfter } from "./snapshot-after.ts";
-import type { ShownOutcome } from "./weight-board.ts";
+import type { ShownOutcome } from "./weight-view.ts";
 
 const target: WeightTarget = {
   name: "route53 Z1/example.com A aws",

@@ -1,7 +1,7 @@
 import { isCarriedOut } from "../act/carry-out.ts";
 import { nextMemory } from "../decide/memory.ts";
 import type { WeightSnapshot } from "../decide/snapshot.ts";
-import type { ShownOutcome } from "./weight-board.ts";
+import type { ShownOutcome } from "./weight-view.ts";
 
 /** The world as a turn left it: what a what-if starts from, which is not what the turn itself started from. */
 export function snapshotAfter({ snapshot, decision, targets }: ShownOutcome): WeightSnapshot {
