@@ -1,136 +1,104 @@
-/** What a cron expression of five fields says: which minutes of which days. */
-export interface CronSchedule {
-  /** Minutes of the hour, ascending, as are hours. */
-  readonly minutes: readonly number[];
-  readonly hours: readonly number[];
-  /** Whether something begins on a day of the calendar. */
-  readonly hasDay: (day: CalendarDay) => boolean;
-  /** A time zone that the expression begins with, as `CRON_TZ=Asia/Tokyo`. */
-  readonly timeZone: string | undefined;
-}
+import { Cron } from "croner";
 
-export interface CalendarDay {
-  /** From 1. */
-  readonly month: number;
-  readonly dayOfMonth: number;
-  /** From 0, which is Sunday. */
-  readonly dayOfWeek: number;
-}
-
-interface FieldRule {
-  readonly name: string;
-  readonly min: number;
-  readonly max: number;
-  /** One more number that may be written, for `min`. */
-  readonly alias?: number;
-  /** Of `min` and those that follow. */
-  readonly names?: readonly string[];
-}
-
-interface Field {
-  readonly values: ReadonlySet<number>;
-  /** It leaves the choice to the other fields. */
-  readonly isStar: boolean;
-}
-
-const MINUTE: FieldRule = { name: "minute", min: 0, max: 59 };
-const HOUR: FieldRule = { name: "hour", min: 0, max: 23 };
-const DAY_OF_MONTH: FieldRule = { name: "day of month", min: 1, max: 31 };
-const MONTH: FieldRule = {
-  ...{ name: "month", min: 1, max: 12 },
-  names: ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"],
-};
-const DAY_OF_WEEK: FieldRule = {
-  ...{ name: "day of week", min: 0, max: 6, alias: 7 },
-  names: ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"],
-};
-
-const MACROS: Readonly<Record<string, string>> = {
-  "@yearly": "0 0 1 1 *",
-  "@annually": "0 0 1 1 *",
-  "@monthly": "0 0 1 * *",
-  "@weekly": "0 0 * * 0",
-  "@daily": "0 0 * * *",
-  "@midnight": "0 0 * * *",
-  "@hourly": "0 * * * *",
-};
-
-/** Characters of an expression: all sixty minutes in a list, and more. */
-const LONGEST = 512;
-
-/** Reads an expression as the original's parser does, and besides 7 for Sunday and names such as `@daily`. Throws CronFault. */
-export function parseCron(text: string): CronSchedule {
-  if (text.length > LONGEST) throw new CronFault(`it is longer than ${LONGEST} characters`);
-  const [, timeZone, expression = ""] = /^(?:(?:CRON_)?TZ=(\S+)\s+)?(.*)$/s.exec(text.trim()) ?? [];
-  const fields = expandMacro(expression).split(/\s+/).filter(Boolean);
-  if (fields.length !== 5)
-    throw new CronFault(`it has ${fields.length} fields, not minute, hour, day, month and weekday`);
-  const [minute = "", hour = "", dayOfMonth = "", month = "", dayOfWeek = ""] = fields;
-  const minutes = parseField(minute, MINUTE);
-  const hours = parseField(hour, HOUR);
-  const days = parseField(dayOfMonth, DAY_OF_MONTH);
-  const months = parseField(month, MONTH);
-  const weekdays = parseField(dayOfWeek, DAY_OF_WEEK);
-  // Two fields that both choose days choose the days of either.
-  const isEither = !days.isStar && !weekdays.isStar;
-  return {
-    minutes: ascending(minutes),
-    hours: ascending(hours),
-    hasDay: (day) => {
-      if (!months.values.has(day.month)) return false;
-      const [byDate, byWeekday] = [days.values.has(day.dayOfMonth), weekdays.values.has(day.dayOfWeek)];
-      return isEither ? byDate || byWeekday : byDate && byWeekday;
-    },
-    timeZone,
-  };
-}
-
-/** What is wrong with an expression. */
+/** Why a cron expression cannot be used: the rest of a sentence about it. */
 export class CronFault extends Error {}
 
-function expandMacro(expression: string): string {
-  if (!expression.startsWith("@")) return expression;
-  if (/^@every\b/.test(expression)) throw new CronFault("@every has no time at which it begins");
-  const macro = MACROS[expression];
-  if (macro === undefined)
-    throw new CronFault(`there is no ${shown(expression)}; there are ${Object.keys(MACROS).join(", ")}`);
-  return macro;
+/** The fields, and how many values each has. */
+const FIELDS = [
+  { name: "minute", size: 60 },
+  { name: "hour", size: 24 },
+  { name: "day of month", size: 31 },
+  { name: "month", size: 12 },
+  { name: "day of week", size: 7 },
+] as const;
+
+const MACROS: ReadonlySet<string> = new Set([
+  ...["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"],
+]);
+
+/** Longer expressions are refused: all sixty minutes in a list need 170 characters. */
+const LONGEST = 512;
+const DAY = 24 * 3_600_000;
+
+/** A part of a field as KubeElasti's parser reads it, which knows no `L`, `W` or `#`. */
+const PART = /^(?:[*?]|(?:\d+|[a-z]{3})(?:-(?:\d+|[a-z]{3}))?)(?:\/\d+)?$/i;
+
+/** The minutes that a cron expression of five fields names, on a calendar without time zones: its clock is UTC. */
+export class CronSchedule {
+  /** A time zone before the expression, as in `CRON_TZ=Asia/Tokyo 0 9 * * *`. */
+  readonly timeZone: string | undefined;
+  readonly #cron: Cron;
+  readonly #hour: string;
+
+  /**
+   * Reads what KubeElasti's parser (https://github.com/robfig/cron) reads, and 7 for Sunday besides.
+   *
+   * @throws CronFault
+   */
+  constructor(text: string) {
+    if (text.length > LONGEST) throw new CronFault(`it is longer than ${LONGEST} characters`);
+    const [, timeZone, expression = ""] = /^(?:(?:CRON_)?TZ=(\S+)\s+)?(.*)$/s.exec(text.trim()) ?? [];
+    this.timeZone = timeZone;
+    if (expression.startsWith("@")) {
+      if (!MACROS.has(expression)) throw new CronFault(`${shown(expression)} is none of ${[...MACROS].join(", ")}`);
+      this.#cron = parse(expression);
+      this.#hour = expression === "@hourly" ? "*" : "0";
+    } else {
+      const fields = fieldsOf(expression);
+      this.#cron = parse(fields.join(" "));
+      this.#hour = fields[1] ?? "";
+    }
+  }
+
+  /** Whether it names a minute of every hour. */
+  get isHourly(): boolean {
+    const last = parse(`0 ${this.#hour} * * *`).nextRuns(24, new Date(-1)).at(-1);
+    return last !== undefined && last.getTime() < DAY;
+  }
+
+  /** Whether there is such a minute after `from`, and not after `to`. */
+  fallsBetween(from: number, to: number): boolean {
+    const next = this.#cron.nextRun(new Date(from));
+    return next !== null && next.getTime() <= to;
+  }
 }
 
-function parseField(text: string, rule: FieldRule): Field {
-  const parts = text
-    .split(",")
-    .filter(Boolean)
-    .map((part) => parsePart(part, rule));
-  if (parts.length === 0) throw new CronFault(`its ${rule.name} is ${shown(text)}`);
-  return { values: new Set(parts.flatMap(({ values }) => values)), isStar: parts.some(({ isStar }) => isStar) };
+function fieldsOf(expression: string): readonly string[] {
+  const texts = expression.split(/\s+/).filter(Boolean);
+  if (texts.length !== FIELDS.length) {
+    throw new CronFault(`it has ${texts.length} fields; expected ${FIELDS.map(({ name }) => name).join(", ")}`);
+  }
+  return FIELDS.map(({ name, size }, index) => {
+    const text = texts[index] ?? "";
+    const parts = text.split(",").filter(Boolean);
+    const field = parts.map((part) => asCroner(part, size)).join(",");
+    // A range from Friday to Sunday is 5-7; KubeElasti refuses FRI-SUN.
+    const isRead = parts.every((part) => PART.test(part)) && !/-SUN\b/i.test(text);
+    if (!isRead || !isField(field, index)) throw new CronFault(`its ${name} is ${shown(text)}`);
+    return field;
+  });
 }
 
-/** `*`, `5`, `1-5`, or one of them with a step: from `5/10`, the step goes on to the highest. */
-function parsePart(text: string, rule: FieldRule): { readonly values: readonly number[]; readonly isStar: boolean } {
-  const [, every, low, high, stepText] = /^(?:([*?])|(\w+)(?:-(\w+))?)(?:\/(\d{1,4}))?$/.exec(text) ?? [];
-  const fault = () => new CronFault(`its ${rule.name} has ${shown(text)}, which is no ${rule.name} or range of them`);
-  const step = Number(stepText ?? 1);
-  const first = every === undefined ? numberOf(low, rule) : rule.min;
-  if (first === undefined || step === 0) throw fault();
-  const isOpenEnded = every !== undefined || (high === undefined && stepText !== undefined);
-  const last = isOpenEnded ? Math.max(first, rule.max) : numberOf(high ?? low, rule);
-  if (last === undefined || first > last) throw fault();
-  const values: number[] = [];
-  for (let value = first; value <= last; value += step) values.push(value === rule.alias ? rule.min : value);
-  return { values, isStar: every !== undefined && step === 1 };
+/** `?` is `*`, a step of 1 is none, one beyond the last value ends at the first, and one from Sunday as 7 names Sunday alone. */
+function asCroner(part: string, size: number): string {
+  return part
+    .replace("?", "*")
+    .replace(/^\*\/0*1$/, "*")
+    .replace(/^7\/\d+$/, "7")
+    .replace(/(?<=\/)\d+$/, (step) => String(Math.min(Number(step), size)));
 }
 
-function numberOf(text: string | undefined, { min, max, alias, names }: FieldRule): number | undefined {
-  if (text === undefined) return undefined;
-  const named = names?.indexOf(text.toUpperCase()) ?? -1;
-  if (named >= 0) return min + named;
-  const number = /^\d{1,4}$/.test(text) ? Number(text) : NaN;
-  return number >= min && number <= (alias ?? max) ? number : undefined;
+function isField(field: string, index: number): boolean {
+  try {
+    parse(FIELDS.map((_, other) => (other === index ? field : "*")).join(" "));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-function ascending({ values }: Field): readonly number[] {
-  return [...values].toSorted((a, b) => a - b);
+function parse(expression: string): Cron {
+  return new Cron(expression, { mode: "5-part", utcOffset: 0, sloppyRanges: true });
 }
 
 function shown(text: string): string {

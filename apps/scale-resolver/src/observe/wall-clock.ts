@@ -1,61 +1,49 @@
-/** A day of a wall clock, for turning its times into instants. All in milliseconds since the epoch. */
-export interface WallDay {
-  /**
-   * The instants at which the clock shows `time` after the day's midnight: one; two where clocks are put back meanwhile; none where
-   * they are put forward.
-   */
-  readonly instants: (time: number) => readonly number[];
-  /** When the clocks change on the day or next to it, if they do. */
-  readonly changesAt: number | undefined;
+/** A stretch of wall-clock time: after `from`, up to and with `to`, as the instants at which a clock in UTC shows them. */
+export interface WallStretch {
+  readonly from: number;
+  readonly to: number;
+  /** The clock never showed it, since it was set forward. */
+  readonly isSkipped: boolean;
 }
 
-const HOUR = 3_600_000;
 const MINUTE = 60_000;
-export const DAY = 24 * HOUR;
+/** Clocks do not change twice within so many milliseconds. */
+const STEP = 3 * 24 * 60 * MINUTE;
 
-/** A wall clock somewhere on earth. */
-export class WallClock {
-  /** What the clock shows less the instant, in milliseconds. */
-  readonly #offset: (instant: number) => number;
-
-  /** Throws RangeError for a zone that there is not. Absent: UTC. */
-  constructor(timeZone: string | undefined) {
-    this.#offset = timeZone === undefined || timeZone === "UTC" ? () => 0 : offsetIn(timeZone);
-  }
-
-  /** What the clock shows, as the instant at which a clock in UTC shows it. */
-  at(instant: number): number {
-    return instant + this.#offset(instant);
-  }
-
-  /** The day that begins when a clock in UTC shows `midnight`. */
-  day(midnight: number): WallDay {
-    // Wherever on earth, the day is within these.
-    const [from, to] = [midnight - 15 * HOUR, midnight + DAY + 13 * HOUR];
-    const [before, after] = [this.#offset(from), this.#offset(to)];
-    if (before === after) return { changesAt: undefined, instants: (time) => [midnight + time - before] };
-    const changesAt = this.#changeBetween(from, to, after);
-    return {
-      changesAt,
-      instants: (time) => {
-        const [early, late] = [midnight + time - before, midnight + time - after];
-        return [...(early < changesAt ? [early] : []), ...(late >= changesAt ? [late] : [])];
-      },
-    };
-  }
-
-  /** The first minute of the offset `after`. Clocks change at full minutes, and not twice within three days. */
-  #changeBetween(from: number, to: number, after: number): number {
-    let [low, high] = [from, to];
-    while (high - low > MINUTE) {
-      const middle = low + Math.floor((high - low) / 2 / MINUTE) * MINUTE;
-      if (this.#offset(middle) === after) high = middle;
-      else low = middle;
+/**
+ * What a wall clock showed after the instant `from`, up to and with the instant `to`: a stretch for each offset from UTC that it had meanwhile.
+ * Stretches overlap where it was set back. Throws RangeError for a time zone that does not exist; undefined is UTC.
+ */
+export function* wallStretches(timeZone: string | undefined, from: number, to: number): Generator<WallStretch> {
+  const offsetAt = timeZone === undefined || timeZone === "UTC" ? () => 0 : offsetIn(timeZone);
+  let begin = from;
+  let offset = offsetAt(from);
+  for (let at = from; at < to;) {
+    const next = Math.min(at + STEP, to);
+    const after = offsetAt(next);
+    if (after !== offset) {
+      const change = changeBetween(at, next, after, offsetAt);
+      yield { from: begin + offset, to: change - 1 + offset, isSkipped: false };
+      if (after > offset) yield { from: change - 1 + offset, to: change - 1 + after, isSkipped: true };
+      [begin, offset] = [change - 1, after];
     }
-    return high;
+    at = next;
   }
+  yield { from: begin + offset, to: to + offset, isSkipped: false };
 }
 
+/** The first minute of the offset `after`. Clocks change at full minutes. */
+function changeBetween(from: number, to: number, after: number, offsetAt: (instant: number) => number): number {
+  let [low, high] = [Math.floor(from / MINUTE) * MINUTE, Math.ceil(to / MINUTE) * MINUTE];
+  while (high - low > MINUTE) {
+    const middle = low + Math.floor((high - low) / 2 / MINUTE) * MINUTE;
+    if (offsetAt(middle) === after) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/** What the wall clock of a time zone shows less the instant, in milliseconds. */
 function offsetIn(timeZone: string): (instant: number) => number {
   const format = new Intl.DateTimeFormat("en-US", {
     ...{ timeZone, calendar: "iso8601", numberingSystem: "latn", hourCycle: "h23" },
