@@ -1,3 +1,5 @@
+import type { ProbeRules } from "./gateway/gate/probe-rules.ts";
+
 /** A Service that is looked after, and how: an ElastiService in the terms of this program, with every default filled in. */
 export interface Binding {
   /** The ElastiService's. */
@@ -14,7 +16,7 @@ export interface Binding {
   /** The ScaledObject to make; null: somebody else makes it, or there is none. */
   readonly scaledObject: MadeScaledObject | null;
   readonly hold: HoldPolicy;
-  readonly probes: readonly ProbeRule[];
+  readonly probes: ProbeRules;
   readonly dial: "pod" | "service";
   /** The route that is switched beside the Service's endpoints; null: none is. */
   readonly route: RouteRef | null;

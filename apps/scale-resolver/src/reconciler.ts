@@ -34,7 +34,6 @@ import type { ClusterView } from "./observe/cluster-view.ts";
 import type { Observer } from "./observe/observer.ts";
 import { type Memories, stageAfter } from "./observe/stages.ts";
 import type { Board } from "./serve/board.ts";
-import { ProbeRules } from "./gateway/gate/probe-rules.ts";
 import type { WakeTimer } from "./gateway/wake-timer.ts";
 
 export interface ReconcilerOptions {
@@ -187,7 +186,7 @@ export class Reconciler {
       failure: outcome.failure,
       idleSince,
       lastWakeMs,
-      refusedProbes: new ProbeRules(binding.probes).refused.map(explain),
+      refusedProbes: binding.probes.refused.map(explain),
     };
     await this.#options.statuses.write(object, statusAfter(object.status, turn, now), signal);
     if (outcome.error) throw outcome.error;

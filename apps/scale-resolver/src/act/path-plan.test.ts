@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Service } from "@evenkeel/kube";
 import type { ResolverEndpoint } from "../observe/resolver-endpoints.ts";
-import { leadsAlike, leftOutFamilies, leftOutPorts, type PathInput, pathSlices } from "./path-plan.ts";
+import { leadsAlike, leftOutFamilies, type PathInput, pathSlices } from "./path-plan.ts";
 
 const object = {
   ...{ apiVersion: "elasti.truefoundry.com/v1alpha1", kind: "ElastiService" },
@@ -64,7 +64,6 @@ describe("the resolver's slices of a Service", () => {
       { name: "http", port: 20_000, protocol: "TCP", appProtocol: "kubernetes.io/h2c" },
       { name: "admin", port: 20_001, protocol: "TCP" },
     ]);
-    expect(leftOutPorts(service({ ports }))).toEqual([{ name: "dns", port: 53, protocol: "UDP" }]);
   });
 
   test("lead on from a port without a name", () => {

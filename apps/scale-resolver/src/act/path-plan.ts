@@ -41,13 +41,6 @@ export function closedSlice(slice: EndpointSlice, left: ReadonlySet<string>): En
   return { ...slice, endpoints };
 }
 
-/** Ports of a Service that the resolver cannot stand in for: it speaks TCP alone. */
-export function leftOutPorts({ spec }: Service): readonly { name: string; port: number; protocol: string }[] {
-  return (spec?.ports ?? []).flatMap(({ name = "", port, protocol = "TCP" }) =>
-    protocol === "TCP" ? [] : [{ name, port, protocol }],
-  );
-}
-
 /** Families of a Service in which no resolver is reached: their clients find nothing while the service sleeps. */
 export function leftOutFamilies(service: Service, resolvers: readonly ResolverEndpoint[]): readonly Family[] {
   return familiesOf(service).filter((family) => !resolvers.some((resolver) => resolver.family === family));

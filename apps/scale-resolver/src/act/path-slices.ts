@@ -34,12 +34,6 @@ export class PathSlices {
     return this.#seen(namespace, service).some(({ endpoints }) => (endpoints ?? []).length > 0);
   }
 
-  /** Whether what was last seen of the resolver's part in the path is not what it should be. */
-  differs(input: PathInput): boolean {
-    const { namespace = "", name = "" } = input.service.metadata;
-    return !areAlike(pathSlices(input), this.#seen(namespace, name));
-  }
-
   /**
    * Brings the resolver's slices of a Service to what they should be. Those that are so are not written, and those that are no longer wanted,
    * as after a change of families, are deleted when the others are in place. Resolves with whether anything was changed.

@@ -8,6 +8,7 @@ import { MANAGED_BY, MANAGER, SERVICE_NAME } from "../observe/slice-labels.ts";
 import { SpecUnreadable } from "../serve/errors.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { GateRoute } from "./gate/gate-route.ts";
+import { ProbeRules } from "./gate/probe-rules.ts";
 
 export interface FeederOptions {
   readonly view: Pick<ClusterView, "objects" | "services" | "slices" | "bindings" | "binding" | "endpoints">;
@@ -123,8 +124,10 @@ export function refusingRoute({ metadata, status }: StoredElastiService, service
   const { code, message } = new SpecUnreadable({ service: serviceKey(namespace, name), name: metadata.name ?? "" });
   const placeholder = { status: 503, body: `${code}: ${message}\n`, contentType: "text/plain; charset=utf-8" };
   const hold = { ...REFUSING, placeholder };
-  return routeOf({ namespace, service: name, hold, probes: [], dial: "pod" }, service, status?.ports ?? []);
+  return routeOf({ namespace, service: name, hold, probes: NO_PROBES, dial: "pod" }, service, status?.ports ?? []);
 }
+
+const NO_PROBES = new ProbeRules([]);
 
 /** Nobody waits. */
 const REFUSING = {

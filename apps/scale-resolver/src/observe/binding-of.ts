@@ -1,5 +1,6 @@
 import { durationMilliseconds, type ElastiService } from "@evenkeel/api";
 import type { Binding, HoldPolicy, MadeScaledObject, ProbeRule, RouteRef, TargetRef } from "../binding.ts";
+import { ProbeRules } from "../gateway/gate/probe-rules.ts";
 
 const DEFAULT_TIMEOUT = 600_000;
 const DEFAULT_MAX_PENDING = 10_000;
@@ -23,7 +24,7 @@ export function bindingOf({ metadata, spec }: ElastiService): Binding | undefine
     autoscaler: spec.autoscaler ? { type: spec.autoscaler.type, name: spec.autoscaler.name } : null,
     scaledObject: scaledObjectOf(spec.autoscaler),
     hold: holdOf(spec.hold),
-    probes: (spec.probeResponse ?? []).map(probeOf),
+    probes: new ProbeRules((spec.probeResponse ?? []).map(probeOf)),
     dial: spec.dial ?? "pod",
     route: routeOf(spec.switch),
   };

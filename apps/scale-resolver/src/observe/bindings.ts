@@ -73,12 +73,12 @@ export class Bindings {
 
   #understand(object: StoredElastiService): Understood {
     const uid = uidOf(object);
-    const understood = understand(object);
+    const good = this.#good.get(uid);
+    const understood = understand(object, good?.kind === "service" ? good.binding : undefined);
     if (understood.kind !== "invalid") {
       this.#good.set(uid, understood);
       return understood;
     }
-    const good = this.#good.get(uid);
     // What a template has made stays as it is.
     if (good?.kind === "selection") return understood;
     const rest = good?.kind === "service" ? good : salvaged(object);
@@ -107,9 +107,12 @@ export function isScaledBy({ metadata, spec }: StoredElastiService, namespace: s
   return metadata.namespace === namespace && autoscaler?.type === "keda" && autoscaler.name === scaledObject;
 }
 
-function understand(object: StoredElastiService): Understood {
+/** The binding of before is kept while the spec is the same, which the generation says: what it has compiled stays. */
+function understand(object: StoredElastiService, before: Binding | undefined): Understood {
   const parsed = parseElastiService(object);
   if (!parsed.ok) return { kind: "invalid", errors: parsed.errors };
+  const { generation } = object.metadata;
+  if (before && before.generation === generation) return { kind: "service", object: parsed.value, binding: before };
   return serviceOf(parsed.value) ?? { kind: "selection", object: parsed.value };
 }
 

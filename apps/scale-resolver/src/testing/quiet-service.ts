@@ -1,6 +1,7 @@
 import type { Binding } from "../binding.ts";
 import type { Activity, Path, Policy, Pods, ServiceSnapshot, TriggerReading } from "../decide/snapshot.ts";
 import type { Stage } from "../decide/state.ts";
+import { ProbeRules } from "../gateway/gate/probe-rules.ts";
 
 /** A Monday, at noon. */
 export const NOON = "2026-11-16T12:00:00.000Z";
@@ -82,7 +83,7 @@ export const checkout: Binding = {
     retryAfterSeconds: 5,
     placeholder: null,
   },
-  probes: [],
+  probes: new ProbeRules([]),
   dial: "pod",
   route: null,
 };

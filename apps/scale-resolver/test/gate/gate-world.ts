@@ -5,6 +5,7 @@ import { Gate } from "../../src/gateway/gate/gate.ts";
 import type { GateOptions } from "../../src/gateway/gate/gate-options.ts";
 import type { GateRoute } from "../../src/gateway/gate/gate-route.ts";
 import { freePort } from "./pod-server.ts";
+import { ProbeRules } from "../../src/gateway/gate/probe-rules.ts";
 
 export const KEY = "shop/checkout";
 export const HOST = "127.0.0.1";
@@ -100,7 +101,7 @@ export function routeOf(key: string, listen: number | null, { hold, ...changes }
     namespace,
     service,
     ports: [{ name: "http", port: 80, listen }],
-    probes: [],
+    probes: new ProbeRules([]),
     dial: "pod",
     clusterAddress: null,
     ...changes,

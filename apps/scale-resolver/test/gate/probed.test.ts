@@ -2,16 +2,17 @@ import { describe, expect, test } from "@jest/globals";
 import { ask } from "./ask.ts";
 import { GateWorld, KEY, until } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
+import { ProbeRules } from "../../src/gateway/gate/probe-rules.ts";
 
 const CHECK = "/healthz";
-const probes = [
+const probes = new ProbeRules([
   {
     path: { type: "Exact", value: CHECK },
     headers: [],
     queryParams: [],
     response: { status: 200, body: "asleep" },
   },
-] as const;
+]);
 const LEAVING = { ready: false, serving: true, terminating: true };
 const NOBODY = { pending: 0, inFlight: 0, requests: 0, lastRequestAt: null };
 

@@ -7,6 +7,7 @@ import { PATH_PROBE_HEADER } from "../../src/gateway/gate/path-probe-answer.ts";
 import { ask } from "./ask.ts";
 import { GateWorld, HOST, KEY, routeOf, until } from "./gate-world.ts";
 import { freePort, PodServer } from "./pod-server.ts";
+import { ProbeRules } from "../../src/gateway/gate/probe-rules.ts";
 
 describe("the port for all Services", () => {
   test.each([
@@ -164,7 +165,7 @@ describe("the port of a Service", () => {
 });
 
 describe("probe rules", () => {
-  const probes = [
+  const probes = new ProbeRules([
     {
       path: { type: "PathPrefix", value: "/health" },
       headers: [],
@@ -177,7 +178,7 @@ describe("probe rules", () => {
       queryParams: [],
       response: { status: 200, body: "never" },
     },
-  ] as const;
+  ]);
 
   test("are answered here while nothing serves, without a wake and without being activity, and by pods otherwise", async () => {
     await using world = await GateWorld.start();
@@ -202,20 +203,16 @@ describe("probe rules", () => {
 });
 
 describe("clients of a Service whose pods are ready", () => {
-  test("are served for ever, and told to connect anew while the resolver leaves the path", async () => {
+  test("are served, and told with each answer to connect again, since the resolver leaves the path", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const port = await world.put();
     world.gate.endpoints(KEY, [pod.endpoint()]);
     const agent = new Agent({ keepAlive: true });
     expect((await ask(port, { agent })).headers.connection).toBe("close");
-    world.gate.setLeaving(KEY, false);
-    expect((await ask(port, { agent })).headers.connection).toBe("keep-alive");
-    expect((await ask(port, { agent })).headers.connection).toBe("keep-alive");
-    world.gate.setLeaving(KEY, true);
     expect((await ask(port, { agent })).headers.connection).toBe("close");
     agent.destroy();
-    expect(pod.arrivals).toHaveLength(4);
+    expect(pod.arrivals).toHaveLength(2);
   });
 
   test("of HTTP/2 get GOAWAY with their answer", async () => {

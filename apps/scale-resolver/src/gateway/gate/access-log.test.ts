@@ -6,7 +6,6 @@ import { metrics } from "../../metrics.ts";
 import { GatedService } from "./gated-service.ts";
 import type { GateRoute } from "./gate-route.ts";
 import { type Ended, AccessLog } from "./access-log.ts";
-import { ProbeRules } from "./probe-rules.ts";
 
 function newAccessLog(busy: () => boolean = () => false) {
   const clock = new FakeClock();
@@ -20,7 +19,7 @@ function newAccessLog(busy: () => boolean = () => false) {
   });
   const accessLog = new AccessLog({ clock, log, metrics: registry.register(metrics), busy });
   const route = { key: "shop/checkout", namespace: "shop", service: "checkout" } as GateRoute;
-  const service = new GatedService(route, new ProbeRules([]));
+  const service = new GatedService(route);
   const entry: Ended = {
     service,
     outcome: "released",

@@ -65,7 +65,7 @@ export class Dispatcher implements RequestOwner {
   /** A request for a Service. `byPort` says that it came by the Service's own port. */
   admit(queue: PortQueue, exchange: Exchange, byPort: boolean): Destination | Promise<Destination> {
     const { service } = queue;
-    const probe = service.probes.answer(exchange);
+    const probe = service.route.probes.answer(exchange);
     if (probe && !service.serves) return probe;
     const { clock, accessLog } = this.#options;
     const now = clock.monotonic();

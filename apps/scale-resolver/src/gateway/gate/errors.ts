@@ -40,7 +40,7 @@ export const NoDescriptors = defineError({
 export const PatternRefused = defineError({
   code: "EK_RESOLVER_PATTERN_REFUSED",
   recovery: "terminal",
-  message: "the regular expression in {field} is not used, so the rule matches nothing: {fault}",
+  message: "the regular expression in {field} is not valid, so its rule matches no request: {fault}",
   remedy:
-    "Write it as for Go's regexp, which has neither back references nor lookarounds, and keep it short; or use Exact or PathPrefix. Of flags there is (?i) alone, at the very beginning.",
+    "Use the syntax of Go's regexp (RE2), which has no back references and no lookarounds, and at most 256 characters; or use Exact or PathPrefix.",
 });

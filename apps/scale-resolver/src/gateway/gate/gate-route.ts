@@ -1,4 +1,5 @@
-import type { HoldPolicy, ProbeRule } from "../../binding.ts";
+import type { HoldPolicy } from "../../binding.ts";
+import type { ProbeRules } from "./probe-rules.ts";
 
 /** What the gate must know of a Service to take its requests. */
 export interface GateRoute {
@@ -8,7 +9,7 @@ export interface GateRoute {
   readonly service: string;
   readonly ports: readonly GatePort[];
   readonly hold: HoldPolicy;
-  readonly probes: readonly ProbeRule[];
+  readonly probes: ProbeRules;
   readonly dial: "pod" | "service";
   /** Where the Service itself is reached, for `dial: service`; null for a headless one. */
   readonly clusterAddress: string | null;

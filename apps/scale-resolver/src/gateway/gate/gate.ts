@@ -1,4 +1,4 @@
-import type { Destination, Exchange, Forwarder, Router, Warmth } from "@evenkeel/forward";
+import type { Destination, Exchange, Forwarder, Router } from "@evenkeel/forward";
 import type { Activity } from "../../decide/snapshot.ts";
 import type { ServiceEndpoint } from "../../observe/endpoints.ts";
 import { descriptorLimit, Descriptors } from "./descriptors.ts";
@@ -9,7 +9,6 @@ import type { GateOptions } from "./gate-options.ts";
 import type { GateRoute } from "./gate-route.ts";
 import { AccessLog } from "./access-log.ts";
 import { pathProbeAnswer } from "./path-probe-answer.ts";
-import { ProbeRules } from "./probe-rules.ts";
 import { serviceNames } from "./service-name.ts";
 import { ServicePorts } from "./service-ports.ts";
 import { Dispatcher } from "./dispatcher.ts";
@@ -92,23 +91,19 @@ export class Gate {
     return this.#forwarder;
   }
 
-  warm(): Promise<Warmth> {
-    return this.#forwarder.warm();
-  }
-
   /** Takes the requests of a Service from now on, or takes them otherwise. Resolves when its ports are open, or cannot be. */
   async put(route: GateRoute): Promise<void> {
-    const probes = new ProbeRules(route.probes);
-    for (const error of probes.refused) {
-      this.#options.log.warn({ error, service: route.key }, "a probe rule is not used");
-    }
     let service = this.#services.get(route.key);
+    if (service?.route.probes !== route.probes) {
+      for (const error of route.probes.refused) {
+        this.#options.log.warn({ error, service: route.key }, "a probe rule is not used");
+      }
+    }
     if (service) {
       service.route = route;
       service.words.clear();
-      service.probes = probes;
     } else {
-      this.#services.set(route.key, (service = new GatedService(route, probes)));
+      this.#services.set(route.key, (service = new GatedService(route)));
     }
     const known = service;
     const gone = this.#updateQueues(known);
@@ -146,15 +141,6 @@ export class Gate {
     else this.#endpoints.delete(key);
     const service = this.#services.get(key);
     if (service) this.#serve(service);
-  }
-
-  /**
-   * Whether the resolver is about to leave the Service's path, so that clients should connect anew. So it is taken to be while this
-   * is not said otherwise; clients are told only while a pod is ready and nobody waits.
-   */
-  setLeaving(key: string, leaving: boolean): void {
-    const service = this.#services.get(key);
-    if (service) service.leaving = leaving;
   }
 
   /** Whether requests that waited are going to pods now, or get their answers. */

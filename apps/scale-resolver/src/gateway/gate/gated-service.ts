@@ -3,7 +3,6 @@ import type { Activity } from "../../decide/snapshot.ts";
 import type { ServiceEndpoint } from "../../observe/endpoints.ts";
 import type { GateRoute } from "./gate-route.ts";
 import type { Rejection, Words } from "./refusals.ts";
-import type { ProbeRules } from "./probe-rules.ts";
 import type { PortQueue } from "./port-queue.ts";
 
 /** A Service whose requests the gate takes, and what it counts of it. */
@@ -11,14 +10,11 @@ export class GatedService {
   readonly key: string;
   readonly labels: { readonly namespace: string; readonly service: string };
   route: GateRoute;
-  probes: ProbeRules;
   /** By the Service's port. */
   readonly queues = new Map<number, PortQueue>();
   /** The endpoints that requests may go to. */
   serving: readonly ServiceEndpoint[] = [];
   ready = 0;
-  /** Clients are told to connect anew as long as pods are ready. */
-  leaving = true;
   removed = false;
   /** What clients are told whose requests are refused, by reason. */
   readonly words = new Map<Rejection, Words>();
@@ -41,11 +37,10 @@ export class GatedService {
   /** When something began to serve that requests waited for, in monotonic milliseconds; undefined once a pod answers the first. */
   offeredAt: number | undefined;
 
-  constructor(route: GateRoute, probes: ProbeRules) {
+  constructor(route: GateRoute) {
     this.key = route.key;
     this.labels = { namespace: route.namespace, service: route.service };
     this.route = route;
-    this.probes = probes;
   }
 
   get hold(): HoldPolicy {
@@ -61,9 +56,9 @@ export class GatedService {
     return this.route.dial === "service" ? this.route.clusterAddress : null;
   }
 
-  /** Whether whoever gets an answer now should connect anew. */
+  /** Whether a client that gets an answer now is told to connect again, which leads it to a pod once the resolver has left the path. */
   get sendsAway(): boolean {
-    return this.leaving && this.ready > 0 && this.pending === 0;
+    return this.ready > 0 && this.pending === 0;
   }
 
   /** The way to a port of the Service; to its first if it has none of that number. */

@@ -25,7 +25,7 @@ function route(changes: Partial<GateRoute> = {}, concurrencyPerPod: number | nul
       retryAfterSeconds: 1,
       placeholder: null,
     },
-    probes: [],
+    probes: new ProbeRules([]),
     dial: "pod",
     clusterAddress: null,
     ...changes,
@@ -41,7 +41,7 @@ function endpoint(address: string, state: Partial<ServiceEndpoint> = {}): Servic
 function newQueue(from: GateRoute = route()) {
   const clock = new FakeClock();
   const slots: Slot<Pod>[] = [];
-  const service = new GatedService(from, new ProbeRules([]));
+  const service = new GatedService(from);
   const hold: Hold<GateRequest, Pod> = new Hold({
     clock,
     perKey: ROOM,

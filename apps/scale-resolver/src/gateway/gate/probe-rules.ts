@@ -1,6 +1,6 @@
 import type { Destination, Exchange } from "@evenkeel/forward";
 import type { ProbeRule, ValueRule } from "../../binding.ts";
-import { compilePattern } from "./bounded-pattern.ts";
+import { compilePattern } from "./pattern.ts";
 import { PatternRefused } from "./errors.ts";
 
 type Test = (value: string) => boolean;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { compilePattern, LONGEST_PATTERN, LONGEST_VALUE } from "./bounded-pattern.ts";
+import { compilePattern, LONGEST_PATTERN, LONGEST_VALUE } from "./pattern.ts";
 
 const finds = (pattern: string, value: string) => {
   const compiled = compilePattern(pattern);
@@ -46,34 +46,34 @@ describe("a pattern", () => {
     ["", "anything", true],
     ["a||b", "c", true],
     ["(a*)*$", "b", true],
+    ["a(?i)b", "aB", true],
+    ["(?s)^.$", "\n", true],
+    ["^[[:digit:]]+$", "42", true],
+    ["^[]a]+$", "a]", true],
   ])("%j is found in %j: %j", (pattern, value, expected) => {
     expect(finds(pattern, value)).toBe(expected);
   });
 
   test.each([
-    [String.raw`(a)\1`, "back reference"],
-    ["(?=a)b", "looks around"],
-    ["(?<!a)b", "looks around"],
-    ["a(?i)b", "sets flags"],
-    ["(?s).", "sets flags"],
-    ["[[:digit:]]", "POSIX"],
-    ["a{1,5000}", "1000 times"],
-    ["a{5000}", "1000 times"],
-    ["(a{40}){40}", "too large"],
-    ["((((a{99}){99}){99}){99}){99}", "too large"],
-    ["(", "not well formed"],
-    ["a)", "not well formed"],
-    ["*a", "not well formed"],
-    ["(|*)", "not well formed"],
-    ["a**", "not well formed"],
-    ["a{2,1}", "not well formed"],
-    ["[z-a]", "not well formed"],
-    ["[a", "not well formed"],
-    ["[]a]", "not well formed"],
-    ["a\\", "not well formed"],
-    [String.raw`\y`, "not well formed"],
-    ["a".repeat(LONGEST_PATTERN + 1), "longer than"],
-  ])("%j is refused", (pattern, fault) => {
+    [String.raw`(a)\1`, String.raw`\1`],
+    ["(?=a)b", "(?="],
+    ["(?<!a)b", "(?<!a)b"],
+    ["a{1,5000}", "{1,5000}"],
+    ["a{5000}", "{5000}"],
+    ["(a{40}){40}", "{40}"],
+    ["((((a{99}){99}){99}){99}){99}", "{99}"],
+    ["(", "("],
+    ["a)", "a)"],
+    ["*a", "*"],
+    ["(|*)", "*"],
+    ["a**", "**"],
+    ["a{2,1}", "{2,1}"],
+    ["[z-a]", "z-a"],
+    ["[a", "[a"],
+    ["a\\", "backslash"],
+    [String.raw`\y`, String.raw`\y`],
+    ["a".repeat(LONGEST_PATTERN + 1), String(LONGEST_PATTERN)],
+  ])("%j is refused, and says where", (pattern, fault) => {
     expect(finds(pattern, "")).toContain(fault);
   });
 
@@ -98,6 +98,8 @@ describe("a pattern", () => {
         const source = parts.join("");
         const compiled = compilePattern(source);
         if (!("test" in compiled)) return;
+        // RE2 reads (?), which sets no flag; JavaScript does not.
+        if (source.includes("(?)")) return;
         compared += 1;
         const oracle = new RegExp(source, "u");
         for (const value of looked)
