@@ -1,3 +1,4 @@
+import type { ElastiService } from "@evenkeel/api";
 import type { ProbeRules } from "./gateway/gate/probe-rules.ts";
 
 /** A Service that is looked after, and how: an ElastiService in the terms of this program, with every default filled in. */
@@ -11,6 +12,14 @@ export interface Binding {
   readonly service: string;
   readonly target: TargetRef;
   readonly minReplicas: number;
+  /** Milliseconds for which the triggers must have said idle before the workload sleeps. */
+  readonly cooldown: number;
+  /** Milliseconds without a request, with the resolver in the path, before the workload sleeps. */
+  readonly quiet: number;
+  readonly triggers: readonly Trigger[];
+  /** When the workload may sleep; null: always. */
+  readonly enabledPeriod: EnabledPeriod | null;
+  readonly dryRun: boolean;
   /** What else scales the workload; null: nothing is known of. */
   readonly autoscaler: AutoscalerRef | null;
   /** The ScaledObject to make; null: somebody else makes it, or there is none. */
@@ -21,6 +30,10 @@ export interface Binding {
   /** The route that is switched beside the Service's endpoints; null: none is. */
   readonly route: RouteRef | null;
 }
+
+export type Trigger = NonNullable<ElastiService["spec"]["triggers"]>[number];
+
+export type EnabledPeriod = NonNullable<ElastiService["spec"]["enabledPeriod"]>;
 
 export interface RouteRef {
   readonly type: "virtualService" | "httpRoute";

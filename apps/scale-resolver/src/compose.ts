@@ -175,8 +175,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     observer: new Observer({
       view,
       replicas: (of, target, signal) => scales.read(of, target, { signal }),
-      triggers: ({ metadata, spec }, signal) =>
-        triggers.read(metadata.namespace ?? "", spec.triggers, spec.cooldownPeriod || 900, signal),
+      triggers: (binding, signal) => triggers.read(binding, signal),
       activity: (key) => activities.read(key),
       original,
       resolvers: () => countReplicas(view.resolvers()),

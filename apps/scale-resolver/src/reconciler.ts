@@ -32,7 +32,7 @@ import type { metrics } from "./metrics.ts";
 import { recordedBinding, type Understood } from "./observe/bindings.ts";
 import type { ClusterView } from "./observe/cluster-view.ts";
 import type { Observer } from "./observe/observer.ts";
-import { type Memories, stageAfter } from "./observe/stages.ts";
+import { type Memories, replicasAfter, stageAfter } from "./observe/stages.ts";
 import type { Board } from "./serve/board.ts";
 import type { WakeTimer } from "./gateway/wake-timer.ts";
 
@@ -117,7 +117,7 @@ export class Reconciler {
 
   async #reconcileService(
     object: StoredElastiService,
-    { object: elastiService, binding, fault }: Understood & { readonly kind: "service" },
+    { binding, fault }: Understood & { readonly kind: "service" },
     context: ReconcileContext,
   ): Promise<Result | undefined> {
     const { view, observer, memories, decisions, path, executor, clock, interval } = this.#options;
@@ -155,7 +155,7 @@ export class Reconciler {
     const memory = memories.get(key);
     const joined = path.isJoined(binding.namespace, binding.service);
     const since = clock.monotonic();
-    const snapshot = await observer.observe({ object, elastiService, binding, fault, memory, joined }, signal);
+    const snapshot = await observer.observe({ object, binding, fault, memory, joined }, signal);
     const decision = this.#worded(decisions.decide(snapshot));
     const pauses = this.#pauses;
     const work = { object, service, binding, ports, former, pauses, since, snapshot, decision };
@@ -171,7 +171,7 @@ export class Reconciler {
     this.#measure(binding, snapshot.stage.state, stage.state);
     const lastWakeMs = this.#options.wakeTimer.lastMilliseconds(serviceKey(binding.namespace, binding.service));
     this.#options.board.show(key, { snapshot, decision, stage, lastWakeMs });
-    const replicas = outcome.done ? replicasAfter(snapshot, decision) : snapshot.replicas;
+    const replicas = outcome.done ? replicasAfter(snapshot, decision.action) : snapshot.replicas;
     // A former workload is named until it is put back, since nobody else knows of it.
     const { target } = outcome.handedOver ? binding : (former ?? binding);
     const turn = {
@@ -333,12 +333,6 @@ export class Reconciler {
 /** Whether a service was woken. A pod may be ready before the leader looks: then it is out of Zero without having been seen in Wake. */
 function isWake(before: State, after: State): boolean {
   return after !== before && (after === "Wake" || (before === "Zero" && after === "Guard"));
-}
-
-/** What the workload is set to once a decision has been carried out. */
-function replicasAfter({ replicas, policy }: ServiceSnapshot, { action }: StateDecision): number | null {
-  if (action === "sleep") return 0;
-  return action === "wake" ? policy.minReplicas : replicas;
 }
 
 /** Whether an object goes, or the whole program is about to. */

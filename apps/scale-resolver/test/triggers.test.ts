@@ -55,7 +55,7 @@ function real(): void {
 
   async function read(metadata: Readonly<Record<string, string>>, cooldown = 900): Promise<TriggerReading | undefined> {
     const trigger = { type: "prometheus" as const, metadata: { threshold: "0.5", ...metadata } };
-    const [reading] = await triggers.read("shop", [trigger], cooldown, never);
+    const [reading] = await triggers.read({ namespace: "shop", triggers: [trigger], cooldown: cooldown * 1000 }, never);
     return reading;
   }
 

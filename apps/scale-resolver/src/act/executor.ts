@@ -14,6 +14,7 @@ import type { PathSlices } from "./path-slices.ts";
 import type { RouteSwitch } from "./routes/route-switch.ts";
 import type { ScaledObjects } from "./scaled-objects.ts";
 import type { Scales } from "./scales.ts";
+import { wakeWorkload } from "./wake-workload.ts";
 
 export interface ExecutorOptions {
   readonly path: PathSlices;
@@ -63,9 +64,6 @@ export interface Outcome {
   readonly error?: Error;
 }
 
-/** How long the call that wakes a workload may take, in milliseconds. */
-const WAKE_DEADLINE = 5000;
-
 /** Does what was decided. Everything here may be done twice. */
 export class Executor {
   readonly #options: ExecutorOptions;
@@ -82,10 +80,7 @@ export class Executor {
     // The path follows the resolver's replicas whatever else fails: a wake that is refused must not keep requests on one that leaves.
     const kept = await this.#attempt(context, () => this.#keep(work, done ? decision.after : decision.before, context));
     const { restoreWorkload } = this.#options;
-    const given = await this.#attempt(
-      context,
-      async () => former && restoreWorkload.run(binding.namespace, former, context),
-    );
+    const given = await this.#attempt(context, async () => former && restoreWorkload.run(former, context));
     // Who failed to wake a workload may have scaled it up all the same.
     const state = acted.error ? "Wake" : done ? decision.after : decision.before;
     const settled = await this.#attempt(context, () => this.#settle(work, state, context));
@@ -132,7 +127,6 @@ export class Executor {
         return this.#sleep(work, context);
       case "wake":
         await this.#wake(work, context);
-        await this.#resume(work, context);
         return true;
       case "move":
         // Whoever woke it, its autoscaler has work again.
@@ -172,22 +166,30 @@ export class Executor {
     await path.leave(namespace, service, { signal });
   }
 
-  /** Whoever holds requests wakes the workload as well. If that is this replica, one call is enough. */
-  async #wake({ binding, since, decision }: Work, { signal }: ReconcileContext): Promise<void> {
-    const { scales, hasWoken, woken } = this.#options;
-    const { namespace, service, target, minReplicas } = binding;
-    if (await hasWoken(namespace, target, since)) return;
-    const outcome = await scales.wake(namespace, target, minReplicas, { signal, deadline: WAKE_DEADLINE });
-    if (outcome === "woken" && decision.reason === "RequestHeld") woken(serviceKey(namespace, service));
+  /** The replica that holds requests wakes the workload as well. If that is this one, its call is enough. */
+  async #wake(work: Work, context: ReconcileContext): Promise<void> {
+    const { binding, since, decision } = work;
+    const { hasWoken, woken } = this.#options;
+    const { namespace, service, target } = binding;
+    if (await hasWoken(namespace, target, since)) return this.#resume(work, context);
+    const onScaled = (outcome: string) => {
+      if (outcome === "woken" && decision.reason === "RequestHeld") woken(serviceKey(namespace, service));
+    };
+    await wakeWorkload(this.#options, binding, { signal: context.signal, onScaled });
+    await this.#resumed(work, context);
   }
 
   /** What is named now is resumed even if nothing is on record: the original may have paused it. */
   async #resume(work: Work, context: ReconcileContext): Promise<void> {
+    const { namespace, autoscaler } = work.binding;
+    if (autoscaler) await this.#options.autoscalers.resume(namespace, autoscaler, { signal: context.signal });
+    await this.#resumed(work, context);
+  }
+
+  /** The autoscaler that is named now is not paused; neither may be the one on record, if that is another. */
+  async #resumed(work: Work, context: ReconcileContext): Promise<void> {
     const { object, binding, pauses } = work;
-    const { namespace, autoscaler } = binding;
-    const { signal } = context;
-    if (autoscaler) await this.#options.autoscalers.resume(namespace, autoscaler, { signal });
-    if (pauses.of(object) === scaledObjectOf(autoscaler)) pauses.strike(object);
+    if (pauses.of(object) === scaledObjectOf(binding.autoscaler)) pauses.strike(object);
     else await this.#pause(work, null, context);
   }
 

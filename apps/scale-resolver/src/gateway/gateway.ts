@@ -65,18 +65,17 @@ export function gateway(options: GatewayOptions): Gateway {
     clock,
     random,
     log,
-    onScaled: (key, { outcome }) => {
+    onScaled: (key, outcome) => {
       wakeTimer.scaled(key, outcome);
       table.operatorCalls.inc({ error: outcome === "failed" ? "failed" : "" });
       changed(key);
     },
   });
   const wake = (key: string) => {
-    const binding = view.binding(key) ?? view.bindings.formerOf(key);
-    if (!binding) return;
-    const { namespace, target, minReplicas: to, autoscaler } = binding;
+    const workload = view.binding(key) ?? view.bindings.formerOf(key);
+    if (!workload) return;
     wakeTimer.begin(key);
-    waker.wake({ key, namespace, target, to, autoscaler, needed: () => gate.activity(key).pending > 0 });
+    waker.wake({ key, workload, needed: () => gate.activity(key).pending > 0 });
   };
   const gate: Gate = new Gate({
     host: settings.listenHost ?? "::",

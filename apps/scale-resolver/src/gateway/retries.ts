@@ -24,8 +24,6 @@ export interface RetriedTask {
 export interface Terms {
   /** Milliseconds. */
   readonly deadline: number;
-  /** When the first of those who wait asked for it, by the monotonic clock. */
-  readonly asked: number;
 }
 
 export interface RetriesOptions {
@@ -117,7 +115,7 @@ export class Retries {
     let deadline = DEADLINE.first;
     for (let attempt = 0; ; attempt++) {
       try {
-        const changed = await running.task.attempt({ deadline, asked });
+        const changed = await running.task.attempt({ deadline });
         if (told.size > 0) log.info({ key, milliseconds: clock.monotonic() - asked }, "what was undone is done");
         return changed ? "changed" : "same";
       } catch (error) {

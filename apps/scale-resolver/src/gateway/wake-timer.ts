@@ -52,7 +52,7 @@ export class WakeTimer {
   }
 
   /** What came of a call that scales. One that failed is followed by another. */
-  scaled(key: string, outcome: Scaled["outcome"]): void {
+  scaled(key: string, outcome: Scaled): void {
     if (outcome === "woken") this.count(key);
     const running = this.#running.get(key);
     if (!running || running.scaled !== undefined || outcome === "failed") return;

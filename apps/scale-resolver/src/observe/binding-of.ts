@@ -2,6 +2,8 @@ import { durationMilliseconds, type ElastiService } from "@evenkeel/api";
 import type { Binding, HoldPolicy, MadeScaledObject, ProbeRule, RouteRef, TargetRef } from "../binding.ts";
 import { ProbeRules } from "../gateway/gate/probe-rules.ts";
 
+const DEFAULT_COOLDOWN_SECONDS = 900;
+const DEFAULT_QUIET_SECONDS = 15;
 const DEFAULT_TIMEOUT = 600_000;
 const DEFAULT_MAX_PENDING = 10_000;
 const DEFAULT_MAX_PENDING_BYTES = 256 * 2 ** 20;
@@ -21,6 +23,12 @@ export function bindingOf({ metadata, spec }: ElastiService): Binding | undefine
     service,
     target: targetOf(scaleTargetRef),
     minReplicas: spec.minTargetReplicas ?? 1,
+    // 0 means the default, as for KubeElasti.
+    cooldown: (spec.cooldownPeriod || DEFAULT_COOLDOWN_SECONDS) * 1000,
+    quiet: (spec.quietPeriod ?? DEFAULT_QUIET_SECONDS) * 1000,
+    triggers: spec.triggers ?? [],
+    enabledPeriod: spec.enabledPeriod ?? null,
+    dryRun: spec.dryRun ?? false,
     autoscaler: spec.autoscaler ? { type: spec.autoscaler.type, name: spec.autoscaler.name } : null,
     scaledObject: scaledObjectOf(spec.autoscaler),
     hold: holdOf(spec.hold),

@@ -9,7 +9,6 @@ import { salvage } from "./salvage.ts";
 export type Understood =
   | {
       readonly kind: "service";
-      readonly object: ElastiService;
       readonly binding: Binding;
       /** Set if this is not what the spec says, since that cannot be understood: one sentence that says why, and what is in force. */
       readonly fault?: string;
@@ -112,7 +111,7 @@ function understand(object: StoredElastiService, before: Binding | undefined): U
   const parsed = parseElastiService(object);
   if (!parsed.ok) return { kind: "invalid", errors: parsed.errors };
   const { generation } = object.metadata;
-  if (before && before.generation === generation) return { kind: "service", object: parsed.value, binding: before };
+  if (before && before.generation === generation) return { kind: "service", binding: before };
   return serviceOf(parsed.value) ?? { kind: "selection", object: parsed.value };
 }
 
@@ -128,7 +127,7 @@ function salvaged(object: StoredElastiService): (Understood & { readonly kind: "
 
 function serviceOf(object: ElastiService): (Understood & { readonly kind: "service" }) | undefined {
   const binding = bindingOf(object);
-  return binding && { kind: "service", object, binding };
+  return binding && { kind: "service", binding };
 }
 
 function keyOfService({ namespace, service }: Binding): string {

@@ -1,8 +1,7 @@
-import { durationMilliseconds, type ElastiService } from "@evenkeel/api";
+import { durationMilliseconds } from "@evenkeel/api";
+import type { EnabledPeriod } from "../binding.ts";
 import { CronFault, CronSchedule } from "./cron.ts";
 import { wallStretches } from "./wall-clock.ts";
-
-export type EnabledPeriod = NonNullable<ElastiService["spec"]["enabledPeriod"]>;
 
 /** Characters of a duration. */
 const LONGEST_DURATION = 64;

@@ -1,4 +1,3 @@
-import type { ElastiService } from "@evenkeel/api";
 import type { Service } from "@evenkeel/kube";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
@@ -39,9 +38,8 @@ function observe(subject: Partial<Subject>, options: Partial<ObserverOptions> = 
     settle: 2000,
     ...options,
   });
-  const elastiService = { spec: { cooldownPeriod: 900 } } as ElastiService;
   const rest = { fault: undefined, memory: undefined, joined: false };
-  return observer.observe({ object, elastiService, binding: checkout, ...rest, ...subject }, never);
+  return observer.observe({ object, binding: checkout, ...rest, ...subject }, never);
 }
 
 describe("from when a cooldown counts", () => {

@@ -1,4 +1,3 @@
-import type { ElastiService } from "@evenkeel/api";
 import type { Service } from "@evenkeel/kube";
 import { type Clock, explain } from "@evenkeel/runtime";
 import { type Binding, serviceKey, type TargetRef } from "../binding.ts";
@@ -14,7 +13,7 @@ export interface ObserverOptions {
   readonly view: Pick<ClusterView, "services" | "pods">;
   /** What the workload is set to. */
   readonly replicas: (namespace: string, target: TargetRef, signal: AbortSignal) => Promise<number>;
-  readonly triggers: (elastiService: ElastiService, signal: AbortSignal) => Promise<readonly TriggerReading[]>;
+  readonly triggers: (binding: Binding, signal: AbortSignal) => Promise<readonly TriggerReading[]>;
   /** Of all replicas of the resolver together; null while one of them is not heard of. */
   readonly activity: (key: string) => Promise<Activity | null>;
   /** Why the original must be taken for running; undefined if it does not run. */
@@ -34,7 +33,6 @@ export interface ObserverOptions {
 
 export interface Subject {
   readonly object: StoredElastiService;
-  readonly elastiService: ElastiService;
   readonly binding: Binding;
   /** Why what is in force is not what the spec says. */
   readonly fault: string | undefined;
@@ -42,9 +40,6 @@ export interface Subject {
   /** Whether the resolver's own EndpointSlices are there. */
   readonly joined: boolean;
 }
-
-const DEFAULT_QUIET_SECONDS = 15;
-const DEFAULT_COOLDOWN_SECONDS = 900;
 
 /** Looks at one service and writes down all that its next state depends on. What is not needed is not asked for. */
 export class Observer {
@@ -56,9 +51,8 @@ export class Observer {
 
   async observe(subject: Subject, signal: AbortSignal): Promise<ServiceSnapshot> {
     const { view, clock, settle, drainPrepared } = this.#options;
-    const { object, elastiService, binding, fault: specFault, memory, joined } = subject;
+    const { object, binding, fault: specFault, memory, joined } = subject;
     const { namespace, name, generation, service: serviceName } = binding;
-    const { spec } = elastiService;
     const key = serviceKey(namespace, serviceName);
     const service = view.services.get(key);
     const pods = service ? view.pods(key) : null;
@@ -71,7 +65,7 @@ export class Observer {
     const original = await this.#options.original(signal);
     // A pod that leaves is not kept waiting by a metric server.
     const asksTriggers = stage.state === "Zero" || (pods !== null && pods.ready > 0 && stage.state !== "Wake");
-    const triggers = asksTriggers ? await this.#options.triggers(elastiService, signal) : [];
+    const triggers = asksTriggers ? await this.#options.triggers(binding, signal) : [];
     const provenAt = await this.#provenAt(subject, stage, service, pods, signal);
     const activity = await this.#options.activity(key);
     const now = clock.now();
@@ -83,11 +77,11 @@ export class Observer {
       service: serviceName,
       policy: {
         minReplicas: binding.minReplicas,
-        cooldown: (spec.cooldownPeriod || DEFAULT_COOLDOWN_SECONDS) * 1000,
-        quiet: (spec.quietPeriod ?? DEFAULT_QUIET_SECONDS) * 1000,
+        cooldown: binding.cooldown,
+        quiet: binding.quiet,
         settle,
       },
-      dryRun: spec.dryRun ?? false,
+      dryRun: binding.dryRun,
       ...(specFault === undefined ? {} : { specFault }),
       blocked: blockageOf(object, service, original),
       stage,
@@ -97,7 +91,7 @@ export class Observer {
       path: { joined, ...this.#reach(key, service), provenAt },
       activity,
       triggers,
-      ...periodOf(spec.enabledPeriod, now),
+      ...periodOf(binding.enabledPeriod, now),
       drainPrepared: drainPrepared(namespace, serviceName),
       createdAt: idleness.createdAt,
       idleSince: idleSince(idleness, triggers, now),
@@ -144,7 +138,7 @@ function isFallingAsleep(stage: Stage | undefined): boolean {
 }
 
 function periodOf(
-  period: ElastiService["spec"]["enabledPeriod"],
+  period: Binding["enabledPeriod"],
   now: number,
 ): Pick<ServiceSnapshot, "withinPeriod" | "periodFault"> {
   if (!period) return { withinPeriod: true };

@@ -1,5 +1,6 @@
 import type { Path, Pods, ServiceSnapshot } from "../decide/snapshot.ts";
 import type { Stage, State } from "../decide/state.ts";
+import type { Action } from "../decide/state-decider.ts";
 
 /** What the leader remembers of one service. It is lost with the term, and found again from what the cluster shows. */
 export interface Memory {
@@ -39,6 +40,12 @@ export function stageAfter(
     purpose: reason === "Idle" ? "sleep" : "safety",
     requests: activity?.requests ?? null,
   };
+}
+
+/** What the workload is set to once a decision has been carried out. A wake changes 0 replicas alone, so it never lowers them. */
+export function replicasAfter({ replicas, policy }: ServiceSnapshot, action: Action): number | null {
+  if (action === "sleep") return 0;
+  return action === "wake" ? Math.max(replicas ?? 0, policy.minReplicas) : replicas;
 }
 
 /** The services' memories, by key of their ElastiService. */

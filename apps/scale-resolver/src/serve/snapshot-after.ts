@@ -1,5 +1,6 @@
 import type { Path, ServiceSnapshot } from "../decide/snapshot.ts";
 import type { Action } from "../decide/state-decider.ts";
+import { replicasAfter } from "../observe/stages.ts";
 import type { ShownTurn } from "./board.ts";
 
 /** The world as a turn left it: what a preview starts from, which is not what the turn itself started from. */
@@ -10,15 +11,10 @@ export function snapshotAfter({ snapshot, decision, stage }: ShownTurn, now: num
     ...snapshot,
     at: new Date(now).toISOString(),
     stage,
-    replicas: replicasAfter(action, snapshot),
+    replicas: replicasAfter(snapshot, action),
     path: pathAfter(action, snapshot.path),
     idleSince: action === "wake" ? stage.since : snapshot.idleSince,
   };
-}
-
-function replicasAfter(action: Action, { replicas, policy }: ServiceSnapshot): number | null {
-  if (action === "sleep") return 0;
-  return action === "wake" ? Math.max(replicas ?? 0, policy.minReplicas) : replicas;
 }
 
 function pathAfter(action: Action, path: Path): Path {

@@ -7,6 +7,7 @@ import { Scales } from "../act/scales.ts";
 import { wakeOnDemand } from "./wake-on-demand.ts";
 
 const binding = {
+  namespace: "shop",
   target: { apiVersion: "apps/v1", kind: "Deployment", name: "checkout" },
   minReplicas: 2,
   autoscaler: { type: "keda", name: "checkout" },

@@ -73,6 +73,11 @@ export const checkout: Binding = {
   service: "checkout",
   target: { apiVersion: "apps/v1", kind: "Deployment", name: "checkout" },
   minReplicas: 1,
+  cooldown: 900_000,
+  quiet: 15_000,
+  triggers: [],
+  enabledPeriod: null,
+  dryRun: false,
   autoscaler: null,
   scaledObject: null,
   hold: {

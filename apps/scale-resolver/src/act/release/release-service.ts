@@ -1,24 +1,20 @@
 import { hasFinalizer, type ReconcileContext, removeFinalizer, type Resource, type Result } from "@evenkeel/kube";
-import { type Clock, CodedError } from "@evenkeel/runtime";
+import type { Clock } from "@evenkeel/runtime";
 import { type Binding, serviceKey } from "../../binding.ts";
 import { FINALIZER, type StoredElastiService } from "../../elasti-service-resource.ts";
 import type { Pods } from "../../decide/snapshot.ts";
 import type { Bindings } from "../../observe/bindings.ts";
-import type { Autoscalers } from "../autoscalers.ts";
 import { formerWorkload, type RestoreWorkload, isSameTarget } from "./restore-workload.ts";
 import type { OriginalLeftovers } from "./original-leftovers.ts";
 import type { PathSlices } from "../path-slices.ts";
 import { scaledObjectOf } from "../paused-scaled-objects.ts";
 import type { RouteSwitch } from "../routes/route-switch.ts";
-import type { Scales } from "../scales.ts";
 
 export interface ReleaseServiceOptions {
   readonly elastiServices: Resource<StoredElastiService>;
   readonly bindings: Pick<Bindings, "ownerOf" | "understand">;
   readonly path: PathSlices;
   readonly routes: RouteSwitch;
-  readonly scales: Scales;
-  readonly autoscalers: Autoscalers;
   readonly leftovers: OriginalLeftovers;
   readonly restoreWorkload: RestoreWorkload;
   /** The pods behind a Service, by its key; null while they are unknown. */
@@ -86,7 +82,7 @@ export class ReleaseService {
     }
     if (dryRun && !this.#isHeld(object, binding)) return true;
     const former = formerWorkload(binding, { status, served: undefined, state: status?.state });
-    if (former) await restoreWorkload.run(binding.namespace, former, context);
+    if (former) await restoreWorkload.run(former, context);
     // Before the wake: KEDA keeps the replicas of a pause at none.
     if (status?.pausedScaledObject && !this.#since.has(uid)) {
       await restoreWorkload.resume(binding.namespace, status.pausedScaledObject, context);
@@ -120,14 +116,14 @@ export class ReleaseService {
     context: ReconcileContext,
   ): Promise<void> {
     const { routes, restoreWorkload } = this.#options;
-    const { namespace, service, target, minReplicas, autoscaler } = binding;
+    const { namespace, service } = binding;
     const { signal } = context;
     const paused = status?.pausedScaledObject;
     await routes.leave(namespace, service, [status?.route], { signal, kept: owner.route });
     if (paused && paused !== scaledObjectOf(owner.autoscaler)) await restoreWorkload.resume(namespace, paused, context);
     const former = formerWorkload(binding, { status, served: undefined, state: status?.state });
-    const left = former ?? { target, minReplicas, autoscaler, asleep: paused !== undefined };
-    if (!isSameTarget(left.target, owner.target)) await restoreWorkload.run(namespace, left, context);
+    const left = former ?? { ...binding, asleep: paused !== undefined };
+    if (!isSameTarget(left.target, owner.target)) await restoreWorkload.run(left, context);
   }
 
   /** Whether this program put the workload to sleep, or is in the path. */
@@ -138,24 +134,19 @@ export class ReleaseService {
   /** Whether pods are ready, or nothing can be done about it. */
   async #isAwake(
     { metadata: { uid = "" } }: StoredElastiService,
-    { namespace, service, target, minReplicas, autoscaler }: Binding,
-    { signal, log }: ReconcileContext,
+    binding: Binding,
+    context: ReconcileContext,
   ): Promise<boolean> {
-    const { scales, autoscalers, pods, clock } = this.#options;
+    const { restoreWorkload, pods, clock } = this.#options;
+    const { namespace, service } = binding;
     if ((pods(serviceKey(namespace, service))?.ready ?? 0) > 0) return true;
     const since = this.#since.get(uid) ?? clock.monotonic();
     this.#since.set(uid, since);
-    try {
-      const woken = await scales.wake(namespace, target, minReplicas, { signal });
-      if (woken === "woken") log.info(`${target.kind} ${target.name} is woken, since its ElastiService goes`);
-      if (autoscaler) await autoscalers.resume(namespace, autoscaler, { signal });
-    } catch (error) {
-      if (!(error instanceof CodedError) || error.recovery === "retryable") throw error;
-      log.warn({ error }, "the workload cannot be woken; its ElastiService goes all the same");
-      return true;
-    }
+    if (!(await restoreWorkload.wake(binding, context))) return true;
     if (clock.monotonic() - since < PATIENCE) return false;
-    log.warn(`no pod of ${service} has become ready; its ElastiService goes all the same`);
+    context.log.warn(
+      `no pod of ${service} became ready within ${PATIENCE / 1000} s; its ElastiService is released all the same`,
+    );
     return true;
   }
 }

@@ -22,7 +22,7 @@ describe("the workload that is to be handed back", () => {
 
   test("is the one that the status names, by a process that remembers nothing, with the replicas of today", () => {
     expect(formerWorkload(binding({ minReplicas: 3 }), { ...nothing, status: asleep })).toEqual({
-      ...{ target: target("old"), minReplicas: 3, autoscaler: null, asleep: true },
+      ...{ namespace: "shop", target: target("old"), minReplicas: 3, autoscaler: null, asleep: true },
     });
   });
 
@@ -56,7 +56,13 @@ describe("the workload that is to be handed back", () => {
 });
 
 describe("handing a workload back", () => {
-  const old: FormerWorkload = { target: target("old"), minReplicas: 2, autoscaler: null, asleep: true };
+  const old: FormerWorkload = {
+    namespace: "shop",
+    target: target("old"),
+    minReplicas: 2,
+    autoscaler: null,
+    asleep: true,
+  };
   const done: string[] = [];
   const log = { info: () => undefined, warn: () => undefined };
   const context = { signal: new AbortController().signal, log } as unknown as ReconcileContext;
@@ -77,7 +83,7 @@ describe("handing a workload back", () => {
     });
   const run = (former: FormerWorkload, wake = () => Promise.resolve<"woken" | "awake">("woken")) => {
     done.length = 0;
-    return restoreWorkload(wake).run("shop", former, context);
+    return restoreWorkload(wake).run(former, context);
   };
 
   test("wakes it and resumes its autoscaler", async () => {

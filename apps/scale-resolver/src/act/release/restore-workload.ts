@@ -1,18 +1,12 @@
 import type { ReconcileContext } from "@evenkeel/kube";
 import { CodedError } from "@evenkeel/runtime";
-import type { AutoscalerRef, Binding, TargetRef } from "../../binding.ts";
+import type { Binding, TargetRef } from "../../binding.ts";
 import type { State } from "../../decide/state.ts";
 import type { ElastiServiceStatus } from "../../elasti-service-resource.ts";
-import type { Autoscalers } from "../autoscalers.ts";
-import type { Scales } from "../scales.ts";
+import { wakeWorkload, type Workload, type WorkloadClients } from "../wake-workload.ts";
 
 /** The workload that an ElastiService named before it named another. */
-export interface FormerWorkload {
-  readonly target: TargetRef;
-  /** Replicas to wake it with. */
-  readonly minReplicas: number;
-  /** What was paused with it and has no other work now; null: nothing. */
-  readonly autoscaler: AutoscalerRef | null;
+export interface FormerWorkload extends Workload {
   /** Whether it was last seen at no replicas. One that ran then is its owner's, whatever he has made of it since. */
   readonly asleep: boolean;
 }
@@ -31,6 +25,7 @@ export function formerWorkload(binding: Binding, { status, served, state }: Past
   if (!target || isSameTarget(target, binding.target)) return undefined;
   const autoscaler = served?.autoscaler ?? null;
   return {
+    namespace: binding.namespace,
     target,
     minReplicas: served?.minReplicas ?? binding.minReplicas,
     autoscaler: autoscaler?.name === binding.autoscaler?.name ? null : autoscaler,
@@ -42,53 +37,53 @@ export function isSameTarget(one: TargetRef, other: TargetRef): boolean {
   return one.apiVersion === other.apiVersion && one.kind === other.kind && one.name === other.name;
 }
 
-export interface RestoreWorkloadOptions {
-  readonly scales: Pick<Scales, "wake">;
-  readonly autoscalers: Pick<Autoscalers, "resume">;
-}
-
-/** How long the call that wakes a workload may take, in milliseconds. */
-const DEADLINE = 5000;
-
-/** Leaves what is not looked after any more as it was found: a workload that sleeps has nobody left who would wake it. */
+/** Puts back what is no longer managed: nothing else would wake a workload that sleeps, or resume an autoscaler that is paused. */
 export class RestoreWorkload {
-  readonly #options: RestoreWorkloadOptions;
+  readonly #clients: WorkloadClients;
 
-  constructor(options: RestoreWorkloadOptions) {
-    this.#options = options;
+  constructor(clients: WorkloadClients) {
+    this.#clients = clients;
   }
 
-  /** Fails if it may succeed later. */
-  async run(namespace: string, former: FormerWorkload, { signal, log }: ReconcileContext): Promise<void> {
-    const { scales, autoscalers } = this.#options;
-    const { target, minReplicas, autoscaler, asleep } = former;
-    if (!asleep) return;
-    try {
-      const woken = await scales.wake(namespace, target, minReplicas, { signal, deadline: DEADLINE });
-      if (woken === "woken") log.info(`${target.kind} ${target.name} is woken, since its ElastiService names another`);
-      if (autoscaler) await autoscalers.resume(namespace, autoscaler, { signal });
-    } catch (error) {
-      if (isRetryable(error)) throw error;
-      log.warn({ error }, "a workload that is not looked after any more cannot be woken");
-    }
+  /** Wakes a workload that an ElastiService no longer names, if it was asleep. Rejects if a retry may succeed. */
+  async run(former: FormerWorkload, context: ReconcileContext): Promise<void> {
+    if (former.asleep) await this.wake(former, context);
   }
 
-  /** Resumes a ScaledObject that has no reason to be paused any more. Fails if it may succeed later. */
-  async resume(namespace: string, scaledObject: string, { signal, log }: ReconcileContext): Promise<void> {
-    try {
-      const resumed = await this.#options.autoscalers.resume(
-        namespace,
-        { type: "keda", name: scaledObject },
-        { signal },
-      );
-      if (resumed === "resumed") log.info(`the ScaledObject ${scaledObject} is resumed: no sleep needs it paused`);
-    } catch (error) {
-      if (isRetryable(error)) throw error;
-      log.warn({ error }, "a ScaledObject that has no reason to be paused any more cannot be resumed");
-    }
+  /** Wakes a workload; false if that will never succeed, which is logged. Rejects if a retry may succeed. */
+  async wake(workload: Workload, { signal, log }: ReconcileContext): Promise<boolean> {
+    const { kind, name } = workload.target;
+    return unlessTerminal(log, `could not wake ${kind} ${name}, which is no longer managed`, async () => {
+      const outcome = await wakeWorkload(this.#clients, workload, { signal });
+      if (outcome === "woken") log.info(`woke ${kind} ${name}, which is no longer managed`);
+    });
+  }
+
+  /** Resumes a ScaledObject that no sleeping workload needs paused. Rejects if a retry may succeed. */
+  async resume(namespace: string, name: string, { signal, log }: ReconcileContext): Promise<void> {
+    await unlessTerminal(
+      log,
+      `could not resume ScaledObject ${name}, which no sleeping workload needs paused`,
+      async () => {
+        const resumed = await this.#clients.autoscalers.resume(namespace, { type: "keda", name }, { signal });
+        if (resumed === "resumed") log.info(`resumed ScaledObject ${name}: no sleeping workload needs it paused`);
+      },
+    );
   }
 }
 
-function isRetryable(error: unknown): boolean {
-  return !(error instanceof CodedError) || error.recovery === "retryable";
+/** Whether it was done. An error that no retry mends is logged; any other rejects. */
+async function unlessTerminal(
+  log: ReconcileContext["log"],
+  failed: string,
+  task: () => Promise<void>,
+): Promise<boolean> {
+  try {
+    await task();
+    return true;
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.recovery === "retryable") throw error;
+    log.warn({ error }, failed);
+    return false;
+  }
 }

@@ -1,7 +1,6 @@
-import { type ElastiService, parsePrometheusTrigger } from "@evenkeel/api";
+import { parsePrometheusTrigger } from "@evenkeel/api";
 import { bounded, headerFault, parseAddress, type ServerAddress } from "@evenkeel/prometheus";
-
-export type Trigger = NonNullable<ElastiService["spec"]["triggers"]>[number];
+import type { Trigger } from "../../binding.ts";
 
 /** What a trigger of type prometheus asks, checked and with every default filled in. */
 export interface PrometheusTrigger {

@@ -102,7 +102,7 @@ describe("a trigger of type prometheus", () => {
 
   async function read(metadata: unknown, from = triggers, cooldown = 900): Promise<TriggerReading> {
     const trigger = { type: "prometheus" as const, metadata: metadata as Record<string, unknown> };
-    const [reading] = await from.read("shop", [trigger], cooldown, never);
+    const [reading] = await from.read({ namespace: "shop", triggers: [trigger], cooldown: cooldown * 1000 }, never);
     if (!reading) throw new Error("there is no reading");
     return reading;
   }
@@ -392,7 +392,7 @@ describe("a trigger of type prometheus", () => {
       });
       const leaving = new AbortController();
       const trigger = { type: "prometheus" as const, metadata: metadataOf() };
-      const first = triggers.read("shop", [trigger], 900, leaving.signal);
+      const first = triggers.read({ namespace: "shop", triggers: [trigger], cooldown: 900_000 }, leaving.signal);
       await begun;
       const second = read(metadataOf());
       leaving.abort(new Error("the term is over"));
@@ -414,12 +414,11 @@ describe("a trigger of type prometheus", () => {
 
   test("is one of several, each with its reading in its place", async () => {
     server.replies.set("load", vector("0")).set("jobs", vector("7"));
-    const readings = await triggers.read(
-      "shop",
-      ["jobs", "load", "gone"].map((query) => ({ type: "prometheus", metadata: metadataOf({ query }) })),
-      900,
-      never,
-    );
+    const all = ["jobs", "load", "gone"].map((query) => ({
+      type: "prometheus" as const,
+      metadata: metadataOf({ query }),
+    }));
+    const readings = await triggers.read({ namespace: "shop", triggers: all, cooldown: 900_000 }, never);
     expect(readings.map(({ trigger, verdict }) => `${trigger} ${verdict}`)).toEqual([
       "prometheus jobs busy",
       "prometheus load idle",
@@ -430,18 +429,23 @@ describe("a trigger of type prometheus", () => {
   test("is not read if there are more than 32, and then something is unknown", async () => {
     server.replies.set("load", vector("0"));
     const all = Array.from({ length: 33 }, () => ({ type: "prometheus" as const, metadata: metadataOf() }));
-    const readings = await triggers.read("shop", all, 900, never);
+    const readings = await triggers.read({ namespace: "shop", triggers: all, cooldown: 900_000 }, never);
     expect(readings).toHaveLength(33);
     expect(readings.at(-1)).toMatchObject({ verdict: "unknown", message: expect.stringContaining("33 triggers") });
   });
 
   test("gives no reading where there is none", async () => {
-    expect(await triggers.read("shop", undefined, 900, never)).toEqual([]);
+    expect(await triggers.read({ namespace: "shop", triggers: [], cooldown: 900_000 }, never)).toEqual([]);
   });
 
   test("asks nobody for a signal that has aborted, or once it is stopped", async () => {
     const trigger = { type: "prometheus" as const, metadata: metadataOf() };
-    await expect(triggers.read("shop", [trigger], 900, AbortSignal.abort(new Error("over")))).rejects.toThrow("over");
+    await expect(
+      triggers.read(
+        { namespace: "shop", triggers: [trigger], cooldown: 900_000 },
+        AbortSignal.abort(new Error("over")),
+      ),
+    ).rejects.toThrow("over");
     expect(server.asked).toEqual([]);
     await triggers.stop();
     await clock.advance(15_000);

@@ -1,9 +1,9 @@
-import type { ElastiService } from "@evenkeel/api";
 import { bounded, PrometheusClient } from "@evenkeel/prometheus";
 import type { Clock, Component, Logger } from "@evenkeel/runtime";
+import type { Binding, Trigger } from "../../binding.ts";
 import type { TriggerReading } from "../../decide/snapshot.ts";
 import { advice } from "./advice.ts";
-import { nameOf, type PrometheusTrigger, prometheusTrigger, type Trigger } from "./prometheus-trigger.ts";
+import { nameOf, type PrometheusTrigger, prometheusTrigger } from "./prometheus-trigger.ts";
 import { SharedAnswers } from "./shared-answers.ts";
 import { singleValue, type SingleValue } from "./single-value.ts";
 
@@ -43,21 +43,17 @@ export class Triggers implements Component {
   }
 
   /**
-   * One reading a trigger, in their order. `cooldownSeconds` is above 0. A server is asked each question once in
-   * half of `interval`, whoever asks it. Rejects only with the signal's reason.
+   * One reading a trigger, in their order. A server is asked each question once in half of `interval`, whoever asks it. Rejects only with the signal's reason.
    */
   async read(
-    namespace: string,
-    triggers: ElastiService["spec"]["triggers"],
-    cooldownSeconds: number,
+    { namespace, triggers, cooldown }: Pick<Binding, "namespace" | "triggers" | "cooldown">,
     signal: AbortSignal,
   ): Promise<readonly TriggerReading[]> {
-    const all = triggers ?? [];
     const readings = await Promise.all(
-      all.slice(0, MOST_TRIGGERS).map((trigger) => this.#read(namespace, trigger, cooldownSeconds, signal)),
+      triggers.slice(0, MOST_TRIGGERS).map((trigger) => this.#read(namespace, trigger, cooldown / 1000, signal)),
     );
-    if (all.length <= MOST_TRIGGERS) return readings;
-    const message = `${all.length} triggers are more than the ${MOST_TRIGGERS} that are read`;
+    if (triggers.length <= MOST_TRIGGERS) return readings;
+    const message = `${triggers.length} triggers are more than the ${MOST_TRIGGERS} that are read`;
     return [...readings, { trigger: "the rest", ...unknown(message) }];
   }
 
