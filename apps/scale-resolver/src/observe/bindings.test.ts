@@ -38,7 +38,7 @@ function bindingsAfter(...objects: readonly StoredElastiService[]) {
 test("a binding is the same object while the spec is, so that what it has compiled is kept", () => {
   const first = elastiService(GOOD);
   const { bindings, store } = bindingsAfter(first);
-  const { generation } = first.metadata;
+  const { generation = 0 } = first.metadata;
   const touched = elastiService(GOOD, { status: RECORDED, metadata: { generation } });
   const edited = elastiService({ ...GOOD, minTargetReplicas: 5 });
   const bindingOf = (object: StoredElastiService) => {
