@@ -37,6 +37,9 @@ const boundaries = (depConstraints, allow = []) => ({
 /** Tools show, measure and drive the services, which nobody else imports. */
 const apps = readdirSync(new URL("apps", import.meta.url)).flatMap((app) => [`@evenkeel/${app}`, `@evenkeel/${app}/*`]);
 
+/** The rights in a service's chart, which the command line checks. */
+const rules = "../../../../charts/**/files/rules.json";
+
 /** What would make a decision depend on more than its snapshot. */
 const impure = ["process", "fetch", "setTimeout", "setInterval", "setImmediate", "performance", "crypto"];
 
@@ -88,7 +91,7 @@ export default tseslint.config(
       ],
     },
   },
-  { files: ["tools/**/*.ts"], rules: { ...boundaries(layers, apps), "no-console": "off" } },
+  { files: ["tools/**/*.ts"], rules: { ...boundaries(layers, [...apps, rules]), "no-console": "off" } },
   { files: ["tools/demo/src/page/*.js"], languageOptions: { globals: globals.browser } },
   { files: ["**/*.mjs"], languageOptions: { globals: globals.node } },
 );

@@ -4,7 +4,7 @@ import type { Registration } from "../src/index.ts";
 /** The fixture service as the command line would know it, if it were a product. */
 export const ballastRegistration: Registration = {
   name: "ballast",
-  definition: () => Promise.resolve(ballast),
+  decider: () => Promise.resolve(ballast.decider),
   place: { namespace: "harbour", service: "ballast", port: "8080" },
   serviceAccount: "ballast",
   kinds: [{ group: "harbour.test", version: "v1", kind: "Tank", plural: "tanks", scope: "Cluster" }],

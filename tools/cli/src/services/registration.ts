@@ -43,8 +43,8 @@ export interface WhatIf<T extends SettingsTable = SettingsTable> {
 /** All that this program knows about a service. */
 export interface Registration {
   readonly name: string;
-  /** The decider for `replay`. It is loaded only then, because a service is large. */
-  readonly definition: () => Promise<{ readonly version: string; readonly decider: Decider }>;
+  /** For `replay`, which alone loads it. Only the rules of the service are imported, so that the program needs none of its libraries. */
+  readonly decider: () => Promise<Decider>;
   /** Where its chart installs it by default. */
   readonly place: ServicePlace;
   readonly serviceAccount: string;

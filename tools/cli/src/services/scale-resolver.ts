@@ -11,7 +11,7 @@ const name = "scale-resolver";
 
 export const scaleResolverRegistration: Registration = {
   name,
-  definition: async () => (await import("@evenkeel/scale-resolver")).scaleResolver,
+  decider: async () => (await import("@evenkeel/scale-resolver/decide")).stateDecider,
   place: { namespace: "evenkeel-system", service: name, port: "8080" },
   serviceAccount: name,
   kinds: [ELASTI_SERVICE],

@@ -10,7 +10,7 @@ const name = "weight-rebalancer";
 
 export const weightRebalancerRegistration: Registration = {
   name,
-  definition: async () => (await import("@evenkeel/weight-rebalancer")).weightRebalancer,
+  decider: async () => (await import("@evenkeel/weight-rebalancer/decide")).weightDecider,
   place: { namespace: "evenkeel-system", service: name, port: "8080" },
   serviceAccount: name,
   kinds: [REBALANCE],

@@ -20,7 +20,7 @@ const decider: Decider<Level, "hold", "Calm", number> = {
 /** A service for tests that need one and no process behind it. */
 export const tankKeeper: Registration = {
   name: "tank-keeper",
-  definition: () => Promise.resolve({ version: "2.0.0", decider }),
+  decider: () => Promise.resolve(decider),
   place: { namespace: "harbour", service: "tank-keeper", port: "8080" },
   serviceAccount: "tank-keeper",
   kinds: [

@@ -17,15 +17,14 @@ export const replay = defineVerb({
   ],
   settings: outputSettings,
   words: { least: 1, most: 1 },
-  run: async ({ screen, registrations, input }, { output }, words) => {
+  run: async ({ screen, registrations, input, version }, { output }, words) => {
     const [file = ""] = words;
     const text = await (file === "-" ? whole(input()) : readFile(file, "utf8")).catch((cause: unknown) => {
       throw new WrongUsage({ fault: `cannot read ${file}: ${explain(cause)}` });
     });
     const registration = registrationOf(file, text, registrations);
     const recording = parseRecording(file, text, registration.name);
-    const { version, decider } = await registration.definition();
-    const { same, verdict } = decideAgain(decider, recording);
+    const { same, verdict } = decideAgain(await registration.decider(), recording);
     const { decision } = recording;
     const versions = { recordedBy: recording.version, decidedBy: version };
     if (output === "json") {
