@@ -15,8 +15,9 @@ import { writesContract } from "./contract/writes.contract.ts";
 export type { KubeHarness } from "./contract/world.ts";
 
 /**
- * What services rely on of a Kubernetes API, as cases for jest: registered once for each implementation, which `start` brings up. The
- * cases use the client alone, so that whatever speaks HTTP can be held to them; each lives in a namespace of its own.
+ * What services rely on of a Kubernetes API, as cases for jest: registered once for each implementation, which `start`
+ * brings up. The cases use the client alone, so that whatever speaks HTTP can be held to them; each lives in a
+ * namespace of its own.
  */
 export function kubeContract(implementation: string, start: () => Promise<KubeHarness>): void {
   const world = new World(start);

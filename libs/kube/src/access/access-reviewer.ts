@@ -1,7 +1,7 @@
 import type { KubeClient } from "../wire/client.ts";
 import { subjectAccessReviews, tokenReviews } from "../objects/resource-types.ts";
 
-/** What somebody wants to do something to, as RBAC names it. */
+/** The object of a request, as RBAC names it. */
 export interface ReviewedObject {
   /** Empty for the core group. */
   readonly group: string;
@@ -12,15 +12,15 @@ export interface ReviewedObject {
   readonly name?: string;
 }
 
-/** `user` is absent when the token is nobody's. */
+/** `user` is absent if the token is not valid. */
 export type Review =
   | { readonly allowed: true; readonly user: string }
   | { readonly allowed: false; readonly user?: undefined }
   | { readonly allowed: false; readonly user: string };
 
 /**
- * Asks the API server who holds a token (TokenReview) and whether they may do something (SubjectAccessReview). It needs the right to
- * create both, as the role `system:auth-delegator` has it.
+ * Asks the API server for the user of a token (TokenReview), and whether the user may do something
+ * (SubjectAccessReview). It needs the right to create both, which the role `system:auth-delegator` grants.
  */
 export class AccessReviewer {
   readonly #kube: Pick<KubeClient, "resource">;
@@ -29,7 +29,7 @@ export class AccessReviewer {
     this.#kube = kube;
   }
 
-  /** Rejects when the API server cannot be asked: nothing is allowed by default. */
+  /** Rejects if the API server does not respond: nothing is allowed by default. */
   async authorize(token: string, verb: string, object: ReviewedObject, signal: AbortSignal): Promise<Review> {
     const reviewed = await this.#kube.resource(tokenReviews).create({ metadata: {}, spec: { token } }, { signal });
     const { authenticated = false, user: { username = "", uid, groups, extra } = {} } = reviewed.status ?? {};

@@ -2,8 +2,8 @@ import type { KubeObject } from "../objects/object.ts";
 import type { ReadStore, Subscriber } from "./store.ts";
 
 /**
- * Several stores as one, for a service that watches some namespaces and may not list the others. The stores must not share keys; one
- * a namespace never do.
+ * Several stores as one, for a service that watches some namespaces and may not list the others. The stores must not
+ * share keys, which is so with one store per namespace.
  */
 export function joinStores<T extends KubeObject, Index extends string = never>(
   stores: readonly ReadStore<T, Index>[],

@@ -8,29 +8,29 @@ export interface ListPagerOptions<T extends KubeObject> {
   readonly resource: Resource<T>;
   readonly selection: Selection;
   readonly signal: AbortSignal;
-  /** Objects a page. */
+  /** Objects per page. */
   readonly pageSize: number;
   readonly slice: TimeSlice;
   /**
-   * The list may not be older: a version that was seen, `"0"` for whatever the server has at hand, `""` for the newest.
+   * The list may not be older than this: a version, `"0"` for whatever the server's cache has, `""` for the newest.
    */
   readonly notOlderThan: string;
-  /** A new draft for each try. */
+  /** A new draft for each attempt. */
   readonly draft: () => StoreDraft<T>;
 }
 
 export interface Listing<T extends KubeObject> {
   readonly draft: StoreDraft<T>;
-  /** A watch from here misses nothing. */
+  /** A watch from this version misses nothing. */
   readonly resourceVersion: string;
 }
 
-/** A limit that is none. */
+/** No limit. */
 const EVERYTHING = 0;
 
 /**
- * Lists everything, page by page, into a draft. The server's cache is asked first; if it has forgotten the version or
- * not seen it yet, its storage is; and if pages expire faster than they can be read, everything at once.
+ * Lists everything, page by page, into a draft: first from the server's cache; if that does not have the version, from
+ * its storage; and if pages expire faster than they can be read, in one page.
  */
 export async function listAll<T extends KubeObject>(options: ListPagerOptions<T>): Promise<Listing<T>> {
   const { notOlderThan, pageSize } = options;
@@ -49,7 +49,7 @@ export async function listAll<T extends KubeObject>(options: ListPagerOptions<T>
   }
 }
 
-/** The server cannot serve this version, or the pages that begin with it; another one may do. */
+/** Whether another version may work: the server cannot serve this one, or no longer has its next pages. */
 export function isVersionRefused(error: unknown): boolean {
   return error instanceof Gone || error instanceof ResourceVersionTooLarge;
 }
@@ -61,8 +61,7 @@ async function listOnce<T extends KubeObject>(
 ): Promise<Listing<T>> {
   const draft = newDraft();
   let resourceVersion: string | undefined;
-  // Without the match, a version together with a limit would mean that version exactly, which the server may have
-  // compacted.
+  // Without the match, a version with a limit would mean exactly that version, which the server may have compacted.
   const version =
     notOlderThan === "" ? {} : { resourceVersion: notOlderThan, resourceVersionMatch: "NotOlderThan" as const };
   for await (const page of resource.pages({ ...selection, ...version, limit, signal })) {
@@ -70,7 +69,7 @@ async function listOnce<T extends KubeObject>(
       draft.put(object);
       if (slice.spent) await slice.rest();
     }
-    // All pages show the state at the first one's version; a server that breaks this is watched from the earliest.
+    // All pages should have the first page's version; if they do not, the watch starts at the earliest.
     resourceVersion ??= page.resourceVersion;
     signal.throwIfAborted();
   }

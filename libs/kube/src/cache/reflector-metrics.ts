@@ -2,9 +2,9 @@ import { counter, gauge, oneOf, upTo } from "@evenkeel/metrics";
 
 const reflector = upTo(50);
 
-/** What reflectors count, by their names. A service registers the table once and hands it to each. */
+/** Metrics of reflectors, by name. A service registers the table once and passes it to each reflector. */
 export const reflectorMetrics = {
-  requests: counter("reflector_requests_total", "Lists and watches that were begun.", {
+  requests: counter("reflector_requests_total", "Lists and watches that were started.", {
     reflector,
     request: oneOf("list", "watch"),
   }),

@@ -12,11 +12,13 @@ import { TimeSlice } from "./time-slice.ts";
 import { watchBackoff, WatchBackoff, type WatchBackoffOptions } from "./watch-backoff.ts";
 
 export interface ReflectorTiming {
-  /** Seconds after which the server ends a watch: a random time in this range, so that watches do not end together. */
+  /** Seconds after which the server ends a watch: random in this range, so that watches do not end together. */
   readonly watchSeconds: readonly [least: number, most: number];
-  /** Milliseconds without a byte that make a connection count as dead. Servers send a bookmark about once a minute. */
+  /**
+   * Milliseconds without data after which a connection is considered dead. Servers send a bookmark about once a minute.
+   */
   readonly silence: number;
-  /** Milliseconds of work on a list before others get their turn. */
+  /** Milliseconds of work on a list before it yields to the event loop. */
   readonly slice: number;
   readonly backoff: WatchBackoffOptions;
 }
@@ -28,14 +30,14 @@ export const reflectorTiming: ReflectorTiming = {
   backoff: watchBackoff,
 };
 
-/** What a reflector needs of a store, whatever its indexes. */
+/** What a reflector needs of a store, with any indexes. */
 export type ReflectedStore<T extends KubeObject> = Pick<
   Store<T>,
   "put" | "remove" | "draft" | "replace" | "hasSynced" | "size"
 >;
 
 export interface ReflectorOptions<T extends KubeObject> {
-  /** What is reflected, as logs, metrics and readiness name it, such as `pods`. */
+  /** The name in logs, metrics and readiness, such as `pods`. */
   readonly name: string;
   readonly resource: Resource<T>;
   readonly store: ReflectedStore<T>;
@@ -45,27 +47,26 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly log: Logger;
   readonly metrics?: Metrics<typeof reflectorMetrics> | undefined;
   readonly selection?: Selection;
-  /** Objects a page of a list. */
+  /** Objects per page of a list. */
   readonly pageSize?: number;
   /**
-   * Whether the first state is asked for as a stream, which costs the server and this process less than a list. Servers
-   * that cannot are noticed.
+   * Whether to read the first state as a stream, which costs the server and this process less than a list. If the
+   * server does not support it, the reflector uses lists.
    */
   readonly streamLists?: boolean;
   readonly timing?: Partial<ReflectorTiming>;
 }
 
-/** How long a watch may outlive the end that it asked the server for, in milliseconds. */
+/** Milliseconds that a watch may outlive the time-out that it asked the server for. */
 const WATCH_GRACE = 30_000;
-/** A watch that lived this long was of use even if nothing happened, in milliseconds. */
+/** Milliseconds after which a watch counts as one that worked, even without events. */
 const USEFUL_AFTER = 1000;
-/** Streams of the first state that may break before a list is tried instead. */
+/** Streams of the first state that may fail before a list is used instead. */
 const STREAM_TRIES = 2;
 
 /**
- * Keeps a store equal to what the API server has, from `start` to `stop`. It never gives up: whatever fails is tried
- * again, after waits that keep the requests bounded. While the server is away the store keeps what was there;
- * `staleness` says for how long.
+ * Keeps a store equal to what the API server has, from `start` to `stop`. It retries every failure, after waits that
+ * bound the rate of requests. While the server is away the store keeps its objects; `staleness` says for how long.
  */
 export class Reflector<T extends KubeObject> implements Component {
   readonly name: string;
@@ -74,11 +75,11 @@ export class Reflector<T extends KubeObject> implements Component {
   readonly #backoff: WatchBackoff;
   readonly #stopping = new AbortController();
   #run: Promise<void> | undefined;
-  /** Where the next watch begins; nothing when a whole list must come first. */
+  /** The version at which the next watch starts; undefined if a list must come first. */
   #resumeAt: string | undefined;
   /**
-   * The newest version seen, which a list may not fall behind: `"0"` before the first, `""` when the server has
-   * forgotten it.
+   * The newest version seen, which a list may not be older than: `"0"` before the first, `""` if the server no longer
+   * has it.
    */
   #notOlderThan = "0";
   #streams: boolean;
@@ -93,25 +94,25 @@ export class Reflector<T extends KubeObject> implements Component {
     this.#streams = options.streamLists ?? true;
   }
 
-  /** Begins; the store is filled some time later. It runs once in its life. */
+  /** Starts; the store is filled later. It can be started once. */
   start(): void {
     if (this.#run) throw new AlreadyStarted({ what: this.name });
     this.#run = this.#reflect(this.#stopping.signal);
   }
 
-  /** Resolves once nothing of it runs. The store keeps its objects. */
+  /** Resolves when it has stopped. The store keeps its objects. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#run;
   }
 
   unready(): string | undefined {
-    return this.#options.store.hasSynced ? undefined : `the first list of ${this.#options.name} is not in yet`;
+    return this.#options.store.hasSynced ? undefined : `the first list of ${this.#options.name} is not complete yet`;
   }
 
   /**
-   * Milliseconds since the server last said anything; nothing before the first list is in. A healthy watch hears of its
-   * server about once a minute, so more than a few minutes means that the store may be out of date.
+   * Milliseconds since the last data from the server; undefined before the first list is complete. A healthy watch gets
+   * data about once a minute, so more than a few minutes means that the store may be out of date.
    */
   staleness(): number | undefined {
     return this.#heardAt === undefined ? undefined : this.#options.clock.monotonic() - this.#heardAt;
@@ -132,7 +133,7 @@ export class Reflector<T extends KubeObject> implements Component {
         wait = this.#recover(error, session);
         log.warn(
           { error, reflector: this.#options.name, wait: Math.round(wait) },
-          "the watch broke; it will be opened again",
+          "the watch failed; it will be opened again",
         );
       }
       if (wait > 0) await sleep(clock, wait, signal).catch(() => undefined);
@@ -143,7 +144,7 @@ export class Reflector<T extends KubeObject> implements Component {
     return this.#streams && this.#brokenStreams < STREAM_TRIES;
   }
 
-  /** Draws the conclusions from a failure. Returns the wait before the next try. */
+  /** Decides how to continue after a failure. Returns the wait before the next attempt. */
   #recover(error: unknown, session: Session<T>): number {
     this.#options.metrics?.failures.inc({ reflector: this.#options.name });
     const misunderstood = error instanceof Invalid || error instanceof BadRequest;
@@ -157,7 +158,7 @@ export class Reflector<T extends KubeObject> implements Component {
       }
       this.#brokenStreams += 1;
     } else if (misunderstood || (error instanceof BadWatchEvent && !session.useful)) {
-      // From the same version the same would come again.
+      // The same version would give the same error.
       this.#resumeAt = undefined;
     } else if (session.useful && !(error instanceof Refusal || error instanceof Unreachable)) {
       return this.#backoff.afterUse();
@@ -182,7 +183,7 @@ export class Reflector<T extends KubeObject> implements Component {
     this.#reached(resourceVersion);
   }
 
-  /** One watch, from its opening to its end. Without a version to begin at, its first events are the whole state. */
+  /** One watch, from start to end. Without a version to start at, its first events are the whole state. */
   async #watch(session: Session<T>, signal: AbortSignal): Promise<void> {
     const { resource, selection = {}, clock, random } = this.#options;
     signal.throwIfAborted();
@@ -197,7 +198,7 @@ export class Reflector<T extends KubeObject> implements Component {
     const watching = new AbortController();
     const end = () => watching.abort();
     signal.addEventListener("abort", end, { once: true });
-    // The server ends the watch by itself; this is for one that does not keep its word.
+    // The server should end the watch itself; this is for a server that does not.
     const cancel = clock.schedule(timeoutSeconds * 1000 + WATCH_GRACE, end);
     try {
       const events = resource.watch({
@@ -216,7 +217,7 @@ export class Reflector<T extends KubeObject> implements Component {
     }
   }
 
-  /** A stream of the first state takes no `"0"`: an empty version asks for the newest, a real one for nothing older. */
+  /** A stream of the first state does not accept `"0"`: no version means the newest, a version means not older. */
   #streamVersion(): { readonly resourceVersion?: string } {
     return this.#notOlderThan === "0" || this.#notOlderThan === "" ? {} : { resourceVersion: this.#notOlderThan };
   }
@@ -242,7 +243,7 @@ export class Reflector<T extends KubeObject> implements Component {
       return;
     }
     if (draft && !event.initialEventsEnd) {
-      // Only a server that does not know of streamed lists sends a plain bookmark first.
+      // Only a server that does not support streamed lists sends a plain bookmark first.
       this.#streams = false;
       throw new InitialEventsCut({ what: this.#options.name });
     }
@@ -277,9 +278,9 @@ export class Reflector<T extends KubeObject> implements Component {
   }
 }
 
-/** One watch, as far as what follows it depends on it. */
+/** What the next step needs to know about one watch. */
 class Session<T extends KubeObject> {
-  /** The first state while it comes in. */
+  /** The first state while it arrives. */
   draft: StoreDraft<T> | undefined;
   events = 0;
   readonly #clock: Clock;

@@ -3,7 +3,7 @@ import { keyOf } from "../objects/object-key.ts";
 import type { Indexes } from "./store-indexes.ts";
 import type { Transform } from "./transform.ts";
 
-/** The next content of a store while its pages come in. Each object is cut down and indexed as it arrives. */
+/** The next content of a store while its pages arrive. Each object is transformed and indexed as it arrives. */
 export class StoreDraft<T extends KubeObject> {
   readonly objects = new Map<string, T>();
   readonly indexes: Indexes<T>;
@@ -19,7 +19,7 @@ export class StoreDraft<T extends KubeObject> {
   put(wire: T): void {
     const key = keyOf(wire);
     const present = this.#present(key);
-    // Keeping the instance that readers have lets the new one go at once, and shows later that nothing changed.
+    // Keeping the old instance frees the new one at once, and shows later that nothing changed.
     this.#set(key, present !== undefined && isSameState(present, wire) ? present : this.#transform(wire));
   }
 

@@ -1,9 +1,9 @@
-/** Names the values that an object is to be found under; empty for none. It must depend on the object alone. */
+/** The values under which an object is found; empty for none. It must depend on the object alone. */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
 const nothing: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** Named ways to find objects by a value, kept up to date object by object. */
+/** Indexes by name, updated object by object. */
 export class Indexes<T> {
   readonly #indexes: ReadonlyMap<
     string,
@@ -27,7 +27,7 @@ export class Indexes<T> {
     return (this.#indexes.get(index)?.found ?? nothing).keys();
   }
 
-  /** Follows one object from `old` to `object`; either is absent when the object is new or gone. */
+  /** Updates the indexes for one object. `old` is absent for a new object, `object` for a deleted one. */
   move(key: string, old: T | undefined, object: T | undefined): void {
     for (const { valuesOf, found } of this.#indexes.values()) {
       if (old !== undefined) for (const value of valuesOf(old)) remove(found, value, key);

@@ -5,7 +5,7 @@ import { StoreDraft } from "./store-draft.ts";
 import { type IndexFunction, Indexes } from "./store-indexes.ts";
 import { dropManagedFields, type Transform } from "./transform.ts";
 
-/** What happened to one object of a store. `relisted` marks what a whole new list brought: bulk that can wait. */
+/** What happened to one object of a store. `relisted` marks the changes of a whole new list, which can wait. */
 export type Change<T> =
   | { readonly type: "added"; readonly key: string; readonly object: T; readonly relisted: boolean }
   | { readonly type: "updated"; readonly key: string; readonly old: T; readonly object: T; readonly relisted: boolean }
@@ -15,35 +15,36 @@ export type Subscriber<T> = (change: Change<T>) => void;
 
 export interface StoreOptions<T extends KubeObject, Index extends string> {
   readonly log: Logger;
-  /** `dropManagedFields` unless given; it replaces that, so one that keeps whole metadata should call it. */
+  /** Default `dropManagedFields`. A transform that keeps all metadata should call it. */
   readonly transform?: Transform<T>;
-  /** Each names what an object is found under; `by(name, value)` finds it again. */
+  /** Each gives the values under which `by(name, value)` finds an object. */
   readonly indexes?: Readonly<Record<Index, IndexFunction<T>>>;
 }
 
-/** Reads of the objects of one type. What it gives out is shared: never change it. */
+/** Read access to the objects of one type. The objects are shared: never change them. */
 export interface ReadStore<T extends KubeObject, Index extends string = never> {
   readonly size: number;
-  /** False until the first whole list is in. Until then absence means nothing. */
+  /** False until the first list is complete. Until then, a missing object may exist. */
   readonly hasSynced: boolean;
   /** Resolves once `hasSynced`; rejects with the signal's reason if that aborts first. */
   whenSynced(signal: AbortSignal): Promise<void>;
   /** By `namespace/name`, or `name` for a cluster-scoped type. */
   get(key: string): T | undefined;
-  /** All objects, without a copy. An iteration that spans an await may see changes made meanwhile. */
+  /** All objects, not copied. An iteration that spans an await may see later changes. */
   values(): IterableIterator<T>;
-  /** The objects that the index puts under `value`, without a copy. */
+  /** The objects that the index has under `value`, not copied. */
   by(index: Index, value: string): IterableIterator<T>;
   /** Every value that the index has objects under. */
   valuesOf(index: Index): IterableIterator<string>;
   /**
-   * Tells `subscriber` of each change, after the store shows it. It is first told of everything that is there, as added
-   * and relisted. What it throws is logged and stops neither the others nor the store. Returns what ends it.
+   * Calls `subscriber` for each change, after it is in the store, and first for every object that is there, as added
+   * and relisted. An error that it throws is logged and stops neither other subscribers nor the store. Returns a
+   * function that ends the subscription.
    */
   subscribe(subscriber: Subscriber<T>): () => void;
 }
 
-/** The objects of one type as a reflector saw them last. Only its reflector writes. */
+/** The objects of one type, as a reflector last saw them. Only its reflector writes. */
 export class Store<T extends KubeObject, Index extends string = never> implements ReadStore<T, Index> {
   readonly #log: Logger;
   readonly #transform: Transform<T>;
@@ -99,7 +100,7 @@ export class Store<T extends KubeObject, Index extends string = never> implement
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** Takes in an object that was added or changed. */
+  /** Adds or updates an object. */
   put(wire: T): void {
     const object = this.#transform(wire);
     const key = keyOf(object);
@@ -109,7 +110,7 @@ export class Store<T extends KubeObject, Index extends string = never> implement
     this.#tellAll(changesBetween(key, old, object, false));
   }
 
-  /** Takes out an object that is gone, by its last state. */
+  /** Removes an object, given its last state. */
   remove(wire: KubeObject): void {
     const key = keyOf(wire);
     const old = this.#objects.get(key);
@@ -119,14 +120,15 @@ export class Store<T extends KubeObject, Index extends string = never> implement
     this.#tellAll([{ type: "deleted", key, old, relisted: false }]);
   }
 
-  /** A whole new content, to be filled without anyone seeing it and then put in place at once. */
+  /** A new content, to be filled out of sight and then put in place at once. */
   draft(): StoreDraft<T> {
     return new StoreDraft(this.#transform, new Indexes(this.#functions), (key) => this.#objects.get(key));
   }
 
   /**
-   * Puts a draft in place: readers see all of it or nothing. Deletes are computed. The changes are told one by one as
-   * the result is iterated, so that the caller can rest in between; no other write may come before its end.
+   * Puts a draft in place: readers see all of it or nothing. Subscribers are called one change at a time as the result
+   * is iterated, so that the caller can yield to the event loop. No other write may come before the end of the
+   * iteration.
    */
   replace(draft: StoreDraft<T>): Generator<void, void, undefined> {
     const before = this.#objects;
@@ -134,7 +136,7 @@ export class Store<T extends KubeObject, Index extends string = never> implement
     this.#indexes = draft.indexes;
     this.#hasSynced = true;
     this.#synced.resolve(undefined);
-    // Who subscribes while the changes are being told has just been told of everything.
+    // A subscriber that comes during the iteration has just been told of everything.
     return this.#tellReplaced(before, draft.objects, [...this.#subscribers]);
   }
 
@@ -167,7 +169,7 @@ export class Store<T extends KubeObject, Index extends string = never> implement
   }
 }
 
-/** A namesake with another uid is another object: its predecessor was deleted, seen or not. */
+/** An object with another uid is another object: the one before it was deleted, even if that was not seen. */
 function changesBetween<T extends KubeObject>(
   key: string,
   old: T | undefined,

@@ -2,8 +2,8 @@ import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import type { Clock } from "@evenkeel/runtime";
 
 /**
- * Keeps long work from holding up the event loop: do a little, and `if (slice.spent) await slice.rest()`. The check
- * alone costs no promise, so it can stand in a loop over every object.
+ * Keeps long work from blocking the event loop: work a little, then `if (slice.spent) await slice.rest()`. The check
+ * alone creates no promise, so a loop can do it for every object.
  */
 export class TimeSlice {
   readonly #clock: Clock;
@@ -21,7 +21,7 @@ export class TimeSlice {
     return this.#clock.monotonic() >= this.#end;
   }
 
-  /** Lets everything else that is due run, then begins a new slice. */
+  /** Lets everything else that is due run, then starts a new slice. */
   async rest(): Promise<void> {
     await eventLoopTurn();
     this.#end = this.#clock.monotonic() + this.#budget;

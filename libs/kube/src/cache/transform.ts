@@ -2,12 +2,12 @@ import type { KubeObject, ObjectMeta } from "../objects/object.ts";
 import { without } from "../objects/without.ts";
 
 /**
- * Cuts an object down to what its readers need before it is kept. It must keep name, namespace, uid and
+ * Reduces an object to what its readers need before it is stored. It must keep name, namespace, uid and
  * resourceVersion.
  */
 export type Transform<T extends KubeObject> = (object: T) => T;
 
-/** Drops `metadata.managedFields`, which is often half of an object and which no controller reads. */
+/** Removes `metadata.managedFields`, which is often half of an object and which no controller reads. */
 export function dropManagedFields<T extends KubeObject>(object: T): T {
   if (object.metadata.managedFields === undefined) return object;
   return { ...object, metadata: without(object.metadata, "managedFields") };
@@ -25,10 +25,10 @@ const identity: readonly (keyof ObjectMeta)[] = [
 type Tree = Map<string, Tree>;
 
 /**
- * Keeps the fields at `paths` (`"metadata.labels"`, `"spec.nodeName"`) with all below them, and what identifies an
- * object and its state: apiVersion, kind, name, namespace, uid, resourceVersion, generation and deletionTimestamp. A
- * path goes through lists: `"spec.containers.resources"` keeps the resources of each container. What is not named reads
- * as absent, so a reader's type should not promise it.
+ * Keeps the fields at `paths` (`"metadata.labels"`, `"spec.nodeName"`) with everything below them, and what identifies
+ * an object and its state: apiVersion, kind, name, namespace, uid, resourceVersion, generation and deletionTimestamp. A
+ * path goes through lists: `"spec.containers.resources"` keeps the resources of each container. Other fields are
+ * absent, so the type of the result should not contain them.
  */
 export function keepOnly<T extends KubeObject>(...paths: readonly string[]): Transform<T> {
   const always = ["apiVersion", "kind", ...identity.map((field) => `metadata.${field}`)];
@@ -36,7 +36,7 @@ export function keepOnly<T extends KubeObject>(...paths: readonly string[]): Tra
   return (object) => cut(object, tree) as T;
 }
 
-/** An empty tree stands for everything below. */
+/** An empty tree means everything below. */
 function treeOf(paths: readonly string[]): Tree {
   const root: Tree = new Map();
   const whole = new Set<Tree>();

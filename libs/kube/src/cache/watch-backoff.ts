@@ -1,15 +1,15 @@
 import { type Backoff, type Clock, type Rate, TokenBucket } from "@evenkeel/runtime";
 
 export interface WatchBackoffOptions extends Backoff {
-  /** Milliseconds without a further failure after which the wait begins at `base` again. */
+  /** Milliseconds without another failure after which the wait starts at `base` again. */
   readonly healthyAfter: number;
-  /** Watches that were of use and then ended may be opened again without a wait this often. */
+  /** How often a watch that worked and then ended may be opened again without a wait. */
   readonly free: Rate;
 }
 
 /**
- * client-go's waits for a reflector, and an allowance that lets an idle time-out of a proxy every minute pass
- * unnoticed.
+ * client-go's waits for a reflector, and enough watches without a wait for a proxy that ends idle connections every
+ * minute.
  */
 export const watchBackoff: WatchBackoffOptions = {
   base: 800,
@@ -19,8 +19,8 @@ export const watchBackoff: WatchBackoffOptions = {
 };
 
 /**
- * Says how long to wait before the API server is asked again. Whatever the server does, requests stay bounded: those
- * without a wait by the allowance, the others by waits that grow from `base` to `cap`.
+ * Decides how long to wait before the next request to the API server. Whatever the server does, the rate of requests is
+ * bounded: requests without a wait by a token bucket, the others by waits that grow from `base` to `cap`.
  */
 export class WatchBackoff {
   readonly #clock: Clock;
@@ -43,8 +43,8 @@ export class WatchBackoff {
   }
 
   /**
-   * Milliseconds to wait after a failure: between half the bound and all of it, so that clients that failed together
-   * come back apart. `asked` is what the server asked for; it is kept up to `cap`.
+   * Milliseconds to wait after a failure: between half the bound and all of it, so that clients that failed together do
+   * not retry together. `asked` is what the server asked for; it is honoured up to `cap`.
    */
   afterFailure(asked = 0): number {
     const { base, cap, healthyAfter } = this.#options;

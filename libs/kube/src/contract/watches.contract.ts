@@ -144,7 +144,8 @@ export function watchesContract(world: World): void {
     test("gives bookmarks now and then, from whose versions it can be resumed", async () => {
       const { metadata } = await create("marked");
       await create("told");
-      // The server sends one shortly before a watch's time is over, if something has happened since; it owes nobody any.
+      // The server sends one shortly before a watch's time is over, if something has happened since; it owes nobody
+      // any.
       const bookmark = await eventually(async () => {
         const { resourceVersion } = metadata;
         const time = { allowWatchBookmarks: true, timeoutSeconds: 4 };

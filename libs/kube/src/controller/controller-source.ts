@@ -3,18 +3,17 @@ import { keyOf } from "../objects/object-key.ts";
 import type { Change, ReadStore } from "../cache/store.ts";
 import type { Priority } from "../queue/workqueue.ts";
 
-/** Where a controller learns which keys to look at. */
+/** Tells a controller which keys to reconcile. */
 export interface KeySource {
-  /** Resolves once the source knows the whole present state; rejects with the signal's reason if that aborts first. */
+  /** Resolves when the source knows the whole present state; rejects with the signal's reason if that aborts first. */
   whenSynced(signal: AbortSignal): Promise<void>;
-  /** Names each key that something happened to, beginning with all that are there. Returns what ends it. */
+  /** Enqueues every present key, then each key that changes. Returns a function that ends the subscription. */
   subscribe(enqueue: (key: string, priority: Priority) => void): () => void;
 }
 
 /**
- * The keys of the objects of a store as they change, or the keys that `keys` makes of each: those of its owner, or of
- * all that refer to it. An update names the keys of the old and of the new object, so that an owner that lost something
- * hears of it too.
+ * The keys of the objects of a store as they change, or the keys that `keys` derives from each, such as that of its
+ * owner. An update enqueues the keys of the old and of the new object, so that a former owner is reconciled too.
  */
 export function changesOf<T extends KubeObject>(
   store: Pick<ReadStore<T>, "whenSynced" | "subscribe">,

@@ -10,29 +10,29 @@ import type { RequeueLimits } from "../queue/requeue-limiter.ts";
 import { type WorkItem, Workqueue } from "../queue/workqueue.ts";
 import type { workqueueMetrics } from "../queue/workqueue-metrics.ts";
 
-/** What a reconcile wants to happen next. */
+/** What happens after a reconcile. */
 export interface Result {
-  /** Milliseconds after which it wants to look again, even if nothing changes. */
+  /** Milliseconds after which the object is reconciled again, even if nothing changes. */
   readonly requeueAfter?: number;
 }
 
 export interface ReconcileContext {
-  /** Aborts at the reconcile's deadline and at the end of the term. Pass it on to whatever waits. */
+  /** Aborts at the reconcile's deadline and at the end of the term. Pass it to every call that waits. */
   readonly signal: AbortSignal;
-  /** The term that the reconcile acts for; its fencing token goes with writes of shared state. */
+  /** The term of leadership; its fencing token goes with writes of shared state. */
   readonly term: Term;
-  /** Carries the object and the reconcile's id. */
+  /** With the object and the reconcile's id. */
   readonly log: Logger;
   readonly id: string;
 }
 
 /**
- * Brings what the object asks for about, from whatever state it finds: the object is named, not given, and may be gone.
- * It is never called for one object twice at a time.
+ * Brings the cluster to what the object asks for, from any state. It gets the object's name, and the object may be
+ * gone. It never runs twice at a time for one object.
  *
  * If it rejects, it is called again after a growing wait, unless the error's catalogue entry calls it terminal: then
- * only when something changes. An error without a code counts as retryable. ActOvertaken, which a last look throws,
- * is no failure: it is called again at once.
+ * only when something changes. An error without a code counts as retryable. ActOvertaken, which a last look throws, is
+ * no failure: it is called again at once.
  */
 export type Reconcile = (object: ObjectName, context: ReconcileContext) => Promise<Result | undefined>;
 
@@ -44,19 +44,19 @@ export interface ControllerOptions {
   readonly log: Logger;
   readonly metrics?: Metrics<typeof controllerMetrics> | undefined;
   readonly queueMetrics?: Metrics<typeof workqueueMetrics> | undefined;
-  /** Reconciles at once, of different objects. */
+  /** Maximum concurrent reconciles, each of a different object. Default 1. */
   readonly workers?: number;
   /**
-   * Milliseconds after which a reconcile's signal aborts, for all objects or for each; 60 s unless told. The reconcile is still
-   * awaited, because its object must not be reconciled twice at a time.
+   * Milliseconds after which a reconcile's signal aborts, for all objects or for each; default 60 s. The reconcile is
+   * still awaited, because its object must not be reconciled twice at a time.
    */
   readonly deadline?: number | ((object: ObjectName) => number);
   readonly limits?: RequeueLimits;
 }
 
 /**
- * A loop that reconciles every object that its sources name, and again whenever they name it. Each term begins with
- * everything: what a leader before it left undone is found, and nothing that was queued for a former term is worked on.
+ * A loop that reconciles every key of its sources, and again whenever they enqueue it. Each term starts with every key,
+ * so it finds what the leader before it left undone. Nothing that was queued in a former term is processed.
  */
 export function controller(options: ControllerOptions): Loop {
   return async (term) => {
@@ -110,7 +110,7 @@ class ControllerRun {
     }
   }
 
-  /** What becomes of the key, the metric and the log line are decided together. */
+  /** Decides requeue, metric and log line together. */
   async #handle({ key, priority }: WorkItem): Promise<void> {
     const { name, clock, metrics } = this.#options;
     const id = randomUUID();
@@ -140,10 +140,10 @@ class ControllerRun {
       if (error instanceof CodedError && error.recovery === "terminal") {
         metrics?.terminal.inc(this.#label);
         this.#queue.forget(key);
-        log.error({ error }, "the reconcile failed; it is not tried again until something changes");
+        log.error({ error }, "the reconcile failed; it is not retried until something changes");
       } else {
         this.#queue.addRateLimited(key, priority);
-        log.warn({ error, failures: this.#queue.failures(key) }, "the reconcile failed; it will be tried again");
+        log.warn({ error, failures: this.#queue.failures(key) }, "the reconcile failed; it will be retried");
       }
     } finally {
       metrics?.duration.observe(this.#label, (clock.monotonic() - began) / 1000);
@@ -164,7 +164,7 @@ class ControllerRun {
     try {
       return await reconcile(name, { signal: aborting.signal, term, log, id });
     } catch (error) {
-      // Whatever an aborted call makes of its signal, the deadline is what happened.
+      // Whatever error an aborted call throws, the deadline is the cause.
       if (aborting.signal.reason === exceeded && error !== exceeded) {
         throw new runtimeErrors.DeadlineExceeded({ what: `the reconcile of ${key}`, milliseconds }, { cause: error });
       }

@@ -5,12 +5,16 @@ import type { KubeObject } from "../objects/object.ts";
 import { keyOf } from "../objects/object-key.ts";
 import { isPaused } from "../objects/pause.ts";
 
-/** To be called right before each write outside the object's own status. It throws `ActOvertaken` if the write must not happen. */
+/**
+ * To be called right before each write outside the object's own status. It throws `ActOvertaken` if the write must not
+ * happen.
+ */
 export type LastLook = () => void;
 
 /**
- * A check that what a reconcile decided is still wanted: this process leads, and `object`, from which it decided, has since been neither
- * deleted nor replaced nor changed nor paused. The store knows of a change as soon as the watch delivers it.
+ * A check that what a reconcile decided is still wanted: this process leads, and `object`, from which it decided, has
+ * since been neither deleted nor replaced nor changed nor paused. The store knows of a change as soon as the watch
+ * delivers it.
  */
 export function lastLook<T extends KubeObject>(
   store: Pick<ReadStore<T>, "get">,

@@ -1,7 +1,7 @@
 import { type Component, type Loop, type Running, termUntil } from "@evenkeel/runtime";
 import { AlreadyStarted } from "../errors.ts";
 
-/** Runs a loop from start to stop, for what every replica does. */
+/** Runs a loop from start to stop, for work that every replica does. */
 export class LoopComponent implements Component {
   readonly name: string;
   readonly #loop: Loop;

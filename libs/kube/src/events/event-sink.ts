@@ -5,14 +5,14 @@ import type { EventRecorder } from "./events.ts";
 export interface EventSinkOptions {
   readonly recorder: Pick<EventRecorder, "record">;
   /**
-   * The object with its apiVersion and uid, by which people's tools find its Events; what a decision names otherwise.
+   * The object with its apiVersion and uid, by which kubectl finds its Events; default what the decision names.
    */
   readonly refer?: (object: ObjectRef) => ObjectReference | undefined;
-  /** Whether a decision is bad news. None is unless told. */
+  /** Whether the Event of a decision is a Warning. Default never. */
   readonly isWarning?: (decision: Decision) => boolean;
 }
 
-/** Writes an Event for each decision that is news. What was decided in a dry run says so. */
+/** Writes an Event for each new decision. The message of a dry run starts with "Dry run". */
 export function eventSink({ recorder, refer, isWarning }: EventSinkOptions): DecisionSink {
   return {
     record: (decision) => {

@@ -13,26 +13,26 @@ export interface Happening {
   readonly regarding: ObjectReference;
   readonly related?: ObjectReference;
   readonly type: "Normal" | "Warning";
-  /** Why, as one CamelCase word of a closed list. */
+  /** One CamelCase word of a closed list. */
   readonly reason: string;
   /** What was done. */
   readonly action: string;
-  /** One sentence for a person; what goes beyond 1024 bytes is cut. */
+  /** One sentence for a person, cut to 1024 bytes. */
   readonly note: string;
 }
 
 export interface EventLimits {
-  /** New Events about one object. */
+  /** New Events per object. */
   readonly perObject: Rate;
   /** Requests to the API server. */
   readonly overall: Rate;
-  /** Events that wait to be written; those beyond are dropped. */
+  /** Maximum waiting Events; more are dropped. */
   readonly queue: number;
-  /** Objects and series that are remembered. */
+  /** Maximum objects, and maximum series, that are remembered. */
   readonly memory: number;
   /** Milliseconds after which a repeat is a new Event. */
   readonly series: number;
-  /** Milliseconds in which repeats are gathered before they are written. */
+  /** Milliseconds for which repeats are collected before their count is written. */
   readonly gather: number;
 }
 
@@ -59,14 +59,14 @@ export interface EventRecorderOptions {
   readonly limits?: Partial<EventLimits>;
 }
 
-/** How much may be told of one object. */
+/** The rate limit of one object. */
 interface ObjectBucket {
   readonly bucket: TokenBucket;
   /** Monotonic time. */
   readonly lastSeen: number;
 }
 
-/** An Event that was asked for, and how often. */
+/** An Event, and how often it was recorded. */
 interface Series {
   readonly happening: Happening;
   name: string;
@@ -80,8 +80,9 @@ interface Series {
 }
 
 /**
- * Writes events.k8s.io/v1 Events in the background, as well as it can: recording never throws, never waits, and what
- * cannot be written in time is dropped and counted. Repeats within the series time raise the count of the first Event.
+ * Writes events.k8s.io/v1 Events in the background, best effort: recording never throws and never waits, and Events
+ * that cannot be written in time are dropped and counted. Repeats within the series time raise the count of the first
+ * Event.
  */
 export class EventRecorder implements Component {
   readonly name = "events";
@@ -127,7 +128,7 @@ export class EventRecorder implements Component {
     if (this.#enqueue(series)) remember(this.#series, key, series, this.#limits.memory);
   }
 
-  /** Writes what waits, as far as the deadline allows. */
+  /** Writes the waiting Events, as far as the deadline allows. */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#flushRepeats();
     while (this.#writing && !deadline.aborted) {
@@ -148,14 +149,14 @@ export class EventRecorder implements Component {
     return bucket;
   }
 
-  /** Drops what makes no difference any more: series that are over, and objects whose allowance is whole again. */
+  /** Drops series that are over, and objects whose rate limit is unused again. */
   #forgetBefore(now: number): void {
     const { series, perObject } = this.#limits;
     forgetOlder(this.#series, now - series);
     forgetOlder(this.#objects, now - (perObject.burst / perObject.perSecond) * 1000);
   }
 
-  /** How many objects and series are kept in mind. */
+  /** How many objects and series are remembered. */
   get remembered(): number {
     return this.#objects.size + this.#series.size;
   }
@@ -221,7 +222,7 @@ export class EventRecorder implements Component {
         this.#count("counted");
         return;
       }
-      // The API server lets Events expire: repeats count from a new one.
+      // The API server expires Events: repeats then count from a new one.
       series.count = 1;
     }
     series.name = eventName(series.happening.regarding.name, this.#unique());
@@ -249,7 +250,9 @@ export class EventRecorder implements Component {
     };
   }
 
-  /** Apart from this process's other Events by a sequence, from other processes' by time and chance. */
+  /**
+   * Differs from other names of this process by a sequence, from those of other processes by time and a random part.
+   */
   #unique(): string {
     const { clock, random } = this.#options;
     const chance = Math.floor(random() * 2 ** 20);
@@ -267,7 +270,7 @@ function namespaceOf({ regarding }: Happening): string {
   return regarding.namespace ?? "default";
 }
 
-/** The note is part of it: the API server lets nobody change an Event's note, so a new message needs a new Event. */
+/** With the note, because the API server does not allow to change it: a new message needs a new Event. */
 function seriesKey({ regarding, related, type, reason, action, note }: Happening): string {
   return JSON.stringify([type, reason, action, note, regarding, related]);
 }
@@ -276,8 +279,7 @@ function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, "0");
 }
 
-/** Keeps the `limit` keys that were used last. */
-/** From the oldest on, up to the first that is younger. */
+/** Drops entries from the oldest on, up to the first that was seen after `time`. */
 function forgetOlder(memory: Map<string, { readonly lastSeen: number }>, time: number): void {
   for (const [key, { lastSeen }] of memory) {
     if (lastSeen > time) return;
@@ -285,6 +287,7 @@ function forgetOlder(memory: Map<string, { readonly lastSeen: number }>, time: n
   }
 }
 
+/** Keeps the `limit` keys that were used last. */
 function remember<T>(memory: Map<string, T>, key: string, value: T, limit: number): void {
   memory.delete(key);
   memory.set(key, value);

@@ -5,30 +5,30 @@ import type { Resource } from "../objects/resource.ts";
 import type { Lease } from "../objects/resource-types.ts";
 
 export interface ForeignLeaseOptions {
-  /** Only `pages` is called, with a selector by name: the verb list with resourceNames is enough. */
+  /** Only `pages` is called, with a selector by name, so the verb list with resourceNames is enough. */
   readonly leases: Pick<Resource<Lease>, "pages">;
-  /** Of the Lease by which the other controller leads, in whatever namespace it was installed. */
+  /** Name of the other controller's Lease, in any namespace. */
   readonly name: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two reads. */
 const PERIOD = 10_000;
-/** Milliseconds for one look. */
+/** Milliseconds that one read may take. */
 const DEADLINE = 10_000;
-/** Milliseconds that a lease lasts which does not say so: client-go's default. */
+/** Milliseconds for a Lease that does not state its duration: client-go's default. */
 const DURATION = 15_000;
-/** Milliseconds without renewal, by its own stamp, from which a lease that is first seen is a leftover: no clock is so wrong. */
+/** Milliseconds since its renewTime after which a Lease that is first seen is not live: no clock is off by so much. */
 const LEFTOVER = 24 * 3_600_000;
 
 /**
- * Tells whether another controller runs in this cluster, by its Lease. It is live while its Lease is seen to change: the
- * stamp in it comes from another host's clock, so what counts is that it stayed the same for as long as it says it lasts, on the
- * monotonic clock of this process. A Lease that is first seen gets that time too, unless its stamp is a day old.
+ * Detects whether another controller runs in this cluster, by its Lease. A Lease is live until it has not changed for
+ * its whole duration, on the monotonic clock of this process, because its renewTime comes from another host's clock. A
+ * Lease that is first seen counts as live for that time too, unless its renewTime is a day old.
  *
- * Without the right to list Leases nothing can be told. The answer is then that none is live, with one warning in the log:
- * a service that was installed without that right is meant to work.
+ * Without the right to list Leases no Lease counts as live, and one warning is logged: a service that was installed
+ * without that right must work.
  */
 export class ForeignLease {
   readonly #options: ForeignLeaseOptions;
@@ -42,9 +42,9 @@ export class ForeignLease {
   }
 
   /**
-   * Who holds a live Lease, as `pod (Lease namespace/name)`; null if nobody does. Looks at most every ten seconds,
-   * however often it is asked. While the API server does not answer, the last answer stays; without one it rejects with what the
-   * client threw, since acting beside the other would be worse than waiting.
+   * The holder of a live Lease, as `pod (Lease namespace/name)`; null if there is none. Reads at most every ten
+   * seconds. While the API server does not respond, the last result stays. Without one it rejects with the client's
+   * error, because two active controllers would be worse than waiting.
    */
   live(): Promise<string | null> {
     const { clock } = this.#options;
@@ -63,15 +63,15 @@ export class ForeignLease {
     } catch (error) {
       if (error instanceof Forbidden) {
         if (!this.#warned)
-          log.warn({ error, lease: name }, "cannot tell whether another controller runs: Leases may not be listed");
+          log.warn(
+            { error, lease: name },
+            "cannot detect whether another controller runs: grant the verb list on Leases",
+          );
         this.#warned = true;
         live = null;
       } else {
         if (this.#looked === undefined) throw error;
-        log.warn(
-          { error, lease: name },
-          "the Lease of another controller could not be looked at; what was last seen stays",
-        );
+        log.warn({ error, lease: name }, "the Lease of another controller could not be read; the last result stays");
         live = this.#looked.live;
       }
     }
@@ -111,8 +111,8 @@ interface Sighting {
   readonly holder: string;
   /** Milliseconds. */
   readonly lasts: number;
-  /** Differs whenever someone wrote the Lease. */
+  /** Changes with every write of the Lease. */
   readonly version: string;
-  /** When this process saw it change, or first saw it, on its monotonic clock. */
+  /** When this process last saw it change, or first saw it, on its monotonic clock. */
   readonly changedAt: number;
 }

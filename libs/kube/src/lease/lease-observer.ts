@@ -2,13 +2,13 @@ import type { Clock } from "@evenkeel/runtime";
 import type { Lease } from "../objects/resource-types.ts";
 
 /**
- * Judges whether a lease is free by when this process saw it change, on its own monotonic clock. The times that a lease
- * carries come from other hosts' wall clocks and are not read.
+ * Decides whether a lease is free by when this process saw it change, on its own monotonic clock. The times in a lease
+ * come from other hosts' wall clocks and are not used.
  */
 export class LeaseObserver {
   readonly #clock: Clock;
   readonly #identity: string;
-  /** Milliseconds that count where a lease does not say how long it lasts. */
+  /** Milliseconds for a lease that does not state its duration. */
   readonly #duration: number;
   #seen: { readonly spec: string; readonly at: number; readonly lasts: number } | undefined;
 
@@ -19,11 +19,11 @@ export class LeaseObserver {
   }
 
   /**
-   * Takes in what the API server has now, nothing if there is no lease. Returns whether this process may take it:
-   * - it names no holder, or this process, whose name no other has;
-   * - its holder has not renewed it for as long as it says it lasts;
-   * - there is none, and there has been none for a whole duration or as long as this process knows. A lease that was
-   *   deleted under its leader is not free at once: that leader may not have noticed yet.
+   * Notes the present lease, undefined if there is none. Returns whether this process may take it:
+   * - it names no holder, or this process, whose identity is unique;
+   * - its holder has not renewed it for its whole duration;
+   * - there is no lease, and there has been none for a whole duration or since this process started. A lease that was
+   *   deleted is not free at once, because its leader may not have noticed yet.
    */
   observe(lease: Lease | undefined): boolean {
     const now = this.#clock.monotonic();

@@ -2,8 +2,8 @@ import { type Clock, type Term, termUntil } from "@evenkeel/runtime";
 import { LeaseLost } from "../errors.ts";
 
 /**
- * The time in which this process may act as leader. It ends `lasts` milliseconds after the last renewal that succeeded
- * was sent: from before the API server can have stored it, hence before any other process counts from it.
+ * The time in which this process may act as leader. It ends `lasts` milliseconds after the last successful renewal was
+ * sent. That is before the API server stored it, so before any other process starts to count.
  */
 export class HeldTerm {
   readonly term: Term;
@@ -23,19 +23,19 @@ export class HeldTerm {
     this.#setTimer();
   }
 
-  /** Milliseconds that are left; not more than zero when it is over. */
+  /** Milliseconds that are left; zero or less when the term is over. */
   get left(): number {
     return this.#until - this.#clock.monotonic();
   }
 
-  /** Whether it ran out. If so, the signal is aborted by the time this returns. */
+  /** Whether the term has expired. If so, the signal is aborted when this returns. */
   get expired(): boolean {
     if (this.left > 0) return false;
-    this.end(new LeaseLost({ lease: this.#lease, why: `it could not be renewed for ${this.#lasts} ms` }));
+    this.end(new LeaseLost({ lease: this.#lease, why: `it was not renewed for ${this.#lasts} ms` }));
     return true;
   }
 
-  /** Prolongs the time after a renewal; what ran out stays so. Returns whether it had not. */
+  /** Extends the term after a renewal. Returns false if it had expired before, which is final. */
   renewed(sentAt: number): boolean {
     if (this.expired) return false;
     this.#until = sentAt + this.#lasts;

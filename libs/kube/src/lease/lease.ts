@@ -18,7 +18,7 @@ export interface LeaseOptions {
   /** Name of the lease, such as the service's. */
   readonly name: string;
   /**
-   * What people see as the holder, such as the pod's name. A random part is added: no two processes ever have the same.
+   * The holder that people see, such as the pod's name. A random part makes it unique to this process.
    */
   readonly identity: string;
   readonly timing: SettingsOf<typeof leaseSettings>;
@@ -29,28 +29,29 @@ export interface LeaseOptions {
   readonly metrics?: Metrics<typeof leaseMetrics> | undefined;
 }
 
-/** Candidates try at times that differ by up to this share of the retry period. */
+/** Candidates vary the retry period by up to this share. */
 const JITTER = 0.2;
-/** Tries of giving the lease back; each loses only against a renewal of this process that was still on its way. */
+/**
+ * Attempts to release the lease; each can fail only because of a renewal of this process that was still in progress.
+ */
 const RELEASE_TRIES = 3;
 
 /**
- * Leadership by a coordination.k8s.io Lease, as client-go has it, with four promises:
+ * Leadership by a coordination.k8s.io Lease, as in client-go, with four guarantees:
  *
  * - **One at a time.** A term's signal aborts `leaseRenewDeadline` after the last successful renewal was sent. Another
  *   candidate takes over no sooner than `leaseDuration`, which is longer, after it saw that renewal. Both measure with
  *   their own monotonic clock, so wall clocks may be wrong or jump; only their rates must agree within the ratio of the
- *   two. One case is left to the token: a lease that is deleted under its leader and made anew by a process that has
- *   just started and never saw it.
+ *   two. One case is left to the fencing token: the lease is deleted while it is held, and created again by a process
+ *   that has just started and never saw it.
  * - **Fencing.** The token is the resource version of the write that took the lease. The API server's storage numbers
- *   all writes, so it grows with every term of anyone, also after a restart and when the lease was deleted and made
- *   anew. Only a storage that is restored from a backup goes back; shared state that outlived it then refuses writes
- *   until its fence is cleared. The token guards what checks it, that is shared state. It does not guard other acts of
- *   a process that was frozen in the midst of one: those ask `term.held()` first.
- * - **In order.** When the campaign is stopped, the loop is waited for while the lease is kept, and only then is the
- *   lease given back.
- * - **It goes on.** Losing the lease or the API server ends the term, never the process; the next term is tried for at
- *   once.
+ *   all writes, so it grows with every term of any process, also after a restart and when the lease was deleted and
+ *   created again. Only a storage that is restored from a backup goes back; shared state that is newer then refuses
+ *   writes until its fence is cleared. The token guards only what checks it, which is shared state. Before other
+ *   writes, a process that may have been frozen checks `term.held()`.
+ * - **In order.** When the election is stopped, the lease is kept until the loop has ended, and only then released.
+ * - **It continues.** Losing the lease or the API server ends the term, never the process; it tries for the next term
+ *   at once.
  */
 export function leaseLeadership(options: LeaseOptions): Leadership {
   const faults = leaseContradictions(options.timing);
@@ -80,7 +81,7 @@ class Campaign {
     }
   }
 
-  /** Tries until the lease is taken; nothing if the signal aborts first. */
+  /** Retries until the lease is taken; undefined if the signal aborts first. */
   async #acquire(signal: AbortSignal): Promise<Taken | undefined> {
     const { clock, random, timing, log } = this.#options;
     const ended = () => signal.aborted;
@@ -90,7 +91,7 @@ class Campaign {
         if (taken) return taken;
       } catch (error) {
         if (ended()) return undefined;
-        log.warn({ error, lease: this.#key }, "the lease could not be tried for; it will be tried again");
+        log.warn({ error, lease: this.#key }, "the lease could not be read or taken; it will be retried");
       }
       const wait = timing.leaseRetryPeriod * (1 + JITTER * random());
       await sleep(clock, wait, signal).catch(() => undefined);
@@ -124,7 +125,7 @@ class Campaign {
     }
   }
 
-  /** One term, from the lease taken to the lease lost or given back. Returns whether to try for another. */
+  /** One term, from taking the lease to losing or releasing it. Returns whether to try for another. */
   async #serve({ held, lease }: Taken, signal: AbortSignal, lead: Loop): Promise<boolean> {
     const { log } = this.#options;
     const { term } = held;
@@ -137,7 +138,7 @@ class Campaign {
     if (signal.aborted) stop();
     const onEnd = () => this.#leads(false);
     term.signal.addEventListener("abort", onEnd, { once: true });
-    // The lease is renewed until the loop is over, also while it comes to its end after a stop.
+    // The lease is renewed until the loop has ended, also while the loop is stopping.
     const renewal = this.#renew(held, lease, renewing.signal);
     let isOver = true;
     try {
@@ -145,7 +146,7 @@ class Campaign {
       isOver = signal.aborted || !term.signal.aborted;
     } finally {
       signal.removeEventListener("abort", stop);
-      held.end(new LeaseLost({ lease: this.#key, why: "the leader's work is over" }));
+      held.end(new LeaseLost({ lease: this.#key, why: "the leader's loop has ended" }));
       renewing.abort();
       await renewal;
       if (isOver) await this.#release();
@@ -153,7 +154,7 @@ class Campaign {
     return !isOver;
   }
 
-  /** Renews until it is told to stop or the lease is lost, which ends the term. */
+  /** Renews until it is stopped or the lease is lost, which ends the term. */
   async #renew(held: HeldTerm, lease: Lease, signal: AbortSignal): Promise<void> {
     const { leases, clock, timing, log } = this.#options;
     const ended = () => signal.aborted;
@@ -163,7 +164,7 @@ class Campaign {
       if (ended()) return;
       if (held.expired) break;
       const sentAt = clock.monotonic();
-      // Half of the time at most, so that one call that hangs is not the only try.
+      // At most half of the time, so that a call that hangs is not the only attempt.
       const call = { signal, deadline: Math.min(held.left, timing.leaseRenewDeadline / 2) };
       try {
         const spec = { ...present.spec, ...this.#heldSpec(microTime(clock.now())) };
@@ -186,9 +187,9 @@ class Campaign {
   }
 
   /**
-   * What a failed renewal means: someone else has the lease, or someone only touched it, or nothing is known. The
-   * renewal may have been carried out although its answer was lost; then the next one conflicts, and the lease that is
-   * read still names this process.
+   * What a failed renewal means: another process has the lease, or the lease was only edited, or nothing is known. The
+   * renewal may have been carried out although its response was lost; then the next one conflicts, and the lease still
+   * names this process.
    */
   async #lossBehind(
     error: unknown,
@@ -200,13 +201,13 @@ class Campaign {
       const lease = await this.#options.leases.get(this.#options, call).catch(absentIfNotFound);
       if (lease === undefined) return { why: "it was deleted" };
       const holder = lease.spec?.holderIdentity;
-      return holder === this.#identity ? { lease } : { why: holder ? `${holder} holds it` : "it was emptied" };
+      return holder === this.#identity ? { lease } : { why: holder ? `${holder} holds it` : "its holder was removed" };
     } catch {
       return undefined;
     }
   }
 
-  /** Best effort: if it fails, the lease runs out by itself. */
+  /** Best effort: if it fails, the lease expires. */
   async #release(): Promise<void> {
     const { leases, clock, timing, log } = this.#options;
     const call = { deadline: timing.leaseRetryPeriod };
@@ -217,12 +218,12 @@ class Campaign {
         const lease = await leases.get(this.#options, call);
         if (lease.spec?.holderIdentity !== this.#identity) return;
         await leases.replace({ ...lease, spec: { ...lease.spec, ...spec } }, call);
-        log.info({ lease: this.#key }, "the lease is given back");
+        log.info({ lease: this.#key }, "the lease is released");
         return;
       } catch (error) {
         if (error instanceof NotFound) return;
         if (error instanceof Conflict && attempt < RELEASE_TRIES) continue;
-        log.warn({ error, lease: this.#key }, "the lease could not be given back; it runs out by itself");
+        log.warn({ error, lease: this.#key }, "the lease could not be released; it expires by itself");
         return;
       }
     }
@@ -254,7 +255,7 @@ class Campaign {
   }
 }
 
-/** The lease as written, and the time that it gives. */
+/** The lease as written, and when the write was sent. */
 interface Taken {
   readonly held: HeldTerm;
   readonly lease: Lease;

@@ -5,8 +5,8 @@ import { without } from "./without.ts";
 export type ApplyCallOptions = Omit<WriteOptions, "fieldManager">;
 
 /**
- * Server-side apply by one controller. It states the whole of what the controller wants each time: a field that it
- * stated before and leaves out now is removed. Fields of other managers that it states are taken over.
+ * Server-side apply by one controller. Each apply states all fields that the controller wants: a field that it stated
+ * before and leaves out now is removed. It takes over stated fields from other managers.
  */
 export interface Applier {
   readonly fieldManager: string;
@@ -14,7 +14,7 @@ export interface Applier {
   applyStatus<T extends KubeObject>(resource: Resource<T>, object: T, options?: ApplyCallOptions): Promise<T>;
 }
 
-/** `fieldManager` names the controller. It must never change, or the fields that it stated before stay behind. */
+/** `fieldManager` names the controller. It must never change, or the fields that it stated before are never removed. */
 export function applier(fieldManager: string): Applier {
   const manager = { fieldManager, force: true };
   return {
@@ -35,8 +35,7 @@ const kept = [
 ] as const;
 
 /**
- * What a controller can state of an object: not what the API server keeps of it. The version would make the apply
- * conditional.
+ * The object without the metadata that the API server manages. A resourceVersion would make the apply conditional.
  */
 function stated<T extends KubeObject>(object: T): T {
   return { ...object, metadata: without(object.metadata, ...kept) };

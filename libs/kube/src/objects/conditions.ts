@@ -2,17 +2,17 @@
 export interface Condition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
-  /** Why, as one CamelCase word. */
+  /** One CamelCase word. */
   readonly reason: string;
-  /** Why, as a sentence. */
+  /** One sentence for a person. */
   readonly message: string;
   /** When `status` last changed. */
   readonly lastTransitionTime: string;
-  /** The metadata.generation that it was judged from. */
+  /** The metadata.generation that it applies to. */
   readonly observedGeneration?: number;
 }
 
-/** A condition as a controller judges it now. */
+/** A condition as a controller judges it now, without the time of its last transition. */
 export type Judgement = Omit<Condition, "lastTransitionTime">;
 
 /** The longest message of a condition, in characters. */
@@ -31,9 +31,9 @@ export function judge(
 }
 
 /**
- * The conditions with `judged` put in, those of other types untouched and in their places. `lastTransitionTime` becomes
- * `now` (wall time) only where the status differs. If nothing differs at all it is the same array, so that a caller can
- * tell that there is nothing to write.
+ * Puts `judged` into the conditions; other types keep their value and position. `lastTransitionTime` becomes `now`
+ * (wall time) only where the status differs. If nothing differs the result is the same array, so that the caller knows
+ * that there is nothing to write.
  */
 export function setConditions(
   conditions: readonly Condition[],
@@ -48,8 +48,8 @@ export function findCondition(conditions: readonly Condition[] | undefined, type
 }
 
 /**
- * Whether a condition holds for the object as it is. One that was judged from an older generation, or is not there, is
- * not known to hold.
+ * Whether a condition is True for this generation of the object. A condition that is absent or of an older generation
+ * is not.
  */
 export function isTrue(conditions: readonly Condition[] | undefined, type: string, generation?: number): boolean {
   const condition = findCondition(conditions, type);

@@ -3,8 +3,8 @@ import type { KubeObject } from "./object.ts";
 import type { DeleteOptions, Resource } from "./resource.ts";
 
 /**
- * Deletes this very object, by its uid: an object that was created under the same name since is kept. Resolves with whether this call
- * deleted it; false if it was gone already.
+ * Deletes this very object, by its uid: an object that was created under the same name since is kept. Resolves with
+ * whether this call deleted it; false if it was gone already.
  */
 export async function deleteIfSame<T extends KubeObject>(
   resource: Pick<Resource<T>, "delete">,

@@ -4,18 +4,18 @@ import type { CallOptions } from "./resource.ts";
 import { pathSegment } from "../wire/resource-path.ts";
 
 export interface EvictOptions extends CallOptions {
-  /** The eviction fails with Conflict if the name is now another pod's. */
+  /** The eviction fails with Conflict if another pod has the name now. */
   readonly uid?: string;
   readonly resourceVersion?: string;
-  /** The pod's own unless told. */
+  /** Default the pod's own. */
   readonly gracePeriodSeconds?: number;
-  /** Everything is checked, disruption budgets too, and nothing is done. */
+  /** Checks everything, including disruption budgets, and evicts nothing. */
   readonly dryRun?: boolean;
 }
 
 /**
- * Asks the API server to evict a pod: it is deleted unless a disruption budget forbids it now, which is EvictionBlocked and is not
- * retried here. A server that has too much to do answers 429 as well; that is retried and at last TooManyRequests. NotFound means
+ * Evicts a pod: the API server deletes it unless a disruption budget forbids it now, which is EvictionBlocked and is
+ * not retried here. An overloaded server also answers 429; that is retried and ends as TooManyRequests. NotFound means
  * that the pod is gone already.
  */
 export async function evict(

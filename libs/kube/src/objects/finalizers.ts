@@ -2,7 +2,7 @@ import { Conflict, Invalid, NotFound } from "../errors.ts";
 import type { KubeObject, ObjectName } from "./object.ts";
 import type { CallOptions, JsonPatchOperation, Resource } from "./resource.ts";
 
-/** Tries in all, each from the object as it is then. */
+/** Attempts in total, each from the present object. */
 const TRIES = 5;
 
 export function hasFinalizer({ metadata }: KubeObject, finalizer: string): boolean {
@@ -10,8 +10,8 @@ export function hasFinalizer({ metadata }: KubeObject, finalizer: string): boole
 }
 
 /**
- * Adds the finalizer if it is wanted and removes it if not. Resolves with false if the object is gone or being deleted: then nothing
- * may be done for it that the finalizer would have to undo.
+ * Adds the finalizer if it is wanted and removes it if not. Resolves with false if the object is gone or being deleted:
+ * then nothing may be done for it that the finalizer would have to undo.
  */
 export async function keepFinalizer<T extends KubeObject>(
   resource: Resource<T>,
@@ -37,7 +37,7 @@ export function addFinalizer<T extends KubeObject>(
   return patchFromPresent(resource, object, options, (present) => {
     if (hasFinalizer(present, finalizer) || present.metadata.deletionTimestamp !== undefined) return undefined;
     const { finalizers = [], resourceVersion } = present.metadata;
-    // An empty list cannot be tested for: it may be absent. There the version stands for it.
+    // An empty list may be absent, which a test cannot express, so the version is tested.
     return finalizers.length === 0
       ? [
           { op: "test", path: "/metadata/resourceVersion", value: resourceVersion },
@@ -50,9 +50,7 @@ export function addFinalizer<T extends KubeObject>(
   });
 }
 
-/**
- * Removes a finalizer and nothing else. Resolves with the object as it then is, or with nothing if it is gone.
- */
+/** Removes a finalizer and nothing else. Resolves with the object as it then is, or with nothing if it is gone. */
 export function removeFinalizer<T extends KubeObject>(
   resource: Resource<T>,
   object: T,

@@ -9,7 +9,7 @@ export function nameKey({ namespace, name }: ObjectName): string {
   return namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;
 }
 
-/** What `keyOf` made a key of. Neither part can hold a slash, so this is exact. */
+/** The inverse of `nameKey`, exact because neither part can contain a slash. */
 export function nameOfKey(key: string): ObjectName {
   const slash = key.indexOf("/");
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };

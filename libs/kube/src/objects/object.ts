@@ -1,4 +1,4 @@
-/** The part of every Kubernetes object that this library reads. Times are strings, as on the wire. */
+/** The fields of a Kubernetes object that this library reads. Times are strings, as on the wire. */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -31,14 +31,14 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** Names one object of a known type. */
+/** The name of one object of a known type. */
 export interface ObjectName {
   /** Absent for cluster-scoped types. */
   readonly namespace?: string | undefined;
   readonly name: string;
 }
 
-/** A type as the API server's paths name it. `group` is empty for the core group. */
+/** A type, as in the paths of the API server. `group` is empty for the core group. */
 export interface ResourceType {
   readonly group: string;
   readonly version: string;
@@ -47,8 +47,8 @@ export interface ResourceType {
   readonly namespaced: boolean;
 }
 
-/** A type together with the objects that it holds. */
+/** A type together with the type of its objects. */
 export interface ResourceTypeOf<T extends KubeObject> extends ResourceType {
-  /** Never there: it ties the objects' type to the descriptor, so that `client.resource(pods)` gives pods. */
+  /** Never set: it ties the type of the objects to the descriptor, so that `client.resource(pods)` returns pods. */
   readonly object?: T;
 }

@@ -26,7 +26,7 @@ export type ClusterRoleBinding = Wire<models.V1ClusterRoleBinding>;
 export type TokenReview = Wire<models.V1TokenReview>;
 export type SubjectAccessReview = Wire<models.V1SubjectAccessReview>;
 
-/** Of a CRD only what controllers and tests touch; schemas are JSON Schema with Kubernetes' extensions. */
+/** The fields of a CRD that controllers and tests use. Schemas are JSON Schema with Kubernetes' extensions. */
 export interface CustomResourceDefinition extends KubeObject {
   readonly spec: {
     readonly group: string;
@@ -110,7 +110,7 @@ export const clusterRoleBindings = clusterWide<ClusterRoleBinding>(
   "clusterrolebindings",
 );
 
-/** Reviews are questions: they can only be created, and the answer is in the status of what comes back. */
+/** Reviews can only be created; the result is in the status of the response. */
 export const tokenReviews = clusterWide<TokenReview>("authentication.k8s.io/v1", "TokenReview", "tokenreviews");
 export const subjectAccessReviews = clusterWide<SubjectAccessReview>(
   "authorization.k8s.io/v1",

@@ -1,9 +1,9 @@
 import type { KubeObject, ObjectName } from "./object.ts";
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds that the whole call may take, retries included; the client's default otherwise. Watches have none. */
+  /** Milliseconds that the whole call may take, retries included; default the client's. Watches have no deadline. */
   readonly deadline?: number;
 }
 
@@ -15,7 +15,7 @@ export interface Selection {
 }
 
 export interface ListOptions extends Selection, CallOptions {
-  /** Objects a page; the server may give fewer or more. */
+  /** Objects per page; the server may return fewer or more. */
   readonly limit?: number;
   readonly continue?: string | undefined;
   readonly resourceVersion?: string | undefined;
@@ -23,10 +23,10 @@ export interface ListOptions extends Selection, CallOptions {
 }
 
 export interface ListPage<T> {
-  /** Each with apiVersion and kind, which the server leaves out of lists. */
+  /** With apiVersion and kind, which the server omits in lists. */
   readonly items: readonly T[];
   readonly resourceVersion: string;
-  /** Names the next page; absent on the last. */
+  /** The token of the next page; absent on the last page. */
   readonly continue?: string;
   readonly remainingItemCount?: number;
 }
@@ -35,12 +35,14 @@ export interface WatchOptions extends Selection {
   readonly signal: AbortSignal;
   readonly resourceVersion?: string | undefined;
   readonly resourceVersionMatch?: "NotOlderThan" | undefined;
-  /** Asks for the present state as ADDED events, ended by a bookmark with the annotation `k8s.io/initial-events-end`. */
+  /**
+   * Starts with the present state as ADDED events, up to a bookmark with the annotation `k8s.io/initial-events-end`.
+   */
   readonly sendInitialEvents?: boolean;
   readonly allowWatchBookmarks?: boolean;
   /** Seconds after which the server ends the watch. */
   readonly timeoutSeconds?: number;
-  /** Milliseconds without a byte after which the connection counts as half-open and the watch fails. */
+  /** Milliseconds without data after which the connection is considered dead and the watch fails. */
   readonly silence?: number;
 }
 
@@ -55,7 +57,7 @@ export interface WriteOptions extends CallOptions {
 }
 
 export interface DeleteOptions extends CallOptions {
-  /** The delete fails with a conflict unless these still hold. */
+  /** The delete fails with Conflict if these do not hold. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly propagationPolicy?: "Foreground" | "Background" | "Orphan";
   readonly gracePeriodSeconds?: number;
@@ -69,7 +71,7 @@ export interface JsonPatchOperation {
   readonly value?: unknown;
 }
 
-/** `strategic` is for built-in types only; custom resources answer it with 415. */
+/** `strategic` is for built-in types only; custom resources refuse it with 415. */
 export type Patch =
   | { readonly type: "json"; readonly operations: readonly JsonPatchOperation[] }
   | { readonly type: "merge"; readonly body: unknown }
@@ -77,11 +79,11 @@ export type Patch =
 
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string;
-  /** Takes fields that another manager owns. Controllers do; people should not. */
+  /** Takes the ownership of fields from other managers. Controllers do; people should not. */
   readonly force?: boolean;
 }
 
-/** The two parts that take writes of their own. */
+/** The subresources that are written separately. */
 export type Subresource = "status" | "scale";
 
 /** One type of object on one API server. Every failure is a coded error (see errors.ts). */
@@ -89,23 +91,23 @@ export interface Resource<T extends KubeObject> {
   get(object: ObjectName, options?: CallOptions): Promise<T>;
   /** One page. */
   list(options?: ListOptions): Promise<ListPage<T>>;
-  /** Every page in turn, the first not before it is asked for. An expired continue token ends it with Gone. */
+  /** Every page in turn, each requested when it is read. An expired continue token ends it with Gone. */
   pages(options?: ListOptions): AsyncIterable<ListPage<T>>;
   /**
-   * Events until the server ends the watch (the iteration ends), the signal aborts (it ends too) or something breaks (it throws). An
-   * ERROR event is thrown as the error that its Status names, so 410 arrives as Gone either way. Parsing keeps up with the reader:
-   * one that stops reading stops the stream.
+   * Events until the server ends the watch or the signal aborts (the iteration ends), or something fails (it throws).
+   * An ERROR event is thrown as the error that its Status names, so 410 is Gone either way. A reader that stops reading
+   * stops the stream.
    */
   watch(options: WatchOptions): AsyncIterable<WatchEvent<T>>;
   create(object: T, options?: WriteOptions): Promise<T>;
-  /** Writes the whole object. With metadata.resourceVersion it fails with Conflict if someone wrote since. */
+  /** Writes the whole object. With metadata.resourceVersion it fails with Conflict if the object was written since. */
   replace(object: T, options?: WriteOptions): Promise<T>;
   patch(object: ObjectName, patch: Patch, options?: WriteOptions): Promise<T>;
   /** Server-side apply: states the fields that this manager wants. */
   apply(object: T, options: ApplyOptions): Promise<T>;
   /**
-   * Resolves with the object where the server answers with it, as it does when finalizers or a grace period keep it and for some types
-   * always; with nothing where the answer is that it is gone.
+   * Resolves with the object if the server returns it: when finalizers or a grace period keep it, and for some types
+   * always. Otherwise the object is gone, and it resolves with nothing.
    */
   delete(object: ObjectName, options?: DeleteOptions): Promise<T | undefined>;
 

@@ -28,8 +28,9 @@ export class StatusWriter<T extends StoredObject<S>, S> {
   }
 
   /**
-   * Does nothing if `status` is the one that `object` has, or if the object is gone. It has a deadline of its own and is aborted
-   * only by the end of the term, so that a reconcile that ran into its deadline can still say so in the status.
+   * Does nothing if `status` is the one that `object` has, or if the object is gone. It has a deadline of its own and
+   * is aborted only by the end of the term, so that a reconcile that ran into its deadline can still say so in the
+   * status.
    */
   async write({ metadata, status: before }: T, status: Nulled<S>, { signal }: Pick<Term, "signal">): Promise<void> {
     if (status === before) return;

@@ -1,8 +1,8 @@
 import type { KubeObject } from "./object.ts";
 
 /**
- * A model of the generated client as the API server really sends it: times are strings, and names that the generator had to
- * escape (`_from`, `_continue`) have their own spelling.
+ * A model of the generated client as it is on the wire: times are strings, and names that the generator escaped
+ * (`_from`, `_continue`) are unescaped.
  */
 export type Wire<T> = Omit<Plain<T>, "apiVersion" | "kind" | "metadata"> & KubeObject;
 

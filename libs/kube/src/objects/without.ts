@@ -1,6 +1,6 @@
 /**
- * A copy without some fields. Not by `delete`: deleting turns an object into a dictionary, which takes more memory than
- * it saves where many objects are kept.
+ * A copy without some fields. It does not use `delete`, which turns an object into a dictionary and so takes more
+ * memory than it saves when many objects are kept.
  */
 export function without<T extends object, Field extends keyof T>(
   value: T,

@@ -3,7 +3,7 @@ interface Entry {
   at: number;
 }
 
-/** Keys by the time they are due, the earliest first. Each key is in it at most once. */
+/** Keys by due time, the earliest first. Each key is in it at most once. */
 export class DeadlineHeap {
   readonly #entries: Entry[] = [];
   readonly #places = new Map<string, number>();
@@ -12,12 +12,12 @@ export class DeadlineHeap {
     return this.#entries.length;
   }
 
-  /** When the first key is due; nothing when there is none. */
+  /** When the first key is due; undefined if there is none. */
   get next(): number | undefined {
     return this.#entries[0]?.at;
   }
 
-  /** Adds a key, or brings it forward; one that is due earlier already stays. */
+  /** Adds a key, or moves it to an earlier time. */
   add(key: string, at: number): void {
     const place = this.#places.get(key);
     if (place === undefined) {

@@ -1,43 +1,43 @@
 /**
- * Distinct keys in the order of their adding. A plain Set would do, but taking its first element walks over all that
- * were taken before, which makes emptying a long queue quadratic.
+ * Distinct keys in the order in which they were added. A plain Set is too slow: taking its first element walks over all
+ * elements that were taken before, so emptying a long queue is quadratic.
  */
 export class KeyQueue {
-  /** Places of the keys in `#line`, counted from the first key ever added. */
-  readonly #places = new Map<string, number>();
-  /** `undefined` stands where a key was removed. */
-  #line: (string | undefined)[] = [];
+  /** Positions of the keys, counted from the first key ever added. */
+  readonly #positions = new Map<string, number>();
+  /** `undefined` where a key was removed. */
+  #keys: (string | undefined)[] = [];
   #head = 0;
   #dropped = 0;
 
   get size(): number {
-    return this.#places.size;
+    return this.#positions.size;
   }
 
   has(key: string): boolean {
-    return this.#places.has(key);
+    return this.#positions.has(key);
   }
 
   add(key: string): void {
-    if (this.#places.has(key)) return;
-    this.#places.set(key, this.#dropped + this.#line.length);
-    this.#line.push(key);
+    if (this.#positions.has(key)) return;
+    this.#positions.set(key, this.#dropped + this.#keys.length);
+    this.#keys.push(key);
   }
 
   delete(key: string): boolean {
-    const place = this.#places.get(key);
-    if (place === undefined) return false;
-    this.#places.delete(key);
-    this.#line[place - this.#dropped] = undefined;
+    const position = this.#positions.get(key);
+    if (position === undefined) return false;
+    this.#positions.delete(key);
+    this.#keys[position - this.#dropped] = undefined;
     return true;
   }
 
   /** Takes the first key. */
   shift(): string | undefined {
-    while (this.#head < this.#line.length) {
-      const key = this.#line[this.#head++];
+    while (this.#head < this.#keys.length) {
+      const key = this.#keys[this.#head++];
       if (key === undefined) continue;
-      this.#places.delete(key);
+      this.#positions.delete(key);
       this.#trim();
       return key;
     }
@@ -45,10 +45,10 @@ export class KeyQueue {
     return undefined;
   }
 
-  /** Lets go of the part that was taken once it is the larger one, so that each key is moved about once. */
+  /** Drops the part that was taken once it is the larger one, so that each key is moved about once. */
   #trim(): void {
-    if (this.#head * 2 < this.#line.length || this.#head === 0) return;
-    this.#line = this.#line.slice(this.#head);
+    if (this.#head * 2 < this.#keys.length || this.#head === 0) return;
+    this.#keys = this.#keys.slice(this.#head);
     this.#dropped += this.#head;
     this.#head = 0;
   }

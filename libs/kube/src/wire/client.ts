@@ -26,7 +26,7 @@ import { Transport } from "./transport.ts";
 export interface KubeOptions {
   readonly settings: SettingsOf<typeof kubeSettings>;
   readonly env: Environment;
-  /** What the API server's audit log and managedFields call this process, such as `weight-rebalancer/1.0.0`. */
+  /** The name of this process in the API server's audit log and in managedFields, such as `weight-rebalancer/1.0.0`. */
   readonly userAgent: string;
   readonly clock?: Clock;
   /** Uniform in [0, 1). */
@@ -45,8 +45,8 @@ export interface ServerVersion {
 }
 
 /**
- * Opens the way to one API server. Nothing is read or sent before the first call or `start`, which fails with one clear line if the
- * kubeconfig is bad, the server does not answer or does not know this process.
+ * Connects to one API server. Nothing is read or sent before the first call or `start`, which fails with one clear line
+ * if the kubeconfig is bad, the server does not respond or authentication fails.
  */
 export function connectKube(options: KubeOptions): KubeClient {
   return new KubeClient(options);
@@ -78,7 +78,7 @@ export class KubeClient implements Component {
     });
   }
 
-  /** Makes sure of the way: credentials are read and the server answers. */
+  /** Checks the connection: reads the credentials and calls the server. */
   async start({ signal }: { readonly signal: AbortSignal }): Promise<void> {
     await this.version({ signal });
   }
@@ -87,22 +87,22 @@ export class KubeClient implements Component {
     return this.#transport.close();
   }
 
-  /** The namespace that the context names or the pod is in. */
+  /** The namespace of the kubeconfig's context, or of the pod. */
   async namespace(): Promise<string | undefined> {
     return (await this.#credentials.access()).namespace;
   }
 
-  /** A handle for the objects of one type. Custom types are served as well as built-in ones. */
+  /** The objects of one type, custom or built in. */
   resource<T extends KubeObject>(type: ResourceTypeOf<T>, options: ResourceOptions = {}): Resource<T> {
     return new ResourceClient<T>(this.#exchange, type, options);
   }
 
-  /** One answer, as the JSON that it is. For what no resource covers. */
+  /** One response as JSON, for what no resource covers. */
   async request(request: KubeRequest): Promise<unknown> {
     return (await this.#exchange.call(request)).json;
   }
 
-  /** An answer that is read as it comes: logs, proxied requests. `deadline` bounds the time to its headers only. */
+  /** A response that is read as it arrives: logs, proxied requests. `deadline` limits the time to its headers only. */
   stream(request: KubeRequest): Promise<KubeStream> {
     return this.#exchange.stream(request);
   }
@@ -115,10 +115,10 @@ export class KubeClient implements Component {
   async version(options: CallOptions = {}): Promise<ServerVersion> {
     const { json, call } = await this.#exchange.call({ ...options, path: "/version", verb: "get", what: "version" });
     const { major, minor, gitVersion } = isObject(json) ? json : {};
-    // Vendors write minors such as "31+".
+    // Some vendors write minors such as "31+".
     const numbers = [major, minor].map((part) => Number.parseInt(String(part), 10));
     if (typeof gitVersion !== "string" || numbers.some(Number.isNaN)) {
-      throw new BadResponse({ call, fault: "it holds no version" });
+      throw new BadResponse({ call, fault: "it has no version" });
     }
     return { major: numbers[0] ?? 0, minor: numbers[1] ?? 0, text: gitVersion };
   }

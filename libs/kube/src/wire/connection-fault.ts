@@ -2,11 +2,11 @@ import { CodedError, explain } from "@evenkeel/runtime";
 import { ConnectionLost, Unreachable, UntrustedServer } from "../errors.ts";
 import { oneLine } from "./status.ts";
 
-/** Codes with which TLS says that it does not believe the server, less those that only begin alike. */
+/** TLS error codes for a server that is not trusted, without the others that start alike. */
 const UNTRUSTED =
   /^(CERT_|SELF_SIGNED_|DEPTH_ZERO_SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH)/;
 
-/** The coded error for a connection that failed. `sending` tells whether the server may have seen the request. */
+/** The coded error for a connection that failed. `sending`: the server may have seen the request. */
 export function connectionFault(call: string, thrown: unknown, sending: boolean): CodedError {
   if (thrown instanceof CodedError) return thrown;
   const code = codeOf(thrown);
@@ -17,7 +17,7 @@ export function connectionFault(call: string, thrown: unknown, sending: boolean)
     : new Unreachable({ call, fault }, { cause: thrown });
 }
 
-/** The most telling code of an error: that of its innermost cause, or of the first of several that failed together. */
+/** The most precise code of an error: that of its innermost cause, or of the first of several causes. */
 function codeOf(thrown: unknown): string {
   let code = "";
   let error = thrown;

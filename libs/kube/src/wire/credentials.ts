@@ -8,13 +8,13 @@ import { CredentialFailed, MissingCa, MissingCredential } from "../errors.ts";
 import type { Material, Target } from "./kubeconfig.ts";
 import { oneLine } from "./status.ts";
 
-/** How old what was read of the files may get before a request reads them again, in milliseconds. */
+/** Milliseconds after which a request reads the credential files again. */
 const MAX_AGE = 10_000;
 
-/** How long a credential program or issuer may take, in milliseconds. */
+/** Milliseconds that a credential program or issuer may take. */
 const PLUGIN_DEADLINE = 60_000;
 
-/** What connections are made with. */
+/** What a connection is opened with. */
 export interface TlsMaterial {
   readonly ca?: Buffer;
   readonly cert?: Buffer | string;
@@ -23,15 +23,15 @@ export interface TlsMaterial {
   readonly rejectUnauthorized: boolean;
 }
 
-/** A target as it stands now, its files read and its programs asked. */
+/** A target with its files read and its credential programs called. */
 export interface Access {
   readonly server: URL;
   readonly namespace: string | undefined;
   readonly proxy: string | undefined;
   readonly tls: TlsMaterial;
-  /** Changes when connections must be made anew. */
+  /** Changes when connections must be opened again. */
   readonly connectionKey: string;
-  /** Those that prove who asks. Never to be logged. */
+  /** Headers that authenticate this process. Never log them. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -42,8 +42,8 @@ export interface CredentialsOptions {
 }
 
 /**
- * What a request needs to be let in. Files are read again every ten seconds of use, so that rotated certificates and tokens are
- * taken up without a restart; while one of them cannot be read, what was read last stays in use.
+ * What a request is authenticated with. Files are read again every ten seconds of use, so that rotated certificates and
+ * tokens are used without a restart. While a file cannot be read, its last content stays in use.
  */
 export class Credentials {
   readonly #options: CredentialsOptions;
@@ -56,7 +56,7 @@ export class Credentials {
     this.#options = options;
   }
 
-  /** Where requests go, as far as is known. */
+  /** Where requests go, as messages name it. */
   get server(): string {
     return this.#access?.server.origin ?? "the API server";
   }
@@ -66,7 +66,9 @@ export class Credentials {
     return this.#access !== undefined && fresh ? this.#access : this.#read();
   }
 
-  /** Reads everything again because the server did not take `refused`. Resolves with nothing if that gives no other access. */
+  /**
+   * Reads everything again because the server refused `refused`. Resolves with nothing if that gives the same access.
+   */
   async renew(refused: Access): Promise<Access | undefined> {
     if (this.#access === refused) {
       this.#plugin = undefined;
@@ -89,7 +91,7 @@ export class Credentials {
       if (this.#access === undefined || !sameAccess(this.#access, access)) this.#access = access;
     } catch (error) {
       if (this.#access === undefined || !(error instanceof CodedError)) throw error;
-      log?.warn({ error }, "credentials cannot be read again; those read last stay in use");
+      log?.warn({ error }, "credentials could not be read again; the last ones stay in use");
     }
     this.#readAt = clock.monotonic();
     return this.#access;
@@ -131,7 +133,7 @@ export class Credentials {
     };
   }
 
-  /** Asks the kubeconfig's program or issuer, which client-node knows how to do; it remembers the answer until that expires. */
+  /** Calls the kubeconfig's program or issuer through client-node, which caches the credential until it expires. */
   async #ask(user: User): Promise<{ authorization?: string; cert?: string; key?: string }> {
     const identity = JSON.stringify(user);
     if (this.#plugin?.user !== identity) {
@@ -159,7 +161,7 @@ export class Credentials {
   }
 }
 
-/** When the credential in use expired, if it says so and has: the reason that a 401 does not give. */
+/** When the credential expired, if it has and states so: a 401 does not say it. */
 export function expiredCredential({ headers, tls }: Access, now: number): string | undefined {
   const expiry = (what: string, at: number): string | undefined =>
     at <= now ? `the ${what} was valid until ${new Date(at).toISOString()}` : undefined;
@@ -177,19 +179,19 @@ export function expiredCredential({ headers, tls }: Access, now: number): string
     : expiry("client certificate", new X509Certificate(tls.cert).validToDate.getTime());
 }
 
-/** Refuses key material that no connection could be made with, at the start and by its name. */
+/** Checks the key material before any connection is opened, so that the error can name the file. */
 function checkTls(server: string, ca: Material | undefined, tls: TlsMaterial): void {
   try {
     if (tls.ca !== undefined) new X509Certificate(tls.ca);
   } catch (cause) {
     const place = ca !== undefined && "file" in ca ? ca.file : "certificate-authority-data";
-    throw new MissingCa({ server, fault: `${place} holds no PEM certificate` }, { cause });
+    throw new MissingCa({ server, fault: `${place} contains no PEM certificate` }, { cause });
   }
   try {
     createSecureContext({ ...(tls.cert && { cert: tls.cert }), ...(tls.key && { key: tls.key }) });
     if (tls.cert !== undefined) new X509Certificate(tls.cert);
   } catch (cause) {
-    const fault = `certificate and key do not fit or are no PEM (${oneLine(explain(cause))})`;
+    const fault = `certificate and key do not match or are not PEM (${oneLine(explain(cause))})`;
     throw new MissingCredential({ credential: "client certificate", server, fault }, { cause });
   }
 }
@@ -205,7 +207,7 @@ async function contentOf(
     content = await readFile(file);
   } catch (cause) {
     const { code = "unreadable" } = cause as NodeJS.ErrnoException;
-    throw fault(code === "ENOENT" ? `there is no ${file}` : `${file} cannot be read (${code})`, cause);
+    throw fault(code === "ENOENT" ? `${file} does not exist` : `${file} cannot be read (${code})`, cause);
   }
   if (content.length === 0) throw fault(`${file} is empty`);
   return content;

@@ -14,10 +14,10 @@ import { waitBeforeRetry } from "./retry-policy.ts";
 import { oneLine, refusal } from "./status.ts";
 import type { Transport } from "./transport.ts";
 
-/** The largest answer that is read whole, in bytes: 50,000 pods in one list. */
+/** The largest response that is read, in bytes: 50,000 pods in one list. */
 const RESPONSE_LIMIT = 256 * 1024 * 1024;
 
-/** How much of a refusal is read, in bytes. */
+/** Bytes of a refusal that are read. */
 const REFUSAL_LIMIT = 1024 * 1024;
 
 export interface ExchangeOptions {
@@ -27,18 +27,18 @@ export interface ExchangeOptions {
   readonly credentials: Credentials;
   readonly transport: Transport;
   readonly metrics: Metrics<typeof kubeMetrics>;
-  /** Milliseconds that a call may take unless it says otherwise. */
+  /** Default milliseconds that a call may take. */
   readonly deadline: number;
   readonly limit: TokenBucket | undefined;
 }
 
-/** An answer, and the name of the call for whoever finds it wanting. */
+/** A response, and the name of its call for error messages. */
 export interface CallAnswer {
   readonly json: unknown;
   readonly call: string;
 }
 
-/** Requests and what becomes of them. */
+/** Sends requests: credentials, rate limit, retries, deadlines, metrics. */
 export class Exchange {
   readonly #options: ExchangeOptions;
 
@@ -50,7 +50,7 @@ export class Exchange {
     return this.#options.clock;
   }
 
-  /** Sends a request until it is answered for good, and reads the answer whole. */
+  /** Sends a request, with retries, and reads the whole response. */
   async call(request: KubeRequest): Promise<CallAnswer> {
     const { clock, random } = this.#options;
     const milliseconds = request.deadline ?? this.#options.deadline;
@@ -77,7 +77,7 @@ export class Exchange {
     }
   }
 
-  /** Sends a request once; resolves with the answer's body unread. */
+  /** Sends a request once; resolves with the response, its body unread. */
   async stream(request: KubeRequest): Promise<KubeStream> {
     return this.#open(request, async (access, cut, onSending) => {
       const answer = await this.#send({ lane: "streams", ...request }, access, cut, onSending);
@@ -87,7 +87,7 @@ export class Exchange {
     });
   }
 
-  /** Sends a request for another protocol once; resolves with the connection. */
+  /** Sends an upgrade request once; resolves with the connection. */
   async upgrade(request: KubeRequest, protocol: string): Promise<Duplex> {
     return this.#open(request, async (access, cut, onSending) => {
       const wire = { ...this.#wire({ lane: "streams", ...request }, access, cut), onSending };
@@ -99,8 +99,8 @@ export class Exchange {
   }
 
   /**
-   * Opens something that lasts. The deadline ends with the success of `open`; the request's own signal goes on to cut what was
-   * opened, until that closes.
+   * Opens a stream or a connection. The deadline ends with the success of `open`; after that only the request's own
+   * signal closes what was opened.
    */
   async #open<R>(
     request: KubeRequest,
@@ -140,7 +140,10 @@ export class Exchange {
     }
   }
 
-  /** Runs `attempt` with the credentials at hand, and once more if those on disk have changed and that was the matter. */
+  /**
+   * Runs `attempt`, and once more with new credentials if the server refused the present ones and those on disk have
+   * changed.
+   */
   async #let<R>(request: KubeRequest, signal: AbortSignal, attempt: (access: Access) => Promise<R>): Promise<R> {
     const { clock, limit, metrics, credentials } = this.#options;
     if (limit !== undefined && request.lane !== "urgent") {
@@ -173,13 +176,13 @@ export class Exchange {
       return { json: JSON.parse(text), call };
     } catch (cause) {
       throw new errors.BadResponse(
-        { call, fault: `it is not JSON but begins with ${oneLine(text.slice(0, 60))}` },
+        { call, fault: `it is not JSON but starts with ${oneLine(text.slice(0, 60))}` },
         { cause },
       );
     }
   }
 
-  /** Sends a request and measures it; rejects with the refusal if the answer is one. */
+  /** Sends a request and measures it; rejects if the response is a refusal. */
   async #send(
     request: KubeRequest,
     access: Access,
@@ -225,12 +228,12 @@ export class Exchange {
     };
   }
 
-  /** Why an attempt failed: the caller's own reason if it gave up, else a coded error. */
+  /** Why an attempt failed: the reason of the caller's signal if it aborted, else a coded error. */
   #failure(call: string, thrown: unknown, sending: boolean, signal: AbortSignal): unknown {
     return signal.aborted ? signal.reason : connectionFault(call, thrown, sending);
   }
 
-  /** A 401 that the credential's own end explains says so. */
+  /** A 401 with an expired credential becomes ExpiredCredential. */
   #explained(request: KubeRequest, access: Access, error: unknown): unknown {
     const expired = expiredCredential(access, this.#options.clock.now());
     if (!(error instanceof errors.Unauthorized) || expired === undefined) return error;

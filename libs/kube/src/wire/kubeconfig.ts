@@ -5,15 +5,18 @@ import type { Environment } from "@evenkeel/runtime";
 import { BadKubeconfig, NoCluster } from "../errors.ts";
 import { isObject, oneLine } from "./status.ts";
 
-/** Content that stands in a kubeconfig or in a file that it names. */
+/** Content in a kubeconfig, or in a file that it names. */
 export type Material = { readonly file: string } | { readonly data: Buffer };
 
-/** Where the API server is and how this process proves who it is: what one context of a kubeconfig says, or what a pod is given. */
+/**
+ * Where the API server is and how this process authenticates: from one context of a kubeconfig, or from a pod's service
+ * account.
+ */
 export interface Target {
   readonly server: URL;
   readonly namespace: string | undefined;
   readonly ca: Material | undefined;
-  /** The name that the server's certificate must hold, where it is not the host's. */
+  /** The name that the server's certificate must contain, if it is not the host's. */
   readonly serverName: string | undefined;
   readonly insecure: boolean;
   readonly proxy: string | undefined;
@@ -23,12 +26,12 @@ export interface Target {
   readonly basic: string | undefined;
   /** Impersonate-* headers. */
   readonly impersonation: Readonly<Record<string, string>>;
-  /** A kubeconfig user whose credentials a program or an OIDC issuer gives. */
+  /** A kubeconfig user whose credentials come from a program or an OIDC issuer. */
   readonly plugin: User | undefined;
 }
 
 export interface TargetOptions {
-  /** One or more files, as in KUBECONFIG: of each name the first to define it wins, and files that are not there are passed over. */
+  /** One or more files, as in KUBECONFIG: the first file that defines a name wins, and missing files are skipped. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   readonly env: Environment;
@@ -38,7 +41,9 @@ export interface TargetOptions {
 
 export const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Reads where to go: a kubeconfig if one is named, else the pod's service account, else ~/.kube/config. */
+/**
+ * Reads the target: from a kubeconfig if one is named, else from the pod's service account, else from ~/.kube/config.
+ */
 export async function readTarget(options: TargetOptions): Promise<Target> {
   const { kubeconfig, context, env, serviceAccount = SERVICE_ACCOUNT } = options;
   if (kubeconfig) return readKubeconfig(kubeconfig.split(delimiter).filter(Boolean), context);
@@ -75,7 +80,7 @@ async function readKubeconfig(files: readonly string[], wanted: string | undefin
   const texts = await Promise.all(files.map(async (file) => ({ file, text: await readIfThere(file) })));
   const found = texts.flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
   const all = files.join(delimiter);
-  if (found.length === 0) throw new BadKubeconfig({ file: all, fault: "there is no such file" });
+  if (found.length === 0) throw new BadKubeconfig({ file: all, fault: "the file does not exist" });
   const entries = await Promise.all(found.map(({ file, text }) => parseEntries(file, text)));
   const find = (kind: "clusters" | "users" | "contexts", name: string, asker: string): [Fields, string] => {
     for (const entry of entries) {
@@ -86,13 +91,9 @@ async function readKubeconfig(files: readonly string[], wanted: string | undefin
   };
   const name = wanted ?? entries.find(({ currentContext }) => currentContext !== "")?.currentContext;
   if (name === undefined) {
-    throw new BadKubeconfig({ file: all, fault: "it has no current-context, and none was chosen" });
+    throw new BadKubeconfig({ file: all, fault: "it has no current-context, and --kube-context is not set" });
   }
-  const [context] = find(
-    "contexts",
-    name,
-    wanted === undefined ? "its current-context is" : "the context asked for is",
-  );
+  const [context] = find("contexts", name, wanted === undefined ? "its current-context is" : "--kube-context is");
   const clusterName = text(context["cluster"]) ?? "";
   const userName = text(context["user"]);
   const [cluster, clusterFile] = find("clusters", clusterName, `context ${name} names cluster`);
@@ -112,7 +113,8 @@ function clusterPart(
   const address = text(cluster["server"]) ?? "";
   const server = URL.parse(address);
   if (server === null || !["http:", "https:"].includes(server.protocol)) {
-    const fault = address === "" ? "has no server" : `has the server "${oneLine(address)}", which is no http(s) URL`;
+    const fault =
+      address === "" ? "has no server" : `has the server "${oneLine(address)}", which is not an http(s) URL`;
     throw new BadKubeconfig({ file, fault: `cluster ${name} ${fault}` });
   }
   return {
@@ -134,7 +136,7 @@ function userPart(
   const username = text(user["username"]);
   const impersonated = text(user["as"]);
   for (const field of ["as-groups", "as-uid", "as-user-extra"]) {
-    // Passing over it would mean to act with other rights than were meant.
+    // Ignoring it would act with other rights than the user meant.
     if (user[field] !== undefined)
       throw new BadKubeconfig({ file, fault: `user ${name} has ${field}, which is not supported` });
   }
@@ -142,7 +144,7 @@ function userPart(
   return {
     certificate: material(user, "client-certificate", file),
     key: material(user, "client-key", file),
-    // As in kubectl the file wins: it is the one that rotates.
+    // The file wins, as in kubectl, because it is the one that rotates.
     token:
       tokenFile !== undefined
         ? { file: beside(file, tokenFile) }
@@ -171,13 +173,13 @@ function beside(kubeconfig: string, file: string): string {
 }
 
 async function parseEntries(file: string, yaml: string): Promise<Entries> {
-  // Loaded here and not at start: a pod with a service account has no use for it.
+  // Loaded here and not at startup, because a pod with a service account does not need it.
   const { LineCounter, parseDocument } = await import("yaml");
   const lines = new LineCounter();
   const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false });
   const [error] = document.errors;
   if (error) {
-    // Its code and not its message, which may quote the text around the fault, and that may be a key.
+    // The error's code and not its message, which may quote the text around the fault, and that may be a key.
     const what = error.code.toLowerCase().replaceAll("_", " ");
     throw new BadKubeconfig({ file, fault: `it is not YAML in line ${lines.linePos(error.pos[0]).line}: ${what}` });
   }

@@ -63,12 +63,12 @@ describe("a proxy", () => {
     }
   });
 
-  test("of a kind that is not spoken is refused in one line", async () => {
+  test("of an unsupported kind is refused, without its password in the message", async () => {
     using folder = new TestFolder();
     await using client = testClient(folder.kubeconfig({ server: "https://host", "proxy-url": "socks5://u:p@proxy" }));
     await expect(client.version()).rejects.toMatchObject({
       code: "EK_KUBE_BAD_KUBECONFIG",
-      message: "kubeconfig proxy-url or HTTPS_PROXY: socks5://proxy is no http:// or https:// URL",
+      message: expect.stringContaining("socks5://proxy "),
     });
   });
 });

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { ResponseTooLarge } from "../errors.ts";
 
-/** Reads a body to its end. One that is larger than `limit` bytes is given up, and its connection with it. */
+/** Reads a body to its end. A body of more than `limit` bytes fails, and its connection is closed. */
 export async function readWhole(call: string, body: Readable, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -1,6 +1,6 @@
 import { CodedError, type ErrorEntry, type ErrorFields } from "@evenkeel/runtime";
 
-/** One reason within a Status; for Invalid it names a field. */
+/** One cause in a Status; for Invalid it names a field. */
 export interface StatusCause {
   /** Such as FieldValueInvalid, FieldManagerConflict or DisruptionBudget. */
   readonly reason: string;
@@ -9,20 +9,20 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** What an API server's refusal says besides its message. */
+/** What a refusal of the API server contains in addition to its message. */
 export interface RefusalDetails {
   /** HTTP status. */
   readonly status: number;
-  /** The Status' own word, such as NotFound or Expired; empty when the answer was no Status. */
+  /** The reason of the Status, such as NotFound or Expired; empty if the response was not a Status. */
   readonly reason: string;
   readonly causes: readonly StatusCause[];
-  /** Milliseconds after which the server asks to be tried again. */
+  /** Milliseconds after which the server asks for a retry. */
   readonly retryAfter?: number | undefined;
-  /** The whole answer when it was no Status: a service behind the API server's proxy refuses in its own words. */
+  /** The whole response if it was not a Status, for example from a service behind the API server's proxy. */
   readonly text?: string | undefined;
 }
 
-/** An answer of the API server that is no success. */
+/** A response of the API server that is not a success. */
 export class Refusal extends CodedError {
   readonly status: number;
   readonly reason: string;
@@ -45,7 +45,7 @@ export interface RefusalClass<Message extends string = string> {
   readonly entry: ErrorEntry<Message>;
 }
 
-/** Makes the class of one catalogue entry whose errors carry what the API server answered. */
+/** Creates the class of one catalogue entry whose errors have the details of the API server's response. */
 export function defineRefusal<const Message extends string>(entry: ErrorEntry<Message>): RefusalClass<Message> {
   return class extends Refusal {
     static readonly entry = entry;

@@ -5,22 +5,22 @@ import type { CallOptions } from "../objects/resource.ts";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * Which connections a request uses. `calls` share a few; `urgent` ones, such as a lease's renewal, have their own and wait for no
- * rate limit; each of `streams` holds a connection for as long as it lasts.
+ * Which connections a request uses. `calls` share a few. `urgent` calls, such as the renewal of a lease, have their own
+ * and are not rate limited. Each of `streams` holds a connection for as long as it lasts.
  */
 export type Lane = "calls" | "urgent" | "streams";
 
 export interface ResourceOptions {
-  /** `urgent` keeps a resource's calls apart from all others, so that no slow list delays them. Default `calls`. */
+  /** `urgent` separates a resource's calls from all others, so that no slow list delays them. Default `calls`. */
   readonly lane?: "calls" | "urgent";
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** A request as the API server gets it. */
+/** A request to the API server. */
 export interface KubeRequest extends CallOptions {
   readonly method?: Method;
-  /** Begins with `/`, such as `/api/v1/namespaces/default/pods/web/log`; without a query. */
+  /** Starts with `/`, such as `/api/v1/namespaces/default/pods/web/log`; without a query. */
   readonly path: string;
   /** Parameters that are undefined are left out. */
   readonly query?: Query;
@@ -29,25 +29,25 @@ export interface KubeRequest extends CallOptions {
   /** Sent as JSON, with `contentType`. A stream cannot be sent twice, so such a request is never retried. */
   readonly body?: unknown;
   readonly contentType?: string;
-  /** What metrics and messages call it; `other` unless told. */
+  /** The verb in metrics and messages; default `other`. */
   readonly verb?: Verb;
-  /** What it is done to, as messages name it, such as `pods default/web`; the path unless told. */
+  /** The object in messages, such as `pods default/web`; default the path. */
   readonly what?: string;
-  /** Carrying it out twice is as good as once. By default true for GET, PUT and DELETE. */
+  /** Carrying it out twice has the same effect as once. Default true for GET, PUT and DELETE. */
   readonly idempotent?: boolean;
   readonly lane?: Lane;
 }
 
-/** An answer whose body is read as it comes. Whoever gets it reads it to its end or destroys it. */
+/** A response whose body is read as it arrives. The caller reads it to its end or destroys it. */
 export interface KubeStream {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
-  /** The call as messages name it. */
+  /** The call in messages. */
   readonly call: string;
 }
 
-/** `get pods default/web at https://10.96.0.1`: what a message begins with. */
+/** `get pods default/web at https://10.96.0.1`: the start of a message. */
 export function callName(request: KubeRequest, server: string): string {
   const { verb, what, method = "GET", path } = request;
   return `${verb === undefined ? method : verb} ${what ?? path} at ${server}`;

@@ -8,7 +8,7 @@ import { apiVersionOf, pathSegment, rootPath } from "./resource-path.ts";
 import { isObject } from "./status.ts";
 import { watchEvents } from "./watch.ts";
 
-/** Objects a page unless told: small enough that parsing one does not hold up the process. */
+/** Objects per page by default: few enough that parsing a page does not block the event loop for long. */
 const PAGE = 500;
 
 const patchTypes = {
@@ -17,7 +17,7 @@ const patchTypes = {
   strategic: "application/strategic-merge-patch+json",
 } as const;
 
-/** What the calls of a resource and of its parts have in common: paths, names and options. */
+/** Paths, names and options of the calls of a resource and of its parts. */
 class Endpoint {
   readonly exchange: Exchange;
   readonly type: ResourceType;
@@ -56,7 +56,7 @@ class Endpoint {
     return { path: `${path}/${pathSegment(verb, plural, "name", name)}${part}`, verb, what, ...this.#options };
   }
 
-  /** Sends a request and makes sure that an object came back. */
+  /** Sends a request and checks that the response is an object. */
   async send<P extends KubeObject>(request: KubeRequest, options: contract.CallOptions): Promise<P> {
     const answer = await this.exchange.call({ ...request, ...callOptions(options) });
     checkObject(answer);
@@ -99,7 +99,7 @@ class PartClient<P extends KubeObject> implements contract.Part<P> {
     return this.endpoint.send<P>({ ...request, ...form, body: this.identified(value), query }, options);
   }
 
-  /** The object with the type that the server wants to see on it. */
+  /** The object with apiVersion and kind, which the server requires. */
   protected identified(value: P): P {
     return { ...this.#identity, ...value };
   }
@@ -132,7 +132,7 @@ export class ResourceClient<T extends KubeObject> extends PartClient<T> implemen
       const page = await this.list(next);
       yield page;
       if (page.continue === undefined) return;
-      // The token stands for the version; the server refuses both.
+      // The continue token contains the version; the server refuses both together.
       next = { ...next, continue: page.continue, resourceVersion: undefined, resourceVersionMatch: undefined };
     }
   }

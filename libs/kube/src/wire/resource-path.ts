@@ -11,7 +11,7 @@ export function rootPath({ group, version }: ResourceType): string {
   return group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
 }
 
-/** A name as a part of a path. Names that would mean another path are refused: the server would take them for it. */
+/** A name as a part of a path. Names that would lead to another path are refused. */
 export function pathSegment(verb: string, resource: string, kind: "name" | "namespace", name: string): string {
   if (name === "" || name === "." || name === ".." || /[/%]/.test(name)) {
     throw new BadName({ verb, resource, fault: `${JSON.stringify(name)} cannot be a ${kind}` });

@@ -6,16 +6,17 @@ import { isIdempotent, type KubeRequest } from "./request.ts";
 
 const BACKOFF = { base: 200, cap: 10_000 };
 
-/** Requests that one call may send. */
+/** Maximum requests per call. */
 const ATTEMPTS = 8;
 
 /**
- * Milliseconds to wait before a request is sent again, what the server asks for and a random part; nothing if it must not be:
+ * Milliseconds to wait before a request is retried: what the server asks for plus a random part. Undefined if it must
+ * not be retried:
  *
  *     not sent (no connection)             any call
- *     429 by priority and fairness         any call: the server has not begun it
- *     cut after sending, 502, 503, 504     idempotent calls
- *     500 with Retry-After                 idempotent calls; without, it is a fault that stays
+ *     429 by priority and fairness         any call: the server has not started it
+ *     broken after sending, 502, 503, 504  idempotent calls
+ *     500 with Retry-After                 idempotent calls; without it, a retry does not help
  *     429 by a disruption budget, the rest never
  */
 export function waitBeforeRetry(
@@ -34,7 +35,7 @@ export function waitBeforeRetry(
 function isPassing(error: unknown): boolean {
   if (error instanceof ConnectionLost) return true;
   if (!(error instanceof Refusal)) return false;
-  // The server has waited for that version already; whoever asked for it must decide what to do without.
+  // The server has waited for that version already; the caller must decide what to do without it.
   if (error.code === ResourceVersionTooLarge.entry.code) return false;
   return (error.status >= 502 && error.status <= 504) || (error.status >= 500 && error.retryAfter !== undefined);
 }

@@ -58,7 +58,7 @@ describe("a refusal", () => {
   test("survives a Status whose parts are of the wrong kind", () => {
     const body = JSON.stringify({ kind: "Status", reason: 5, message: [], details: { causes: [1, null, {}] } });
     expect(refusal("c", { status: 500, body })).toMatchObject({
-      message: "c: the server failed: no reason given",
+      code: "EK_KUBE_SERVER_FAULT",
       causes: [{ reason: "", message: "" }],
     });
   });

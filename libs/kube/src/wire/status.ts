@@ -1,10 +1,10 @@
 import * as errors from "../errors.ts";
 import type { Refusal, RefusalClass, RefusalDetails, StatusCause } from "./refusal.ts";
 
-/** The longest message of a server that is passed on, in characters. */
+/** Characters of a server's message that are passed on. */
 const MESSAGE_LIMIT = 2000;
 
-/** An answer that is no success, as it came. */
+/** A response that is not a success. */
 export interface Answer {
   readonly status: number;
   /** The Retry-After header. */
@@ -14,7 +14,7 @@ export interface Answer {
 
 type Refusals = RefusalClass<`${string}{call}${string}{message}${string}`>;
 
-/** By the Status' reason, which says more than the HTTP status. */
+/** By the reason of the Status, which is more precise than the HTTP status. */
 const byReason: Readonly<Record<string, Refusals>> = {
   BadRequest: errors.BadRequest,
   Unauthorized: errors.Unauthorized,
@@ -55,7 +55,7 @@ const byStatus: Readonly<Record<number, Refusals>> = {
   504: errors.ServerTimeout,
 };
 
-/** The error that an answer names. The answer need not be a Status: load balancers answer too. */
+/** The error for a response, which may come from a load balancer and not be a Status. */
 export function refusal(call: string, answer: Answer): Refusal {
   const status = parseStatus(answer.body);
   const details = detailsOf(status, answer);
@@ -64,7 +64,7 @@ export function refusal(call: string, answer: Answer): Refusal {
   return new Class({ call, message: Class === errors.Refused ? `${answer.status}: ${message}` : message }, details);
 }
 
-/** The error of a Status that came inside a watch. */
+/** The error for a Status in a watch event. */
 export function refusalOfStatus(call: string, status: unknown): Refusal {
   const code = isObject(status) && typeof status["code"] === "number" ? status["code"] : 500;
   return refusal(call, { status: code, body: JSON.stringify(status) });
@@ -127,13 +127,13 @@ function numberOf(value: unknown): number | undefined {
   return typeof value === "number" && value > 0 ? value : undefined;
 }
 
-/** Text of others as one line of bounded length, without what looks like a token. */
+/** Foreign text as one line of bounded length, without what looks like a token. */
 export function oneLine(text: string): string {
   const line = text
     .slice(0, MESSAGE_LIMIT * 4)
     .replaceAll(/\b(bearer|basic)\s+[\w.~+/=-]{4,}/gi, "$1 [masked]")
     .replaceAll(/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, "[masked]")
-    // eslint-disable-next-line no-control-regex -- control characters of others must not reach a terminal
+    // eslint-disable-next-line no-control-regex -- foreign control characters must not reach a terminal
     .replaceAll(/[\u0000-\u001f\u007f-\u009f\s]+/g, " ")
     .trim();
   return line.length > MESSAGE_LIMIT ? `${line.slice(0, MESSAGE_LIMIT)}…` : line;

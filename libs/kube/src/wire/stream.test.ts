@@ -27,7 +27,7 @@ describe("a stream", () => {
     await client.namespace();
     await expect(client.stream({ path: "/logs", deadline: 50 })).rejects.toMatchObject({
       code: "EK_KUBE_TIMEOUT",
-      message: `GET /logs at ${server.url}: no whole answer within 50 ms`,
+      message: expect.stringMatching(`^GET /logs at ${server.url}: .*50 ms`),
     });
   });
 
@@ -99,7 +99,7 @@ describe("an upgrade", () => {
     await using client = testClient(folder.kubeconfig({ server: server.url }));
     await expect(client.upgrade({ path: "/exec" }, "SPDY/3.1")).rejects.toMatchObject({
       code: "EK_KUBE_FORBIDDEN",
-      message: `GET /exec at ${server.url}: not allowed: no exec`,
+      message: expect.stringMatching(`^GET /exec at ${server.url}: .*no exec$`),
     });
   });
 });

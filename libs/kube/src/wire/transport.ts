@@ -5,16 +5,19 @@ import type { Access } from "./credentials.ts";
 import type { Lane, Method } from "./request.ts";
 import { type UpgradeAnswer, UpgradeHandler } from "./upgrade-handler.ts";
 
-/** How long a connection may take to be made, in milliseconds. */
+/** Milliseconds that opening a connection may take. */
 const CONNECT_TIMEOUT = 10_000;
 
-/** How long an idle connection is kept, in milliseconds: shorter than API servers (90 s) and most load balancers (60 s) keep theirs. */
+/**
+ * Milliseconds that an idle connection is kept: less than API servers (90 s) and most load balancers (60 s) keep
+ * theirs.
+ */
 const KEEP_ALIVE = 30_000;
 
-/** Connections of their own that urgent calls have. */
+/** Connections reserved for urgent calls. */
 const URGENT_CONNECTIONS = 2;
 
-/** The most streams at once. */
+/** Maximum concurrent streams. */
 const STREAM_LIMIT = 1024;
 
 export interface TransportRequest {
@@ -25,15 +28,16 @@ export interface TransportRequest {
   readonly headers: Record<string, string>;
   readonly body?: string | Readable;
   readonly signal: AbortSignal;
-  /** Called when the request begins to be written to a connection: before that, the server cannot have seen it. */
+  /** Called when the request starts to be written. Before that, the server cannot have seen it. */
   readonly onSending?: () => void;
 }
 
 type Pools = Readonly<Record<Lane, Dispatcher>>;
 
 /**
- * Connections to one API server, kept and shared. HTTP/1.1: a watch over HTTP/2 leaks memory in Node
- * (https://github.com/defenseunicorns/pepr/blob/main/adr/0015-kfc-watch-undici.md), and a pool bounds what one slow call delays.
+ * A pool of connections to one API server. HTTP/1.1, because a watch over HTTP/2 leaks memory in Node
+ * (https://github.com/defenseunicorns/pepr/blob/main/adr/0015-kfc-watch-undici.md), and because a pool limits what one
+ * slow call can delay.
  */
 export class Transport {
   readonly #connections: number;
@@ -46,7 +50,7 @@ export class Transport {
     this.#proxyFor = proxyFor;
   }
 
-  /** Sends a request; resolves when the answer's headers are there. */
+  /** Sends a request; resolves with the response when its headers have arrived. */
   send(access: Access, request: TransportRequest): Promise<Dispatcher.ResponseData> {
     const { lane, onSending, ...rest } = request;
     return this.#pool(access, lane, onSending).request({
@@ -57,7 +61,7 @@ export class Transport {
     });
   }
 
-  /** Sends a request that asks for another protocol; resolves with the bare connection, or with the refusal. */
+  /** Sends an upgrade request; resolves with the raw connection, or with the refusal. */
   upgrade(access: Access, request: TransportRequest, protocol: string): Promise<UpgradeAnswer> {
     const { headers, signal, method, onSending } = request;
     const target = { ...place(access, request), headers, method, upgrade: protocol, headersTimeout: 0, bodyTimeout: 0 };
@@ -66,7 +70,7 @@ export class Transport {
     });
   }
 
-  /** Cuts every connection. */
+  /** Closes every connection. */
   async close(): Promise<void> {
     const all = [...this.#retired, ...Object.values(this.#pools?.pools ?? {})];
     this.#pools = undefined;
@@ -82,7 +86,7 @@ export class Transport {
     return onSending === undefined ? pool : pool.compose(announce(onSending));
   }
 
-  /** Lets what is under way on outdated connections end by itself: it was let in and stays valid. */
+  /** Requests in progress on outdated connections may finish: they were authenticated and stay valid. */
   #retire(pool: Dispatcher): void {
     this.#retired.add(pool);
     void pool.close().finally(() => this.#retired.delete(pool));
@@ -110,7 +114,7 @@ export class Transport {
   }
 }
 
-/** A kubeconfig's server may have a path of its own, as that of a proxy for many clusters does. */
+/** A kubeconfig's server may have a path, for example that of a proxy for many clusters. */
 function place({ server }: Access, { path }: TransportRequest): { origin: string; path: string } {
   return { origin: server.origin, path: server.pathname.replace(/\/$/, "") + path };
 }
@@ -119,7 +123,7 @@ function checkedProxy(uri: string): string {
   const url = URL.parse(uri);
   if (url !== null && ["http:", "https:"].includes(url.protocol)) return uri;
   const shown = uri.replace(/\/\/[^@/]*@/, "//");
-  throw new BadKubeconfig({ file: "proxy-url or HTTPS_PROXY", fault: `${shown} is no http:// or https:// URL` });
+  throw new BadKubeconfig({ file: "proxy-url or HTTPS_PROXY", fault: `${shown} is not an http:// or https:// URL` });
 }
 
 function announce(onSending: () => void): Dispatcher.DispatcherComposeInterceptor {

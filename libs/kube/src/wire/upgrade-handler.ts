@@ -1,15 +1,15 @@
 import type { Duplex } from "node:stream";
 import type { Dispatcher } from "undici";
 
-/** How much of a refusal is kept, in bytes. */
+/** Bytes of a refusal that are kept. */
 const REFUSAL_LIMIT = 1024 * 1024;
 
-/** What becomes of a request for another protocol. */
+/** The result of an upgrade request. */
 export type UpgradeAnswer =
   | { readonly status: 101; readonly socket: Duplex }
   | { readonly status: number; readonly body: string; readonly retryAfter: string | undefined };
 
-/** Takes the answer to an upgrade. undici's own `upgrade` drops the reason of a server that refuses, so this reads it. */
+/** Handles the response to an upgrade. Unlike undici's own `upgrade` it reads the reason of a refusal. */
 export class UpgradeHandler implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal;
   readonly #onSending: (() => void) | undefined;

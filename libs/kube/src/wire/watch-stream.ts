@@ -3,14 +3,15 @@ import type { KubeObject } from "../objects/object.ts";
 import type { WatchEvent } from "../objects/resource.ts";
 import { isObject, oneLine, refusalOfStatus } from "./status.ts";
 
-/** The longest event that is read, in bytes. etcd takes objects of 1.5 MB; JSON and escapes add to that. */
+/** The longest event that is read, in bytes. etcd accepts objects of 1.5 MB; JSON and escapes add to that. */
 export const LINE_LIMIT = 16 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
 /**
- * Lines of a stream, each as soon as it is whole. Nothing is read ahead: the next chunk is asked for when the lines of the last one
- * are used up. Fails for lines that are too long or no UTF-8, and for a stream that ends within a line.
+ * Lines of a stream, each as soon as it is complete. Nothing is read ahead: the next chunk is read when the lines of
+ * the last one are consumed. Fails for lines that are too long or not UTF-8, and for a stream that ends in the middle
+ * of a line.
  */
 export async function* lines(
   call: string,
@@ -44,10 +45,10 @@ export async function* lines(
     }
     keep(chunk.subarray(start));
   }
-  if (length > 0) throw new ConnectionLost({ call, fault: "the stream ended within an event" });
+  if (length > 0) throw new ConnectionLost({ call, fault: "the stream ended in the middle of an event" });
 }
 
-/** The event that a line holds. An ERROR event is thrown as the error that its Status names. */
+/** The event in a line. An ERROR event is thrown as the error that its Status names. */
 export function parseWatchEvent<T extends KubeObject>(call: string, line: string): WatchEvent<T> {
   let event: unknown;
   try {

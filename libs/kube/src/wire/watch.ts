@@ -8,7 +8,10 @@ import type { KubeRequest } from "./request.ts";
 import type { WatchEvent, WatchOptions } from "../objects/resource.ts";
 import { lines, parseWatchEvent } from "./watch-stream.ts";
 
-/** Opens a watch and yields its events; see `Resource.watch` for how it ends. Leaving the iteration closes the connection. */
+/**
+ * Opens a watch and yields its events; see `Resource.watch` for how it ends. Ending the iteration closes the
+ * connection.
+ */
 export async function* watchEvents<T extends KubeObject>(
   exchange: Exchange,
   request: KubeRequest,
@@ -28,12 +31,12 @@ export async function* watchEvents<T extends KubeObject>(
   } catch (error) {
     if (!ended()) throw error;
   } finally {
-    // Also when the reader leaves: a watch that nobody reads must not stay open.
+    // Also when the reader stops: a watch without a reader must not stay open.
     body?.on("error", () => undefined).destroy();
   }
 }
 
-/** The body's chunks. The clock for silence runs only while one is waited for: a slow reader is not a dead server. */
+/** The body's chunks. The time of silence counts only while a chunk is awaited: a slow reader is not a dead server. */
 async function* chunksOf(
   call: string,
   body: Readable,
