@@ -93,7 +93,7 @@ class ControllerRun {
       await Promise.all(Array.from({ length: workers }, () => this.#work()));
     } finally {
       for (const end of ends) end();
-      this.#queue.abandon();
+      this.#queue.shutDown();
     }
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { type Condition, isTrue, judge, type Judgement, setConditions } from "./conditions.ts";
+import { type Condition, judge, type Judgement, setConditions } from "./conditions.ts";
 
 const at = (time: string) => Date.parse(time);
 const ready: Judgement = {
@@ -62,13 +62,4 @@ describe("setting conditions", () => {
     const before = setConditions([foreign], [ready], at("2026-01-01T00:00:00Z"));
     expect(setConditions(before, [ready], at("2026-02-01T00:00:00Z"))).toBe(before);
   });
-});
-
-test("a condition holds only if it was judged from the object as it is", () => {
-  const conditions = setConditions([], [ready], 0);
-  expect(isTrue(conditions, "Ready", 1)).toBe(true);
-  expect(isTrue(conditions, "Ready", 2)).toBe(false);
-  expect(isTrue(conditions, "Paused")).toBe(false);
-  expect(isTrue(undefined, "Ready")).toBe(false);
-  expect(isTrue([foreign], "SomeoneElses", 5)).toBe(true);
 });

@@ -47,16 +47,6 @@ export function findCondition(conditions: readonly Condition[] | undefined, type
   return conditions?.find((condition) => condition.type === type);
 }
 
-/**
- * Whether a condition is True for this generation of the object. A condition that is absent or of an older generation
- * is not.
- */
-export function isTrue(conditions: readonly Condition[] | undefined, type: string, generation?: number): boolean {
-  const condition = findCondition(conditions, type);
-  if (condition?.status !== "True") return false;
-  return generation === undefined || (condition.observedGeneration ?? generation) >= generation;
-}
-
 function setOne(conditions: readonly Condition[], judgement: Judgement, now: number): readonly Condition[] {
   const old = findCondition(conditions, judgement.type);
   const lastTransitionTime = old?.status === judgement.status ? old.lastTransitionTime : stamp(now);

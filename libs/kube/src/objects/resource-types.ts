@@ -12,17 +12,13 @@ export type ServiceAccount = Wire<models.V1ServiceAccount>;
 export type Deployment = Wire<models.V1Deployment>;
 export type ReplicaSet = Wire<models.V1ReplicaSet>;
 export type StatefulSet = Wire<models.V1StatefulSet>;
-export type DaemonSet = Wire<models.V1DaemonSet>;
-export type Job = Wire<models.V1Job>;
 export type EndpointSlice = Wire<models.V1EndpointSlice>;
 export type PodDisruptionBudget = Wire<models.V1PodDisruptionBudget>;
 export type Lease = Wire<models.V1Lease>;
 export type Event = Wire<models.EventsV1Event>;
-export type HorizontalPodAutoscaler = Wire<models.V2HorizontalPodAutoscaler>;
 export type Role = Wire<models.V1Role>;
 export type RoleBinding = Wire<models.V1RoleBinding>;
 export type ClusterRole = Wire<models.V1ClusterRole>;
-export type ClusterRoleBinding = Wire<models.V1ClusterRoleBinding>;
 export type TokenReview = Wire<models.V1TokenReview>;
 export type SubjectAccessReview = Wire<models.V1SubjectAccessReview>;
 
@@ -81,8 +77,6 @@ export const namespaces = clusterWide<Namespace>("v1", "Namespace", "namespaces"
 export const deployments = namespaced<Deployment>("apps/v1", "Deployment", "deployments");
 export const replicaSets = namespaced<ReplicaSet>("apps/v1", "ReplicaSet", "replicasets");
 export const statefulSets = namespaced<StatefulSet>("apps/v1", "StatefulSet", "statefulsets");
-export const daemonSets = namespaced<DaemonSet>("apps/v1", "DaemonSet", "daemonsets");
-export const jobs = namespaced<Job>("batch/v1", "Job", "jobs");
 export const endpointSlices = namespaced<EndpointSlice>("discovery.k8s.io/v1", "EndpointSlice", "endpointslices");
 export const podDisruptionBudgets = namespaced<PodDisruptionBudget>(
   "policy/v1",
@@ -91,11 +85,6 @@ export const podDisruptionBudgets = namespaced<PodDisruptionBudget>(
 );
 export const leases = namespaced<Lease>("coordination.k8s.io/v1", "Lease", "leases");
 export const events = namespaced<Event>("events.k8s.io/v1", "Event", "events");
-export const horizontalPodAutoscalers = namespaced<HorizontalPodAutoscaler>(
-  "autoscaling/v2",
-  "HorizontalPodAutoscaler",
-  "horizontalpodautoscalers",
-);
 export const customResourceDefinitions = clusterWide<CustomResourceDefinition>(
   "apiextensions.k8s.io/v1",
   "CustomResourceDefinition",
@@ -104,11 +93,6 @@ export const customResourceDefinitions = clusterWide<CustomResourceDefinition>(
 export const roles = namespaced<Role>("rbac.authorization.k8s.io/v1", "Role", "roles");
 export const roleBindings = namespaced<RoleBinding>("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings");
 export const clusterRoles = clusterWide<ClusterRole>("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles");
-export const clusterRoleBindings = clusterWide<ClusterRoleBinding>(
-  "rbac.authorization.k8s.io/v1",
-  "ClusterRoleBinding",
-  "clusterrolebindings",
-);
 
 /** Reviews can only be created; the result is in the status of the response. */
 export const tokenReviews = clusterWide<TokenReview>("authentication.k8s.io/v1", "TokenReview", "tokenreviews");

@@ -55,7 +55,7 @@ export class WorkqueueMeter {
     if (this.#takenAt.size === 0) this.#measure();
   }
 
-  abandoned(): void {
+  emptied(): void {
     this.#queuedAt.clear();
     this.#metrics?.depth.set(this.#labels, 0);
   }

@@ -52,7 +52,6 @@ export class Workqueue {
   /** Keys that were added again while they are being processed. */
   readonly #dirty = new Map<string, Priority>();
   readonly #takers = new Set<(item: WorkItem | undefined) => void>();
-  readonly #drained: (() => void)[] = [];
   #normalInARow = 0;
   #shutDown = false;
   #cancelTimer: () => void = () => undefined;
@@ -97,7 +96,7 @@ export class Workqueue {
 
   /**
    * The next key, as soon as there is one, for the caller to process until `done`. Undefined when the queue is shut
-   * down and empty, or when the signal aborts.
+   * down or the signal aborts.
    */
   take(signal: AbortSignal): Promise<WorkItem | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
@@ -122,31 +121,18 @@ export class Workqueue {
     const again = this.#dirty.get(key);
     this.#dirty.delete(key);
     if (again !== undefined) this.#enqueue(key, again);
-    this.#settle();
   }
 
-  /** Accepts no more keys and drops delayed ones. Waiting keys can still be taken. */
+  /** Drops all keys that wait or are delayed, and accepts no more. */
   shutDown(): void {
     this.#shutDown = true;
+    this.#cancelTimer();
     this.#delayed.clear();
     this.#delayedPriority.clear();
-    this.#cancelTimer();
-    this.#settle();
-  }
-
-  /** Shuts down and drops all waiting keys. */
-  abandon(): void {
+    this.#dirty.clear();
     for (const keys of [this.#queued.normal, this.#queued.low]) while (keys.shift() !== undefined);
-    this.#meter.abandoned();
-    this.shutDown();
-  }
-
-  /** Shuts down; resolves when every waiting key has been taken and processed. */
-  drain(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#drained.push(resolve);
-      this.shutDown();
-    });
+    this.#meter.emptied();
+    for (const give of [...this.#takers]) give(undefined);
   }
 
   #addNow(key: string, priority: Priority): void {
@@ -213,12 +199,5 @@ export class Workqueue {
       this.#addNow(key, priority);
     }
     this.#setTimer();
-  }
-
-  /** After a shutdown, ends the promises of callers that wait for keys. */
-  #settle(): void {
-    if (!this.#shutDown || this.length > 0 || this.#processing.size > 0) return;
-    for (const give of [...this.#takers]) give(undefined);
-    for (const resolve of this.#drained.splice(0)) resolve();
   }
 }
