@@ -1,10 +1,10 @@
 import { expect, test } from "@jest/globals";
+import { silentLog } from "@evenkeel/runtime/testing";
 import { joinStores } from "./joined-store.ts";
 import type { KubeObject } from "../objects/object.ts";
 import { type Change, Store } from "./store.ts";
-import { captureLog } from "../testing/captured-log.ts";
 
-const { log } = captureLog();
+const log = silentLog();
 const object = (namespace: string, name: string): KubeObject => ({ metadata: { namespace, name, uid: name } });
 
 function build() {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import { eventually } from "@evenkeel/runtime/testing";
 import type { KubeClient } from "../wire/client.ts";
 import * as errors from "../errors.ts";
 import {
@@ -9,7 +10,7 @@ import {
   subjectAccessReviews,
   tokenReviews,
 } from "../objects/resource-types.ts";
-import { eventually, refused, WatchReader, type World } from "./world.ts";
+import { refused, WatchReader, type World } from "./world.ts";
 
 const USER = "contract-user";
 

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import { eventually } from "@evenkeel/runtime/testing";
 import * as errors from "../errors.ts";
 import type { Resource } from "../objects/resource.ts";
 import { customResourceDefinitions } from "../objects/resource-types.ts";
-import { eventually, nameOf, refused, WatchReader, type World } from "./world.ts";
+import { nameOf, refused, WatchReader, type World } from "./world.ts";
 import { createWidgetType, type Widget, widgetDefinition, widgets } from "./widgets.ts";
 
 /** Custom resources: schemas, defaults, pruning, rules, columns. */

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import { eventually } from "@evenkeel/runtime/testing";
 import * as errors from "../errors.ts";
 import type { OwnerReference } from "../objects/object.ts";
 import { type ConfigMap, namespaces } from "../objects/resource-types.ts";
-import { eventually, isGone, nameOf, refused, WatchReader, type World } from "./world.ts";
+import { isGone, nameOf, refused, WatchReader, type World } from "./world.ts";
 
 const FINALIZER = "example.com/contract";
 

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
+import { eventually } from "@evenkeel/runtime/testing";
 import * as errors from "../errors.ts";
 import { evict } from "../objects/evict.ts";
 import { podDisruptionBudgets, type Pod, pods } from "../objects/resource-types.ts";
 import { idlePod, readyStatus } from "./objects.ts";
-import { eventually, isGone, nameOf, refused, type World } from "./world.ts";
+import { isGone, nameOf, refused, type World } from "./world.ts";
 
 /** Evictions and what disruption budgets say to them. */
 export function evictionContract(world: World): void {

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import { eventually } from "@evenkeel/runtime/testing";
 import * as errors from "../errors.ts";
 import { type Deployment, deployments, type Pod, pods } from "../objects/resource-types.ts";
 import { idlePod, pausedDeployment, readyStatus } from "./objects.ts";
-import { eventually, nameOf, refused, type World } from "./world.ts";
+import { nameOf, refused, type World } from "./world.ts";
 
 /** The status and the scale of an object. */
 export function partsContract(world: World): void {

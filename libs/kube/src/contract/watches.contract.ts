@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
+import { eventually } from "@evenkeel/runtime/testing";
 import * as errors from "../errors.ts";
 import { configMaps } from "../objects/resource-types.ts";
 import { createWidgetType, widgets } from "./widgets.ts";
-import { eventually, nameOf, refused, WatchReader, type World } from "./world.ts";
+import { nameOf, refused, WatchReader, type World } from "./world.ts";
 
 /** Watches: events, resuming, bookmarks, initial state as a stream. */
 export function watchesContract(world: World): void {

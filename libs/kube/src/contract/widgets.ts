@@ -1,6 +1,7 @@
+import { eventually } from "@evenkeel/runtime/testing";
 import type { KubeObject, ResourceTypeOf } from "../objects/object.ts";
 import { type CustomResourceDefinition, customResourceDefinitions } from "../objects/resource-types.ts";
-import { eventually, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** The suite's own custom resource: one field for each thing that a schema can say. */
 export interface Widget extends KubeObject {

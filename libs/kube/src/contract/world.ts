@@ -1,5 +1,5 @@
 import { expect } from "@jest/globals";
-import { type CodedError, sleep, systemClock } from "@evenkeel/runtime";
+import type { CodedError } from "@evenkeel/runtime";
 import type { KubeClient } from "../wire/client.ts";
 import { AlreadyExists } from "../errors.ts";
 import type { KubeObject, ObjectName } from "../objects/object.ts";
@@ -17,9 +17,6 @@ export interface KubeHarness {
   expire(): Promise<void>;
   stop(): Promise<void>;
 }
-
-/** How long something may take that the server does in its own time, in milliseconds. */
-const PATIENCE = 20_000;
 
 /** The server under test and what the cases need to live in it. */
 export class World {
@@ -84,20 +81,6 @@ export async function refused(call: Promise<unknown>, Class: { readonly entry: {
   const { code, message } = outcome as CodedError;
   expect({ code, message }).toEqual({ code: Class.entry.code, message: expect.stringMatching(/^[^\n]+$/) });
   return outcome as Refusal;
-}
-
-/** Repeats `probe` until it resolves with something other than false; then resolves with that. */
-export async function eventually<T>(probe: () => Promise<T | false>): Promise<T> {
-  const ends = systemClock.monotonic() + PATIENCE;
-  for (;;) {
-    const last = await probe().catch((error: unknown) => {
-      if (systemClock.monotonic() >= ends) throw error;
-      return false as const;
-    });
-    if (last !== false) return last;
-    if (systemClock.monotonic() >= ends) throw new Error(`not within ${PATIENCE} ms: ${probe.toString()}`);
-    await sleep(systemClock, 25);
-  }
 }
 
 /** Whether an object is gone. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { sleep, termUntil } from "@evenkeel/runtime";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { FakeClock, silentLog } from "@evenkeel/runtime/testing";
 import { controller, type ControllerOptions, type ReconcileContext } from "./controller.ts";
 import { controllerMetrics } from "./controller-metrics.ts";
 import { lastLook } from "./last-look.ts";
@@ -272,7 +272,7 @@ describe("a controller", () => {
 });
 
 test("an update of an owned object names its old and its new owner", () => {
-  const { log } = captureLog();
+  const log = silentLog();
   const store = new Store<KubeObject>({ log });
   const keys: string[] = [];
   changesOf(store, ({ metadata: { labels } }) => (labels?.["owner"] ? [labels["owner"]] : [])).subscribe((key) =>

@@ -1,10 +1,10 @@
 import { expect, test } from "@jest/globals";
+import { silentLog } from "@evenkeel/runtime/testing";
 import type { KubeObject } from "../objects/object.ts";
 import { specChanges } from "./spec-changes.ts";
 import { Store } from "../cache/store.ts";
-import { captureLog } from "../testing/captured-log.ts";
 
-const { log } = captureLog();
+const log = silentLog();
 const PAUSED = ["evenkeel.io/paused"];
 
 interface Sample extends KubeObject {
