@@ -2,19 +2,12 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectKube, type KubeClient } from "@evenkeel/kube";
+import { kubeconfigFor } from "@evenkeel/testkit";
 
 /** A client for an API server at `url`, with a token where it asks for one. */
 export function benchClient(url: string, token?: string): KubeClient {
   const kubeconfig = join(mkdtempSync(join(tmpdir(), "bench-kube-")), "config");
-  const config = {
-    apiVersion: "v1",
-    kind: "Config",
-    "current-context": "bench",
-    clusters: [{ name: "bench", cluster: { server: url } }],
-    users: [{ name: "bench", user: token === undefined ? {} : { token } }],
-    contexts: [{ name: "bench", context: { cluster: "bench", user: "bench" } }],
-  };
-  writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
+  writeFileSync(kubeconfig, kubeconfigFor(url, { token: token ?? null }), { mode: 0o600 });
   const settings = {
     kubeconfig,
     kubeContext: undefined,

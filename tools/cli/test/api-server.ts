@@ -3,6 +3,7 @@ import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ApiServer, startApiServer, type User } from "@evenkeel/sim";
+import { kubeconfigFor } from "@evenkeel/testkit";
 
 /** May do everything. */
 export const admin: User = { name: "admin", groups: ["system:masters"], token: "admin-token" };
@@ -62,16 +63,10 @@ export class ApiServerWithProxy implements AsyncDisposable {
     return new ApiServerWithProxy(api, await mkdtemp(join(tmpdir(), "cli-api-")), forwarded);
   }
 
-  /** The path of a kubeconfig of a user. JSON is YAML. */
+  /** The path of a kubeconfig of a user. */
   async kubeconfig({ name, token }: User): Promise<string> {
     const file = join(this.#folder, `${name}.kubeconfig`);
-    const config = {
-      ...{ apiVersion: "v1", kind: "Config", "current-context": "sim" },
-      clusters: [{ name: "sim", cluster: { server: this.api.url } }],
-      users: [{ name, user: { token } }],
-      contexts: [{ name: "sim", context: { cluster: "sim", user: name } }],
-    };
-    await writeFile(file, JSON.stringify(config));
+    await writeFile(file, kubeconfigFor(this.api.url, { token }));
     return file;
   }
 

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { buildBinaries, foldersFrom } from "@evenkeel/control-plane";
 import { type ApiServer, startApiServer } from "@evenkeel/sim";
+import { kubeconfigFor } from "@evenkeel/testkit";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 
 const run = promisify(execFile);
@@ -28,13 +29,7 @@ beforeAll(async () => {
   const users = [{ name: "admin", groups: ["system:masters"], token: "token" }];
   // kubectl sends no token over plain HTTP.
   server = await startApiServer({ users, tls: { cert: await readFile(certificate), key: await readFile(key) } });
-  const config = {
-    ...{ apiVersion: "v1", kind: "Config", "current-context": "c" },
-    clusters: [{ name: "c", cluster: { server: server.url, "certificate-authority": certificate } }],
-    users: [{ name: "u", user: { token: "token" } }],
-    contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
-  };
-  await writeFile(kubeconfig, JSON.stringify(config));
+  await writeFile(kubeconfig, kubeconfigFor(server.url, { token: "token", authority: certificate }));
   flags = ["--kubeconfig", kubeconfig, "--cache-dir", join(folder, "cache")];
 }, 300_000);
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ClusterOptions, startCluster } from "@evenkeel/control-plane";
 import { configMaps, connectKube, type KubeClient, kubeErrors, namespaces } from "@evenkeel/kube";
 import type { KubeHarness } from "@evenkeel/kube/contract";
+import { kubeconfigFor } from "@evenkeel/testkit";
 
 /** How often kube-apiserver has etcd forget, in seconds. A continue token lives at least this long and at most twice as long. */
 const COMPACTION = 4;
@@ -34,7 +35,9 @@ export async function startApiServer(options: ClusterOptions = {}): Promise<Kube
     client: async (user) => (user === undefined ? admin : connect(await cluster.kubeconfigFor({ user }))),
     stranger: async () => {
       const file = join(folder, "stranger.kubeconfig");
-      await writeFile(file, strangerConfig(cluster.server, cluster.caFile), { mode: 0o600 });
+      await writeFile(file, kubeconfigFor(cluster.server, { token: "unknown", authority: cluster.caFile }), {
+        mode: 0o600,
+      });
       return connect(file);
     },
     expire: () => waitUntilExpired(admin),
@@ -67,16 +70,4 @@ async function waitUntilExpired(admin: KubeClient): Promise<void> {
       );
     await sleep(100);
   }
-}
-
-/** JSON is YAML. */
-function strangerConfig(server: string, caFile: string): string {
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "c", cluster: { server, "certificate-authority": caFile } }],
-    users: [{ name: "stranger", user: { token: "unknown" } }],
-    contexts: [{ name: "c", context: { cluster: "c", user: "stranger" } }],
-    "current-context": "c",
-  });
 }

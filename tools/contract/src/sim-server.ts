@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { connectKube, type KubeClient } from "@evenkeel/kube";
 import type { KubeHarness } from "@evenkeel/kube/contract";
 import { startApiServer } from "@evenkeel/sim";
-
-const ADMIN = { name: "admin", groups: ["system:masters"], token: "admin-token" };
+import { ADMIN, kubeconfigFor } from "@evenkeel/testkit";
 
 /** Brings up the embedded API server for the Kubernetes contract. */
 export async function startSimServer(): Promise<KubeHarness> {
@@ -14,7 +13,7 @@ export async function startSimServer(): Promise<KubeHarness> {
   const clients: KubeClient[] = [];
   const connect = async (name: string, token: string): Promise<KubeClient> => {
     const kubeconfig = join(folder, `${name}.kubeconfig`);
-    await writeFile(kubeconfig, kubeconfigOf(server.url, token), { mode: 0o600 });
+    await writeFile(kubeconfig, kubeconfigFor(server.url, { token }), { mode: 0o600 });
     const settings = {
       ...{ kubeconfig, kubeContext: undefined, kubeDeadline: 30_000 },
       ...{ kubeConnections: 4, kubeQps: 0, kubeBurst: 1 },
@@ -41,16 +40,4 @@ export async function startSimServer(): Promise<KubeHarness> {
       await server.stop();
     },
   };
-}
-
-/** JSON is YAML. */
-function kubeconfigOf(server: string, token: string): string {
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "c", cluster: { server } }],
-    users: [{ name: "u", user: { token } }],
-    contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
-    "current-context": "c",
-  });
 }

@@ -1,18 +1,15 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { type Line, ServiceProcess } from "@evenkeel/testkit";
+import type { Line } from "@evenkeel/testkit";
 import { Berth } from "./berth.ts";
 import { Churn } from "./churn.ts";
 import { collectedHeap } from "./collected-heap.ts";
-import { RECORDED, SnapshotSample } from "./snapshot-sample.ts";
+import { SnapshotSample } from "./snapshot-sample.ts";
 import type { HeapSample, Soaked } from "./verdict.ts";
 import { World } from "./world.ts";
 
 const BERTHS = 50;
-const bundle = join(import.meta.dirname, "../../../apps/weight-rebalancer/dist/main.mjs");
 const probe = pathToFileURL(join(import.meta.dirname, "heap-probe.ts")).href;
 
 /** Longest wait for the weights after all is calm, in seconds. */
@@ -28,34 +25,27 @@ export interface SoakOptions {
 
 /** Runs the service for so many minutes in a world that does not rest. */
 export async function soak({ minutes, random, tell }: SoakOptions): Promise<Soaked & { readonly decisions: number }> {
-  const folder = await mkdtemp(join(tmpdir(), "soak-"));
   const names = Array.from({ length: BERTHS }, (_empty, number) => `s${number}.example.com`);
-  const world = await World.start(folder, names);
+  await using world = await World.start(names);
   const berths = names.map((_name, number) => new Berth(world, number));
-  const socket = join(folder, "heap");
+  const socket = join(world.folder, "heap");
   const errors: string[] = [];
   let warnings = 0;
   let decisions = 0;
-  let sample: SnapshotSample | undefined;
-  const service = ServiceProcess.start(bundle, flagsFor(world), { env: environment(socket), onLine: hear });
-  try {
-    const { origin } = new URL(await service.url("admin", "/"));
-    sample = new SnapshotSample(origin, random);
-    for (const berth of berths) await berth.moveIn();
-    const churn = new Churn(world, berths, random);
-    const heap = await live(churn, sample);
-    tell(`${churn.refused} changes were refused by an API server in trouble; calming down`);
-    await churn.calm();
-    const astray = await settle();
-    const replays = sample.replays();
-    service.signal("SIGTERM");
-    const { code, stderr } = await service.exit;
-    return { minutes, heap, errors, stderr, exitCode: code, replays, astray, warnings, decisions };
-  } finally {
-    await service[Symbol.asyncDispose]();
-    await world[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
-  }
+  let sample = undefined as SnapshotSample | undefined;
+  const service = world.serve([], { env: environment(socket), onLine: hear });
+  const { origin } = new URL(await service.url("admin", "/"));
+  sample = new SnapshotSample(origin, random);
+  for (const berth of berths) await berth.moveIn();
+  const churn = new Churn(world, berths, random);
+  const heap = await live(churn, sample);
+  tell(`${churn.refused} changes were refused by an API server in trouble; calming down`);
+  await churn.calm();
+  const astray = await settle();
+  const replays = sample.replays();
+  service.signal("SIGTERM");
+  const { code, stderr } = await service.exit;
+  return { minutes, heap, errors, stderr, exitCode: code, replays, astray, warnings, decisions };
 
   function hear(line: Line): void {
     const { level, decision } = line;
@@ -99,18 +89,6 @@ export async function soak({ minutes, random, tell }: SoakOptions): Promise<Soak
 
 export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(2)} MB`;
-}
-
-function flagsFor({ kubeconfig }: World): readonly string[] {
-  return [
-    `--kubeconfig=${kubeconfig}`,
-    "--state=sqlite::memory:",
-    "--insecure",
-    "--grpc-port=0",
-    `--recorded-snapshots=${RECORDED}`,
-    "--route53-rate=10",
-    "--route53-batch-window=200ms",
-  ];
 }
 
 function environment(socket: string): NodeJS.ProcessEnv {

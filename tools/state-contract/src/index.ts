@@ -1,4 +1,3 @@
-export { eventually } from "./eventually.ts";
 export { describeRedis } from "./given-redis.ts";
 export { openedState, type OpenedState } from "./opened-state.ts";
 export { findRedisServer, freePorts, type Persistence, RedisServer } from "./redis-server.ts";

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { Redis } from "ioredis";
-import { eventually } from "./eventually.ts";
+import { eventually } from "@evenkeel/runtime/testing";
 
 /** The path of redis-server; nothing where it is not installed (Debian: redis-server). */
 export function findRedisServer(path: string = process.env["PATH"] ?? ""): string | undefined {
@@ -62,9 +62,7 @@ export class RedisServer {
     if (binary === undefined) throw new Error("redis-server is not installed");
     const args = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.folder, ...this.#args];
     this.#process = spawn(binary, args, { stdio: "ignore" });
-    await eventually(`redis-server answers on port ${this.port}`, START, () =>
-      this.ask(async (client) => [await client.ping()]),
-    );
+    await eventually(() => this.ask(async (client) => [await client.ping()]), START);
   }
 
   /** kill -9. Resolves when the process is gone. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { eventually } from "./eventually.ts";
+import { eventually } from "@evenkeel/runtime/testing";
 import { findRedisServer, freePorts, RedisServer } from "./redis-server.ts";
 
 const MASTER = "evenkeel";
@@ -43,7 +43,7 @@ export class SentinelSet {
       return { port, process: spawn(binary, [file, "--sentinel"], { stdio: "ignore" }) };
     });
     const set = new SentinelSet([master, ...replicas], sentinels, folder);
-    await eventually("the Sentinels know each other and both replicas", FORM, () => set.#hasFormed());
+    await eventually(() => set.#hasFormed(), FORM);
     return set;
   }
 

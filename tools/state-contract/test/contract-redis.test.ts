@@ -1,5 +1,6 @@
 import { stateContract, type StateHarness } from "@evenkeel/state/contract";
-import { describeRedis, eventually, openedState, RedisServer, type OpenedState } from "../src/index.ts";
+import { eventually } from "@evenkeel/runtime/testing";
+import { describeRedis, openedState, RedisServer, type OpenedState } from "../src/index.ts";
 
 describeRedis("the contract", () => stateContract("Redis", startRedis));
 
@@ -20,7 +21,7 @@ async function startRedis(): Promise<StateHarness> {
     },
     elapse: async (span) => {
       const start = await milliseconds();
-      await eventually("Redis's clock moves on", span + 5000, async () => (await milliseconds()) > start + span);
+      await eventually(async () => (await milliseconds()) > start + span, span + 5000);
     },
     close: async () => {
       for (const { close } of opened) await close();

@@ -2,14 +2,8 @@ import { randomUUID } from "node:crypto";
 import { afterEach, expect, test } from "@jest/globals";
 import { CodedError } from "@evenkeel/runtime";
 import type { Notice, State } from "@evenkeel/state";
-import {
-  describeRedis,
-  eventually,
-  type OpenedState,
-  openedState,
-  type Persistence,
-  RedisServer,
-} from "../src/index.ts";
+import { eventually } from "@evenkeel/runtime/testing";
+import { describeRedis, type OpenedState, openedState, type Persistence, RedisServer } from "../src/index.ts";
 
 const DEADLINE = 500;
 
@@ -37,7 +31,7 @@ describeRedis("Redis that fails", () => {
     const { server, state, registry } = await given();
     expect(state.available).toBe(true);
     await server.kill();
-    await eventually("the loss is noticed", 5000, () => !state.available);
+    await eventually(() => !state.available, 5000);
     const started = performance.now();
     for (const call of everyCall(state)) {
       await expect(call()).rejects.toMatchObject({ code: "EK_STATE_UNAVAILABLE", recovery: "retryable" });
@@ -57,9 +51,9 @@ describeRedis("Redis that fails", () => {
       expect(end.status).toBe("rejected");
       expect(away).toContain(codeOf(end));
     }
-    await eventually("the loss is noticed", 5000, () => !state.available);
+    await eventually(() => !state.available, 5000);
     server.goOn();
-    await eventually("Redis is back", 10_000, () => state.available);
+    await eventually(() => state.available, 10_000);
     await state.records.put(randomUUID(), "value", 1, unfenced);
   }, 20_000);
 
@@ -70,7 +64,7 @@ describeRedis("Redis that fails", () => {
     server.hang();
     expect(await changed.promise).toBe(false);
     server.goOn();
-    await eventually("Redis is back", 10_000, () => state.available);
+    await eventually(() => state.available, 10_000);
   }, 20_000);
 
   test("calls in flight when Redis is killed end, none hangs", async () => {
@@ -104,7 +98,7 @@ describeRedis("Redis that fails", () => {
   test("memory is bounded while Redis is gone: nothing is queued", async () => {
     const { server, state } = await given();
     await server.kill();
-    await eventually("the loss is noticed", 5000, () => !state.available);
+    await eventually(() => !state.available, 5000);
     const text = "x".repeat(100_000);
     const before = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed;
     for (let index = 0; index < 5000; index++)
@@ -131,11 +125,11 @@ describeRedis("Redis that fails", () => {
       }
       return undefined;
     })();
-    await eventually("some writes are acknowledged", 10_000, () => acknowledged.length > 200);
+    await eventually(() => acknowledged.length > 200, 10_000);
     await server.kill();
     expect(away).toContain(((await writing) as CodedError).code);
     await server.run();
-    await eventually("Redis is back", 10_000, () => state.available);
+    await eventually(() => state.available, 10_000);
     const kept = new Set((await state.records.list(object)).map(({ value }) => value));
     expect(acknowledged.filter((index) => !kept.has(index))).toEqual([]);
     const lower = { expected: "any", fence: { scope: "leader", token: BigInt(acknowledged.length - 2) } } as const;
@@ -147,14 +141,14 @@ describeRedis("Redis that fails", () => {
     const object = randomUUID();
     const notices: Notice[] = [];
     state.edges.subscribe(object, "wake", (notice) => notices.push(notice));
-    await eventually("the subscription is in effect", 5000, () => notices.length === 1);
+    await eventually(() => notices.length === 1, 5000);
     await server.kill();
     await server.run();
-    await eventually("the gap is told", 10_000, () => notices.length === 2);
-    await eventually("an edge arrives", 5000, async () => {
+    await eventually(() => notices.length === 2, 10_000);
+    await eventually(async () => {
       await state.edges.publish(object, "wake", "after");
       return notices.some(({ kind }) => kind === "edge");
-    });
+    }, 5000);
     expect(notices.slice(0, 3)).toEqual([{ kind: "gap" }, { kind: "gap" }, { kind: "edge", text: "after" }]);
     expect(await registry.text()).toContain("evenkeel_state_gaps_total 1");
   }, 20_000);
@@ -163,9 +157,9 @@ describeRedis("Redis that fails", () => {
     const { server, state } = await given();
     const notices: Notice[] = [];
     state.edges.subscribe(randomUUID(), "wake", (notice) => notices.push(notice));
-    await eventually("the subscription is in effect", 5000, () => notices.length === 1);
+    await eventually(() => notices.length === 1, 5000);
     await server.ask((client) => client.call("CLIENT", "KILL", "TYPE", "pubsub"));
-    await eventually("the gap is told", 10_000, () => notices.length === 2);
+    await eventually(() => notices.length === 2, 10_000);
     expect(notices).toEqual([{ kind: "gap" }, { kind: "gap" }]);
     expect(state.available).toBe(true);
   }, 20_000);
@@ -173,11 +167,11 @@ describeRedis("Redis that fails", () => {
   test("who subscribes while Redis is gone hears once it is back", async () => {
     const { server, state } = await given();
     await server.kill();
-    await eventually("the loss is noticed", 5000, () => !state.available);
+    await eventually(() => !state.available, 5000);
     const notices: Notice[] = [];
     state.edges.subscribe(randomUUID(), "wake", (notice) => notices.push(notice));
     await server.run();
-    await eventually("the subscription is in effect", 10_000, () => notices.length > 0);
+    await eventually(() => notices.length > 0, 10_000);
     expect(notices).toEqual([{ kind: "gap" }]);
   }, 20_000);
 
@@ -192,12 +186,12 @@ describeRedis("Redis that fails", () => {
       }
     })();
     await state.streams.append(object, "log", "before", 100);
-    await eventually("the tail reads", 5000, () => seen.length === 1);
+    await eventually(() => seen.length === 1, 5000);
     await server.kill();
     await server.run();
-    await eventually("Redis is back", 10_000, () => state.available);
+    await eventually(() => state.available, 10_000);
     await state.streams.append(object, "log", "after", 100);
-    await eventually("the tail goes on", 10_000, () => seen.length === 2);
+    await eventually(() => seen.length === 2, 10_000);
     expect(seen).toEqual(["before", "after"]);
     ending.abort();
     await tailing;
@@ -214,13 +208,13 @@ describeRedis("Redis that fails", () => {
       }
     })();
     await state.streams.append(object, "log", "before", 100);
-    await eventually("the tail reads", 5000, () => seen.length === 1);
+    await eventually(() => seen.length === 1, 5000);
     await server.kill();
     await server.run();
-    await eventually("the gap is told", 10_000, () => seen.length === 2);
-    await eventually("Redis is back", 10_000, () => state.available);
+    await eventually(() => seen.length === 2, 10_000);
+    await eventually(() => state.available, 10_000);
     await state.streams.append(object, "log", "after", 100);
-    await eventually("the tail goes on", 10_000, () => seen.length === 3);
+    await eventually(() => seen.length === 3, 10_000);
     expect(seen).toEqual(["before", "gap", "after"]);
     ending.abort();
     await tailing;
@@ -237,7 +231,7 @@ describeRedis("Redis that fails", () => {
     expect(state.available).toBe(false);
     expect(lines.join("")).toMatch(/is away \(.*ECONNREFUSED.*the service starts from memory/);
     await server.run();
-    await eventually("Redis is found", 10_000, () => state.available);
+    await eventually(() => state.available, 10_000);
   }, 20_000);
 });
 

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Keys, type State } from "@evenkeel/state";
-import { describeRedis, eventually, type OpenedState, openedState, RedisServer } from "../src/index.ts";
+import { eventually } from "@evenkeel/runtime/testing";
+import { describeRedis, type OpenedState, openedState, RedisServer } from "../src/index.ts";
 
 const keys = new Keys("contract");
 const unfenced = { expected: "any", fence: "unfenced" } as const;
@@ -105,7 +106,7 @@ describeRedis("Redis with data of others", () => {
     expect((await records.get(object, "value"))?.value).toBe(1);
     expect(opened.state.available).toBe(false);
     await server.ask((client) => client.config("SET", "maxmemory", "0"));
-    await eventually("the state is back without a call", 5000, () => opened.state.available);
+    await eventually(() => opened.state.available, 5000);
     await records.put(object, "value", 3, unfenced);
   });
 
@@ -127,7 +128,7 @@ describeRedis("Redis with data of others", () => {
     expect(refused.lines.join("")).toContain("WRONGPASS");
     expect(refused.lines.join("")).not.toContain("outdated");
     await server.ask((client) => client.call("ACL", "SETUSER", "rotated", ">outdated"));
-    await eventually("the password is taken", 10_000, () => refused.state.available);
+    await eventually(() => refused.state.available, 10_000);
     await refused.close();
   }, 20_000);
 
@@ -150,8 +151,9 @@ describeRedis("Redis with data of others", () => {
   test("a Redis in cluster mode takes every operation: none spans two slots", async () => {
     const cluster = await RedisServer.start("none", ["--cluster-enabled", "yes"]);
     await cluster.ask((client) => client.call("CLUSTER", "ADDSLOTSRANGE", "0", "16383"));
-    await eventually("the cluster serves", 10_000, () =>
-      cluster.ask(async (client) => (await client.cluster("INFO")).includes("cluster_state:ok")),
+    await eventually(
+      () => cluster.ask(async (client) => (await client.cluster("INFO")).includes("cluster_state:ok")),
+      10_000,
     );
     const { state, close } = await openedState(cluster.address);
     const objects = Array.from({ length: 20 }, () => randomUUID());

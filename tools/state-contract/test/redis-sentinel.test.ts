@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { afterEach, expect, test } from "@jest/globals";
 import type { CodedError } from "@evenkeel/runtime";
 import type { Fence, Notice, State } from "@evenkeel/state";
-import { describeRedis, eventually, openedState, SentinelSet } from "../src/index.ts";
+import { eventually } from "@evenkeel/runtime/testing";
+import { describeRedis, openedState, SentinelSet } from "../src/index.ts";
 
 const DEADLINE = 1000;
 /** Sentinels need a second to call a master dead, some more to agree, and the machine is shared. */
@@ -29,8 +30,8 @@ describeRedis("a Sentinel fail-over", () => {
   async function failOver(set: SentinelSet, state: State): Promise<void> {
     const old = await set.master();
     await old.kill();
-    await eventually("another master is chosen", FAIL_OVER, async () => (await set.master()).port !== old.port);
-    await eventually("the state answers again", FAIL_OVER, () => writable(state));
+    await eventually(async () => (await set.master()).port !== old.port, FAIL_OVER);
+    await eventually(() => writable(state), FAIL_OVER);
   }
 
   test("a lower token is still refused when the higher one was replicated, and subscribers resume", async () => {
@@ -38,7 +39,7 @@ describeRedis("a Sentinel fail-over", () => {
     const object = randomUUID();
     const notices: Notice[] = [];
     state.edges.subscribe(object, "wake", (notice) => notices.push(notice));
-    await eventually("the subscription is in effect", 5000, () => notices.length === 1);
+    await eventually(() => notices.length === 1, 5000);
     const version = await state.records.put(object, "assignment", "by the leader of term 7", as(7n));
     await replicated(set, object);
 
@@ -47,11 +48,11 @@ describeRedis("a Sentinel fail-over", () => {
     const late = state.records.put(object, "assignment", "by the leader of term 6", as(6n));
     await expect(late).rejects.toMatchObject({ code: "EK_STATE_FENCED" });
     expect(await state.records.get(object, "assignment")).toMatchObject({ value: "by the leader of term 7", version });
-    await eventually("the gap is told", FAIL_OVER, () => notices.filter(({ kind }) => kind === "gap").length >= 2);
-    await eventually("an edge arrives", FAIL_OVER, async () => {
+    await eventually(() => notices.filter(({ kind }) => kind === "gap").length >= 2, FAIL_OVER);
+    await eventually(async () => {
       await state.edges.publish(object, "wake", "after");
       return notices.some(({ kind }) => kind === "edge");
-    });
+    }, FAIL_OVER);
   }, 90_000);
 
   test("no call hangs beyond its deadline during the fail-over, and writes go on after it", async () => {
@@ -77,11 +78,11 @@ describeRedis("a Sentinel fail-over", () => {
         slowest.milliseconds = Math.max(slowest.milliseconds, performance.now() - started);
       }
     })();
-    await eventually("writes are accepted", 5000, () => accepted > 10);
+    await eventually(() => accepted > 10, 5000);
     master.hang();
-    await eventually("another master is chosen", FAIL_OVER, async () => (await set.master()).port !== master.port);
+    await eventually(async () => (await set.master()).port !== master.port, FAIL_OVER);
     const before = accepted;
-    await eventually("writes are accepted again", FAIL_OVER, () => accepted > before + 10);
+    await eventually(() => accepted > before + 10, FAIL_OVER);
     ending.abort();
     await writing;
     expect(slowest.milliseconds).toBeLessThan(DEADLINE + 1500);
@@ -101,7 +102,7 @@ describeRedis("a Sentinel fail-over", () => {
     const lost = await state.records.put(object, "assignment", { shop: "b" }, { expected: first, fence: leader(7n) });
     await (await set.master()).kill();
     for (const replica of set.servers.slice(1)) replica.goOn();
-    await eventually("the state answers again", FAIL_OVER, () => writable(state));
+    await eventually(() => writable(state), FAIL_OVER);
 
     // The promoted replica knows neither the write nor the token: until the leader comes, the former one is let in.
     expect(await state.records.get(object, "assignment")).toMatchObject({ value: { shop: "a" }, version: first });
@@ -131,8 +132,6 @@ async function replicated(set: SentinelSet, object: string): Promise<void> {
   const master = await set.master();
   const text = await master.ask((client) => client.hget(key, "assignment"));
   for (const server of set.servers) {
-    await eventually("the write is replicated", 10_000, () =>
-      server.ask(async (client) => (await client.hget(key, "assignment")) === text),
-    );
+    await eventually(() => server.ask(async (client) => (await client.hget(key, "assignment")) === text), 10_000);
   }
 }

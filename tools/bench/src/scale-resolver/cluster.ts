@@ -11,6 +11,7 @@ import {
   type ResourceTypeOf,
   services,
 } from "@evenkeel/kube";
+import { kubeconfigFor } from "@evenkeel/testkit";
 import type { PodAddress } from "./holder.ts";
 import { now } from "./now.ts";
 import { Remote } from "./remote.ts";
@@ -160,15 +161,4 @@ function sliceOf(service: string, pod: PodAddress | undefined): EndpointSlice {
       : [],
     ports: [{ name: "http", port: pod?.port ?? 8080, protocol: "TCP" }],
   };
-}
-
-function kubeconfigFor(server: string): string {
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "sim", cluster: { server } }],
-    users: [{ name: "bench", user: { token: "bench" } }],
-    contexts: [{ name: "sim", context: { cluster: "sim", user: "bench" } }],
-    "current-context": "sim",
-  });
 }

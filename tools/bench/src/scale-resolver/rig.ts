@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type LoopbackAddresses, loopbackAddresses } from "@evenkeel/testkit";
 import { cpuSeconds } from "../forward/process-usage.ts";
 import type { Clients, Reply } from "./clients.ts";
 import type { Holder, PodAddress } from "./holder.ts";
@@ -23,22 +24,23 @@ export interface HandOff {
 export class Rig implements AsyncDisposable {
   readonly clients: Remote<Clients>;
   readonly pods: Remote<Pods>;
+  readonly #addresses: LoopbackAddresses;
   #bursts = 0;
-  #pods = 0;
 
-  private constructor(clients: Remote<Clients>, pods: Remote<Pods>) {
+  private constructor(clients: Remote<Clients>, pods: Remote<Pods>, addresses: LoopbackAddresses) {
     this.clients = clients;
     this.pods = pods;
+    this.#addresses = addresses;
   }
 
   static async start(): Promise<Rig> {
-    return new Rig(await Remote.start<Clients>("clients.ts"), await Remote.start<Pods>("pods.ts"));
+    const [clients, pods] = [await Remote.start<Clients>("clients.ts"), await Remote.start<Pods>("pods.ts")];
+    return new Rig(clients, pods, await loopbackAddresses());
   }
 
   /** An address that no pod had before, as a new pod has one: nobody has a connection to it yet. */
   newPod(): PodAddress {
-    const index = this.#pods++;
-    return { address: `127.9.${Math.floor(index / 250)}.${(index % 250) + 1}`, port: POD_PORT };
+    return { address: this.#addresses.next(), port: POD_PORT };
   }
 
   newBurst(): string {
@@ -83,5 +85,6 @@ export class Rig implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.clients[Symbol.asyncDispose]();
     await this.pods[Symbol.asyncDispose]();
+    await this.#addresses[Symbol.asyncDispose]();
   }
 }

@@ -1,11 +1,8 @@
 // A process that is the API server, and writes down when somebody scales a workload.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { startApiServer } from "@evenkeel/sim";
+import { ADMIN, definitionOf } from "@evenkeel/testkit";
 import { now } from "./now.ts";
 import { answer } from "./remote.ts";
-
-const definition = "../../../../charts/scale-resolver/files/crds/elasti.truefoundry.com_elastiservices.yaml";
 
 /** Somebody's wish to scale a workload. */
 export interface ScaleCall {
@@ -16,7 +13,7 @@ export interface ScaleCall {
 
 let calls: ScaleCall[] = [];
 const api = await startApiServer({
-  users: [{ name: "bench", groups: ["system:masters"], token: "bench" }],
+  users: [ADMIN],
   faults: ({ method, url = "" }, response) => {
     if (method === "PATCH" && url.endsWith("/scale")) {
       const call = { at: now(), status: 0 };
@@ -26,7 +23,7 @@ const api = await startApiServer({
     return "pass";
   },
 });
-api.load(readFileSync(join(import.meta.dirname, definition), "utf8"));
+api.load(definitionOf("elastiservices"));
 
 const methods = {
   url: () => api.url,

@@ -3,13 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ServiceProcess } from "@evenkeel/testkit";
 import { connectKube } from "@evenkeel/kube";
 import { type RecordSet, startApiServer, startPrometheus, startRoute53 } from "@evenkeel/sim";
+import { ADMIN, definitionOf, kubeconfigFor, ServiceProcess } from "@evenkeel/testkit";
 import { rebalances } from "@evenkeel/weight-rebalancer";
 
 const root = join(import.meta.dirname, "../../../..");
-const USER = { name: "bench", groups: ["system:masters"], token: "secret" };
 /** As the image starts Node; see infra/docker/Dockerfile. */
 const IMAGE_FLAGS = ["--optimize-for-size", "--max-semi-space-size=1", "--v8-pool-size=1"];
 const QUERY = "sum(requests)";
@@ -40,13 +39,11 @@ export async function measureLoad(options: LoadOptions, progress: (line: string)
   const bundled = spawnSync("nx", ["run", "weight-rebalancer:bundle"], { cwd: root, encoding: "utf8" });
   if (bundled.status !== 0) throw new Error(`The bundle was not made:\n${bundled.stdout}${bundled.stderr}`);
   const folder = mkdtempSync(join(tmpdir(), "bench-load-"));
-  const api = await startApiServer({ users: [USER] });
+  const api = await startApiServer({ users: [ADMIN] });
   const [route53, prometheus] = [await startRoute53({ propagation: 1000 }), await startPrometheus()];
   let metric = 3000;
   prometheus.answer(QUERY, () => ({ kind: "vector", samples: [{ metric: {}, value: metric }] }));
-  api.load(
-    readFileSync(join(root, "charts/weight-rebalancer/files/crds/rebalancer.ch1aki.github.io_rebalances.yaml"), "utf8"),
-  );
+  api.load(definitionOf("rebalances"));
   const names = Array.from({ length: options.rebalances / zones }, (_empty, index) => `site-${index}.example.com`);
   const ids = Array.from({ length: zones }, (_empty, index) => `Z${index}`);
   for (const id of ids) route53.addZone(id, "example.com", names.flatMap(twoSites));
@@ -148,15 +145,4 @@ function twoSites(name: string): readonly RecordSet[] {
     return { name, type: "A", setIdentifier, weight, ttl: 60, values: [address] };
   };
   return [site("base", 8, "192.0.2.1"), site("blue", 1, "192.0.2.2")];
-}
-
-function kubeconfigFor(server: string): string {
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "sim", cluster: { server } }],
-    users: [{ name: "bench", user: { token: USER.token } }],
-    contexts: [{ name: "sim", context: { cluster: "sim", user: "bench" } }],
-    "current-context": "sim",
-  });
 }
