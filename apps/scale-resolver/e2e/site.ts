@@ -5,11 +5,11 @@ import {
   chartAccount,
   type ClusterProxy,
   clusterProxy,
-  eventually,
   kubectl,
   list,
   type Pod,
   type useCluster,
+  waitUntil,
 } from "@evenkeel/e2e";
 import { ServiceProcess } from "@evenkeel/testkit";
 import { connectKube, deployments, type EndpointSlice, endpointSlices, type KubeClient, pods } from "@evenkeel/kube";
@@ -208,7 +208,7 @@ export class Site implements AsyncDisposable {
 
   /** Waits for what the cluster or the resolver does by itself. */
   async until(what: string, whyNot: () => Promise<string | undefined>): Promise<void> {
-    await eventually(what, whyNot);
+    await waitUntil(what, whyNot);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,7 +1,7 @@
 import { createLogger } from "@evenkeel/runtime";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import type { State } from "@evenkeel/state";
-import { describeRedis, eventually, openedState, RedisServer } from "@evenkeel/state-contract";
+import { describeRedis, openedState, RedisServer } from "@evenkeel/state-contract";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Activity } from "../src/decide/snapshot.ts";
 import { Activities } from "../src/gateway/activities.ts";
@@ -102,17 +102,17 @@ describeRedis("replicas on one Redis", () => {
     let ready: readonly string[] = ["a", "b"];
     const a = new Sample("a", one.state, () => ready);
     const b = new Sample("b", other.state, () => ready);
-    await eventually("both know of each other", 5000, async () => ((await a.read()) && (await b.read())) !== null);
+    await eventually(async () => ((await a.read()) && (await b.read())) !== null, 5000);
     return { redis, a, b, setReady: (...names: readonly string[]) => (ready = names) };
   }
 
   test("add up what they have, and hear of it at once", async () => {
     const { a, b } = await two();
     a.has({ requests: 1, pending: 1, lastRequestAt: 5 });
-    await eventually("b hears of it", 5000, () => Promise.resolve(b.changed.includes(KEY)));
+    await eventually(() => Promise.resolve(b.changed.includes(KEY)), 5000);
     expect(await b.activities.read(KEY)).toMatchObject({ pending: 1, inFlight: 0, requests: 1, lastRequestAt: 5 });
     b.has({ requests: 2, inFlight: 2, lastRequestAt: 9 });
-    await eventually("a hears of it", 5000, () => Promise.resolve(a.changed.includes(KEY)));
+    await eventually(() => Promise.resolve(a.changed.includes(KEY)), 5000);
     const both = { pending: 1, inFlight: 2, requests: 3, lastRequestAt: 9 };
     expect(await a.read()).toMatchObject(both);
     expect(await b.read()).toMatchObject(both);
@@ -122,7 +122,7 @@ describeRedis("replicas on one Redis", () => {
     const { a, b } = await two();
     for (const pending of [1, 2, 3]) b.has({ requests: pending, pending });
     b.has({ pending: 0 });
-    await eventually("a hears of it", 5000, () => Promise.resolve(a.changed.length === 4));
+    await eventually(() => Promise.resolve(a.changed.length === 4), 5000);
     expect(a.pending[0]).toBe(1);
     expect(a.pending.at(-1)).toBe(0);
   });
@@ -130,7 +130,7 @@ describeRedis("replicas on one Redis", () => {
   test("see without asking what each has, and who is missing", async () => {
     const { redis, a, b, setReady } = await two();
     b.has({ requests: 3, pending: 2, inFlight: 1, lastRequestAt: 5 });
-    await eventually("a hears of it", 5000, () => Promise.resolve(a.changed.includes(KEY)));
+    await eventually(() => Promise.resolve(a.changed.includes(KEY)), 5000);
     a.own = { ...NOTHING, requests: 1, pending: 1 };
     expect(a.activities.seen(KEY)).toMatchObject({
       total: { pending: 3, inFlight: 1, requests: 4, lastRequestAt: 5 },
@@ -144,20 +144,20 @@ describeRedis("replicas on one Redis", () => {
     expect(a.activities.seen(KEY).gap).toBe("Not heard of: c");
     await redis.kill();
     const alone = "The shared state does not answer; only the requests of replica a are known";
-    await eventually("it is missed", 5000, () => Promise.resolve(a.activities.seen(KEY).gap === alone));
+    await eventually(() => Promise.resolve(a.activities.seen(KEY).gap === alone), 5000);
     expect(a.activities.seen(KEY)).toMatchObject({ total: { pending: 1 }, parts: [{ replica: "a" }] });
   });
 
   test("see what has become more or less without a word with the next heartbeat", async () => {
     const { a, b } = await two();
     b.has({ requests: 1, pending: 1 });
-    await eventually("a hears of it", 5000, () => Promise.resolve(a.changed.includes(KEY)));
+    await eventually(() => Promise.resolve(a.changed.includes(KEY)), 5000);
     b.own = { ...b.own, requests: 40, pending: 40 };
     await b.clock.advance(1000);
-    await eventually("a has read it", 5000, async () => {
+    await eventually(async () => {
       await a.clock.advance(50);
       return a.activities.seen(KEY).total.pending === 40;
-    });
+    }, 5000);
   });
 
   test("see nothing of the others once they were not asked for longer than a report lives", async () => {
@@ -179,7 +179,7 @@ describeRedis("replicas on one Redis", () => {
     const { a, b, setReady } = await two();
     b.has({ requests: 1, pending: 1 });
     setReady("a");
-    await eventually("a hears of it", 5000, async () => (await a.read())?.pending === 1);
+    await eventually(async () => (await a.read())?.pending === 1, 5000);
     await b.activities.stop();
     expect(await a.read()).toMatchObject({ pending: 0, requests: 0 });
   });
@@ -187,13 +187,13 @@ describeRedis("replicas on one Redis", () => {
   test("forget one that is dead after a few seconds, and know nothing until it is not ready any more", async () => {
     const { a, b, setReady } = await two();
     b.has({ requests: 1, pending: 1 });
-    await eventually("a hears of it", 5000, async () => (await a.read())?.pending === 1);
+    await eventually(async () => (await a.read())?.pending === 1, 5000);
     // Its clock stands still, so that it reports no more, as one does that is dead.
     const since = performance.now();
-    await eventually("it is forgotten", 8000, async () => {
+    await eventually(async () => {
       await a.clock.advance(1000);
       return (await a.read()) === null;
-    });
+    }, 8000);
     expect(performance.now() - since).toBeGreaterThan(2500);
     setReady("a");
     expect(await a.read()).toMatchObject({ pending: 0 });
@@ -202,15 +202,15 @@ describeRedis("replicas on one Redis", () => {
   test("know nothing while Redis is away, say so once, and go on when it is back", async () => {
     const { redis, a, b } = await two();
     await redis.kill();
-    await eventually("it is missed", 5000, async () => (await a.read()) === null);
+    await eventually(async () => (await a.read()) === null, 5000);
     for (let beat = 0; beat < 5; beat++) await a.clock.advance(1000);
     expect(await a.read()).toBeNull();
     await redis.run();
-    await eventually("it is back", 10_000, async () => {
+    await eventually(async () => {
       await a.clock.advance(1000);
       await b.clock.advance(1000);
       return (await a.read()) !== null && (await b.read()) !== null;
-    });
+    }, 10_000);
     expect(a.lines.filter((line) => line.includes("do not hear of each other")).length).toBeLessThanOrEqual(1);
   }, 30_000);
 });

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { readmeExample } from "@evenkeel/api/manifests";
-import { apply, eventually, get, kubectl, list, TEST_TIMEOUT_MS, tokenOf, usedRights, useCluster } from "@evenkeel/e2e";
+import { apply, get, kubectl, list, TEST_TIMEOUT_MS, tokenOf, usedRights, useCluster, waitUntil } from "@evenkeel/e2e";
 import { type ServiceProcess } from "@evenkeel/testkit";
 import { describeRedis, RedisServer } from "@evenkeel/state-contract";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 /** Waits until `check` does not throw any more. A check that starts kubectl costs more than what it waits for: it is not made often. */
 const until = (what: string, check: () => unknown) =>
-  eventually(what, async () => {
+  waitUntil(what, async () => {
     try {
       await check();
       return undefined;

@@ -1,4 +1,4 @@
-import { apply, eventually, get, kubectl, list, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
+import { apply, get, kubectl, list, TEST_TIMEOUT_MS, useCluster, waitUntil } from "@evenkeel/e2e";
 import { beforeAll, expect, test } from "@jest/globals";
 import { BallastProcess } from "../test/ballast-process.ts";
 
@@ -44,7 +44,7 @@ test(
   async () => {
     await using ballast = await start();
     await ballast.line(({ reason }) => reason === "BelowTarget");
-    await eventually("the Event", async () => {
+    await waitUntil("the Event", async () => {
       const events = await list<Told>(cluster(), "events.events.k8s.io");
       return events.some(({ reason }) => reason === "BelowTarget") ? undefined : `there are ${events.length}`;
     });

@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { kinds, REBALANCE } from "@evenkeel/api";
 import { originalShape } from "@evenkeel/crds/original-shape";
+import { waitUntil } from "@evenkeel/control-plane";
 import {
   apply,
-  eventually,
   get,
   kubectl,
   list,
@@ -130,7 +130,7 @@ interface Rebalance {
 const rebalance = (name: string) => get<Rebalance>(cluster(), "rebalance", name, "-n", "shop");
 
 async function settled(name: string, weight: number): Promise<void> {
-  await eventually(`Rebalance ${name} to have weight ${weight}`, async () => {
+  await waitUntil(`Rebalance ${name} to have weight ${weight}`, async () => {
     const { status } = await rebalance(name);
     return status?.actualValue === weight ? undefined : `its status is ${JSON.stringify(status)}`;
   });
@@ -284,7 +284,7 @@ test(
       "--role=pause",
       "--serviceaccount=shop:operator",
     ]);
-    await eventually("the operator to be allowed", async () => {
+    await waitUntil("the operator to be allowed", async () => {
       const status = await pause();
       return status === 200 ? undefined : `the answer is ${status}`;
     });

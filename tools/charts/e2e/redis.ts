@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { eventually } from "@evenkeel/e2e";
+import { waitUntil } from "@evenkeel/control-plane";
 
 /** A real redis-server on loopback that remembers nothing. */
 export class Redis implements AsyncDisposable {
@@ -19,7 +19,7 @@ export class Redis implements AsyncDisposable {
     const port = await freePort();
     const redis = new Redis(port);
     await once(redis.#process, "spawn");
-    await eventually("redis-server to take connections", async () => {
+    await waitUntil("redis-server to take connections", async () => {
       const socket = connect(port, "127.0.0.1");
       try {
         await once(socket, "connect");

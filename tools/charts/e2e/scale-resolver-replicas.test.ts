@@ -1,8 +1,8 @@
 import { type ClientRequest, request } from "node:http";
 import { join } from "node:path";
+import { waitUntil } from "@evenkeel/control-plane";
 import {
   apply,
-  eventually,
   get,
   kubectl,
   list,
@@ -156,13 +156,13 @@ test(
     const { spec } = await autoscaler();
     expect(spec).toMatchObject({ minReplicas: REPLICAS, maxReplicas: 6 });
     expect(spec.scaleTargetRef).toEqual({ apiVersion: "apps/v1", kind: "Deployment", name: SERVICE });
-    await eventually("the autoscaler to find what it scales, and to have it at its least", async () => {
+    await waitUntil("the autoscaler to find what it scales, and to have it at its least", async () => {
       const { status } = await autoscaler();
       const isAble = status?.conditions?.some(({ type, status: is }) => type === "AbleToScale" && is === "True");
       const pods = await podNames();
       return isAble && pods.length === REPLICAS ? undefined : JSON.stringify({ status, pods });
     });
-    await eventually("the budget to count the replicas", async () => {
+    await waitUntil("the budget to count the replicas", async () => {
       const { status } = await get<{ status: object }>(cluster(), "pdb", SERVICE, ...IN);
       const wanted = { expectedPods: REPLICAS, currentHealthy: REPLICAS, desiredHealthy: 1, disruptionsAllowed: 1 };
       const isSo = Object.entries(wanted).every(([key, value]) => Reflect.get(status, key) === value);
@@ -186,7 +186,7 @@ test(
       replicas.push({ address, pod: started });
     }
     await Promise.all(replicas.map(({ pod }) => pod.process.phase("ready")));
-    await eventually("somebody to lead", () => roles().then(() => undefined, String));
+    await waitUntil("somebody to lead", () => roles().then(() => undefined, String));
     const [leader, other] = await roles();
     const lease = await get<{ spec: { holderIdentity: string } }>(cluster(), "lease", SERVICE, ...IN);
     expect(lease.spec.holderIdentity.startsWith(leader.pod.pod)).toBe(true);
@@ -201,7 +201,7 @@ test(
   "what the autoscaler asks for are gauges that each replica exports, and they count what waits and what is open there",
   async () => {
     await apply(cluster(), ...web());
-    await eventually("the workload to be seen asleep", async () => {
+    await waitUntil("the workload to be seen asleep", async () => {
       const { status } = await get<{ status?: { state?: string } }>(cluster(), "elastiservice", "web", "-n", "shop");
       return status?.state === "Zero" ? undefined : JSON.stringify(status ?? null);
     });
@@ -215,7 +215,7 @@ test(
     if (!waiting || !open) throw new Error("it asks for two");
     const counts = (metric: typeof waiting) =>
       Promise.all([leader, other].map(async (one) => sumOf(await exposed(one, metric.name), metric.labels)));
-    await eventually("all to wait", async () => {
+    await waitUntil("all to wait", async () => {
       const [pending, clients] = [await counts(waiting), await counts(open)];
       return pending.join() === "2,3" && clients.join() === "2,3" ? undefined : JSON.stringify({ pending, clients });
     });
@@ -239,13 +239,13 @@ test(
       const { services = [] } = answer as { services?: readonly { pending?: string }[] };
       return services[0]?.pending;
     };
-    await eventually("the leader to know of the five", async () => {
+    await waitUntil("the leader to know of the five", async () => {
       const known = await pending(leader);
       return Number(known) === 5 ? undefined : `it knows of ${String(known)}`;
     });
     await kubectl(cluster(), ["delete", "pod", leader.pod.pod, ...IN, "--wait=false"]);
     expect((await leader.pod.process.exit).code).toBe(0);
-    await eventually("the other to lead", async () => ((await isLeading(other)) ? undefined : "it does not"));
+    await waitUntil("the other to lead", async () => ((await isLeading(other)) ? undefined : "it does not"));
     expect(sumOf(await exposed(other, "evenkeel_resolver_pending"))).toBe(3);
     const { refused, allowedElsewhere } = await usedRights(cluster(), SERVICE);
     expect({ refused, allowedElsewhere }).toEqual({ refused: [], allowedElsewhere: [] });

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { waitUntil } from "@evenkeel/control-plane";
 import {
   apply,
-  eventually,
   get,
   kubectl,
   list,
@@ -130,7 +130,7 @@ test(
     });
     await service.process.phase("ready");
     await apply(cluster(), ...web());
-    await eventually("the workload to sleep", async () => {
+    await waitUntil("the workload to sleep", async () => {
       const { status } = await elastiService();
       return status?.state === "Zero" ? undefined : `its status is ${JSON.stringify(status)}`;
     });

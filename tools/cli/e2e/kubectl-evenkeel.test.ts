@@ -2,16 +2,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { execFile } from "node:child_process";
-import {
-  apply,
-  chartAccount,
-  eventually,
-  kubectl,
-  ServicePod,
-  START_TIMEOUT_MS,
-  TEST_TIMEOUT_MS,
-  useCluster,
-} from "@evenkeel/e2e";
+import { waitUntil } from "@evenkeel/control-plane";
+import { apply, chartAccount, kubectl, ServicePod, START_TIMEOUT_MS, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
 import { type Prometheus, type Route53, startPrometheus, startRoute53 } from "@evenkeel/sim";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 
@@ -54,7 +46,7 @@ beforeAll(async () => {
     "-f",
     join(root, "charts/weight-rebalancer/files/crds/rebalancer.ch1aki.github.io_rebalances.yaml"),
   ]);
-  await eventually("the kind is served", async () => {
+  await waitUntil("the kind is served", async () => {
     const { code, stderr } = await cluster().kubectl(["get", "rebalances", "-A"]);
     return code === 0 ? undefined : stderr;
   });
@@ -99,7 +91,7 @@ function evenkeel(args: readonly string[], kubeconfig = officer) {
 test(
   "status finds the service by its Service, shows that it leads, and the Rebalance with its weight and reason",
   async () => {
-    await eventually("the row", async () => {
+    await waitUntil("the row", async () => {
       const { code, stdout, stderr } = await evenkeel(["status"]);
       const shown =
         /^weight-rebalancer +ready +0\.1\.0 +yes +\d+s/m.test(stdout) &&
@@ -195,7 +187,7 @@ test(
   async () => {
     const reader = await cluster().kubeconfigFor({ user: "reader" });
     await grant("reader", "get");
-    await eventually("the right to read", async () => {
+    await waitUntil("the right to read", async () => {
       const { code, stdout } = await evenkeel(["status", `--service=${NAME}`], reader);
       return code === 0 ? undefined : stdout;
     });
@@ -215,13 +207,13 @@ test(
     expect(whole).toMatchObject({ code: 0, stdout: expect.stringContaining(", 0 failed") });
 
     await kubectl(cluster(), ["delete", "clusterrolebinding", `${NAMESPACE}:${NAME}`]);
-    await eventually("the lack", async () => {
+    await waitUntil("the lack", async () => {
       const { code, stdout } = await evenkeel(["doctor"]);
       const said = /^fail {2}rights +service account evenkeel-system\/weight-rebalancer may not get rebalances/m;
       return code === 1 && said.test(stdout) ? undefined : stdout;
     });
     await chartAccount(cluster(), INSTALL);
-    await eventually("the rights", async () => {
+    await waitUntil("the rights", async () => {
       const { code, stdout } = await evenkeel(["doctor"]);
       return code === 0 && inOrder.test(stdout) ? undefined : stdout;
     });

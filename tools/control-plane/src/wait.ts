@@ -5,8 +5,8 @@ import { ControlPlaneError, messageOf } from "./errors.ts";
 export type WhyNot = () => Promise<string | undefined> | string | undefined;
 
 export interface WaitOptions {
-  /** How long the condition may take, in milliseconds. */
-  readonly deadlineMs: number;
+  /** How long the condition may take, in milliseconds; a minute unless told, which is enough for what a cluster does by itself. */
+  readonly deadlineMs?: number;
   /** Pause between two looks, in milliseconds. */
   readonly everyMs?: number;
 }
@@ -15,8 +15,8 @@ export interface WaitOptions {
  * Looks at a condition until it holds. After the deadline it rejects with the last reason why it did not. An error of the class
  * ControlPlaneError ends the wait at once: it says that waiting longer cannot help.
  */
-export async function waitUntil(what: string, whyNot: WhyNot, options: WaitOptions): Promise<void> {
-  const { deadlineMs, everyMs = 50 } = options;
+export async function waitUntil(what: string, whyNot: WhyNot, options: WaitOptions = {}): Promise<void> {
+  const { deadlineMs = 60_000, everyMs = 50 } = options;
   const deadline = performance.now() + deadlineMs;
   for (;;) {
     const reason = await reasonOf(whyNot);

@@ -8,8 +8,8 @@ import {
   setField,
 } from "@evenkeel/api/manifests";
 import { rebalanceSpecs } from "@evenkeel/api/rebalance-specs";
-import { type Cluster } from "@evenkeel/control-plane";
-import { eventually, kubectl, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
+import { type Cluster, waitUntil } from "@evenkeel/control-plane";
+import { kubectl, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
 import {
   connectKube,
   type KubeClient,
@@ -57,7 +57,7 @@ async function applyCrds(to: Cluster, crd: (kind: Kind) => object): Promise<void
   for (const { plural, group } of kinds) {
     await kubectl(to, ["wait", "--for=condition=Established", `crd/${plural}.${group}`, "--timeout=30s"]);
   }
-  await eventually("every kind to be served", async () => {
+  await waitUntil("every kind to be served", async () => {
     const served = await Promise.all(kinds.map((kind) => kube.serves(typeOf(kind))));
     return served.every(Boolean) ? undefined : "discovery does not list all of them";
   });

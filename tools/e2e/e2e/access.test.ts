@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
-import { apply, eventually, kubectl, TEST_TIMEOUT_MS, useCluster } from "../src/index.ts";
+import { waitUntil } from "@evenkeel/control-plane";
+import { apply, kubectl, TEST_TIMEOUT_MS, useCluster } from "../src/index.ts";
 
 const cluster = useCluster({ name: "access", nodes: 0, audit: true });
 
@@ -47,7 +48,7 @@ describe("a user with a certificate", () => {
       );
 
       await apply(cluster(), ...readerRole("readers"));
-      await eventually("alice may list pods", async () => {
+      await waitUntil("alice may list pods", async () => {
         const { code, stderr } = await cluster().kubectl(["get", "pods"], { kubeconfig });
         return code === 0 ? undefined : stderr;
       });
@@ -68,7 +69,7 @@ describe("a user with a certificate", () => {
     async () => {
       const kubeconfig = await cluster().kubeconfigFor({ user: "carol" });
       await cluster().kubectl(["get", "secrets"], { kubeconfig });
-      await eventually("the log shows the refused list", () => {
+      await waitUntil("the log shows the refused list", () => {
         const events = readFileSync(cluster().auditLog ?? "", "utf8")
           .split("\n")
           .filter((line) => line.includes("carol"))

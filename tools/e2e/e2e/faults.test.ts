@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { apply, configMap, deployment, eventually, get, kubectl, TEST_TIMEOUT_MS, useCluster } from "../src/index.ts";
+import { waitUntil } from "@evenkeel/control-plane";
+import { apply, configMap, deployment, get, kubectl, TEST_TIMEOUT_MS, useCluster } from "../src/index.ts";
 
 const cluster = useCluster({ name: "faults", nodes: 1 });
 
@@ -42,7 +43,7 @@ describe("kube-apiserver", () => {
       const waiting = await cluster().kubectl(["get", "namespaces", "--request-timeout=1s"]);
       expect(waiting.code).toBe(1);
       cluster().resume("kube-apiserver");
-      await eventually("it answers again", async () => {
+      await waitUntil("it answers again", async () => {
         const { code, stderr } = await cluster().kubectl(["get", "namespaces", "--request-timeout=5s"]);
         return code === 0 ? undefined : stderr;
       });
@@ -59,7 +60,7 @@ test(
     }
     await cluster().kill("kube-scheduler");
     await apply(cluster(), deployment("waiting", 1));
-    await eventually("its pod is there and waits", async () => {
+    await waitUntil("its pod is there and waits", async () => {
       const { status } = await get<Status>(cluster(), "deployment", "waiting");
       return status.unavailableReplicas === 1 ? undefined : JSON.stringify(status);
     });

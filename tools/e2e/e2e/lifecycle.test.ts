@@ -12,9 +12,10 @@ import {
   runsFolder,
   startCluster,
   thisHost,
+  waitUntil,
 } from "@evenkeel/control-plane";
 import { describe, expect, test } from "@jest/globals";
-import { eventually, START_TIMEOUT_MS } from "../src/index.ts";
+import { START_TIMEOUT_MS } from "../src/index.ts";
 
 function identities(pids: readonly number[]): ProcessIdentity[] {
   const found = pids.flatMap((pid) => identify(pid) ?? []);
@@ -75,7 +76,7 @@ describe("an owner's end", () => {
     async () => {
       const { kill, processes } = await startOwner();
       await kill("SIGTERM");
-      await eventually("its processes are gone", () => (processes.some(isAlive) ? "some run" : undefined));
+      await waitUntil("its processes are gone", () => (processes.some(isAlive) ? "some run" : undefined));
     },
     START_TIMEOUT_MS,
   );

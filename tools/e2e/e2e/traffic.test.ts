@@ -1,11 +1,11 @@
 import { createServer, type Server } from "node:http";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { waitUntil } from "@evenkeel/control-plane";
 import {
   apply,
   type ClusterProxy,
   clusterProxy,
   deployment,
-  eventually,
   kubectl,
   list,
   type Pod,
@@ -64,14 +64,14 @@ test(
     expect(url).toMatch(/^http:\/\/10\.96\.\d+\.\d+:80$/);
     const pods = await addresses("web");
     const seen = new Set<string>();
-    await eventually("all three to have answered", async () => {
+    await waitUntil("all three to have answered", async () => {
       seen.add(await reached(url));
       return seen.size >= 3 ? undefined : `${[...seen].join(", ")} of ${pods.join(", ")} did`;
     });
     expect([...seen].sort()).toEqual(pods);
 
     await kubectl(cluster(), ["scale", "deployment/web", "--replicas=0"]);
-    await eventually("connections to be refused", async () => {
+    await waitUntil("connections to be refused", async () => {
       const answer = await reached(url);
       return answer === "ECONNREFUSED" ? undefined : answer;
     });
@@ -101,7 +101,7 @@ test(
     const url = await proxy.url("default", "ending", 80);
     expect(await reached(url)).toBe("10.200.250.1");
     await apply(cluster(), slice("ending-2", "10.200.250.2", { ready: true }));
-    await eventually("the ready one to be called", async () => {
+    await waitUntil("the ready one to be called", async () => {
       const answer = await reached(url);
       return answer === "10.200.250.2" ? undefined : answer;
     });
@@ -119,7 +119,7 @@ test(
     expect(await reached(url)).toMatch(/^10\.200\./);
     await cluster().restart("kube-apiserver");
     await kubectl(cluster(), ["scale", "deployment/steady", "--replicas=0"]);
-    await eventually("connections to be refused", async () => {
+    await waitUntil("connections to be refused", async () => {
       const answer = await reached(url);
       return answer === "ECONNREFUSED" ? undefined : answer;
     });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
+import { waitUntil } from "@evenkeel/control-plane";
 import {
   apply,
   deployment,
   disruptionBudget,
-  eventually,
   get,
   kubectl,
   list,
@@ -22,7 +22,7 @@ async function runningPods(app: string): Promise<string[]> {
 }
 
 async function untilRunning(app: string, count: number): Promise<void> {
-  await eventually(`${count} pods of ${app} run`, async () => {
+  await waitUntil(`${count} pods of ${app} run`, async () => {
     const running = (await runningPods(app)).length;
     return running === count ? undefined : `${running} run`;
   });
@@ -42,7 +42,7 @@ describe("a Deployment", () => {
       for (const { status } of pods) expect(status.podIP).toMatch(/^10\.200\./);
 
       await kubectl(cluster(), ["delete", "deployment", "web"]);
-      await eventually("its pods are gone", async () => {
+      await waitUntil("its pods are gone", async () => {
         const left = await list(cluster(), "pods", "-l", "app=web");
         return left.length === 0 ? undefined : `${left.length} left`;
       });
@@ -73,7 +73,7 @@ describe("an eviction", () => {
   }
 
   async function untilAllowed(budget: string, disruptions: number): Promise<void> {
-    await eventually(`${budget} allows ${disruptions}`, async () => {
+    await waitUntil(`${budget} allows ${disruptions}`, async () => {
       const { status } = await get<{ status: { disruptionsAllowed: number; currentHealthy: number } }>(
         cluster(),
         "poddisruptionbudget",
@@ -101,7 +101,7 @@ describe("an eviction", () => {
       await apply(cluster(), disruptionBudget("guarded", 1));
       await untilAllowed("guarded", 1);
       expect(await evict(victim)).toMatchObject({ code: 0 });
-      await eventually("another pod has taken the place of the victim", async () => {
+      await waitUntil("another pod has taken the place of the victim", async () => {
         const running = await runningPods("guarded");
         return running.length === 2 && !running.includes(victim) ? undefined : running.join(", ");
       });

@@ -1,10 +1,10 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Cluster } from "@evenkeel/control-plane";
+import { type Cluster, waitUntil } from "@evenkeel/control-plane";
 import { accountKubeconfig } from "./account.ts";
 import { helmEnvironment, helmOutput, pinnedHelm } from "./helm.ts";
-import { eventually, get, kubectl, list } from "./kubectl-steps.ts";
+import { get, kubectl, list } from "./kubectl-steps.ts";
 import type { Role, Rule } from "./used-rights.ts";
 
 const CHARTS = join(import.meta.dirname, "../../../charts");
@@ -68,7 +68,7 @@ async function untilGranted(cluster: Cluster, chart: string, namespace: string, 
     const within = metadata.namespace === undefined ? [] : ["-n", metadata.namespace];
     const { rules } = await get<Role>(cluster, roleRef.kind, roleRef.name, ...within);
     const review = reviewOf(user, metadata.namespace, rules.at(-1));
-    await eventually(`${user} to have the rights of ${metadata.name}`, async () => {
+    await waitUntil(`${user} to have the rights of ${metadata.name}`, async () => {
       const answer = await kubectl(cluster, ["create", "-f", "-", "-o", "json"], { input: JSON.stringify(review) });
       return (JSON.parse(answer) as { status: { allowed?: boolean } }).status.allowed === true ? undefined : answer;
     });

@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
-import type { Cluster } from "@evenkeel/control-plane";
+import { type Cluster, waitUntil } from "@evenkeel/control-plane";
 import {
   type Endpoint,
   type EndpointSlice,
@@ -7,7 +7,6 @@ import {
   servicePorts,
   type TrafficService,
 } from "./service-endpoints.ts";
-import { eventually } from "./kubectl-steps.ts";
 import { watchObjects } from "./watch-objects.ts";
 
 /**
@@ -33,7 +32,7 @@ export class ClusterProxy implements AsyncDisposable {
   /** The address of a Service's port, such as `http://10.96.12.7:80`, once connections to it are taken. */
   async url(namespace: string, service: string, port: number): Promise<string> {
     const name = `${namespace}/${service}:${port}`;
-    await eventually(`${name} to take connections`, () => {
+    await waitUntil(`${name} to take connections`, () => {
       const door = this.#doors.get(name);
       return door === undefined ? "there is no such port of a Service" : door.whyShut();
     });

@@ -1,12 +1,9 @@
-import { type Cluster, type KubectlOptions, waitUntil, type WhyNot } from "@evenkeel/control-plane";
+import type { Cluster, KubectlOptions } from "@evenkeel/control-plane";
 
 /** The part of every object that tests look at; `T` says more about its kind. */
 export type KubeObject<T = unknown> = T & {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid: string };
 };
-
-/** How long the cluster may take to follow a change, in milliseconds. */
-const SETTLE_MS = 60_000;
 
 /** Runs kubectl, which must succeed, and gives its output. */
 export async function kubectl(cluster: Cluster, args: readonly string[], options?: KubectlOptions): Promise<string> {
@@ -30,9 +27,4 @@ export async function get<T>(cluster: Cluster, kind: string, name: string, ...ar
 export async function list<T>(cluster: Cluster, kind: string, ...args: string[]): Promise<KubeObject<T>[]> {
   const answer = JSON.parse(await kubectl(cluster, ["get", kind, "-o", "json", ...args])) as { items: KubeObject<T>[] };
   return answer.items;
-}
-
-/** Waits for what the cluster does by itself; `whyNot` says what is missing until nothing is. */
-export async function eventually(what: string, whyNot: WhyNot): Promise<void> {
-  await waitUntil(what, whyNot, { deadlineMs: SETTLE_MS, everyMs: 100 });
 }

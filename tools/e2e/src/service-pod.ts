@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Cluster } from "@evenkeel/control-plane";
+import { type Cluster, waitUntil } from "@evenkeel/control-plane";
 import { accountKubeconfig } from "./account.ts";
-import { eventually, get, kubectl, type KubeObject, list } from "./kubectl-steps.ts";
+import { get, kubectl, type KubeObject, list } from "./kubectl-steps.ts";
 import { ServiceProcess } from "@evenkeel/testkit";
 
 interface Workload {
@@ -160,7 +160,7 @@ function finalizers(names: readonly string[]): string {
 async function onlyPod({ cluster, namespace }: ServicePodOptions, { spec }: Workload): Promise<string> {
   const selector = Object.entries(spec.selector.matchLabels).map(([key, value]) => `${key}=${value}`);
   let found: string | undefined;
-  await eventually("a pod of the Deployment to run", async () => {
+  await waitUntil("a pod of the Deployment to run", async () => {
     const pods = await list<RunningPod>(cluster, "pods", "-n", namespace, "-l", selector.join(","));
     const alive = pods.filter(({ metadata, status }) => !metadata.deletionTimestamp && status.phase === "Running");
     found = alive.length === 1 ? alive[0]?.metadata.name : undefined;
