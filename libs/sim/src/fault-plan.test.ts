@@ -34,6 +34,13 @@ test("a fault hits its verb and resource and nothing else", async () => {
   expect(await status("/version")).toBe(200);
 });
 
+test("a fault hits the object of its name and no other", async () => {
+  plan.add({ resource: "pods", name: "a", fault: { kind: "status", code: 500 } });
+  expect(await status(`${NAMESPACED}/pods/a`)).toBe(500);
+  expect(await status(`${NAMESPACED}/pods/b`)).toBe(404);
+  expect(await status(`${NAMESPACED}/pods`)).toBe(200);
+});
+
 test("tells apart all verbs", async () => {
   const undo = plan.add({ verb: "watch", fault: { kind: "status", code: 410 } });
   expect(await status(`${NAMESPACED}/pods?watch=1`)).toBe(410);

@@ -21,6 +21,8 @@ export interface FaultRule {
   readonly verb?: Verb;
   /** The plural, such as `pods`. */
   readonly resource?: string;
+  /** The object's name. A list, a watch and a creation have none. */
+  readonly name?: string;
   /** How many requests it hits before it is over; all of them unless told. */
   readonly times?: number;
   /** The share of requests it hits, from 0 to 1. */
@@ -51,10 +53,11 @@ export class FaultPlan {
     return () => this.#rules.delete(entry);
   }
 
-  #choose({ verb, resource }: Requested): Fault | undefined {
+  #choose({ verb, resource, name }: Requested): Fault | undefined {
     for (const entry of this.#rules) {
       const { rule } = entry;
-      const fits = (rule.verb ?? verb) === verb && (rule.resource ?? resource) === resource;
+      const fits =
+        (rule.verb ?? verb) === verb && (rule.resource ?? resource) === resource && (rule.name ?? name) === name;
       if (!fits || (rule.share !== undefined && this.#random() >= rule.share)) continue;
       entry.left -= 1;
       if (entry.left <= 0) this.#rules.delete(entry);
@@ -95,16 +98,17 @@ interface Requested {
   readonly verb: Verb;
   /** Empty for what is no resource, such as /version. */
   readonly resource: string;
+  readonly name: string | undefined;
 }
 
 const writes: Readonly<Record<string, Verb>> = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
 
-/** Reads verb and resource as audit logs name them, without knowing which types are served. */
+/** Reads verb, resource and name as audit logs name them, without knowing which types are served. */
 function requested({ method = "GET", url = "/" }: Pick<IncomingMessage, "method" | "url">): Requested {
   const { pathname, searchParams } = new URL(url, "http://sim");
   const [root, ...parts] = pathname.split("/").filter((part) => part !== "");
   const below = root === "api" ? parts.slice(1) : root === "apis" ? parts.slice(2) : [];
   const [resource = "", name] = below[0] === "namespaces" && below.length > 2 ? below.slice(2) : below;
   const watches = ["1", "true"].includes(searchParams.get("watch") ?? "");
-  return { resource, verb: writes[method] ?? (watches ? "watch" : name === undefined ? "list" : "get") };
+  return { resource, name, verb: writes[method] ?? (watches ? "watch" : name === undefined ? "list" : "get") };
 }
