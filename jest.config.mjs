@@ -21,6 +21,7 @@ export default {
   injectGlobals: false,
   passWithNoTests: false,
   testTimeout: 30_000,
+  runtime: new URL("jest-runtime.cjs", import.meta.url).pathname,
   // Tests that start real parts wait for them most of the time.
-  ...(suite === "test" ? { maxWorkers: 2 } : {}),
+  ...(suite === "test" ? { maxWorkers: 2, maxConcurrency: 10 } : {}),
 };
