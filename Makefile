@@ -109,6 +109,10 @@ soak: setup ## Run weight-rebalancer for ten minutes in a world that does not re
 soak-forward: setup ## Run the forwarder's long tests: 100,000 odd requests, a thousand breaks of each kind
 	@nx run forward:soak --output-style static
 
+.PHONY: soak-scale-resolver
+soak-scale-resolver: setup test-packages ## Run scale-resolver's full matrices: 100,000 requests, every fault of two replicas, 1 GiB each way
+	@nx run scale-resolver:soak --output-style static
+
 .PHONY: new
 new: setup ## Make a project: KIND=app|lib|tool NAME=name [LAYER=adapter|platform|pure]
 	@$(WORKSPACE) new $(KIND) $(NAME) $(LAYER)

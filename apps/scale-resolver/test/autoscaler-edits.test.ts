@@ -1,10 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type KubeObject, type ResourceTypeOf } from "@evenkeel/kube";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { elastiServices, PAUSED } from "../src/elasti-service-resource.ts";
-import { metricOf } from "./asking.ts";
-import { eventually, World } from "./world.ts";
+import { eventually } from "@evenkeel/runtime/testing";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { PAUSED } from "../src/elasti-service-resource.ts";
+import { metricOf } from "./admin-api.ts";
+import { World } from "./world.ts";
+
+jest.setTimeout(60_000);
 
 interface ScaledObject extends KubeObject {
   readonly spec?: unknown;
@@ -15,164 +18,177 @@ const scaledObjects: ResourceTypeOf<ScaledObject> = {
 };
 
 const IS_PAUSED = { "autoscaling.keda.sh/paused": "true", "autoscaling.keda.sh/paused-replicas": "0", team: "shop" };
-const GOES_ON = { "autoscaling.keda.sh/paused": "false", team: "shop" };
+const IS_RESUMED = { "autoscaling.keda.sh/paused": "false", team: "shop" };
 const UNTOUCHED = { team: "shop" };
 
-const shop = { namespace: "default", name: "shop" };
-
-let world: World;
-beforeEach(async () => {
-  world = await World.start({ number: 37 });
+/** A world with KEDA's definition. */
+async function start(): Promise<World> {
+  const world = await World.start();
   world.api.load(await readFile(join(import.meta.dirname, "fixtures/scaledobjects.yaml"), "utf8"));
+  return world;
+}
+
+let shared: World;
+beforeAll(async () => {
+  shared = await start();
+  shared.serve();
 });
-afterEach(async () => {
-  await world[Symbol.asyncDispose]();
+afterAll(async () => {
+  await shared[Symbol.asyncDispose]();
 });
 
-/** A ScaledObject of somebody else. */
-async function scaledObject(name: string): Promise<void> {
-  await world.kube.resource(scaledObjects).create({
-    apiVersion: "keda.sh/v1alpha1",
-    kind: "ScaledObject",
-    metadata: { namespace: "default", name, annotations: UNTOUCHED },
-    spec: { scaleTargetRef: { name: "shop" }, triggers: [] },
-  });
-}
+/** A service that sleeps, and ScaledObjects `<name>-old`, which is paused, and `<name>-new`, which is not. */
+class Scene {
+  readonly world: World;
+  readonly name: string;
+  readonly old: string;
+  readonly new: string;
 
-async function annotations(name: string): Promise<unknown> {
-  return (await world.kube.resource(scaledObjects).get({ namespace: "default", name })).metadata.annotations;
-}
+  constructor(world: World, name: string) {
+    this.world = world;
+    this.name = name;
+    this.old = `${name}-old`;
+    this.new = `${name}-new`;
+  }
 
-async function becomes(name: string, wanted: unknown): Promise<void> {
-  await eventually(async () => expect(await annotations(name)).toEqual(wanted));
-}
+  static async asleep(world: World, name: string): Promise<Scene> {
+    const scene = new Scene(world, name);
+    for (const one of [scene.old, scene.new]) await scene.scaledObject(one);
+    await world.asleep(name, { autoscaler: { type: "keda", name: scene.old } });
+    expect(await scene.annotations(scene.old)).toEqual(IS_PAUSED);
+    expect((await world.get(name)).status?.pausedScaledObject).toBe(scene.old);
+    return scene;
+  }
 
-async function edit(spec: unknown): Promise<void> {
-  await world.kube.resource(elastiServices).patch(shop, { type: "merge", body: { spec } });
-}
+  /** A ScaledObject of somebody else. */
+  async scaledObject(name: string): Promise<void> {
+    await this.world.kube.resource(scaledObjects).create({
+      apiVersion: "keda.sh/v1alpha1",
+      kind: "ScaledObject",
+      metadata: { namespace: "default", name, annotations: UNTOUCHED },
+      spec: { scaleTargetRef: { name: this.name }, triggers: [] },
+    });
+  }
 
-async function annotate(value: string | null): Promise<void> {
-  const body = { metadata: { annotations: { [PAUSED]: value } } };
-  await world.kube.resource(elastiServices).patch(shop, { type: "merge", body });
-}
+  async annotations(name: string): Promise<unknown> {
+    return (await this.world.kube.resource(scaledObjects).get({ namespace: "default", name })).metadata.annotations;
+  }
 
-const keda = (name: string) => ({ autoscaler: { type: "keda", name } });
+  async becomes(name: string, wanted: unknown): Promise<void> {
+    await eventually(async () => expect(await this.annotations(name)).toEqual(wanted));
+  }
 
-/** A service that sleeps, with `old` paused and `new` not. */
-async function asleep(flags: readonly string[] = []) {
-  await scaledObject("old");
-  await scaledObject("new");
-  await world.workload("shop");
-  world.metric = 0;
-  const service = world.serve(flags);
-  await world.elasti("shop", keda("old"));
-  await world.sleeps("shop");
-  expect(await annotations("old")).toEqual(IS_PAUSED);
-  expect((await world.get("shop")).status?.pausedScaledObject).toBe("old");
-  return service;
-}
+  async records(name: string): Promise<void> {
+    await eventually(async () => expect((await this.world.get(this.name)).status?.pausedScaledObject).toBe(name));
+  }
 
-/** Wakes the service, and resolves when it serves with nothing paused any more. */
-async function wake(): Promise<void> {
-  world.metric = 5;
-  expect((await world.ask("shop")).status).toBe(200);
-  const { status } = await world.inState("shop", "Serve");
-  expect(status).not.toHaveProperty("pausedScaledObject");
-  expect(await world.replicas("shop")).toBe(1);
+  async choose(name: string | null): Promise<void> {
+    await this.world.edit(this.name, { autoscaler: name === null ? null : { type: "keda", name } });
+  }
+
+  /** Wakes the service, and resolves when it serves with nothing paused any more. */
+  async wake(): Promise<void> {
+    this.world.traffic.set(this.name, 5);
+    expect((await this.world.ask(this.name)).status).toBe(200);
+    const { status } = await this.world.inState(this.name, "Serve");
+    expect(status).not.toHaveProperty("pausedScaledObject");
+    expect(await this.world.replicas(this.name)).toBe(1);
+  }
 }
 
 describe("an ElastiService that is given another autoscaler while its workload sleeps", () => {
-  test("resumes the old one, pauses the new one, and resumes that on a wake", async () => {
-    await asleep();
-    await edit(keda("new"));
-    await becomes("old", GOES_ON);
-    await becomes("new", IS_PAUSED);
-    await eventually(async () => expect((await world.get("shop")).status?.pausedScaledObject).toBe("new"));
-    expect(await world.replicas("shop")).toBe(0);
-    await wake();
-    expect([await annotations("old"), await annotations("new")]).toEqual([GOES_ON, GOES_ON]);
-  }, 60_000);
+  test.concurrent("resumes the old one, pauses the new one, and resumes that on a wake", async () => {
+    const scene = await Scene.asleep(shared, "another");
+    await scene.choose(scene.new);
+    await scene.becomes(scene.old, IS_RESUMED);
+    await scene.becomes(scene.new, IS_PAUSED);
+    await scene.records(scene.new);
+    expect(await shared.replicas("another")).toBe(0);
+    await scene.wake();
+    expect([await scene.annotations(scene.old), await scene.annotations(scene.new)]).toEqual([IS_RESUMED, IS_RESUMED]);
+  });
 
-  test("resumes the old one if there is no new one, and pauses one that is named later", async () => {
-    await asleep();
-    await edit({ autoscaler: null });
-    await becomes("old", GOES_ON);
-    await eventually(async () => expect((await world.get("shop")).status?.pausedScaledObject).toBe(""));
-    expect(await annotations("new")).toEqual(UNTOUCHED);
-    await edit(keda("new"));
-    await becomes("new", IS_PAUSED);
-    await wake();
-    expect(await annotations("new")).toEqual(GOES_ON);
-  }, 60_000);
+  test.concurrent("resumes the old one if there is no new one, and pauses one that is named later", async () => {
+    const scene = await Scene.asleep(shared, "none");
+    await scene.choose(null);
+    await scene.becomes(scene.old, IS_RESUMED);
+    await scene.records("");
+    expect(await scene.annotations(scene.new)).toEqual(UNTOUCHED);
+    await scene.choose(scene.new);
+    await scene.becomes(scene.new, IS_PAUSED);
+    await scene.wake();
+    expect(await scene.annotations(scene.new)).toEqual(IS_RESUMED);
+  });
 
-  test("resumes the old one though the new one does not exist, which is paused once it does", async () => {
-    await asleep();
-    await edit(keda("later"));
-    await becomes("old", GOES_ON);
-    await eventually(async () => expect((await world.get("shop")).status?.pausedScaledObject).toBe("later"));
-    await scaledObject("later");
-    // Nothing tells of it, so that the next look finds it.
-    await edit({ cooldownPeriod: 2 });
-    await becomes("later", IS_PAUSED);
-    await wake();
-    expect(await annotations("later")).toEqual(GOES_ON);
-  }, 60_000);
+  test.concurrent("resumes the old one though the new one does not exist, which is paused once it does", async () => {
+    const scene = await Scene.asleep(shared, "later");
+    await scene.choose("created-later");
+    await scene.becomes(scene.old, IS_RESUMED);
+    await scene.records("created-later");
+    await scene.scaledObject("created-later");
+    // No watch reports it; the next reconcile finds it.
+    await shared.edit("later", { cooldownPeriod: 2 });
+    await scene.becomes("created-later", IS_PAUSED);
+    await scene.wake();
+    expect(await scene.annotations("created-later")).toEqual(IS_RESUMED);
+  });
 
-  test("does so after a restart, too", async () => {
-    const first = await asleep();
-    first.signal("SIGKILL");
-    await first.exit;
-    await edit(keda("new"));
-    world.serve();
-    await becomes("old", GOES_ON);
-    await becomes("new", IS_PAUSED);
-    await wake();
-    expect([await annotations("old"), await annotations("new")]).toEqual([GOES_ON, GOES_ON]);
-  }, 60_000);
+  test.concurrent(
+    "does so after a restart, too, and resumes the old one also if it is deleted before the restart",
+    async () => {
+      await using world = await start();
+      const first = world.serve();
+      const [edited, deleted] = await Promise.all(["edited", "deleted"].map((name) => Scene.asleep(world, name)));
+      if (!edited || !deleted) throw new Error("two scenes are made");
+      first.signal("SIGKILL");
+      await first.exit;
+      for (const scene of [edited, deleted]) await scene.choose(scene.new);
+      await world.delete("deleted");
+      world.serve();
+      await edited.becomes(edited.old, IS_RESUMED);
+      await edited.becomes(edited.new, IS_PAUSED);
+      await edited.wake();
+      for (const one of [edited.old, edited.new]) expect(await edited.annotations(one)).toEqual(IS_RESUMED);
 
-  test("resumes the old one also if it goes itself before anybody has looked", async () => {
-    const first = await asleep();
-    first.signal("SIGKILL");
-    await first.exit;
-    await edit(keda("new"));
-    await world.kube.resource(elastiServices).delete(shop);
-    world.serve();
-    await eventually(async () => {
-      expect((await world.kube.resource(elastiServices).list({ namespace: "default" })).items).toEqual([]);
-    });
-    expect(await annotations("old")).toEqual(GOES_ON);
-    expect(await world.replicas("shop")).toBe(1);
-  }, 60_000);
-});
+      await world.isGone("deleted");
+      expect(await deleted.annotations(deleted.old)).toEqual(IS_RESUMED);
+      expect(await world.replicas("deleted")).toBe(1);
+    },
+  );
 
-describe("an ElastiService that is paused and pointed at another Service while its own sleeps", () => {
-  test("rests until it is not paused any more, and then gives the old Service and its ScaledObject back", async () => {
-    await world.workload("other");
-    const service = await asleep(["--trigger-interval=5s"]);
-    await annotate("true");
-    await edit({ service: "other", scaleTargetRef: { name: "other" }, autoscaler: null });
-    await eventually(async () => {
-      const { status } = await world.get("shop");
-      const ready = status?.conditions?.find(({ type }) => type === "Ready");
-      expect(ready).toMatchObject({ status: "Unknown", reason: "Paused", observedGeneration: 2 });
-      expect(ready?.message).toContain("the Service shop is given back without it");
-    });
-    const metrics = await service.url("admin", "/metrics");
-    const turns = () => metricOf(metrics, "controller_runtime_reconcile_total");
-    const before = await turns();
-    expect(before).toBeGreaterThan(0);
-    await new Promise((resolve) => setTimeout(resolve, 3000));
-    expect((await turns()) - before).toBeLessThanOrEqual(1);
-    expect([await world.replicas("shop"), await annotations("old")]).toEqual([0, IS_PAUSED]);
+  test.concurrent(
+    "and another Service while it is paused waits until it is resumed, and then restores the old Service and its ScaledObject",
+    async () => {
+      await using world = await start();
+      const service = world.serve(["--trigger-interval=5s"]);
+      await world.workload("other");
+      const scene = await Scene.asleep(world, "shop");
+      await world.annotate("shop", { [PAUSED]: "true" });
+      await world.edit("shop", { service: "other", scaleTargetRef: { name: "other" }, autoscaler: null });
+      await eventually(async () => {
+        const { status } = await world.get("shop");
+        const ready = status?.conditions?.find(({ type }) => type === "Ready");
+        expect(ready).toMatchObject({ status: "Unknown", reason: "Paused", observedGeneration: 2 });
+        expect(ready?.message).toContain("Service shop");
+      });
+      const metrics = await service.url("admin", "/metrics");
+      const reconciles = () => metricOf(metrics, "controller_runtime_reconcile_total");
+      const before = await reconciles();
+      expect(before).toBeGreaterThan(0);
+      // A loop would reconcile many times in this time, and the trigger interval asks for one at most.
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      expect((await reconciles()) - before).toBeLessThanOrEqual(1);
+      expect([await world.replicas("shop"), await scene.annotations(scene.old)]).toEqual([0, IS_PAUSED]);
 
-    world.metric = 5;
-    await annotate(null);
-    await eventually(async () => expect(await world.replicas("shop")).toBe(1));
-    await becomes("old", GOES_ON);
-    await eventually(async () => {
-      const { status } = await world.get("shop");
-      expect(status).toMatchObject({ service: "other", scaleTargetRef: { name: "other" }, state: "Serve" });
-      expect(status).not.toHaveProperty("pausedScaledObject");
-    });
-  }, 60_000);
+      world.traffic.set("shop", 5);
+      await world.annotate("shop", { [PAUSED]: null });
+      await world.isScaledTo("shop", 1);
+      await scene.becomes(scene.old, IS_RESUMED);
+      await eventually(async () => {
+        const { status } = await world.get("shop");
+        expect(status).toMatchObject({ service: "other", scaleTargetRef: { name: "other" }, state: "Serve" });
+        expect(status).not.toHaveProperty("pausedScaledObject");
+      });
+    },
+  );
 });

@@ -3,19 +3,20 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { pipeline, Readable } from "node:stream";
 import type { PodProgram, RunningPod } from "@evenkeel/sim";
 import { bytes } from "./bytes.ts";
-import type { UnderWay } from "./under-way.ts";
+import type { InFlight } from "./in-flight.ts";
 
 /** Where every pod listens. */
 export const PORT = 8080;
 
-/** Before the number of bytes that a pod is asked for. */
+/** Before the number of bytes to answer with. */
 const DOWNLOAD = "/bytes/";
-/** For uploads that are too large to be given back. */
+/** For uploads that are too large to be repeated. */
 const DIGEST = "/digest";
 
-/** What a pod has been asked. */
-export interface Seen {
+/** A request that a pod received. */
+export interface Received {
   readonly pod: string;
+  readonly service: string;
   readonly method: string;
   readonly path: string;
   /** Of a request for `/digest`, what it hashes to. */
@@ -25,29 +26,29 @@ export interface Seen {
 }
 
 export interface EchoPodOptions {
-  readonly seen: Seen[];
+  readonly received: Received[];
   /** Milliseconds as in WorldOptions. */
   readonly refuse: number;
-  readonly leaveDelay: number;
-  readonly underWay: UnderWay;
+  readonly exitDelay: number;
+  readonly inFlight: InFlight;
   /** Where it is while it listens. */
   readonly running: Set<EchoPod>;
 }
 
 /**
- * A pod that answers with its name and what it was asked, or with as many bytes as `/bytes/<count>` asks for. Told to go, it serves on. When it is
- * gone it refuses connections, and those that were open are closed, whatever is under way.
+ * A pod that answers with its name and what it received, or with as many bytes as `/bytes/<count>` asks for. While it terminates it serves. When it
+ * is gone it refuses connections, and those that were open are closed, whatever is in flight.
  */
 export class EchoPod implements PodProgram {
   readonly #server: Server;
   readonly #service: string;
   readonly #options: EchoPodOptions;
   #listening: NodeJS.Timeout | undefined;
-  #leaving: NodeJS.Timeout | undefined;
+  #exiting: NodeJS.Timeout | undefined;
   #gone = false;
 
   constructor({ name, address, labels }: RunningPod, options: EchoPodOptions) {
-    const { seen, refuse, running } = options;
+    const { received, refuse, running } = options;
     running.add(this);
     this.#options = options;
     this.#service = labels["app"] ?? "";
@@ -55,9 +56,12 @@ export class EchoPod implements PodProgram {
       const late = this.#gone;
       void (asked.url === DIGEST ? digestOf(asked) : textOf(asked)).then(
         (body) => {
-          // The resolver's own question, whether it is in the path, may come to a pod.
+          // The resolver's own path probe may come to a pod.
           if (asked.url !== "*")
-            seen.push({ pod: name, method: asked.method ?? "", path: asked.url ?? "", body, late });
+            received.push({
+              ...{ pod: name, service: this.#service },
+              ...{ method: asked.method ?? "", path: asked.url ?? "", body, late },
+            });
           if (asked.url?.startsWith(DOWNLOAD)) {
             sendBytes(answer, Number(asked.url.slice(DOWNLOAD.length)));
             return;
@@ -68,26 +72,25 @@ export class EchoPod implements PodProgram {
         () => undefined,
       );
     });
-    // Two worlds of one number would answer for each other.
     this.#server.on("error", (error) => {
       throw error;
     });
     const listen = () => void this.#server.listen(PORT, address);
-    // Nobody may hear of a ready pod before it listens, unless that is asked for.
+    // A pod is not ready before it listens, unless that is wanted.
     if (refuse === 0) listen();
     else this.#listening = setTimeout(listen, refuse);
   }
 
   terminate(): void {
-    const { leaveDelay, underWay } = this.#options;
-    if (leaveDelay === Infinity) return;
-    this.#leaving = setTimeout(() => underWay.whenNone(this.#service, () => this.kill()), leaveDelay);
+    const { exitDelay, inFlight } = this.#options;
+    if (exitDelay === Infinity) return;
+    this.#exiting = setTimeout(() => void inFlight.quiet(this.#service).then(() => this.kill()), exitDelay);
   }
 
   kill(): void {
     this.#gone = true;
     clearTimeout(this.#listening);
-    clearTimeout(this.#leaving);
+    clearTimeout(this.#exiting);
     this.#options.running.delete(this);
     this.#server.close();
     this.#server.closeAllConnections();
@@ -96,7 +99,7 @@ export class EchoPod implements PodProgram {
 
 function sendBytes(answer: ServerResponse, count: number): void {
   answer.writeHead(200, { "content-length": count });
-  // A client that goes is no failure of the pod's.
+  // A client that disconnects is no failure of the pod's.
   pipeline(Readable.from(bytes(count)), answer, () => undefined);
 }
 

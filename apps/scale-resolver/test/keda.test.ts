@@ -1,13 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type KubeObject, type ResourceTypeOf } from "@evenkeel/kube";
+import { eventually } from "@evenkeel/runtime/testing";
 import { describeRedis } from "@evenkeel/state-contract";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { elastiServices } from "../src/elasti-service-resource.ts";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { CONCURRENCY, REQUEST_RATE } from "../src/serve/external-scaler.ts";
 import { CallFailed, KedaClient, type Reference, wholeFields } from "./keda-client.ts";
 import { Pair } from "./pair.ts";
-import { ask, eventually, World } from "./world.ts";
+import { ask, World } from "./world.ts";
+
+jest.setTimeout(60_000);
 
 interface ScaledObject extends KubeObject {
   readonly spec?: unknown;
@@ -30,14 +32,17 @@ describeRedis("two replicas behind KEDA", () => {
   let world: World;
   let pair: Pair;
   let clients: readonly [KedaClient, KedaClient];
-  let turn = 0;
+  let calls = 0;
 
   beforeAll(async () => {
-    world = await World.start({ number: 24 });
+    world = await World.start();
     world.api.load(await scalerDefinition());
     pair = await Pair.start(world);
-    clients = [new KedaClient(await pair.door(pair.a, "grpc")), new KedaClient(await pair.door(pair.b, "grpc"))];
-  }, 60_000);
+    clients = [
+      new KedaClient(await pair.listener(pair.a, "grpc")),
+      new KedaClient(await pair.listener(pair.b, "grpc")),
+    ];
+  });
   afterAll(async () => {
     for (const client of clients) await client[Symbol.asyncDispose]();
     await pair[Symbol.asyncDispose]();
@@ -45,32 +50,26 @@ describeRedis("two replicas behind KEDA", () => {
   });
 
   /** The next replica, as KEDA's round robin has it. */
-  const next = () => clients[(turn += 1) % 2] as KedaClient;
+  const next = () => clients[(calls += 1) % 2] as KedaClient;
   const fromBoth = <T>(ask: (client: KedaClient) => Promise<T>) => Promise.all(clients.map(ask));
 
-  /** A service of its own metric, so that tests beside each other do not meet. */
-  async function service(name: string, idle: boolean, change: Readonly<Record<string, unknown>> = {}) {
-    const metric = { value: idle ? 0 : 5 };
-    world.prometheus.answer(`of ${name}`, () => ({ kind: "vector", samples: [{ metric: {}, value: metric.value }] }));
-    const metadata = { query: `of ${name}`, serverAddress: world.prometheus.url, threshold: "0.5" };
+  async function service(name: string, isIdle: boolean, change: Readonly<Record<string, unknown>> = {}) {
+    world.traffic.set(name, isIdle ? 0 : 5);
     await world.workload(name);
-    const autoscaler = { type: "keda", name };
-    await world.elasti(name, { triggers: [{ type: "prometheus", metadata }], autoscaler, ...change });
-    return metric;
+    await world.elasti(name, { autoscaler: { type: "keda", name }, ...change });
   }
 
   async function asleep(name: string, change: Readonly<Record<string, unknown>> = {}) {
-    const metric = await service(name, true, change);
-    await world.sleeps(name, 30_000);
-    // Who does not lead reads it from the status a moment later.
+    await service(name, true, change);
+    await world.sleeps(name);
+    // The replica that does not lead reads it from the status a moment later.
     await eventually(async () =>
       expect(await fromBoth((client) => client.isActive(referenceTo(name)))).toEqual([false, false]),
     );
-    return metric;
   }
 
-  test("answer its calls alike, in its order, asleep and awake", async () => {
-    const metric = await asleep("alike");
+  test.concurrent("answer its calls alike, in its order, asleep and awake", async () => {
+    await asleep("alike");
     const reference = referenceTo("alike", { targetConcurrency: "10", targetRequestRate: "2.5" });
     const specs = [
       { metricName: CONCURRENCY, targetSize: 10n, targetSizeFloat: 10 },
@@ -86,7 +85,7 @@ describeRedis("two replicas behind KEDA", () => {
     }
     expect(await next().metrics(reference, "s0-cpu")).toEqual([]);
 
-    metric.value = 5;
+    world.traffic.set("alike", 5);
     expect((await pair.ask(pair.b, "alike")).status).toBe(200);
     await world.inState("alike", "Serve");
     const held = [{ metricName: CONCURRENCY, metricValue: 10n, metricValueFloat: 10 }];
@@ -95,12 +94,14 @@ describeRedis("two replicas behind KEDA", () => {
       expect(await client.metrics(reference, CONCURRENCY)).toEqual(held);
       expect(await client.isActive(reference)).toBe(true);
     }
-  }, 60_000);
+  });
 
   test("push the first held request within 20 ms, from the one that holds it and from the other", async () => {
     const names = Array.from({ length: 12 }, (_, index) => `edge-${index}`);
     await Promise.all(names.map((name) => asleep(name)));
-    const took: { readonly here: number; readonly there: number }[] = [];
+    // The machine may be busy with other things at any one of them: the quickest tells how long the push takes.
+    const BAR = 20;
+    const quickest = { here: Infinity, there: Infinity };
     for (const name of names) {
       const [here, there] = clients.map((client) => client.streamIsActive(referenceTo(name)));
       expect((await here?.at(0))?.message).toBe(false);
@@ -110,20 +111,25 @@ describeRedis("two replicas behind KEDA", () => {
       const answer = ask(place);
       const [first, second] = [await here?.at(1), await there?.at(1)];
       expect([first?.message, second?.message]).toEqual([true, true]);
-      took.push({ here: (first?.at ?? Infinity) - sent, there: (second?.at ?? Infinity) - sent });
+      quickest.here = Math.min(quickest.here, (first?.at ?? Infinity) - sent);
+      quickest.there = Math.min(quickest.there, (second?.at ?? Infinity) - sent);
       expect((await answer).status).toBe(200);
       here?.cancel();
       there?.cancel();
+      if (Math.max(quickest.here, quickest.there) < BAR) break;
     }
-    // The machine may be busy with other things at any one of them: the quickest tells how long the way is.
-    expect(Math.min(...took.map(({ here }) => here))).toBeLessThan(20);
-    expect(Math.min(...took.map(({ there }) => there))).toBeLessThan(20);
-  }, 90_000);
+    expect(Math.max(quickest.here, quickest.there)).toBeLessThan(BAR);
+  });
 
-  test("say it again until there are replicas, since KEDA drops what it cannot use yet", async () => {
-    await asleep("again");
+  test.concurrent("repeat it until there are replicas, since KEDA drops what it cannot use yet", async () => {
     const name = "again";
-    const end = world.faults.add({ fault: { kind: "status", code: 503 }, verb: "patch", resource: "deployments" });
+    await asleep(name);
+    const end = world.faults.add({
+      fault: { kind: "status", code: 503 },
+      verb: "patch",
+      resource: "deployments",
+      name,
+    });
     const stream = next().streamIsActive(referenceTo(name));
     expect((await stream.at(0)).message).toBe(false);
     const answer = pair.ask(pair.b, name);
@@ -134,16 +140,16 @@ describeRedis("two replicas behind KEDA", () => {
     end();
     expect((await answer).status).toBe(200);
     stream.cancel();
-  }, 60_000);
+  });
 
-  test("are active at once after a wake of their own, and never inactive until it serves", async () => {
-    const metric = await asleep("trap-one");
+  test.concurrent("are active at once after a wake of their own, and never inactive until it serves", async () => {
+    await asleep("trap-one");
     const reference = referenceTo("trap-one");
     const streams = clients.map((client) => client.streamIsActive(reference));
     for (const stream of streams) await stream.at(0);
     const answer = pair.ask(pair.a, "trap-one");
     for (const stream of streams) await stream.at(1);
-    metric.value = 5;
+    world.traffic.set("trap-one", 5);
     const said = new Set<boolean>();
     let polls = 0;
     for (let serves = false; !serves; polls++) {
@@ -154,119 +160,139 @@ describeRedis("two replicas behind KEDA", () => {
     expect([...said]).toEqual([true]);
     expect(polls).toBeGreaterThan(3);
     expect(await world.replicas("trap-one")).toBe(1);
-  }, 60_000);
+  });
 
-  test("never let a busy service seem idle that they see nothing of, and ask for as many pods as there are", async () => {
-    await service("trap-two", false);
-    await world.inState("trap-two", "Serve");
-    await world.scale("trap-two", 3);
-    const reference = referenceTo("trap-two", { targetConcurrency: "7" });
-    const steady = [{ metricName: CONCURRENCY, metricValue: 21n, metricValueFloat: 21 }];
-    await eventually(async () =>
-      expect(await fromBoth((client) => client.metrics(reference, CONCURRENCY))).toEqual([steady, steady]),
-    );
-    const until = performance.now() + 2000;
-    while (performance.now() < until) {
-      expect((await world.ask("trap-two")).status).toBe(200);
-      const client = next();
-      expect(await client.metrics(reference, CONCURRENCY)).toEqual(steady);
-      expect(await client.isActive(reference)).toBe(true);
-    }
-    expect(await world.replicas("trap-two")).toBe(3);
-  }, 60_000);
+  test.concurrent(
+    "never report a busy service as idle whose requests they do not see, and ask for as many pods as there are",
+    async () => {
+      await service("trap-two", false);
+      await world.inState("trap-two", "Serve");
+      await world.scale("trap-two", 3);
+      const reference = referenceTo("trap-two", { targetConcurrency: "7" });
+      const steady = [{ metricName: CONCURRENCY, metricValue: 21n, metricValueFloat: 21 }];
+      await eventually(async () =>
+        expect(await fromBoth((client) => client.metrics(reference, CONCURRENCY))).toEqual([steady, steady]),
+      );
+      const until = performance.now() + 2000;
+      while (performance.now() < until) {
+        expect((await world.ask("trap-two")).status).toBe(200);
+        const client = next();
+        expect(await client.metrics(reference, CONCURRENCY)).toEqual(steady);
+        expect(await client.isActive(reference)).toBe(true);
+      }
+      expect(await world.replicas("trap-two")).toBe(3);
+    },
+  );
 
-  test("tell the metrics on a stream as on being asked, and in whole numbers to KEDAs that know no others", async () => {
-    await service("old", false);
-    await world.inState("old", "Serve");
-    const reference = referenceTo("old", { targetConcurrency: "2.5" });
-    for (const client of clients) {
-      const stream = client.streamMetricSpec(reference);
-      expect((await stream.at(0)).message).toEqual(await client.metricSpec(reference));
-      stream.cancel();
-      // The contract before floats: a name is field 1, a whole number field 2.
-      const specs = wholeFields(await client.metricSpecBytes(reference), [1, 2]);
-      expect(specs).toEqual([{ 1: CONCURRENCY, 2: 3n }]);
-      await eventually(async () => {
-        const values = wholeFields(await client.metricsBytes(reference, CONCURRENCY), [1, 2]);
-        expect(values).toEqual([{ 1: CONCURRENCY, 2: 3n }]);
-      });
-    }
-  }, 60_000);
+  test.concurrent(
+    "tell the metrics on a stream as on being asked, and in whole numbers to KEDAs that know no others",
+    async () => {
+      await service("old", false);
+      await world.inState("old", "Serve");
+      const reference = referenceTo("old", { targetConcurrency: "2.5" });
+      for (const client of clients) {
+        const stream = client.streamMetricSpec(reference);
+        expect((await stream.at(0)).message).toEqual(await client.metricSpec(reference));
+        stream.cancel();
+        // The contract before floats: a name is field 1, a whole number field 2.
+        const specs = wholeFields(await client.metricSpecBytes(reference), [1, 2]);
+        expect(specs).toEqual([{ 1: CONCURRENCY, 2: 3n }]);
+        await eventually(async () => {
+          const values = wholeFields(await client.metricsBytes(reference, CONCURRENCY), [1, 2]);
+          expect(values).toEqual([{ 1: CONCURRENCY, 2: 3n }]);
+        });
+      }
+    },
+  );
 
-  test("know a Service by the trigger's metadata too, and say of what they do not know that they do not", async () => {
-    await service("named", false, { autoscaler: undefined });
-    await world.inState("named", "Serve");
-    expect(await next().isActive(referenceTo("anything", { service: "named" }))).toBe(true);
-    for (const reference of [referenceTo("nobody"), referenceTo("anything", { service: "nobody" })]) {
-      const failure = await next()
-        .isActive(reference)
-        .catch((error: unknown) => error);
-      expect(failure).toBeInstanceOf(CallFailed);
-      expect((failure as CallFailed).end).toMatchObject({ status: 5, code: "EK_RESOLVER_NO_SUCH_SCALED_SERVICE" });
-      expect((failure as CallFailed).message).toContain("ScaledJob");
-      expect(await next().streamIsActive(reference).end).toMatchObject({ status: 5 });
-    }
-  }, 60_000);
+  test.concurrent(
+    "find a Service by the trigger's metadata too, and answer NOT_FOUND for what they do not know",
+    async () => {
+      await service("named", false, { autoscaler: undefined });
+      await world.inState("named", "Serve");
+      expect(await next().isActive(referenceTo("anything", { service: "named" }))).toBe(true);
+      for (const reference of [referenceTo("nobody"), referenceTo("anything", { service: "nobody" })]) {
+        const failure = await next()
+          .isActive(reference)
+          .catch((error: unknown) => error);
+        expect(failure).toBeInstanceOf(CallFailed);
+        expect((failure as CallFailed).end).toMatchObject({ status: 5, code: "EK_RESOLVER_NO_SUCH_SCALED_SERVICE" });
+        expect(await next().streamIsActive(reference).end).toMatchObject({ status: 5 });
+      }
+    },
+  );
 
-  test("make the ScaledObject that is asked for, pause it during sleep, and it goes with its ElastiService", async () => {
-    const autoscaler = { type: "keda", name: "made-scaler", create: true, maxReplicas: 9, targetConcurrency: 20 };
-    const metric = await service("made", false, { autoscaler });
-    const at = { namespace: "default", name: "made-scaler" };
-    const resource = world.kube.resource(scaledObjects);
-    const made = await eventually(() => resource.get(at));
-    const { uid } = (await world.get("made")).metadata;
-    expect(made.metadata.ownerReferences).toMatchObject([{ kind: "ElastiService", name: "made", uid }]);
-    expect(made.spec).toEqual({
-      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "made" },
-      minReplicaCount: 0,
-      maxReplicaCount: 9,
-      triggers: [
-        {
-          type: "external-push",
-          metadata: {
-            scalerAddress: expect.stringMatching(/^scale-resolver\.default:\d+$/),
-            service: "made",
-            targetConcurrency: "20",
+  test.concurrent(
+    "create the ScaledObject that the spec asks for, pause it during sleep, and it is deleted with its ElastiService",
+    async () => {
+      const autoscaler = { type: "keda", name: "made-scaler", create: true, maxReplicas: 9, targetConcurrency: 20 };
+      await service("made", false, { autoscaler });
+      const at = { namespace: "default", name: "made-scaler" };
+      const resource = world.kube.resource(scaledObjects);
+      const made = await eventually(() => resource.get(at));
+      const { uid } = (await world.get("made")).metadata;
+      expect(made.metadata.ownerReferences).toMatchObject([{ kind: "ElastiService", name: "made", uid }]);
+      expect(made.spec).toEqual({
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "made" },
+        minReplicaCount: 0,
+        maxReplicaCount: 9,
+        triggers: [
+          {
+            type: "external-push",
+            metadata: {
+              scalerAddress: expect.stringMatching(/^scale-resolver\.default:\d+$/),
+              service: "made",
+              targetConcurrency: "20",
+            },
           },
-        },
-      ],
-    });
-    metric.value = 0;
-    await world.inState("made", "Zero");
-    const paused = (await resource.get(at)).metadata.annotations;
-    expect(paused).toMatchObject({ "autoscaling.keda.sh/paused": "true", "autoscaling.keda.sh/paused-replicas": "0" });
-    metric.value = 5;
-    expect((await pair.ask(pair.a, "made")).status).toBe(200);
-    await world.inState("made", "Serve");
-    await eventually(async () =>
-      expect((await resource.get(at)).metadata.annotations).toEqual({ "autoscaling.keda.sh/paused": "false" }),
-    );
-    await world.kube.resource(elastiServices).delete({ namespace: "default", name: "made" });
-    await eventually(async () => expect((await resource.list({ namespace: "default" })).items).toEqual([]));
-  }, 60_000);
+        ],
+      });
+      world.traffic.set("made", 0);
+      await world.inState("made", "Zero");
+      const paused = (await resource.get(at)).metadata.annotations;
+      expect(paused).toMatchObject({
+        "autoscaling.keda.sh/paused": "true",
+        "autoscaling.keda.sh/paused-replicas": "0",
+      });
+      world.traffic.set("made", 5);
+      expect((await pair.ask(pair.a, "made")).status).toBe(200);
+      await world.inState("made", "Serve");
+      await eventually(async () =>
+        expect((await resource.get(at)).metadata.annotations).toEqual({ "autoscaling.keda.sh/paused": "false" }),
+      );
+      await world.delete("made");
+      await eventually(async () => {
+        const { items } = await resource.list({ namespace: "default" });
+        expect(items.map(({ metadata }) => metadata.name)).not.toContain("made-scaler");
+      });
+    },
+  );
 
-  test("give a ScaledObject of somebody else back as it was when the ElastiService goes in the midst of sleep", async () => {
-    const at = { namespace: "default", name: "given" };
-    const resource = world.kube.resource(scaledObjects);
-    const spec = { scaleTargetRef: { name: "given" }, triggers: [] };
-    await resource.create({ apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", metadata: at, spec });
-    await asleep("given");
-    await eventually(async () =>
-      expect((await resource.get(at)).metadata.annotations).toMatchObject({ "autoscaling.keda.sh/paused": "true" }),
-    );
-    await world.kube.resource(elastiServices).delete(at);
-    await eventually(async () => expect(await world.replicas("given")).toBe(1));
-    await eventually(async () =>
-      expect((await resource.get(at)).metadata.annotations).toEqual({ "autoscaling.keda.sh/paused": "false" }),
-    );
-    expect((await resource.get(at)).spec).toEqual(spec);
-    await resource.delete(at);
-  }, 60_000);
+  test.concurrent(
+    "restore a ScaledObject of somebody else when the ElastiService is deleted while it sleeps",
+    async () => {
+      const at = { namespace: "default", name: "given" };
+      const resource = world.kube.resource(scaledObjects);
+      const spec = { scaleTargetRef: { name: "given" }, triggers: [] };
+      await resource.create({ apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", metadata: at, spec });
+      await asleep("given");
+      await eventually(async () =>
+        expect((await resource.get(at)).metadata.annotations).toMatchObject({ "autoscaling.keda.sh/paused": "true" }),
+      );
+      await world.delete("given");
+      await world.isScaledTo("given", 1);
+      await eventually(async () =>
+        expect((await resource.get(at)).metadata.annotations).toEqual({ "autoscaling.keda.sh/paused": "false" }),
+      );
+      expect((await resource.get(at)).spec).toEqual(spec);
+      await resource.delete(at);
+    },
+  );
 });
 
 describe("a replica that ends", () => {
   test("ends KEDA's streams well, so that it comes back at once", async () => {
-    await using world = await World.start({ number: 25 });
+    await using world = await World.start();
     await world.workload("shop");
     const service = world.serve();
     await world.elasti("shop", { autoscaler: { type: "keda", name: "shop" } });
@@ -280,5 +306,5 @@ describe("a replica that ends", () => {
     expect(await active.end).toMatchObject({ status: 0 });
     expect(await specs.end).toMatchObject({ status: 0 });
     expect((await service.exit).code).toBe(0);
-  }, 60_000);
+  });
 });

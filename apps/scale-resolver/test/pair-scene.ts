@@ -1,8 +1,8 @@
-import { endpointSlices } from "@evenkeel/kube";
+import { eventually } from "@evenkeel/runtime/testing";
 import { expect } from "@jest/globals";
-import { metricOf } from "./asking.ts";
+import { metricOf } from "./admin-api.ts";
 import { Pair, type Replica } from "./pair.ts";
-import { type Answer, ask, eventually, World } from "./world.ts";
+import { type Answer, ask, World } from "./world.ts";
 
 /** From a pod's creation until it is ready: time enough for what goes wrong during a wake. */
 const START = 2500;
@@ -17,32 +17,27 @@ export class PairScene implements AsyncDisposable {
     this.pair = pair;
   }
 
-  /** `number` is the world's. */
-  static async start(number: number): Promise<PairScene> {
-    const world = await World.start({ number, startDelay: START });
+  static async start(): Promise<PairScene> {
+    const world = await World.start({ startDelay: START });
     return new PairScene(world, await Pair.start(world));
   }
 
-  /** A service of its own metric, which is idle while `value` is 0. */
-  async service(name: string, value: number, change: Readonly<Record<string, unknown>> = {}) {
+  /** A service that serves, and is idle or busy. */
+  async service(name: string, isIdle: boolean, change: Readonly<Record<string, unknown>> = {}): Promise<void> {
     const { world } = this;
-    const metric = { value };
-    world.prometheus.answer(`of ${name}`, () => ({ kind: "vector", samples: [{ metric: {}, value: metric.value }] }));
-    const metadata = { query: `of ${name}`, serverAddress: world.prometheus.url, threshold: "0.5" };
+    world.traffic.set(name, isIdle ? 0 : 5);
     await world.workload(name);
     await eventually(() => world.ask(name));
-    await world.elasti(name, { triggers: [{ type: "prometheus", metadata }], ...change });
-    return metric;
+    await world.elasti(name, change);
   }
 
-  async asleep(name: string) {
-    const metric = await this.service(name, 0);
-    await this.world.sleeps(name, 30_000);
-    return metric;
+  async asleep(name: string): Promise<void> {
+    await this.service(name, true);
+    await this.world.sleeps(name);
   }
 
-  /** Both are alive and ready, whatever the test before did to them. */
-  async whole(): Promise<void> {
+  /** Resolves when both are alive and ready, whatever the case before did to them. */
+  async repair(): Promise<void> {
     const { pair } = this;
     if (!(await pair.redis.ask((client) => client.ping()).catch(() => false))) await pair.redis.run();
     for (const replica of pair.both) if (pair.hasEnded(replica)) await pair.revive(replica);
@@ -63,24 +58,12 @@ export class PairScene implements AsyncDisposable {
   }
 
   async pendingIn(replica: Replica, name: string): Promise<number> {
-    const url = `http://${await this.pair.door(replica, "admin")}/metrics`;
+    const url = `http://${await this.pair.listener(replica, "admin")}/metrics`;
     return metricOf(url, "evenkeel_resolver_pending", { service: name });
-  }
-
-  /** The addresses that requests of a Service are led to. */
-  async resolversOf(name: string): Promise<string[]> {
-    const labelSelector = `kubernetes.io/service-name=${name},endpointslice.kubernetes.io/managed-by=scale-resolver.evenkeel.io`;
-    const { items } = await this.world.kube.resource(endpointSlices).list({ namespace: "default", labelSelector });
-    return items.flatMap(({ endpoints }) => (endpoints ?? []).flatMap(({ addresses }) => addresses)).sort();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.pair[Symbol.asyncDispose]();
     await this.world[Symbol.asyncDispose]();
   }
-}
-
-/** `what`, so many times. */
-export function all(count: number, what: number | string): readonly (number | string)[] {
-  return Array.from({ length: count }, () => what);
 }

@@ -1,7 +1,8 @@
 import type { ServiceProcess } from "@evenkeel/testkit";
 import { endpointSlices, leases } from "@evenkeel/kube";
+import { eventually } from "@evenkeel/runtime/testing";
 import { RedisServer } from "@evenkeel/state-contract";
-import { type Answer, ask, type AskOptions, eventually, type World } from "./world.ts";
+import { type Answer, ask, type AskOptions, type World } from "./world.ts";
 
 /** The Service before the replicas. */
 const OWN = "scale-resolver";
@@ -14,14 +15,14 @@ export interface Replica {
 }
 
 /**
- * Two replicas of the real service on one real Redis. They listen on the same ports of two addresses, as pods do, and the test is the one
- * who says which of them are ready.
+ * Two replicas of the real service on one real Redis. They listen on the same ports of two addresses, as pods do, and the test says which
+ * of them are ready.
  */
 export class Pair implements AsyncDisposable {
   readonly #world: World;
   readonly #flags: readonly string[];
   readonly #ended = new Set<ServiceProcess>();
-  /** Identities under which nobody can lead any more. */
+  /** Identities of replicas that have ended. */
   readonly #gone = new Set<string>();
   readonly redis: RedisServer;
   readonly a: Replica;
@@ -78,7 +79,7 @@ export class Pair implements AsyncDisposable {
     else await resource.patch(metadata, { type: "merge", body: { endpoints } });
   }
 
-  /** Who leads, once somebody that is alive does. */
+  /** The replica that leads, once one that is alive does. */
   async leader(): Promise<Replica> {
     return eventually(async () => {
       const holder = await this.#holder();
@@ -100,15 +101,15 @@ export class Pair implements AsyncDisposable {
     if (holder.startsWith(`${replica.name}_`)) this.#gone.add(holder);
   }
 
-  /** kill -9. Its pod is not ready any more a moment later. */
+  /** kill -9. Its pod is no longer ready a moment later. */
   async kill(replica: Replica): Promise<void> {
     await this.#end(replica, "SIGKILL");
     await replica.process.exit;
     await this.setReady(this.other(replica).name);
   }
 
-  /** As a pod that is deleted: it is told to end, and its endpoint is not ready from that moment on. */
-  async leave(replica: Replica): Promise<void> {
+  /** As a pod that is deleted: it gets SIGTERM, and its endpoint is not ready from that moment on. */
+  async terminate(replica: Replica): Promise<void> {
     await this.#end(replica, "SIGTERM");
     await this.setReady(this.other(replica).name);
   }
@@ -136,7 +137,8 @@ export class Pair implements AsyncDisposable {
     return ask(await this.place(replica, service), options);
   }
 
-  async door(replica: Replica, name: string): Promise<string> {
+  /** The address of a listener of a replica, such as `admin`. */
+  async listener(replica: Replica, name: string): Promise<string> {
     const { ports } = (await replica.process.phase("ready")) as { ports: Record<string, number> };
     return `${replica.address}:${ports[name] ?? "none"}`;
   }

@@ -1,10 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type KubeObject, type ResourceTypeOf } from "@evenkeel/kube";
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { elastiServices } from "../src/elasti-service-resource.ts";
-import { takeTurns } from "./turns.ts";
-import { ask, eventually, World } from "./world.ts";
+import { eventually } from "@evenkeel/runtime/testing";
+import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
+import { reconcileAgain } from "./reconciles.ts";
+import { ask, World } from "./world.ts";
+
+jest.setTimeout(60_000);
 
 interface Route extends KubeObject {
   readonly spec?: Readonly<Record<string, unknown>>;
@@ -27,47 +29,84 @@ const grants: ResourceTypeOf<Route> = {
   ...{ group: GATEWAY, version: "v1beta1", kind: "ReferenceGrant", plural: "referencegrants", namespaced: true },
 };
 
-const shop = { namespace: "default", name: "shop" };
 const SWITCHED = "evenkeel.io/switched";
 /** The resolver's namespace here, which is not the routes'. */
 const HOME = "evenkeel-system";
-const AWAY = { host: `scale-resolver.${HOME}.svc.cluster.local`, port: { number: 8012 } };
+const RESOLVER = { host: `scale-resolver.${HOME}.svc.cluster.local`, port: { number: 8012 } };
 
-let world: World;
-beforeEach(async () => {
-  world = await World.start({ number: 28 });
-  for (const name of ["virtualservices", "gateway-api"]) {
-    world.api.load(await readFile(join(import.meta.dirname, `fixtures/${name}.yaml`), "utf8"));
+/** A world with routes, and the resolver with a Service of its own of which it is the one replica that is ready. */
+class Scene implements AsyncDisposable {
+  readonly world: World;
+  /** Where the resolver takes requests of all Services. */
+  readonly place: { readonly host: string; readonly port: number };
+
+  private constructor(world: World, place: Scene["place"]) {
+    this.world = world;
+    this.place = place;
   }
-  world.api.load(JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } }));
-  await eventually(async () => {
-    for (const type of [virtualServices, httpRoutes, grants]) expect(await world.kube.serves(type)).toBe(true);
-  });
-  await world.workload("shop");
-});
-afterEach(async () => {
-  await world[Symbol.asyncDispose]();
-});
 
-/** The resolver, with a Service of its own of which it is the one replica that is ready. */
-async function serve(more: readonly string[] = []) {
-  world.api.load(
-    JSON.stringify({
-      apiVersion: "discovery.k8s.io/v1",
-      kind: "EndpointSlice",
-      metadata: { namespace: HOME, name: "own", labels: { "kubernetes.io/service-name": "scale-resolver" } },
-      addressType: "IPv4",
-      endpoints: [{ addresses: ["127.0.0.1"], conditions: { ready: true }, targetRef: { kind: "Pod", name: "a" } }],
-      ports: [],
-    }),
-  );
-  const flags = [`--lease-namespace=${HOME}`, "--resolver-service=scale-resolver", "--pod-name=a", ...more];
-  const service = world.serve(flags);
-  const { ports } = (await service.phase("ready")) as { ports: Record<string, number> };
-  return { host: "127.0.0.1", port: ports["requests"] ?? 0 };
+  static async start(more: readonly string[] = []): Promise<Scene> {
+    const world = await World.start();
+    for (const name of ["virtualservices", "gateway-api"]) {
+      world.api.load(await readFile(join(import.meta.dirname, `fixtures/${name}.yaml`), "utf8"));
+    }
+    world.api.load(JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } }));
+    await eventually(async () => {
+      for (const type of [virtualServices, httpRoutes, grants]) expect(await world.kube.serves(type)).toBe(true);
+    });
+    world.api.load(
+      JSON.stringify({
+        apiVersion: "discovery.k8s.io/v1",
+        kind: "EndpointSlice",
+        metadata: { namespace: HOME, name: "own", labels: { "kubernetes.io/service-name": "scale-resolver" } },
+        addressType: "IPv4",
+        endpoints: [{ addresses: ["127.0.0.1"], conditions: { ready: true }, targetRef: { kind: "Pod", name: "a" } }],
+        ports: [],
+      }),
+    );
+    const flags = [`--lease-namespace=${HOME}`, "--resolver-service=scale-resolver", "--pod-name=a", ...more];
+    const { ports } = (await world.serve(flags).phase("ready")) as { ports: Record<string, number> };
+    return new Scene(world, { host: "127.0.0.1", port: ports["requests"] ?? 0 });
+  }
+
+  /** An idle service with a switch of that type, under its own name unless told. */
+  async idle(service: string, type: "virtualService" | "httpRoute", route = service): Promise<void> {
+    this.world.traffic.set(service, 0);
+    await this.world.workload(service);
+    await this.world.elasti(service, { switch: { type, name: route } });
+  }
+
+  async create(type: ResourceTypeOf<Route>, route: Route): Promise<Route> {
+    return this.world.kube.resource(type).create(route);
+  }
+
+  async get(type: ResourceTypeOf<Route>, name: string): Promise<Route> {
+    return this.world.kube.resource(type).get({ namespace: "default", name });
+  }
+
+  /** Resolves when a VirtualService has the resolver as its first destination. */
+  async isSwitched(name: string): Promise<Route> {
+    return eventually(async () => {
+      const route = await this.get(virtualServices, name);
+      expect(destinations(route)[0]).toEqual(RESOLVER);
+      return route;
+    });
+  }
+
+  async isRestored(type: ResourceTypeOf<Route>, name: string, spec: unknown): Promise<void> {
+    await eventually(async () => {
+      const route = await this.get(type, name);
+      expect(route.spec).toEqual(spec);
+      expect(route.metadata.annotations?.[SWITCHED]).toBeUndefined();
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.world[Symbol.asyncDispose]();
+  }
 }
 
-function virtualService(name = "shop") {
+function virtualService(name: string, service = name) {
   const spec = {
     hosts: ["shop.example.com"],
     gateways: ["mesh", "edge"],
@@ -76,18 +115,19 @@ function virtualService(name = "shop") {
         match: [{ uri: { prefix: "/" } }],
         timeout: "3s",
         route: [
-          { destination: { host: "shop", subset: "v1", port: { number: 8080 } }, weight: 90 },
+          { destination: { host: service, subset: "v1", port: { number: 8080 } }, weight: 90 },
           { destination: { host: "other" }, weight: 10 },
         ],
       },
     ],
   };
-  return { apiVersion: "networking.istio.io/v1", kind: "VirtualService", metadata: { ...shop, name }, spec };
+  const metadata = { namespace: "default", name };
+  return { apiVersion: "networking.istio.io/v1", kind: "VirtualService", metadata, spec };
 }
 
-function httpRoute() {
-  const spec = { hostnames: ["shop.example.com"], rules: [{ backendRefs: [{ name: "shop", port: 8080 }] }] };
-  return { apiVersion: `${GATEWAY}/v1`, kind: "HTTPRoute", metadata: shop, spec };
+function httpRoute(name: string) {
+  const spec = { hostnames: ["shop.example.com"], rules: [{ backendRefs: [{ name, port: 8080 }] }] };
+  return { apiVersion: `${GATEWAY}/v1`, kind: "HTTPRoute", metadata: { namespace: "default", name }, spec };
 }
 
 const grant = {
@@ -95,227 +135,207 @@ const grant = {
   spec: { from: [{ group: GATEWAY, kind: "HTTPRoute", namespace: "default" }], to: [{ group: "", kind: "Service" }] },
 };
 
-const destinations = (route: Route) => {
-  const [rule] = route.spec?.["http"] as { route: { destination: unknown; headers?: unknown }[] }[];
-  return rule?.route.map(({ destination }) => destination);
-};
-
-async function isSwitched(name = "shop") {
-  return eventually(async () => {
-    const route = await world.kube.resource(virtualServices).get({ ...shop, name });
-    expect(destinations(route)?.[0]).toEqual(AWAY);
-    return route;
-  }, 8000);
+function destinations(route: Route): readonly unknown[] {
+  const [rule] = route.spec?.["http"] as { route: { destination: unknown }[] }[];
+  return rule?.route.map(({ destination }) => destination) ?? [];
 }
 
-async function isBack(type: ResourceTypeOf<Route>, spec: unknown, name = "shop") {
-  await eventually(async () => {
-    const route = await world.kube.resource(type).get({ ...shop, name });
-    expect(route.spec).toEqual(spec);
-    expect(route.metadata.annotations?.[SWITCHED]).toBeUndefined();
-  });
-}
-
-test("a VirtualService leads to the resolver during sleep, also for who asks it by that way, and back after a wake", async () => {
-  const place = await serve();
-  const made = await world.kube.resource(virtualServices).create(virtualService());
-  world.metric = 0;
-  await world.elasti("shop", { switch: { type: "virtualService", name: "shop" } });
-  await world.inState("shop", "Zero");
-  const route = await isSwitched();
-  const [rule] = route.spec?.["http"] as { readonly route: readonly unknown[] }[];
-  expect(rule).toMatchObject({ match: [{ uri: { prefix: "/" } }], timeout: "3s" });
-  expect(rule?.route).toEqual([
-    {
-      destination: AWAY,
-      weight: 90,
-      headers: { request: { set: { "x-evenkeel-service": "shop.default:8080" } } },
-    },
-    { destination: { host: "other" }, weight: 10 },
-  ]);
-  await world.sleeps("shop");
-
-  // As a mesh would send it now: to the port for all Services, under the host that its client asked for.
-  const headers = { host: "shop.example.com", "x-evenkeel-service": "shop.default:8080" };
-  const answer = await ask(place, { path: "/by-mesh", headers });
-  expect(answer.status).toBe(200);
-  expect(answer.body).toContain("/by-mesh");
-  world.metric = 5;
-  await world.inState("shop", "Serve");
-  await isBack(virtualServices, made.spec);
+let scene: Scene;
+let world: World;
+beforeAll(async () => {
+  scene = await Scene.start();
+  ({ world } = scene);
+  await scene.create(grants, grant);
+});
+afterAll(async () => {
+  await scene[Symbol.asyncDispose]();
 });
 
-test.each([
-  { type: "virtualService", kind: virtualServices, made: virtualService() },
-  { type: "httpRoute", kind: httpRoutes, made: httpRoute() },
-])("turns that find its $kind.kind switched neither put it back nor write it again", async ({ type, kind, made }) => {
-  await serve();
-  await world.kube.resource(grants).create(grant);
-  await world.kube.resource(kind).create(made);
-  world.metric = 0;
-  await world.elasti("shop", { switch: { type, name: "shop" } });
-  await world.sleeps("shop");
-  const before = await world.kube.resource(kind).get(shop);
-  expect(before.metadata.annotations).toHaveProperty([SWITCHED]);
-  await takeTurns(world, "shop");
-  // Put back and switched again it would have another version.
-  expect(await world.kube.resource(kind).get(shop)).toEqual(before);
+test.concurrent(
+  "a VirtualService redirects to the resolver during sleep, where a mesh finds the service too, and is restored after a wake",
+  async () => {
+    const made = await scene.create(virtualServices, virtualService("meshed"));
+    await scene.idle("meshed", "virtualService");
+    await world.inState("meshed", "Zero");
+    const route = await scene.isSwitched("meshed");
+    const [rule] = route.spec?.["http"] as { readonly route: readonly unknown[] }[];
+    expect(rule).toMatchObject({ match: [{ uri: { prefix: "/" } }], timeout: "3s" });
+    expect(rule?.route).toEqual([
+      {
+        destination: RESOLVER,
+        weight: 90,
+        headers: { request: { set: { "x-evenkeel-service": "meshed.default:8080" } } },
+      },
+      { destination: { host: "other" }, weight: 10 },
+    ]);
+    await world.sleeps("meshed");
+
+    // As a mesh would send it now: to the port for all Services, with the host of the client's request.
+    const headers = { host: "shop.example.com", "x-evenkeel-service": "meshed.default:8080" };
+    const answer = await ask(scene.place, { path: "/by-mesh", headers });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toContain("/by-mesh");
+    world.traffic.set("meshed", 5);
+    await world.inState("meshed", "Serve");
+    await scene.isRestored(virtualServices, "meshed", made.spec);
+  },
+);
+
+test.concurrent.each([
+  { type: "virtualService", kind: virtualServices, made: virtualService("settled-vs") },
+  { type: "httpRoute", kind: httpRoutes, made: httpRoute("settled-hr") },
+] as const)(
+  "reconciles that find its $kind.kind switched neither restore it nor write it again",
+  async ({ type, kind, made }) => {
+    const { name } = made.metadata;
+    await scene.create(kind, made);
+    await scene.idle(name, type);
+    await world.sleeps(name);
+    const before = await scene.get(kind, name);
+    expect(before.metadata.annotations).toHaveProperty([SWITCHED]);
+    await reconcileAgain(world, name);
+    // Restored and switched again it would have another version.
+    expect(await scene.get(kind, name)).toEqual(before);
+  },
+);
+
+test.concurrent(
+  "a manifest that is applied again during sleep is switched again, and nothing is lost meanwhile",
+  async () => {
+    const { spec, ...rest } = virtualService("applied");
+    const specWith = (timeout: string) => ({ ...spec, http: spec.http.map((rule) => ({ ...rule, timeout })) });
+    const resource = world.kube.resource(virtualServices);
+    const apply = (timeout: string) =>
+      resource.apply({ ...rest, spec: specWith(timeout) }, { fieldManager: "argocd", force: true });
+    await apply("3s");
+    await scene.idle("applied", "virtualService");
+    await world.inState("applied", "Zero");
+    await scene.isSwitched("applied");
+    for (const timeout of ["4s", "5s"]) {
+      await apply(timeout);
+      const [before] = destinations(await scene.get(virtualServices, "applied"));
+      expect([RESOLVER, { host: "applied", subset: "v1", port: { number: 8080 } }]).toContainEqual(before);
+      await scene.isSwitched("applied");
+    }
+    await apply("6s");
+    // Requests find the resolver by the Service's endpoints, whatever the route says.
+    expect((await world.ask("applied")).status).toBe(200);
+    world.traffic.set("applied", 5);
+    await world.inState("applied", "Serve");
+    await scene.isRestored(virtualServices, "applied", specWith("6s"));
+  },
+);
+
+test.concurrent("a route is restored when the ElastiService is deleted during sleep", async () => {
+  const made = await scene.create(virtualServices, virtualService("deleted"));
+  await scene.idle("deleted", "virtualService");
+  await world.inState("deleted", "Zero");
+  await scene.isSwitched("deleted");
+  await world.delete("deleted");
+  await world.isGone("deleted");
+  await scene.isRestored(virtualServices, "deleted", made.spec);
+  expect(await world.replicas("deleted")).toBe(1);
 });
 
-test("a manifest that is applied again in the midst of sleep is switched again, and nothing is lost meanwhile", async () => {
-  await serve();
-  const resource = world.kube.resource(virtualServices);
-  const apply = (timeout: string) => {
-    const { spec, ...rest } = virtualService();
-    const http = spec.http.map((rule) => ({ ...rule, timeout }));
-    return resource.apply({ ...rest, spec: { ...spec, http } }, { fieldManager: "argocd", force: true });
-  };
-  await apply("3s");
-  world.metric = 0;
-  await world.elasti("shop", { switch: { type: "virtualService", name: "shop" } });
-  await world.inState("shop", "Zero");
-  await isSwitched();
-  for (const timeout of ["4s", "5s"]) {
-    await apply(timeout);
-    const [before] = destinations(await resource.get(shop)) ?? [];
-    expect([AWAY, { host: "shop", subset: "v1", port: { number: 8080 } }]).toContainEqual(before);
-    await isSwitched();
-  }
-  await apply("6s");
-  // Requests find the resolver by the Service's endpoints, whatever the route says.
-  expect((await world.ask("shop")).status).toBe(200);
-  world.metric = 5;
-  await world.inState("shop", "Serve");
-  const { spec } = virtualService();
-  await isBack(virtualServices, { ...spec, http: spec.http.map((rule) => ({ ...rule, timeout: "6s" })) });
+test.concurrent("a switch that is changed during sleep restores the old route and takes the new one", async () => {
+  const first = await scene.create(virtualServices, virtualService("first", "changed"));
+  const second = await scene.create(virtualServices, virtualService("second", "changed"));
+  await scene.idle("changed", "virtualService", "first");
+  await world.inState("changed", "Zero");
+  await scene.isSwitched("first");
+
+  // With one that does not exist the old one stays as it is, since nothing else would redirect requests.
+  await world.edit("changed", { switch: { type: "virtualService", name: "nowhere" } });
+  expect(await world.ready("changed", "Failed")).toMatchObject({ status: "False" });
+  await scene.isSwitched("first");
+  await world.edit("changed", { switch: { type: "virtualService", name: "second" } });
+  await scene.isSwitched("second");
+  await scene.isRestored(virtualServices, "first", first.spec);
+  await world.edit("changed", { switch: null });
+  await scene.isRestored(virtualServices, "second", second.spec);
+  expect((await world.get("changed")).status?.state).toBe("Zero");
+  expect((await world.ask("changed")).status).toBe(200);
 });
 
-test("a route is put back when the ElastiService goes in the midst of sleep", async () => {
-  await serve();
-  const made = await world.kube.resource(virtualServices).create(virtualService());
-  world.metric = 0;
-  await world.elasti("shop", { switch: { type: "virtualService", name: "shop" } });
-  await world.inState("shop", "Zero");
-  await isSwitched();
-  await world.kube.resource(elastiServices).delete(shop);
-  await eventually(async () =>
-    expect((await world.kube.resource(elastiServices).list({ namespace: "default" })).items).toEqual([]),
-  );
-  await isBack(virtualServices, made.spec);
-  expect(await world.replicas("shop")).toBe(1);
-});
+test.concurrent(
+  "a switch that is changed again after a status was lost restores every route that it took",
+  async () => {
+    await using scene = await Scene.start(["--kube-deadline=2s"]);
+    const { world } = scene;
+    const first = await scene.create(virtualServices, virtualService("first", "shop"));
+    const second = await scene.create(virtualServices, virtualService("second", "shop"));
+    await scene.idle("shop", "virtualService", "first");
+    await world.sleeps("shop");
+    await scene.isSwitched("first");
+    await world.edit("shop", { switch: { type: "virtualService", name: "second" } });
+    // What the reconcile that takes the second route writes about it.
+    world.faults.add({ fault: { kind: "hang" }, verb: "patch", resource: "elastiservices", times: 1 });
+    await scene.isSwitched("second");
+    await scene.isRestored(virtualServices, "first", first.spec);
+    await world.edit("shop", { switch: null });
+    await scene.isRestored(virtualServices, "second", second.spec);
+  },
+);
 
-test("a switch that is changed in the midst of sleep puts the old route back and takes the new one", async () => {
-  await serve();
-  const resource = world.kube.resource(virtualServices);
-  const first = await resource.create(virtualService("first"));
-  const second = await resource.create(virtualService("second"));
-  world.metric = 0;
-  await world.elasti("shop", { switch: { type: "virtualService", name: "first" } });
-  await world.inState("shop", "Zero");
-  await isSwitched("first");
-  const choose = (chosen: unknown) =>
-    world.kube.resource(elastiServices).patch(shop, { type: "merge", body: { spec: { switch: chosen } } });
-
-  // One that is not there leaves the old one as it is, since nothing else would lead requests here.
-  await choose({ type: "virtualService", name: "nowhere" });
-  await eventually(async () => expect(await readyOf()).toMatchObject({ status: "False", reason: "Failed" }));
-  await isSwitched("first");
-  await choose({ type: "virtualService", name: "second" });
-  await isSwitched("second");
-  await isBack(virtualServices, first.spec, "first");
-  await choose(null);
-  await isBack(virtualServices, second.spec, "second");
-  expect((await world.get("shop")).status?.state).toBe("Zero");
-  expect((await world.ask("shop")).status).toBe(200);
-});
-
-test("a switch that is changed again after a status was lost puts back every route that it took", async () => {
-  await serve(["--kube-deadline=2s"]);
-  const resource = world.kube.resource(virtualServices);
-  const first = await resource.create(virtualService("first"));
-  const second = await resource.create(virtualService("second"));
-  world.metric = 0;
-  await world.elasti("shop", { switch: { type: "virtualService", name: "first" } });
-  await world.sleeps("shop");
-  await isSwitched("first");
-  const choose = (chosen: unknown) =>
-    world.kube.resource(elastiServices).patch(shop, { type: "merge", body: { spec: { switch: chosen } } });
-  await choose({ type: "virtualService", name: "second" });
-  // What the turn that takes the second route says of it.
-  world.faults.add({ fault: { kind: "hang" }, verb: "patch", resource: "elastiservices", times: 1 });
-  await isSwitched("second");
-  await isBack(virtualServices, first.spec, "first");
-  await choose(null);
-  await isBack(virtualServices, second.spec, "second");
-}, 60_000);
-
-test("two services behind one route sleep and wake each for itself", async () => {
-  await serve();
-  await world.workload("cart");
-  const resource = world.kube.resource(virtualServices);
-  const { spec, ...rest } = virtualService();
+test.concurrent("two services behind one route sleep and wake each for itself", async () => {
+  const { spec, ...rest } = virtualService("shared");
   const http = [...spec.http, { route: [{ destination: { host: "cart" } }] }];
-  const made = await resource.create({ ...rest, spec: { ...spec, http } });
-  world.metric = 0;
-  const change = { switch: { type: "virtualService", name: "shop" } };
-  await Promise.all([world.elasti("shop", change), world.elasti("cart", change)]);
-  await Promise.all(["shop", "cart"].map((name) => world.inState(name, "Zero")));
+  const made = await scene.create(virtualServices, { ...rest, spec: { ...spec, http } });
+  await Promise.all(["shared", "cart"].map((name) => scene.idle(name, "virtualService", "shared")));
   const hosts = async () => {
-    const rules = (await resource.get(shop)).spec?.["http"] as { route: { destination: { host: string } }[] }[];
+    const rules = (await scene.get(virtualServices, "shared")).spec?.["http"] as {
+      route: { destination: { host: string } }[];
+    }[];
     return rules.map(({ route }) => route[0]?.destination.host);
   };
-  await eventually(async () => expect(await hosts()).toEqual([AWAY.host, AWAY.host]));
-  await Promise.all(["shop", "cart"].map((name) => world.sleeps(name)));
+  await Promise.all(["shared", "cart"].map((name) => world.sleeps(name)));
+  await eventually(async () => expect(await hosts()).toEqual([RESOLVER.host, RESOLVER.host]));
 
-  // The trigger still says idle, and a while goes by before it counts again.
-  const cooldownPeriod = 60;
-  await world.kube.resource(elastiServices).patch(shop, { type: "merge", body: { spec: { cooldownPeriod } } });
-  expect((await world.ask("shop")).status).toBe(200);
-  await eventually(async () => expect(await hosts()).toEqual(["shop", AWAY.host]));
+  // The trigger still reads idle, and the cooldown keeps it awake.
+  await world.edit("shared", { cooldownPeriod: 60 });
+  expect((await world.ask("shared")).status).toBe(200);
+  await eventually(async () => expect(await hosts()).toEqual(["shared", RESOLVER.host]));
   expect(await world.replicas("cart")).toBe(0);
-  world.metric = 5;
+  world.traffic.set("cart", 5);
   expect((await world.ask("cart")).status).toBe(200);
-  await isBack(virtualServices, made.spec);
+  await scene.isRestored(virtualServices, "shared", made.spec);
 });
 
-test("an HTTPRoute is switched only where a ReferenceGrant lets it, and until then the service is not put to sleep", async () => {
-  const place = await serve();
-  const made = await world.kube.resource(httpRoutes).create(httpRoute());
-  world.metric = 0;
-  await world.elasti("shop", { switch: { type: "httpRoute", name: "shop" } });
-  await eventually(async () => {
-    const condition = await readyOf();
-    expect(condition).toMatchObject({ status: "False", reason: "Failed" });
-    expect(condition?.message).toContain("ReferenceGrant");
-    expect(condition?.message).toContain(HOME);
-  });
-  await new Promise((resolve) => setTimeout(resolve, 3000));
-  expect(await world.replicas("shop")).toBe(1);
-  expect((await world.kube.resource(httpRoutes).get(shop)).spec).toEqual(made.spec);
+test.concurrent(
+  "an HTTPRoute is switched only where a ReferenceGrant allows it, and until then the service does not sleep",
+  async () => {
+    await using scene = await Scene.start();
+    const { world } = scene;
+    const made = await scene.create(httpRoutes, httpRoute("shop"));
+    await scene.idle("shop", "httpRoute");
+    const condition = await world.ready("shop", "Failed");
+    expect(condition).toMatchObject({ status: "False" });
+    expect(condition.message).toContain("ReferenceGrant");
+    expect(condition.message).toContain(HOME);
+    // Another one falls asleep meanwhile.
+    await world.asleep("control");
+    expect(await world.replicas("shop")).toBe(1);
+    expect((await scene.get(httpRoutes, "shop")).spec).toEqual(made.spec);
 
-  await world.kube.resource(grants).create(grant);
-  await world.inState("shop", "Zero", 30_000);
-  const { spec } = await world.kube.resource(httpRoutes).get(shop);
-  const set = [{ name: "x-evenkeel-service", value: "shop.default:8080" }];
-  expect(spec?.["rules"]).toEqual([
-    {
-      backendRefs: [
-        {
-          ...{ group: "", kind: "Service", name: "scale-resolver", namespace: HOME, port: 8012, weight: 1 },
-          filters: [{ type: "RequestHeaderModifier", requestHeaderModifier: { set } }],
-        },
-      ],
-    },
-  ]);
-  await world.sleeps("shop");
-  const headers = { host: "shop.example.com", "X-Evenkeel-Service": "shop.default:8080" };
-  expect((await ask(place, { headers })).status).toBe(200);
-  world.metric = 5;
-  await world.inState("shop", "Serve");
-  await isBack(httpRoutes, made.spec);
-}, 60_000);
-
-async function readyOf() {
-  return (await world.get("shop")).status?.conditions?.find(({ type }) => type === "Ready");
-}
+    await scene.create(grants, grant);
+    await world.inState("shop", "Zero");
+    const { spec } = await scene.get(httpRoutes, "shop");
+    const set = [{ name: "x-evenkeel-service", value: "shop.default:8080" }];
+    expect(spec?.["rules"]).toEqual([
+      {
+        backendRefs: [
+          {
+            ...{ group: "", kind: "Service", name: "scale-resolver", namespace: HOME, port: 8012, weight: 1 },
+            filters: [{ type: "RequestHeaderModifier", requestHeaderModifier: { set } }],
+          },
+        ],
+      },
+    ]);
+    await world.sleeps("shop");
+    const headers = { host: "shop.example.com", "X-Evenkeel-Service": "shop.default:8080" };
+    expect((await ask(scene.place, { headers })).status).toBe(200);
+    world.traffic.set("shop", 5);
+    await world.inState("shop", "Serve");
+    await scene.isRestored(httpRoutes, "shop", made.spec);
+  },
+);

@@ -1,201 +1,177 @@
-import { endpointSlices } from "@evenkeel/kube";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { elastiServices } from "../src/elasti-service-resource.ts";
-import { type Answer, ask, eventually, World } from "./world.ts";
+import { eventually } from "@evenkeel/runtime/testing";
+import type { ServiceProcess } from "@evenkeel/testkit";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { metricOf } from "./admin-api.ts";
+import { type Answer, ask, times, World } from "./world.ts";
+
+jest.setTimeout(60_000);
 
 let world: World;
-beforeEach(async () => {
-  world = await World.start({ number: 1 });
+let service: ServiceProcess;
+beforeAll(async () => {
+  world = await World.start();
+  service = world.serve();
+  await service.phase("ready");
 });
-afterEach(async () => {
+afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-/** The resolver's own slices of a Service. */
-async function ownSlices(service: string) {
-  const labelSelector = `kubernetes.io/service-name=${service},endpointslice.kubernetes.io/managed-by=scale-resolver.evenkeel.io`;
-  return (await world.kube.resource(endpointSlices).list({ namespace: "default", labelSelector })).items;
-}
-
-/** How many requests of a Service have come to the resolver, as its metrics say. Fails if they do not say. */
-async function requestsSeen(url: string, service: string): Promise<number> {
-  const series = `evenkeel_resolver_requests_total{namespace="default",service="${service}"} `;
-  const text = await (await fetch(url)).text();
-  const line = text.split("\n").find((one) => one.startsWith(series));
-  if (line === undefined) throw new Error(`there is no series ${series}`);
-  return Number(line.slice(series.length));
-}
-
 describe("a service", () => {
-  test("that is idle goes to zero, and a request wakes it and is answered", async () => {
-    await world.workload("shop");
-    const service = world.serve();
-    await world.elasti("shop");
-    await world.inState("shop", "Serve");
-    world.metric = 0;
-    const asleep = await world.inState("shop", "Zero");
-    expect(await world.replicas("shop")).toBe(0);
+  test.concurrent("that is idle goes to zero, and a request wakes it and is answered", async () => {
+    await world.workload("idle");
+    await world.elasti("idle");
+    await world.inState("idle", "Serve");
+    world.traffic.set("idle", 0);
+    const asleep = await world.inState("idle", "Zero");
+    expect(await world.replicas("idle")).toBe(0);
     expect(asleep.status).toMatchObject({ mode: "proxy", replicas: 0 });
     expect(asleep.metadata.finalizers).toEqual(["elasti.truefoundry.com/finalizer"]);
-    await world.sleeps("shop");
+    await world.sleeps("idle");
 
-    const answer = await world.ask("shop", { method: "POST", path: "/buy", body: "one" });
+    const answer = await world.ask("idle", { method: "POST", path: "/buy", body: "one" });
     expect(answer.status).toBe(200);
-    expect(answer.body).toMatch(/^shop-\S+ POST \/buy one$/);
+    expect(answer.body).toMatch(/^idle-\S+ POST \/buy one$/);
     expect(answer.headers).toMatchObject({ "x-evenkeel-cold-start": "true" });
-    expect(await world.replicas("shop")).toBe(1);
-    expect(world.seen).toHaveLength(1);
+    expect(await world.replicas("idle")).toBe(1);
+    expect(world.receivedBy("idle")).toHaveLength(1);
 
-    world.metric = 5;
-    await world.inState("shop", "Serve");
-    await eventually(async () => expect(await ownSlices("shop")).toEqual([]));
+    world.traffic.set("idle", 5);
+    await world.inState("idle", "Serve");
+    await world.isRestored("idle");
     expect(service.lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  test("is woken by one call, however many ask at once and however slow the API server is", async () => {
-    await world.workload("shop", 0);
-    world.serve();
-    await world.elasti("shop", { triggers: undefined });
-    for (let burst = 0; burst < 3; burst++) {
-      await world.sleeps("shop");
-      world.calls.length = 0;
+  test.concurrent("is woken by one call, for any number of requests at once and a slow API server", async () => {
+    await world.atZero("burst");
+    for (let round = 0; round < 3; round++) {
+      await world.sleeps("burst");
+      const before = world.scaleCalls("burst");
       const end = world.faults.add({
-        fault: { kind: "latency", milliseconds: 40 * burst },
-        verb: "patch",
-        resource: "deployments",
+        fault: { kind: "latency", milliseconds: 40 * round },
+        ...{ verb: "patch", resource: "deployments", name: "burst" },
       });
-      const answers = await Promise.all(Array.from({ length: 20 }, () => world.ask("shop")));
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-      await world.inState("shop", "Serve");
+      expect(await world.askAll("burst", 20)).toEqual(times(20, 200));
+      await world.inState("burst", "Serve");
       end();
-      const scaled = world.calls.filter(
-        (call) => call.startsWith("PATCH ") && call.endsWith("/deployments/shop/scale"),
-      );
-      expect(scaled).toHaveLength(1);
-      await world.scale("shop", 0);
+      expect(world.scaleCalls("burst") - before).toBe(1);
+      await world.scale("burst", 0);
     }
-  }, 60_000);
+  });
 
-  test("that is warm is out of the resolver's path: none of its requests touches it", async () => {
-    await world.workload("shop", 0);
-    const service = world.serve();
-    await world.elasti("shop");
-    await world.sleeps("shop");
-    expect((await world.ask("shop", { path: "/cold" })).status).toBe(200);
-    const { status } = await world.inState("shop", "Serve");
-    expect(await ownSlices("shop")).toEqual([]);
+  test.concurrent("that is warm is not redirected: none of its requests reaches the resolver", async () => {
+    await world.atZero("warm");
+    expect((await world.ask("warm", { path: "/cold" })).status).toBe(200);
+    const { status } = await world.inState("warm", "Serve");
+    expect(await world.resolverSlices("warm")).toEqual([]);
     const metrics = await service.url("admin", "/metrics");
-    await eventually(async () => expect(await requestsSeen(metrics, "shop")).toBe(1));
+    const requests = () => metricOf(metrics, "evenkeel_resolver_requests_total", { service: "warm" });
+    await eventually(async () => expect(await requests()).toBe(1));
 
-    for (let sent = 0; sent < 50; sent++) expect((await world.ask("shop", { path: "/warm" })).status).toBe(200);
-    expect(world.seen.filter(({ path }) => path === "/warm")).toHaveLength(50);
-    // What is counted is told a moment later: when one that was sent to the resolver itself shows, so would all before it.
+    for (let sent = 0; sent < 50; sent++) expect((await world.ask("warm", { path: "/warm" })).status).toBe(200);
+    expect(world.receivedBy("warm").filter(({ path }) => path === "/warm")).toHaveLength(50);
+    // Counters are a moment late: when one that was sent to the resolver itself is counted, so are all before it.
     const port = status?.ports?.[0]?.port ?? 0;
     expect((await ask({ host: "127.0.0.1", port }, { path: "/direct" })).status).toBe(200);
-    await eventually(async () => expect(await requestsSeen(metrics, "shop")).toBeGreaterThan(1));
-    expect(await requestsSeen(metrics, "shop")).toBe(2);
-    expect(await ownSlices("shop")).toEqual([]);
+    await eventually(async () => expect(await requests()).toBeGreaterThan(1));
+    expect(await requests()).toBe(2);
+    expect(await world.resolverSlices("warm")).toEqual([]);
   });
 
-  test("has the resolver's endpoints with conditions, labels, an owner and every port while it sleeps", async () => {
-    await world.workload("shop");
-    world.metric = 0;
-    world.serve();
-    const object = await world.elasti("shop");
-    await world.inState("shop", "Zero");
-    const [slice] = await ownSlices("shop");
-    const port = (await world.get("shop")).status?.ports?.[0]?.port;
-    expect(slice).toMatchObject({
-      addressType: "IPv4",
-      metadata: { ownerReferences: [{ kind: "ElastiService", name: "shop", uid: object.metadata.uid }] },
-      ports: [{ name: "http", port, protocol: "TCP" }],
-      endpoints: [{ addresses: ["127.0.0.1"], conditions: { ready: true, serving: true, terminating: false } }],
-    });
-  });
-
-  test("that somebody else scales to zero loses no request and sends none to a pod that is gone, and is woken by the next", async () => {
-    // For the resolver to hear of it before the pod is gone, however busy the machine is.
-    await using world = await World.start({ number: 46, terminationDelay: 3000 });
-    await world.workload("shop");
-    world.serve();
-    await world.elasti("shop", { triggers: undefined });
-    await world.inState("shop", "Serve");
-    await eventually(() => world.ask("shop"));
-    world.seen.length = 0;
-    const stop = new AbortController();
-    const answers: Answer[] = [];
-    const asking = (async () => {
-      while (!stop.signal.aborted) answers.push(await world.ask("shop", { path: `/${answers.length}` }));
-    })();
-    await world.scale("shop", 0);
-    await eventually(async () => expect(await world.replicas("shop")).toBe(1));
-    await world.inState("shop", "Serve");
-    stop.abort();
-    await asking;
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(answers.length).toBeGreaterThan(10);
-    expect(world.seen.filter(({ late }) => late)).toEqual([]);
-  });
-
-  test("stays awake without data, with a busy metric, outside its period, in a dry run and when it is paused", async () => {
-    const names = ["silent", "busy", "period", "dry", "paused"];
-    for (const name of names) await world.workload(name);
-    world.serve();
-    world.metric = 0;
-    const query = (text: string) => [
-      { type: "prometheus", metadata: { query: text, serverAddress: world.prometheus.url, threshold: "0.5" } },
-    ];
-    world.prometheus.answer("silence", () => ({ kind: "vector", samples: [] }));
-    world.prometheus.answer("traffic", () => ({ kind: "vector", samples: [{ metric: {}, value: 1 }] }));
-    await world.elasti("silent", { triggers: query("silence") });
-    await world.elasti("busy", { triggers: query("traffic") });
-    const tomorrow = new Date(Date.now() + 2 * 86_400_000).getUTCDate();
-    await world.elasti("period", { enabledPeriod: { schedule: `0 0 ${tomorrow} * *`, duration: "1h" } });
-    await world.elasti("dry", { dryRun: true });
-    const paused = await world.elasti("paused");
-    const annotations = { "evenkeel.io/paused": "true" };
-    const body = { metadata: { annotations } };
-    await world.kube.resource(elastiServices).patch({ namespace: "default", name: "paused" }, { type: "merge", body });
-    expect(paused.metadata.name).toBe("paused");
-    const reasons: Readonly<Record<string, string>> = {
-      silent: "TriggerUnknown",
-      busy: "Busy",
-      period: "OutsidePeriod",
-      dry: "Idle",
-      paused: "Paused",
-    };
-    for (const name of names) {
-      await eventually(async () => {
-        const ready = (await world.get(name)).status?.conditions?.find(({ type }) => type === "Ready");
-        expect(`${name} ${ready?.reason ?? ""}`).toBe(`${name} ${reasons[name] ?? ""}`);
+  test.concurrent(
+    "has the resolver's endpoints with conditions, labels, an owner and every port while it sleeps",
+    async () => {
+      await world.workload("slices");
+      world.traffic.set("slices", 0);
+      const object = await world.elasti("slices");
+      const { status } = await world.inState("slices", "Zero");
+      const [slice] = await world.resolverSlices("slices");
+      expect(slice).toMatchObject({
+        addressType: "IPv4",
+        metadata: { ownerReferences: [{ kind: "ElastiService", name: "slices", uid: object.metadata.uid }] },
+        ports: [{ name: "http", port: status?.ports?.[0]?.port, protocol: "TCP" }],
+        endpoints: [{ addresses: ["127.0.0.1"], conditions: { ready: true, serving: true, terminating: false } }],
       });
-    }
-    await new Promise((resolve) => setTimeout(resolve, 2500));
-    for (const name of names) expect([name, await world.replicas(name)]).toEqual([name, 1]);
+    },
+  );
+
+  test.concurrent(
+    "that somebody else scales to zero loses no request, sends none to a pod that is gone, and is woken by the next",
+    async () => {
+      // For the resolver to hear of it before the pod is gone, however busy the machine is.
+      await using world = await World.start({ terminationDelay: 3000 });
+      world.serve();
+      await world.workload("shop");
+      await world.elasti("shop", { triggers: undefined });
+      await world.inState("shop", "Serve");
+      await eventually(() => world.ask("shop"));
+      world.received.length = 0;
+      const stop = new AbortController();
+      const answers: Answer[] = [];
+      const asking = (async () => {
+        while (!stop.signal.aborted) answers.push(await world.ask("shop", { path: `/${answers.length}` }));
+      })();
+      await world.scale("shop", 0);
+      await world.isScaledTo("shop", 1);
+      await world.inState("shop", "Serve");
+      stop.abort();
+      await asking;
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(answers.length).toBeGreaterThan(10);
+      expect(world.received.filter(({ late }) => late)).toEqual([]);
+    },
+  );
+
+  test.concurrent(
+    "stays awake without data, with a busy metric, outside its period, in a dry run and when it is paused",
+    async () => {
+      const reasons = {
+        silent: "TriggerUnknown",
+        busy: "Busy",
+        period: "OutsidePeriod",
+        dry: "Idle",
+        paused: "Paused",
+      };
+      const names = Object.keys(reasons);
+      for (const name of names) {
+        await world.workload(name);
+        world.traffic.set(name, 0);
+      }
+      world.traffic.set("silent", null);
+      world.traffic.set("busy", 1);
+      await world.elasti("silent");
+      await world.elasti("busy");
+      const tomorrow = new Date(Date.now() + 2 * 86_400_000).getUTCDate();
+      await world.elasti("period", { enabledPeriod: { schedule: `0 0 ${tomorrow} * *`, duration: "1h" } });
+      await world.elasti("dry", { dryRun: true });
+      await world.elasti("paused");
+      await world.annotate("paused", { "evenkeel.io/paused": "true" });
+      for (const [name, reason] of Object.entries(reasons)) await world.ready(name, reason);
+      // One that may sleep does so meanwhile.
+      await world.workload("control");
+      world.traffic.set("control", 0);
+      await world.elasti("control");
+      await world.inState("control", "Zero");
+      for (const name of names) expect([name, await world.replicas(name)]).toEqual([name, 1]);
+    },
+  );
+
+  test.concurrent("that is deleted while it sleeps is woken, and everything of it is cleaned up", async () => {
+    await world.workload("deleted");
+    world.traffic.set("deleted", 0);
+    await world.elasti("deleted");
+    await world.inState("deleted", "Zero");
+    await world.delete("deleted");
+    await world.isGone("deleted");
+    expect(await world.replicas("deleted")).toBe(1);
+    expect(await world.resolverSlices("deleted")).toEqual([]);
+    expect((await world.ask("deleted")).status).toBe(200);
   });
 
-  test("that is deleted while it sleeps is woken, and everything of it is cleaned up", async () => {
-    await world.workload("shop");
-    world.metric = 0;
-    world.serve();
-    await world.elasti("shop");
-    await world.inState("shop", "Zero");
-    await world.kube.resource(elastiServices).delete({ namespace: "default", name: "shop" });
-    await eventually(async () => {
-      const { items } = await world.kube.resource(elastiServices).list({ namespace: "default" });
-      expect(items).toEqual([]);
-    });
-    expect(await world.replicas("shop")).toBe(1);
-    expect(await ownSlices("shop")).toEqual([]);
-    expect((await world.ask("shop")).status).toBe(200);
-  });
-
-  test("that sleeps is found asleep by a resolver that starts anew, and is woken by it", async () => {
-    await world.workload("shop");
-    world.metric = 0;
+  test.concurrent("that sleeps is found asleep by a resolver that restarts, and is woken by it", async () => {
+    await using world = await World.start();
     const first = world.serve();
-    await world.elasti("shop");
-    await world.sleeps("shop");
+    await world.asleep("shop");
     first.signal("SIGTERM");
     await first.exit;
     world.serve();

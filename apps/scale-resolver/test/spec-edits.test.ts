@@ -1,287 +1,264 @@
-import { deployments, endpointSlices, events } from "@evenkeel/kube";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { events } from "@evenkeel/kube";
+import { eventually } from "@evenkeel/runtime/testing";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { elastiServices } from "../src/elasti-service-resource.ts";
-import { eventually, QUERY, World } from "./world.ts";
+import { times, World } from "./world.ts";
+
+jest.setTimeout(60_000);
 
 let world: World;
-beforeEach(async () => {
-  // What the definition refuses nobody can store; another release's may let it through.
-  world = await World.start({ number: 30, lenient: true });
+beforeAll(async () => {
+  // The definition refuses what these cases store; another release's may accept it.
+  world = await World.start({ lenient: true });
+  world.serve();
 });
-afterEach(async () => {
+afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-const shop = { namespace: "default", name: "shop" };
-
-async function ownSlices() {
-  const labelSelector =
-    "kubernetes.io/service-name=shop,endpointslice.kubernetes.io/managed-by=scale-resolver.evenkeel.io";
-  return (await world.kube.resource(endpointSlices).list({ namespace: "default", labelSelector })).items;
-}
-
-async function edit(spec: unknown): Promise<void> {
-  await world.kube.resource(elastiServices).patch(shop, { type: "merge", body: { spec } });
-}
-
-/** The condition Ready, once it has that reason. */
-async function ready(reason: string) {
-  return eventually(async () => {
-    const { status } = await world.get("shop");
-    const condition = status?.conditions?.find(({ type }) => type === "Ready");
-    if (condition?.reason !== reason) throw new Error(JSON.stringify(status));
-    return condition;
-  });
-}
-
-/** A second Deployment behind the Service `shop`. */
+/** A Deployment `<name>-next` behind the Service `name`. */
 async function successor(name: string, replicas: number): Promise<void> {
-  const labels = { app: "shop", release: name };
-  await world.kube.resource(deployments).create({
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { namespace: "default", name },
-    spec: {
-      replicas,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "echo" }] } },
+  await world.deployment(`${name}-next`, { app: name, release: "next" }, replicas);
+}
+
+/** No such type of trigger, and more replicas than before. */
+const TYPO = { triggers: [{ type: "promethues", metadata: {} }], minTargetReplicas: 5 };
+const SELECTS_NOTHING = { service: null, scaleTargetRef: null, selector: { matchLabels: { no: "such" } } };
+
+const holdWakes = (name: string) =>
+  world.faults.add({ fault: { kind: "status", code: 503 }, verb: "patch", resource: "deployments", name });
+
+describe("while its workload sleeps, an ElastiService", () => {
+  test.concurrent(
+    "that is given another workload wakes the old one, manages the new one, and answers waiting requests",
+    async () => {
+      await world.asleep("waiting", { minTargetReplicas: 2 });
+      await successor("waiting", 0);
+      // Requests wait until well after the edit.
+      const ends = [holdWakes("waiting"), holdWakes("waiting-next")];
+      const answers = world.askAll("waiting", 20, { method: "POST" });
+      await world.inState("waiting", "Zero");
+      await world.edit("waiting", { scaleTargetRef: { name: "waiting-next" }, minTargetReplicas: 1 });
+      await eventually(async () =>
+        expect(await world.ready("waiting", "Failed")).toMatchObject({ observedGeneration: 2 }),
+      );
+      expect((await world.get("waiting")).status?.scaleTargetRef).toMatchObject({ name: "waiting" });
+      for (const end of ends) end();
+      expect(await answers).toEqual(times(20, 200));
+      expect(world.receivedBy("waiting")).toHaveLength(20);
+      world.traffic.set("waiting", 5);
+      await world.isScaledTo("waiting", 2);
+      await world.isScaledTo("waiting-next", 1);
+      const { status } = await world.inState("waiting", "Serve");
+      await eventually(async () => {
+        expect((await world.get("waiting")).status?.scaleTargetRef).toMatchObject({ name: "waiting-next" });
+      });
+      expect(status?.service).toBe("waiting");
+      await world.isRestored("waiting");
     },
-  });
-}
+  );
 
-/** A service that sleeps, with nothing left of its pods. */
-async function asleep(change: Readonly<Record<string, unknown>> = {}) {
-  await world.workload("shop");
-  world.metric = 0;
-  const service = world.serve();
-  await world.elasti("shop", change);
-  await world.sleeps("shop");
-  return service;
-}
+  test.concurrent(
+    "that is given another workload wakes the old one without a request, and scales the new one to zero from then on",
+    async () => {
+      await world.asleep("idle");
+      await successor("idle", 1);
+      world.traffic.set("idle", 5);
+      await world.edit("idle", { scaleTargetRef: { name: "idle-next" } });
+      await world.isScaledTo("idle", 1);
+      await world.inState("idle", "Serve");
+      expect(await world.replicas("idle-next")).toBe(1);
+      // The old one is no longer managed.
+      await world.scale("idle", 0);
+      world.traffic.set("idle", 0);
+      await world.isScaledTo("idle-next", 0);
+      await world.sleeps("idle");
+      expect((await world.ask("idle")).status).toBe(200);
+      expect([await world.replicas("idle"), await world.replicas("idle-next")]).toEqual([0, 1]);
+    },
+  );
 
-describe("an ElastiService that is given another workload while its own sleeps", () => {
-  test("wakes the old one, takes the new one over, and answers whoever waits", async () => {
-    await asleep({ minTargetReplicas: 2 });
-    await successor("shop-next", 0);
-    // Whoever comes now waits until well after the edit.
-    const end = world.faults.add({ fault: { kind: "status", code: 503 }, verb: "patch", resource: "deployments" });
-    const answers = Array.from({ length: 20 }, (_, index) => world.ask("shop", { method: "POST", path: `/${index}` }));
-    await world.inState("shop", "Zero");
-    await edit({ scaleTargetRef: { name: "shop-next" }, minTargetReplicas: 1 });
-    await eventually(async () => expect(await ready("Failed")).toMatchObject({ observedGeneration: 2 }));
-    expect((await world.get("shop")).status?.scaleTargetRef).toMatchObject({ name: "shop" });
+  test.concurrent(
+    "that is made invalid keeps the last good spec for requests, says so, and does not sleep again",
+    async () => {
+      await world.asleep("typo", { minTargetReplicas: 2 });
+      await world.edit("typo", TYPO);
+      const condition = await world.ready("typo", "InvalidSpec");
+      expect(condition).toMatchObject({ status: "False", observedGeneration: 2 });
+      expect(condition.message).toContain("spec.triggers[0].type");
+      await eventually(async () => {
+        const { items } = await world.kube.resource(events).list({ namespace: "default" });
+        expect(items).toContainEqual(expect.objectContaining({ reason: "InvalidSpec", type: "Warning" }));
+      });
+      expect(await world.askAll("typo", 10, { method: "POST" })).toEqual(times(10, 200));
+      expect(await world.replicas("typo")).toBe(2);
+      await world.inState("typo", "Serve");
+      // The triggers of the last good spec read idle, and another service with the same periods falls asleep meanwhile.
+      await world.asleep("control");
+      expect((await world.get("typo")).status?.state).toBe("Serve");
+      expect(await world.replicas("typo")).toBe(2);
+      await world.ready("typo", "InvalidSpec");
+
+      await world.edit("typo", { triggers: [world.trigger("typo")] });
+      await world.sleeps("typo");
+      expect((await world.ask("typo")).status).toBe(200);
+      expect(await world.replicas("typo")).toBe(5);
+    },
+  );
+
+  test.concurrent("that is made invalid while requests wait strands none of them", async () => {
+    await world.asleep("stranded");
+    const end = holdWakes("stranded");
+    const answers = world.askAll("stranded", 10);
+    const { metadata } = await world.edit("stranded", { service: 7, scaleTargetRef: "stranded" });
+    expect(metadata.generation).toBe(2);
     end();
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
-    expect(world.seen).toHaveLength(20);
-    world.metric = 5;
-    await eventually(async () => expect(await world.replicas("shop")).toBe(2));
-    await eventually(async () => expect(await world.replicas("shop-next")).toBe(1));
-    const { status } = await world.inState("shop", "Serve");
+    expect(await answers).toEqual(times(10, 200));
+    await world.ready("stranded", "InvalidSpec");
+  });
+
+  test.concurrent(
+    "that selects Services from now on wakes and restores its former one, unless it selects it",
+    async () => {
+      await world.asleep("selector");
+      await world.edit("selector", SELECTS_NOTHING);
+      await world.isScaledTo("selector", 1);
+      await world.isRestored("selector");
+      expect((await world.ask("selector")).status).toBe(200);
+      await eventually(async () => expect((await world.get("selector")).status).not.toHaveProperty("service"));
+      expect(await world.ready("selector", "Selected")).toMatchObject({ status: "True" });
+    },
+  );
+
+  test.concurrent(
+    "that is paused and pointed at another Service has the old one woken by requests, and restores it when it is resumed",
+    async () => {
+      await world.asleep("paused", { minTargetReplicas: 2 });
+      await world.workload("paused-other");
+      await world.annotate("paused", { "evenkeel.io/paused": "true" });
+      await world.edit("paused", { service: "paused-other", scaleTargetRef: { name: "paused-other" } });
+      await world.ready("paused", "Paused");
+      world.traffic.set("paused", 5);
+      expect((await world.ask("paused")).status).toBe(200);
+      expect(await world.replicas("paused")).toBe(1);
+      expect(await world.resolverSlices("paused")).toHaveLength(1);
+      await world.annotate("paused", { "evenkeel.io/paused": null });
+      await eventually(async () => expect((await world.get("paused")).status?.service).toBe("paused-other"));
+      expect(await world.resolverSlices("paused")).toEqual([]);
+      expect((await world.ask("paused")).status).toBe(200);
+    },
+  );
+
+  test.concurrent(
+    "whose Service an older one is pointed at wakes its workload, and says which one manages the Service",
+    async () => {
+      await world.workload("older");
+      const older = await world.elasti("older", { triggers: undefined });
+      // Timestamps are whole seconds.
+      const created = Date.parse(older.metadata.creationTimestamp ?? "");
+      await eventually(() => Date.now() >= created + 1000);
+      await world.asleep("contested");
+      await successor("contested", 1);
+      await world.edit("older", { service: "contested", scaleTargetRef: { name: "contested-next" } });
+      const { message } = await world.ready("contested", "Conflict");
+      expect(message).toContain("older");
+      expect(await world.replicas("contested")).toBe(1);
+      expect((await world.get("contested")).status).not.toHaveProperty("service");
+      await world.inState("older", "Serve");
+      await world.isRestored("contested");
+      expect((await world.ask("contested")).status).toBe(200);
+    },
+  );
+
+  test.concurrent("that is awake is given another workload and leaves the old one as its owner set it", async () => {
+    await world.workload("awake");
+    await successor("awake", 1);
+    await world.elasti("awake");
+    await world.inState("awake", "Serve");
+    await world.scale("awake", 0);
+    await world.edit("awake", { scaleTargetRef: { name: "awake-next" } });
     await eventually(async () => {
-      expect((await world.get("shop")).status?.scaleTargetRef).toMatchObject({ name: "shop-next" });
+      expect((await world.get("awake")).status?.scaleTargetRef).toMatchObject({ name: "awake-next" });
     });
-    expect(status?.service).toBe("shop");
-    await eventually(async () => expect(await ownSlices()).toEqual([]));
-  }, 60_000);
-
-  test("wakes the old one though nobody asks for it, and puts the new one to sleep from then on", async () => {
-    await asleep();
-    await successor("shop-next", 1);
-    world.metric = 5;
-    await edit({ scaleTargetRef: { name: "shop-next" } });
-    await eventually(async () => expect(await world.replicas("shop")).toBe(1));
-    await world.inState("shop", "Serve");
-    expect(await world.replicas("shop-next")).toBe(1);
-    // The old one is nobody's business any more.
-    await world.scale("shop", 0);
-    world.metric = 0;
-    await eventually(async () => expect(await world.replicas("shop-next")).toBe(0));
-    await world.sleeps("shop");
-    expect((await world.ask("shop")).status).toBe(200);
-    expect([await world.replicas("shop"), await world.replicas("shop-next")]).toEqual([0, 1]);
-  }, 60_000);
-
-  test("finds the old one after a restart, too", async () => {
-    const first = await asleep();
-    first.signal("SIGTERM");
-    await first.exit;
-    await successor("shop-next", 1);
-    await edit({ scaleTargetRef: { name: "shop-next" } });
-    world.metric = 5;
-    world.serve();
-    await eventually(async () => expect(await world.replicas("shop")).toBe(1));
-    await world.inState("shop", "Serve");
-    expect((await world.get("shop")).status?.scaleTargetRef).toMatchObject({ name: "shop-next" });
-  }, 60_000);
-
-  test("leaves the old one as its owner set it, if it was awake", async () => {
-    await world.workload("shop");
-    await successor("shop-next", 1);
-    world.serve();
-    await world.elasti("shop");
-    await world.inState("shop", "Serve");
-    await world.scale("shop", 0);
-    await edit({ scaleTargetRef: { name: "shop-next" } });
-    await eventually(async () => {
-      expect((await world.get("shop")).status?.scaleTargetRef).toMatchObject({ name: "shop-next" });
-    });
-    expect([await world.replicas("shop"), await world.replicas("shop-next")]).toEqual([0, 1]);
+    expect([await world.replicas("awake"), await world.replicas("awake-next")]).toEqual([0, 1]);
   });
 });
 
-describe("a spec that is made invalid while the service sleeps", () => {
-  /** No such type of trigger, and more replicas than before. */
-  const TYPO = { triggers: [{ type: "promethues", metadata: {} }], minTargetReplicas: 5 };
-
-  test("leaves the last good one in force for requests, says so, and puts nothing to sleep", async () => {
-    await asleep({ minTargetReplicas: 2 });
-    await edit(TYPO);
-    const condition = await ready("InvalidSpec");
-    expect(condition).toMatchObject({ status: "False", observedGeneration: 2 });
-    expect(condition.message).toMatch(/^The last good spec is in force, .*spec\.triggers\[0\]\.type: /);
-    await eventually(async () => {
-      const { items } = await world.kube.resource(events).list({ namespace: "default" });
-      expect(items).toContainEqual(expect.objectContaining({ reason: "InvalidSpec", type: "Warning" }));
-    });
-    const answers = await Promise.all(Array.from({ length: 10 }, () => world.ask("shop", { method: "POST" })));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(await world.replicas("shop")).toBe(2);
-    // Its triggers say idle, as they did when it was put to sleep.
-    await world.inState("shop", "Serve");
-    await new Promise((resolve) => setTimeout(resolve, 3000));
-    expect((await world.get("shop")).status?.state).toBe("Serve");
-    expect(await world.replicas("shop")).toBe(2);
-    await ready("InvalidSpec");
-
-    const metadata = { query: QUERY, serverAddress: world.prometheus.url, threshold: "0.5" };
-    await edit({ triggers: [{ type: "prometheus", metadata }] });
-    await world.sleeps("shop");
-    expect((await world.ask("shop")).status).toBe(200);
-    expect(await world.replicas("shop")).toBe(5);
-  }, 60_000);
-
-  test("while requests wait strands none of them", async () => {
-    await asleep();
-    const end = world.faults.add({ fault: { kind: "status", code: 503 }, verb: "patch", resource: "deployments" });
-    const answers = Array.from({ length: 10 }, () => world.ask("shop"));
-    await edit({ service: 7, scaleTargetRef: "shop" });
-    await eventually(async () => expect((await world.get("shop")).metadata.generation).toBe(2));
-    end();
-    expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([200]));
-    await ready("InvalidSpec");
-  }, 60_000);
-
-  test("still wakes by what can be read of it after a restart, and goes without a trace when it is deleted", async () => {
-    const first = await asleep({ minTargetReplicas: 2 });
+describe("while its workload sleeps and before a restart, an ElastiService", () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start({ lenient: true });
+    const first = world.serve();
+    await Promise.all([
+      world.asleep("moved"),
+      world.asleep("readable", { minTargetReplicas: 2 }),
+      world.asleep("unreadable"),
+      world.asleep("selector"),
+    ]);
     first.signal("SIGTERM");
     await first.exit;
-    await edit({ triggers: "none", minTargetReplicas: 2, scaleTargetRef: null });
-    world.serve();
-    const condition = await ready("InvalidSpec");
-    expect(condition.message).toMatch(/^Requests wake the workload, and nothing else is done, /);
-    expect((await world.ask("shop")).status).toBe(200);
-    expect(await world.replicas("shop")).toBe(2);
-    await world.inState("shop", "Serve");
-    await world.scale("shop", 0);
-    await world.inState("shop", "Zero");
-    await world.kube.resource(elastiServices).delete(shop);
-    await eventually(async () => {
-      expect((await world.kube.resource(elastiServices).list({ namespace: "default" })).items).toEqual([]);
-    });
-    expect(await world.replicas("shop")).toBe(2);
-    expect(await ownSlices()).toEqual([]);
-  }, 60_000);
-
-  test("of which nothing can be read after a restart has requests refused at once, and held again once it is put right", async () => {
-    const first = await asleep();
-    first.signal("SIGTERM");
-    await first.exit;
-    const { status } = await world.get("shop");
-    const target = { apiVersion: "apps/v1", kind: "Deployment", name: "shop" };
-    // As a release left it that did not write the workload down.
+    await world.deployment("moved-next", { app: "moved", release: "next" });
+    await world.edit("moved", { scaleTargetRef: { name: "moved-next" } });
+    world.traffic.set("moved", 5);
+    await world.edit("readable", { triggers: "none", minTargetReplicas: 2, scaleTargetRef: null });
+    // As a release left it that did not record the workload.
+    const { status } = await world.get("unreadable");
     const body = { status: { ...status, scaleTargetRef: null } };
-    await world.kube.resource(elastiServices).status.patch(shop, { type: "merge", body });
-    await edit({ scaleTargetRef: "shop" });
+    const unreadable = { namespace: "default", name: "unreadable" };
+    await world.kube.resource(elastiServices).status.patch(unreadable, { type: "merge", body });
+    await world.edit("unreadable", { scaleTargetRef: "unreadable" });
+    await world.edit("selector", SELECTS_NOTHING);
+    await world.delete("selector");
     world.serve();
-    await ready("InvalidSpec");
-    const began = performance.now();
-    const answer = await eventually(() => world.ask("shop"));
-    expect(performance.now() - began).toBeLessThan(2000);
-    expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "30" } });
-    expect(answer.body).toContain("EK_RESOLVER_SPEC_UNREADABLE: default/shop sleeps");
-    expect(await world.replicas("shop")).toBe(0);
-    await edit({ scaleTargetRef: target });
-    await ready("Asleep");
-    expect((await world.ask("shop")).status).toBe(200);
-  }, 60_000);
-});
+  });
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]();
+  });
 
-describe("an ElastiService that selects Services from now on, while its own sleeps", () => {
-  test("wakes and gives back the one that it stood for, unless it selects it", async () => {
-    await asleep();
-    await edit({ service: null, scaleTargetRef: null, selector: { matchLabels: { no: "such" } } });
-    await eventually(async () => expect(await world.replicas("shop")).toBe(1));
-    await eventually(async () => expect(await ownSlices()).toEqual([]));
-    expect((await world.ask("shop")).status).toBe(200);
-    await eventually(async () => expect((await world.get("shop")).status).not.toHaveProperty("service"));
-    expect(await ready("Selected")).toMatchObject({ status: "True" });
-  }, 60_000);
+  test.concurrent("that is given another workload wakes the old one after it", async () => {
+    await world.isScaledTo("moved", 1);
+    await world.inState("moved", "Serve");
+    expect((await world.get("moved")).status?.scaleTargetRef).toMatchObject({ name: "moved-next" });
+  });
 
-  test("and is deleted before it could give that back goes when it is awake", async () => {
-    const first = await asleep();
-    first.signal("SIGTERM");
-    await first.exit;
-    await edit({ service: null, scaleTargetRef: null, selector: { matchLabels: { no: "such" } } });
-    await world.kube.resource(elastiServices).delete(shop);
-    world.serve();
-    await eventually(async () => {
-      expect((await world.kube.resource(elastiServices).list({ namespace: "default" })).items).toEqual([]);
-    });
-    expect(await world.replicas("shop")).toBe(1);
-    expect(await ownSlices()).toEqual([]);
-    expect((await world.ask("shop")).status).toBe(200);
-  }, 60_000);
-});
+  test.concurrent(
+    "that is made invalid still wakes by what can be read of it, and is deleted without a trace",
+    async () => {
+      expect(await world.ready("readable", "InvalidSpec")).toMatchObject({ status: "False" });
+      expect((await world.ask("readable")).status).toBe(200);
+      expect(await world.replicas("readable")).toBe(2);
+      await world.inState("readable", "Serve");
+      await world.scale("readable", 0);
+      await world.inState("readable", "Zero");
+      await world.delete("readable");
+      await world.isGone("readable");
+      expect(await world.replicas("readable")).toBe(2);
+      expect(await world.resolverSlices("readable")).toEqual([]);
+    },
+  );
 
-describe("an ElastiService that is paused and pointed at another Service while its own sleeps", () => {
-  const annotated = (paused: string | null, spec: unknown = {}) =>
-    world.kube.resource(elastiServices).patch(shop, {
-      type: "merge",
-      body: { metadata: { annotations: { "evenkeel.io/paused": paused } }, spec },
-    });
+  test.concurrent(
+    "of which nothing can be read has requests refused at once, and held again once it is corrected",
+    async () => {
+      await world.ready("unreadable", "InvalidSpec");
+      const answer = await eventually(() => world.ask("unreadable"));
+      expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "30" } });
+      expect(answer.body).toContain("EK_RESOLVER_SPEC_UNREADABLE");
+      expect(await world.replicas("unreadable")).toBe(0);
+      const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "unreadable" };
+      await world.edit("unreadable", { scaleTargetRef });
+      await world.ready("unreadable", "Asleep");
+      expect((await world.ask("unreadable")).status).toBe(200);
+    },
+  );
 
-  test("has the old one woken by requests all the same, and gives it back when it is paused no longer", async () => {
-    await asleep({ minTargetReplicas: 2 });
-    await world.workload("cellar");
-    await annotated("true", { service: "cellar", scaleTargetRef: { name: "cellar" } });
-    await ready("Paused");
-    world.metric = 5;
-    expect((await world.ask("shop")).status).toBe(200);
-    expect(await world.replicas("shop")).toBe(1);
-    expect(await ownSlices()).toHaveLength(1);
-    await annotated(null);
-    await eventually(async () => expect((await world.get("shop")).status?.service).toBe("cellar"));
-    expect(await ownSlices()).toEqual([]);
-    expect((await world.ask("shop")).status).toBe(200);
-  }, 60_000);
-});
-
-describe("an ElastiService whose Service an older one is pointed at while its own workload sleeps", () => {
-  test("wakes its workload, which nobody else would, and says who looks after the Service", async () => {
-    await world.workload("cellar");
-    await world.elasti("cellar", { triggers: undefined });
-    // Which one is older is told by the second.
-    await new Promise((resolve) => setTimeout(resolve, 1100));
-    await asleep();
-    await successor("shop-next", 1);
-    const body = { spec: { service: "shop", scaleTargetRef: { name: "shop-next" } } };
-    await world.kube.resource(elastiServices).patch({ ...shop, name: "cellar" }, { type: "merge", body });
-    const { message } = await ready("Conflict");
-    expect(message).toContain("the ElastiService cellar");
-    expect(await world.replicas("shop")).toBe(1);
-    expect((await world.get("shop")).status).not.toHaveProperty("service");
-    await world.inState("cellar", "Serve");
-    await eventually(async () => expect(await ownSlices()).toEqual([]));
-    expect((await world.ask("shop")).status).toBe(200);
-  }, 60_000);
+  test.concurrent(
+    "that selects Services from then on and is deleted is gone after its former workload is awake",
+    async () => {
+      await world.isGone("selector");
+      expect(await world.replicas("selector")).toBe(1);
+      expect(await world.resolverSlices("selector")).toEqual([]);
+      expect((await world.ask("selector")).status).toBe(200);
+    },
+  );
 });

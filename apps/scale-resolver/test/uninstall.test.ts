@@ -2,10 +2,12 @@ import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { endpointSlices, pods } from "@evenkeel/kube";
-import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { elastiServices } from "../src/elasti-service-resource.ts";
-import { eventually, World } from "./world.ts";
+import { pods } from "@evenkeel/kube";
+import { eventually } from "@evenkeel/runtime/testing";
+import { expect, jest, test } from "@jest/globals";
+import { World } from "./world.ts";
+
+jest.setTimeout(60_000);
 
 const templates = readFileSync(join(import.meta.dirname, "../../../charts/lib/templates/_let-go.tpl"), "utf8");
 
@@ -18,16 +20,8 @@ function template(name: string): string {
 
 const LABELS = { "app.kubernetes.io/name": "scale-resolver" };
 
-let world: World;
-beforeEach(async () => {
-  world = await World.start({ number: 8 });
-});
-afterEach(async () => {
-  await world[Symbol.asyncDispose]();
-});
-
-/** Runs the script of a Job of the chart as its pod would. The embedded API server speaks no TLS. */
-async function run(job: "release" | "let-go"): Promise<string> {
+/** Runs the script of a Job of the chart as its pod would. The embedded API server has no TLS. */
+async function run(world: World, job: "release" | "let-go"): Promise<string> {
   const script = `${template("uninstallCalls")}\n${template(`${job}Script`)}`.replace("`https://", "`http://");
   const { hostname, port } = new URL(world.api.url);
   const token = join(world.folder, "token");
@@ -43,60 +37,55 @@ async function run(job: "release" | "let-go"): Promise<string> {
   return (await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script], options)).stdout;
 }
 
-/** What stands for the service's own pod, which runs elsewhere here. */
-async function ownPod(): Promise<void> {
-  await world.kube.resource(pods).create({
-    ...{ apiVersion: "v1", kind: "Pod", metadata: { namespace: "default", name: "resolver", labels: LABELS } },
-    spec: { containers: [{ name: "main", image: "scale-resolver" }] },
-  });
-}
+test.concurrent(
+  "an uninstall wakes what sleeps, restores the path and releases every object, and a later install manages them again",
+  async () => {
+    await using world = await World.start();
+    await world.workload("warm");
+    // Stands for the service's own pod, which runs elsewhere here.
+    await world.kube.resource(pods).create({
+      ...{ apiVersion: "v1", kind: "Pod", metadata: { namespace: "default", name: "resolver", labels: LABELS } },
+      spec: { containers: [{ name: "main", image: "scale-resolver" }] },
+    });
+    const service = world.serve();
+    await world.elasti("warm", { triggers: undefined });
+    await world.asleep("shop");
+    await world.inState("warm", "Serve");
 
-async function ownSlices(): Promise<number> {
-  const labelSelector = "endpointslice.kubernetes.io/managed-by=scale-resolver.evenkeel.io";
-  return (await world.kube.resource(endpointSlices).list({ namespace: "default", labelSelector })).items.length;
-}
+    expect(await run(world, "release")).toBe("");
+    expect(await world.replicas("shop")).toBe(1);
+    expect(await world.resolverSlices("shop")).toEqual([]);
+    expect((await world.ask("shop")).status).toBe(200);
+    for (const name of ["shop", "warm"]) {
+      const { finalizers, annotations } = (await world.get(name)).metadata;
+      expect([finalizers ?? [], annotations]).toEqual([[], { "evenkeel.io/release": "true" }]);
+    }
 
-test("an uninstall wakes what sleeps, leaves the path and lets every object go, and a later install takes them up again", async () => {
-  await world.workload("shop");
-  await world.workload("warm");
-  await ownPod();
-  const service = world.serve();
-  await world.elasti("shop");
-  await world.elasti("warm", { triggers: undefined });
-  world.metric = 0;
-  await world.inState("shop", "Zero");
-  await world.inState("warm", "Serve");
+    service.signal("SIGTERM");
+    await service.exit;
+    await world.kube.resource(pods).delete({ namespace: "default", name: "resolver" });
+    await run(world, "let-go");
+    expect((await world.get("shop")).metadata.annotations ?? {}).toEqual({});
+    world.serve();
+    await world.inState("shop", "Zero");
+  },
+);
 
-  expect(await run("release")).toBe("");
-  expect(await world.replicas("shop")).toBe(1);
-  expect(await ownSlices()).toBe(0);
-  expect((await world.ask("shop")).status).toBe(200);
-  for (const name of ["shop", "warm"]) {
-    const { finalizers, annotations } = (await world.get(name)).metadata;
-    expect([finalizers ?? [], annotations]).toEqual([[], { "evenkeel.io/release": "true" }]);
-  }
-
-  service.signal("SIGTERM");
-  await service.exit;
-  await world.kube.resource(pods).delete({ namespace: "default", name: "resolver" });
-  await run("let-go");
-  expect((await world.get("shop")).metadata.annotations ?? {}).toEqual({});
-  world.serve();
-  await world.inState("shop", "Zero");
-}, 90_000);
-
-test("where nobody is left who would let objects go, the uninstall does not wait, and takes the finalizers off itself", async () => {
-  await world.workload("shop");
-  const service = world.serve();
-  await world.elasti("shop");
-  await eventually(async () => expect((await world.get("shop")).metadata.finalizers).toHaveLength(1));
-  service.signal("SIGKILL");
-  await service.exit;
-  expect(await run("release")).toBe("elastiservices default/shop is not let go: nobody is there who would\n");
-  expect(await run("let-go")).toBe("elastiservices default/shop is let go: elasti.truefoundry.com/finalizer is off\n");
-  const { finalizers = [], annotations = {} } = (await world.get("shop")).metadata;
-  expect([finalizers, annotations]).toEqual([[], {}]);
-  await world.kube.resource(elastiServices).delete({ namespace: "default", name: "shop" });
-  const { items } = await world.kube.resource(elastiServices).list({ namespace: "default" });
-  expect(items).toEqual([]);
-}, 60_000);
+test.concurrent(
+  "without a replica that would release objects, the uninstall does not wait, and removes the finalizers itself",
+  async () => {
+    await using world = await World.start();
+    await world.workload("shop");
+    const service = world.serve();
+    await world.elasti("shop");
+    await eventually(async () => expect((await world.get("shop")).metadata.finalizers).toHaveLength(1));
+    service.signal("SIGKILL");
+    await service.exit;
+    expect(await run(world, "release")).toContain("default/shop");
+    expect(await run(world, "let-go")).toContain("default/shop");
+    const { finalizers = [], annotations = {} } = (await world.get("shop")).metadata;
+    expect([finalizers, annotations]).toEqual([[], {}]);
+    await world.delete("shop");
+    await world.isGone("shop");
+  },
+);

@@ -1,13 +1,18 @@
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
-import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ServiceProcess, type ServiceProcessOptions } from "@evenkeel/testkit";
-import { connectKube, deployments, type KubeClient, pods, services } from "@evenkeel/kube";
 import {
-  type ApiServer,
+  type Condition,
+  connectKube,
+  deployments,
+  type EndpointSlice,
+  endpointSlices,
+  type KubeClient,
+  pods,
+  services,
+} from "@evenkeel/kube";
+import { eventually } from "@evenkeel/runtime/testing";
+import {
   controlPlane,
   type DataPlane,
   dataPlane,
@@ -15,181 +20,167 @@ import {
   podPrograms,
   type Prometheus,
   simNode,
-  startApiServer,
   startPrometheus,
   workloads,
 } from "@evenkeel/sim";
+import {
+  definitionOf,
+  loopbackAddresses,
+  type LoopbackAddresses,
+  World as ServiceWorld,
+  type WorldParts,
+  worldParts,
+} from "@evenkeel/testkit";
 import { parse } from "yaml";
 import { elastiServices, type StoredElastiService } from "../src/elasti-service-resource.ts";
-import { EchoPod, PORT, type Seen, textOf } from "./echo-pod.ts";
-import { UnderWay } from "./under-way.ts";
+import { EchoPod, PORT, type Received, textOf } from "./echo-pod.ts";
+import { InFlight } from "./in-flight.ts";
 
-const root = join(import.meta.dirname, "../../..");
 /** What the image holds; `nx run scale-resolver:integration` makes it first. */
 const main = join(import.meta.dirname, "../dist/main.mjs");
-
-const USER = { name: "admin", groups: ["system:masters"], token: "secret" };
 
 /** Of this test's own calls. */
 const USER_AGENT = "tests";
 
-/** The query of the triggers of these tests. */
-export const QUERY = "sum(requests)";
-const UPTIME = 'min_over_time((max(up{container="prometheus"}) or vector(0))[1s:])';
+/** How long a change of state may take on a busy machine. */
+const PATIENCE = 30_000;
 
 export interface WorldOptions {
   /** From a pod's creation until it is ready. */
   readonly startDelay?: number;
-  /** From a pod's deletion until it is gone, whatever is under way. */
+  /** From a pod's deletion until it is gone, whatever is in flight. */
   readonly terminationDelay?: number;
   /**
-   * From a pod's deletion until it ends by itself, in the first moment without a request of its Service under way: what breaks half way may be lost with
-   * any program. Unless told it serves until it is gone.
+   * From a pod's deletion until its program ends by itself, in the next moment without requests of its Service: what breaks half way may be lost
+   * with any program. Unless told it serves until the pod is gone.
    */
-  readonly leaveDelay?: number;
+  readonly exitDelay?: number;
   /** After which a node sees a change of EndpointSlices. */
   readonly nodeLag?: (node: string) => number;
   /** How long after it is ready a pod refuses connections. */
   readonly refuse?: number;
   /** The definition of ElastiServices checks nothing, as one of another release may not. */
   readonly lenient?: boolean;
-  /** Of the addresses of its pods and nodes: no other file's worlds may have it, since they run beside each other. */
-  readonly number?: number;
+}
+
+/** The parts of a world beside the API server and the service's processes. */
+interface Parts {
+  readonly addresses: LoopbackAddresses;
+  readonly faults: FaultPlan;
+  readonly prometheus: Prometheus;
+  readonly plane: DataPlane;
+  readonly received: Received[];
+  readonly calls: string[];
+  readonly running: ReadonlySet<EchoPod>;
+  readonly inFlight: InFlight;
 }
 
 /**
- * A cluster, a metric server and pods that answer in this process, for the real service beside it. Every address is one of loopback: a
- * pod listens at its own, and a Service is reached as kube-proxy would let it be.
+ * A cluster, a metric server and pods that answer in this process, for the real service as a process of its own. Every address is one of loopback: a
+ * pod listens at its own, and a Service is reached as kube-proxy would let it be. Cases that share a world have services of their own: each
+ * has its own traffic, and what pods receive is told apart by service.
  */
-export class World implements AsyncDisposable {
-  readonly folder: string;
-  readonly api: ApiServer;
+export class World extends ServiceWorld {
   readonly faults: FaultPlan;
   readonly prometheus: Prometheus;
   readonly kube: KubeClient;
   readonly plane: DataPlane;
-  readonly seen: Seen[];
+  /** What the pods of all services have received. */
+  readonly received: Received[];
   /** Calls of the API server that are not this test's own, such as `PATCH /apis/apps/v1/namespaces/default/deployments/shop/scale`. */
   readonly calls: string[];
-  readonly #processes: ServiceProcess[] = [];
+  /** What the trigger of a service reads: busy unless set; null is no sample at all. */
+  readonly traffic = new Map<string, number | null>();
+  readonly #addresses: LoopbackAddresses;
+  readonly #inFlight: InFlight;
   readonly #running: ReadonlySet<EchoPod>;
-  readonly #underWay: UnderWay;
-  readonly #number: number;
-  readonly #claim: Server;
-  /** What the triggers read; null is no sample at all. */
-  metric: number | null = 5;
 
-  private constructor(
-    parts: Pick<World, "folder" | "api" | "faults" | "prometheus" | "plane" | "seen" | "calls">,
-    running: ReadonlySet<EchoPod>,
-    underWay: UnderWay,
-    number: number,
-    claim: Server,
-  ) {
-    this.folder = parts.folder;
-    this.api = parts.api;
+  private constructor(base: WorldParts, parts: Parts) {
+    super(base);
+    this.#addresses = parts.addresses;
     this.faults = parts.faults;
-    this.prometheus = parts.prometheus;
     this.plane = parts.plane;
-    this.seen = parts.seen;
+    this.received = parts.received;
     this.calls = parts.calls;
-    this.#running = running;
-    this.#underWay = underWay;
-    this.#number = number;
-    this.#claim = claim;
-    const settings = {
-      kubeconfig: this.kubeconfig,
-      kubeContext: undefined,
-      kubeDeadline: 5000,
-      kubeConnections: 4,
-      kubeQps: 0,
-      kubeBurst: 100,
-    };
-    this.kube = connectKube({ settings, env: {}, userAgent: USER_AGENT });
-    this.prometheus.answer(QUERY, () => ({
-      kind: "vector",
-      samples: this.metric === null ? [] : [{ metric: {}, value: this.metric }],
-    }));
-    this.prometheus.answer(UPTIME, () => ({ kind: "vector", samples: [{ metric: {}, value: 1 }] }));
+    this.#inFlight = parts.inFlight;
+    this.#running = parts.running;
+    this.prometheus = this.use(parts.prometheus);
+    const limits = { kubeDeadline: 5000, kubeConnections: 4, kubeQps: 0, kubeBurst: 100 };
+    const settings = { kubeconfig: this.kubeconfig, kubeContext: undefined, ...limits };
+    this.kube = this.use(connectKube({ settings, env: {}, userAgent: USER_AGENT }));
+    this.serverIsUpFor(1);
   }
 
   static async start(options: WorldOptions = {}): Promise<World> {
-    const { startDelay = 300, terminationDelay = 500, nodeLag = () => 0, number = 1, lenient } = options;
-    const { refuse = 0, leaveDelay = Infinity } = options;
-    const claim = await claimed(number);
-    const folder = await mkdtemp(join(tmpdir(), "scale-resolver-"));
-    const seen: Seen[] = [];
+    const { startDelay = 300, terminationDelay = 500, nodeLag = () => 0, lenient = false } = options;
+    const { refuse = 0, exitDelay = Infinity } = options;
+    const addresses = await loopbackAddresses();
+    const received: Received[] = [];
     const running = new Set<EchoPod>();
-    const underWay = new UnderWay();
+    const inFlight = new InFlight();
     const faults = new FaultPlan();
     const calls: string[] = [];
     const plane = dataPlane({ nodeLag, locate: ({ address, port }) => ({ host: address, port }) });
-    const kubelet = { startDelay, terminationDelay, podCidr: `127.${50 + number}.0.0/16` };
-    const api = await startApiServer({
-      users: [USER],
-      faults: (request, response) => {
-        const { method = "", url = "", headers } = request;
-        if (headers["user-agent"]?.startsWith(USER_AGENT) !== true) calls.push(`${method} ${url}`);
-        return faults.faults(request, response);
+    const base = await worldParts({
+      service: "scale-resolver",
+      main,
+      flags: {
+        port: "0",
+        "port-range": addresses.ports,
+        "trigger-interval": "300ms",
+        settle: "200ms",
+        "warm-up": "0s",
       },
-      behaviours: [
-        ...controlPlane,
-        ...workloads(kubelet),
-        podPrograms((pod) => new EchoPod(pod, { seen, refuse, leaveDelay, underWay, running })),
-        plane.behaviour,
-      ],
+      server: {
+        faults: (request, response) => {
+          const { method = "", url = "", headers } = request;
+          if (headers["user-agent"]?.startsWith(USER_AGENT) !== true) calls.push(`${method} ${url}`);
+          return faults.faults(request, response);
+        },
+        behaviours: [
+          ...controlPlane,
+          ...workloads({ startDelay, terminationDelay, podCidr: addresses.range }),
+          podPrograms((pod) => new EchoPod(pod, { received, refuse, exitDelay, inFlight, running })),
+          plane.behaviour,
+        ],
+      },
     });
-    const definition = await readFile(
-      join(root, "charts/scale-resolver/files/crds/elasti.truefoundry.com_elastiservices.yaml"),
-      "utf8",
-    );
-    api.load(lenient === true ? unchecked(definition) : definition);
-    api.load(JSON.stringify(simNode("node-a", { cpu: "64", memory: "64Gi", pods: 500 })));
+    const definition = definitionOf("elastiservices");
+    base.api.load(lenient ? unchecked(definition) : definition);
+    base.api.load(JSON.stringify(simNode("node-a", { cpu: "64", memory: "64Gi", pods: 500 })));
     const prometheus = await startPrometheus();
-    await writeFile(join(folder, "kubeconfig"), kubeconfigFor(api.url));
-    return new World({ folder, api, faults, prometheus, plane, seen, calls }, running, underWay, number, claim);
-  }
-
-  get kubeconfig(): string {
-    return join(this.folder, "kubeconfig");
+    return new World(base, { addresses, faults, prometheus, plane, received, calls, running, inFlight });
   }
 
   /** Ports for Services that no other world has. */
   get portRange(): string {
-    return `${20_000 + this.#number * 100}-${20_099 + this.#number * 100}`;
-  }
-
-  /** The flags that a service in this world needs; those that are given win. */
-  flags(given: readonly string[] = []): readonly string[] {
-    const isGiven = (name: string) => given.some((flag) => flag.startsWith(`--${name}`));
-    const defaults = {
-      kubeconfig: this.kubeconfig,
-      state: "sqlite::memory:",
-      insecure: "true",
-      "grpc-port": "0",
-      port: "0",
-      "port-range": this.portRange,
-      "trigger-interval": "300ms",
-      settle: "200ms",
-      "warm-up": "0s",
-      "lease-duration": "3s",
-      "lease-renew-deadline": "2s",
-      "lease-retry-period": "300ms",
-    };
-    const rest = Object.entries(defaults).flatMap(([name, value]) => (isGiven(name) ? [] : [`--${name}=${value}`]));
-    return [...given, ...rest];
-  }
-
-  /** Starts the service as a process of its own. */
-  serve(flags: readonly string[] = [], options: ServiceProcessOptions = {}): ServiceProcess {
-    const service = ServiceProcess.start(main, this.flags(flags), options);
-    this.#processes.push(service);
-    return service;
+    return this.#addresses.ports;
   }
 
   /** A Deployment and its Service. */
   async workload(name: string, replicas = 1): Promise<void> {
-    const labels = { app: name };
+    await this.deployment(name, { app: name }, replicas);
+    await this.kube.resource(services).create({
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { namespace: "default", name, labels: { app: name } },
+      spec: {
+        clusterIP: this.clusterAddress(name),
+        ipFamilies: ["IPv4"],
+        selector: { app: name },
+        ports: [{ name: "http", port: PORT, targetPort: PORT }],
+      },
+    });
+    const at = { host: this.clusterAddress(name), port: PORT };
+    await this.plane.reach({ node: "cluster", namespace: "default", service: name, port: PORT, at });
+  }
+
+  /** A Deployment whose pods have these labels; they receive the requests of the Service `app`. */
+  async deployment(
+    name: string,
+    labels: Readonly<Record<string, string>> & { readonly app: string },
+    replicas = 1,
+  ): Promise<void> {
     await this.kube.resource(deployments).create({
       apiVersion: "apps/v1",
       kind: "Deployment",
@@ -200,45 +191,94 @@ export class World implements AsyncDisposable {
         template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "echo" }] } },
       },
     });
-    await this.kube.resource(services).create({
-      apiVersion: "v1",
-      kind: "Service",
-      metadata: { namespace: "default", name, labels },
-      spec: {
-        clusterIP: this.clusterAddress(name),
-        ipFamilies: ["IPv4"],
-        selector: labels,
-        ports: [{ name: "http", port: PORT, targetPort: PORT }],
-      },
-    });
-    const at = { host: this.clusterAddress(name), port: PORT };
-    await this.plane.reach({ node: "cluster", namespace: "default", service: name, port: PORT, at });
   }
 
   clusterAddress(name: string): string {
-    let part = 7;
-    for (const letter of name) part = (part * 31 + letter.charCodeAt(0)) % 65_000;
-    return `127.${150 + this.#number}.${Math.floor(part / 256)}.${(part % 254) + 1}`;
+    return this.#addresses.of(name);
+  }
+
+  /** Another port of a Service, reached as its clients do. */
+  async reach(name: string, port: number): Promise<{ readonly host: string; readonly port: number }> {
+    const at = { host: this.clusterAddress(name), port };
+    await this.plane.reach({ node: "cluster", namespace: "default", service: name, port, at });
+    return at;
+  }
+
+  /** A trigger that reads the traffic of `name`. */
+  trigger(name: string) {
+    const query = `sum(requests{service="${name}"})`;
+    this.prometheus.answer(query, () => {
+      const value = this.traffic.get(name);
+      return { kind: "vector", samples: value === null ? [] : [{ metric: {}, value: value ?? 5 }] };
+    });
+    return { type: "prometheus", metadata: { query, serverAddress: this.prometheus.url, threshold: "0.5" } };
+  }
+
+  /** The metric server was up for a whole cooldown of so many seconds; of one second it was in every world. */
+  serverIsUpFor(seconds: number): void {
+    const query = `min_over_time((max(up{container="prometheus"}) or vector(0))[${seconds}s:])`;
+    this.prometheus.answer(query, () => ({ kind: "vector", samples: [{ metric: {}, value: 1 }] }));
   }
 
   /** An ElastiService of the workload and Service `name`, which can fall asleep after a second. */
   async elasti(name: string, change: Readonly<Record<string, unknown>> = {}): Promise<StoredElastiService> {
-    const metadata = { query: QUERY, serverAddress: this.prometheus.url, threshold: "0.5" };
-    const object = { apiVersion: "elasti.truefoundry.com/v1alpha1", kind: "ElastiService" };
-    const spec = {
+    return this.create(name, {
       service: name,
       scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
       minTargetReplicas: 1,
       cooldownPeriod: 1,
       quietPeriod: 1,
-      triggers: [{ type: "prometheus", metadata }],
+      triggers: [this.trigger(name)],
       ...change,
-    };
+    });
+  }
+
+  /** An ElastiService of a spec as it is. */
+  async create(name: string, spec: Readonly<Record<string, unknown>>): Promise<StoredElastiService> {
+    const object = { apiVersion: "elasti.truefoundry.com/v1alpha1", kind: "ElastiService" };
     return this.kube.resource(elastiServices).create({ ...object, metadata: { namespace: "default", name }, spec });
+  }
+
+  /** A workload that scale-resolver has scaled to zero, with nothing left of its pods. A process must serve already. */
+  async asleep(name: string, change: Readonly<Record<string, unknown>> = {}): Promise<StoredElastiService> {
+    this.traffic.set(name, 0);
+    await this.workload(name);
+    const object = await this.elasti(name, change);
+    await this.sleeps(name);
+    return object;
+  }
+
+  /** A service at 0 replicas that nothing but a request wakes: it has no triggers unless told. */
+  async atZero(name: string, change: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    await this.workload(name, 0);
+    await this.elasti(name, { triggers: undefined, ...change });
+    await this.sleeps(name);
   }
 
   get(name: string): Promise<StoredElastiService> {
     return this.kube.resource(elastiServices).get({ namespace: "default", name });
+  }
+
+  async edit(name: string, spec: unknown): Promise<StoredElastiService> {
+    const body = { spec };
+    return this.kube.resource(elastiServices).patch({ namespace: "default", name }, { type: "merge", body });
+  }
+
+  async annotate(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {
+    const body = { metadata: { annotations } };
+    await this.kube.resource(elastiServices).patch({ namespace: "default", name }, { type: "merge", body });
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.kube.resource(elastiServices).delete({ namespace: "default", name });
+  }
+
+  /** Resolves when an ElastiService no longer exists. */
+  async isGone(name: string): Promise<void> {
+    await eventually(async () => {
+      const { items } = await this.kube.resource(elastiServices).list({ namespace: "default" });
+      return !items.some(({ metadata }) => metadata.name === name);
+    });
   }
 
   async replicas(name: string): Promise<number> {
@@ -251,6 +291,38 @@ export class World implements AsyncDisposable {
     await this.kube.resource(deployments).scale.patch({ namespace: "default", name }, { type: "merge", body });
   }
 
+  /** Resolves when a workload has so many replicas. */
+  async isScaledTo(name: string, replicas: number): Promise<void> {
+    await eventually(async () => (await this.replicas(name)) === replicas);
+  }
+
+  /** How often the service has scaled a workload. */
+  scaleCalls(name: string): number {
+    return this.calls.filter((call) => call.startsWith("PATCH ") && call.endsWith(`/deployments/${name}/scale`)).length;
+  }
+
+  /** What the pods of a service have received. */
+  receivedBy(service: string): readonly Received[] {
+    return this.received.filter((one) => one.service === service);
+  }
+
+  /** The resolver's own slices of a Service. */
+  async resolverSlices(service: string): Promise<readonly EndpointSlice[]> {
+    const labelSelector = `kubernetes.io/service-name=${service},endpointslice.kubernetes.io/managed-by=scale-resolver.evenkeel.io`;
+    return (await this.kube.resource(endpointSlices).list({ namespace: "default", labelSelector })).items;
+  }
+
+  /** The addresses that the resolver's slices of a Service redirect requests to. */
+  async redirectedTo(service: string): Promise<readonly string[]> {
+    const slices = await this.resolverSlices(service);
+    return slices.flatMap(({ endpoints }) => (endpoints ?? []).flatMap(({ addresses }) => addresses)).sort();
+  }
+
+  /** Resolves when requests of a Service are no longer redirected. */
+  async isRestored(service: string): Promise<void> {
+    await eventually(async () => (await this.resolverSlices(service)).length === 0);
+  }
+
   /** Resolves when a workload has no pods any more. */
   async isEmpty(name: string): Promise<void> {
     await eventually(async () => {
@@ -259,7 +331,7 @@ export class World implements AsyncDisposable {
     });
   }
 
-  async inState(name: string, state: string, limit?: number): Promise<StoredElastiService> {
+  async inState(name: string, state: string, limit = PATIENCE): Promise<StoredElastiService> {
     return eventually(async () => {
       const object = await this.get(name);
       if (object.status?.state !== state) throw new Error(`${name} is ${JSON.stringify(object.status)}`);
@@ -267,11 +339,21 @@ export class World implements AsyncDisposable {
     }, limit);
   }
 
+  /** The condition Ready of an ElastiService, once it has that reason. */
+  async ready(name: string, reason: string): Promise<Condition> {
+    return eventually(async () => {
+      const { status } = await this.get(name);
+      const condition = status?.conditions?.find(({ type }) => type === "Ready");
+      if (condition?.reason !== reason) throw new Error(`${name} is ${JSON.stringify(status)}`);
+      return condition;
+    }, PATIENCE);
+  }
+
   /**
    * Resolves when a service sleeps and the resolver knows that nothing is left of its pods. That pods are gone is not enough: until the resolver
    * hears of it, requests still go to them.
    */
-  async sleeps(name: string, limit?: number): Promise<void> {
+  async sleeps(name: string, limit = PATIENCE): Promise<void> {
     await this.inState(name, "Zero", limit);
     await this.isEmpty(name);
     await eventually(async () => {
@@ -279,7 +361,7 @@ export class World implements AsyncDisposable {
       const reason = status?.conditions?.find(({ type }) => type === "Ready")?.reason;
       // Of the reasons in Zero, those two say that nothing serves.
       if (reason !== "Asleep" && reason !== "ScaledToZero") throw new Error(`${name} is ${JSON.stringify(status)}`);
-    });
+    }, PATIENCE);
   }
 
   /** What a client gets from a Service, by a connection of its own; on a node of its own if it is told which. */
@@ -289,25 +371,20 @@ export class World implements AsyncDisposable {
       node === undefined
         ? { host: this.clusterAddress(name), port: PORT }
         : await this.plane.reach({ node, namespace: "default", service: name, port: PORT });
-    return this.#underWay.during(name, () => ask(place, rest));
+    return this.#inFlight.during(name, () => ask(place, rest));
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#processes.map((service) => service[Symbol.asyncDispose]()));
-    await this.kube.stop();
-    await Promise.all([this.api.stop(), this.prometheus.stop()]);
+  /** The statuses of so many requests at once. */
+  async askAll(name: string, count: number, options: AskOptions = {}): Promise<readonly number[]> {
+    const answers = Array.from({ length: count }, (_, index) => this.ask(name, { path: `/${index}`, ...options }));
+    return (await Promise.all(answers)).map(({ status }) => status);
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]();
     for (const pod of this.#running) pod.kill();
-    await rm(this.folder, { recursive: true, force: true });
-    this.#claim.close();
-    await once(this.#claim, "close");
+    await this.#addresses[Symbol.asyncDispose]();
   }
-}
-
-/** Takes the addresses of a world, until it is closed. Fails if another world has them, whose pods would get this one's requests. */
-async function claimed(number: number): Promise<Server> {
-  const server = createServer().listen(PORT, `127.${50 + number}.255.254`);
-  await once(server, "listening");
-  return server;
 }
 
 export interface AskOptions {
@@ -335,17 +412,9 @@ export async function ask(
   return { status: answer.statusCode ?? 0, headers: answer.headers, body: await textOf(answer) };
 }
 
-/** Resolves when `check` does not throw any more. Fails with what it threw last after `limit` milliseconds. */
-export async function eventually<T>(check: () => T | Promise<T>, limit = 15_000): Promise<T> {
-  const end = performance.now() + limit;
-  for (;;) {
-    try {
-      return await check();
-    } catch (error) {
-      if (performance.now() > end) throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
+/** `what`, so many times. */
+export function times<T>(count: number, what: T): readonly T[] {
+  return Array.from({ length: count }, () => what);
 }
 
 /** A definition without its schema. */
@@ -354,15 +423,4 @@ function unchecked(definition: string): string {
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
   for (const version of parsed.spec.versions) version.schema = schema;
   return JSON.stringify(parsed);
-}
-
-function kubeconfigFor(server: string): string {
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "sim", cluster: { server } }],
-    users: [{ name: "admin", user: { token: USER.token } }],
-    contexts: [{ name: "sim", context: { cluster: "sim", user: "admin" } }],
-    "current-context": "sim",
-  });
 }

@@ -3,9 +3,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { join } from "node:path";
 import type { World } from "./world.ts";
 
-/** The way from a service to the API server, which can be cut: what is open breaks, and what is new is refused. */
-export class Link implements AsyncDisposable {
-  /** By which a service takes it. */
+/** A proxy between a service and the API server. While it is cut, open connections break and new ones are refused. */
+export class ApiServerLink implements AsyncDisposable {
+  /** With which a service uses it. */
   readonly flag: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -31,9 +31,9 @@ export class Link implements AsyncDisposable {
     });
   }
 
-  static async to(world: World): Promise<Link> {
+  static async to(world: World): Promise<ApiServerLink> {
     const file = join(world.folder, "linked");
-    const link = new Link(Number(new URL(world.api.url).port), file);
+    const link = new ApiServerLink(Number(new URL(world.api.url).port), file);
     await new Promise<void>((resolve) => void link.#server.listen(0, "127.0.0.1", resolve));
     const { port } = link.#server.address() as AddressInfo;
     const direct = await readFile(world.kubeconfig, "utf8");
@@ -46,11 +46,11 @@ export class Link implements AsyncDisposable {
     this.break();
   }
 
-  mend(): void {
+  restore(): void {
     this.#isCut = false;
   }
 
-  /** Breaks what is open; what is new goes through. */
+  /** Breaks open connections; new ones are proxied. */
   break(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }

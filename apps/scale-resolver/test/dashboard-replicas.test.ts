@@ -1,11 +1,14 @@
 import { chromiumProgram, openBrowser, openPage } from "@evenkeel/testkit/browser";
 import { resolverV1 } from "@evenkeel/rpc";
+import { eventually } from "@evenkeel/runtime/testing";
 import { describeRedis } from "@evenkeel/state-contract";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { peerAt } from "../src/testing/loopback-rpc.ts";
 import type { Replica } from "./pair.ts";
-import { all, PairScene } from "./pair-scene.ts";
-import { eventually } from "./world.ts";
+import { PairScene } from "./pair-scene.ts";
+import { times } from "./world.ts";
+
+jest.setTimeout(90_000);
 
 const program = chromiumProgram();
 const ALONE = /^The shared state does not answer; only the requests of replica [ab] are known$/;
@@ -14,26 +17,31 @@ describeRedis("what each of two replicas shows of the requests of both", () => {
   let scene: PairScene;
 
   beforeAll(async () => {
-    scene = await PairScene.start(31);
-  }, 60_000);
+    scene = await PairScene.start();
+  });
   afterAll(() => scene[Symbol.asyncDispose]());
 
   /** A service that sleeps and cannot wake until `wake` is called, with requests held in both replicas. */
   async function held(name: string, counts: { readonly a: number; readonly b: number }) {
     const { world, pair } = scene;
-    const metric = await scene.asleep(name);
-    const end = world.faults.add({ fault: { kind: "status", code: 503 }, verb: "patch", resource: "deployments" });
+    await scene.asleep(name);
+    const end = world.faults.add({
+      fault: { kind: "status", code: 503 },
+      verb: "patch",
+      resource: "deployments",
+      name,
+    });
     const answers = [...(await scene.hold(pair.a, name, counts.a)), ...(await scene.hold(pair.b, name, counts.b))];
     const wake = async () => {
       end();
-      metric.value = 5;
-      expect(await Promise.all(answers)).toEqual(all(counts.a + counts.b, 200));
+      world.traffic.set(name, 5);
+      expect(await Promise.all(answers)).toEqual(times(counts.a + counts.b, 200));
     };
     return { wake };
   }
 
   async function calling(replica: Replica) {
-    const peer = peerAt(await scene.pair.door(replica, "grpc"), "secret");
+    const peer = peerAt(await scene.pair.listener(replica, "grpc"), "secret");
     const client = peer.client(resolverV1.ResolverDefinition);
     const activity = async (name: string) => (await client.activity({ namespace: "default", name })).services[0];
     return { client, activity, [Symbol.dispose]: () => peer.stop() };
@@ -54,19 +62,19 @@ describeRedis("what each of two replicas shows of the requests of both", () => {
 
     // The one that does not lead tells of changes, too.
     const follower = pair.other(await pair.leader()) === pair.a ? a : b;
-    const leaving = new AbortController();
-    const stream = follower.client.watch({ namespace: "default", name: "both" }, { signal: leaving.signal });
-    const seen: bigint[] = [];
+    const closing = new AbortController();
+    const stream = follower.client.watch({ namespace: "default", name: "both" }, { signal: closing.signal });
+    const pending: bigint[] = [];
     for await (const { event } of stream) {
       if (event?.$case !== "service" || event.value.activityUnknown) continue;
-      seen.push(event.value.pending);
-      if (seen.length === 1) await service.wake();
+      pending.push(event.value.pending);
+      if (pending.length === 1) await service.wake();
       if (event.value.pending === 0n) break;
     }
-    leaving.abort();
-    expect(seen.at(0)).toBe(43n);
-    expect(seen.at(-1)).toBe(0n);
-  }, 60_000);
+    closing.abort();
+    expect(pending.at(0)).toBe(43n);
+    expect(pending.at(-1)).toBe(0n);
+  });
 
   test("while Redis is away each says that it knows of its own alone", async () => {
     const { pair } = scene;
@@ -89,7 +97,7 @@ describeRedis("what each of two replicas shows of the requests of both", () => {
       expect(await a.activity("apart")).toMatchObject({ pending: 7n, activityUnknown: false }),
     );
     await service.wake();
-  }, 60_000);
+  });
 
   (program === undefined ? test.skip : test)(
     `the page shows them by replica${program === undefined ? " (needs chromium)" : ""}`,
@@ -97,7 +105,7 @@ describeRedis("what each of two replicas shows of the requests of both", () => {
       const { pair } = scene;
       const browser = await openBrowser(program ?? "");
       const replica = pair.other(await pair.leader());
-      const address = `http://${await pair.door(replica, "admin")}`;
+      const address = `http://${await pair.listener(replica, "admin")}`;
       const { page, complaints, ...opened } = await openPage(browser, address);
       page.setDefaultTimeout(15_000);
       await page.goto(`${address}/dashboard/#/?service=default/shown`);
@@ -122,6 +130,5 @@ describeRedis("what each of two replicas shows of the requests of both", () => {
       await opened.close();
       await browser.close();
     },
-    90_000,
   );
 });

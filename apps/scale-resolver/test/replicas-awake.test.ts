@@ -1,3 +1,0 @@
-import { replicaMatrix } from "./replica-matrix.ts";
-
-replicaMatrix(27, ["Serve", "Guard"]);
