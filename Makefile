@@ -9,7 +9,7 @@ export NX_DAEMON := false
 export NX_TUI := false
 export NX_NO_CLOUD := true
 
-# What has passed is not run again while nothing has changed that it depends on: all clones of a user share nx's cache.
+# A target that passed does not run again until something changes that it depends on. All clones of a user share the cache.
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/evenkeel
 export NX_CACHE_DIRECTORY := $(CACHE)/nx/results
 export NX_WORKSPACE_DATA_DIRECTORY := $(CACHE)/nx/data
@@ -61,7 +61,7 @@ generate: setup ## Write every generated file: reference pages, CRDs and gRPC co
 	node libs/rpc/src/generate/main.ts
 
 .PHONY: test
-test: setup test-packages ## Run every test that needs no cluster; ARGS=--fresh repeats what has not changed
+test: setup test-packages ## Run every test that needs no cluster; ARGS=--fresh ignores cached results
 	@$(WORKSPACE) test test integration $(ARGS)
 
 .PHONY: control-plane
@@ -69,7 +69,7 @@ control-plane: setup e2e-packages ## Build the real Kubernetes binaries, once pe
 	@$(CONTROL_PLANE) build --all
 
 .PHONY: e2e
-e2e: control-plane ## Run the end-to-end tests on a real control plane
+e2e: control-plane ## Run the end-to-end tests on a real control plane; ARGS=--fresh ignores cached results
 	@$(WORKSPACE) test e2e $(ARGS)
 
 .PHONY: cluster
@@ -93,7 +93,7 @@ images: ## Build the images with docker or buildah; SERVICE=name for one, REGIST
 	@REGISTRY=$(REGISTRY) TAG=$(TAG) tools/workspace/images.sh $(SERVICE)
 
 .PHONY: demo
-demo: setup ## Run the demo on one page; PORT=8080, or ARGS=--once for its story at speed
+demo: setup ## Run the demo at http://127.0.0.1:8080/; PORT=9000 for another port, ARGS=--once for a fast run with checks
 	@node tools/demo/src/main.ts $(ARGS) $(PORT)
 
 .PHONY: bench
@@ -101,12 +101,12 @@ bench: setup bench-packages ## Measure a suite: SUITE=startup|kube|scoring|sim|w
 	@node tools/bench/src/main.ts $(or $(SUITE),startup)
 
 .PHONY: soak
-soak: setup ## Run weight-rebalancer for ten minutes in a world that does not rest; ARGS=--minutes=1 to try it
+soak: setup ## Run weight-rebalancer for ten minutes under churn and faults; ARGS=--minutes=1 for a short run
 	@nx run weight-rebalancer:bundle --output-style static
 	@node tools/soak/src/main.ts $(ARGS)
 
 .PHONY: soak-forward
-soak-forward: setup ## Run the forwarder's long tests: 100,000 odd requests, a thousand breaks of each kind
+soak-forward: setup ## Run the long tests of the forwarder: 100,000 unusual requests, 1,000 faults of each kind
 	@nx run forward:soak --output-style static
 
 .PHONY: soak-scale-resolver
@@ -114,9 +114,9 @@ soak-scale-resolver: setup test-packages ## Run scale-resolver's full matrices: 
 	@nx run scale-resolver:soak --output-style static
 
 .PHONY: new
-new: setup ## Make a project: KIND=app|lib|tool NAME=name [LAYER=adapter|platform|pure]
+new: setup ## Create a project: KIND=app|lib|tool NAME=name [LAYER=adapter|platform|pure]
 	@$(WORKSPACE) new $(KIND) $(NAME) $(LAYER)
 
 .PHONY: clean
-clean: ## Remove what was built and every cache inside the workspace
+clean: ## Remove everything that was built in this checkout; results in the user's cache folder stay
 	rm -rf node_modules .nx {apps,libs,tools}/*/{dist,reports}
