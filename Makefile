@@ -101,17 +101,13 @@ bench: setup bench-packages ## Measure a suite: SUITE=startup|kube|scoring|sim|w
 	@node tools/bench/src/main.ts $(or $(SUITE),startup)
 
 .PHONY: soak
-soak: setup ## Run weight-rebalancer for ten minutes under churn and faults; ARGS=--minutes=1 for a short run
+soak: setup test-packages ## Run long tests that CI leaves out: SUITE=churn|forward|scale-resolver; ARGS=--minutes=1 for a short churn
+ifneq ($(or $(SUITE),churn),churn)
+	@nx run $(SUITE):soak --output-style static
+else
 	@nx run weight-rebalancer:bundle --output-style static
 	@node tools/soak/src/main.ts $(ARGS)
-
-.PHONY: soak-forward
-soak-forward: setup ## Run the long tests of the forwarder: 100,000 unusual requests, 1,000 faults of each kind
-	@nx run forward:soak --output-style static
-
-.PHONY: soak-scale-resolver
-soak-scale-resolver: setup test-packages ## Run scale-resolver's full matrices: 100,000 requests, every fault of two replicas, 1 GiB each way
-	@nx run scale-resolver:soak --output-style static
+endif
 
 .PHONY: new
 new: setup ## Create a project: KIND=app|lib|tool NAME=name [LAYER=adapter|platform|pure]
