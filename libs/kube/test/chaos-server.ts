@@ -3,16 +3,16 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Truth } from "./truth.ts";
 
-/** How a watch ends, apart from its time being over. */
+/** How a watch ends, other than by its time-out. */
 const ends = ["cut", "cut within a line", "half open", "garbage", "in-band 410", "in-band 500", "clean end"] as const;
 
 /**
- * An API server on a real socket that serves one type from a truth and misbehaves at random: it resets connections,
- * goes silent, forgets versions, is busy, slow, or talks nonsense.
+ * An API server on a real socket that serves the objects of a Truth and fails at random: it resets connections, sends no
+ * data, expires versions, is overloaded or slow, or sends garbage.
  */
 export class ChaosServer {
   readonly requests = { list: 0, watch: 0 };
-  /** How often each fault struck. */
+  /** How often each fault happened. */
   readonly faults = new Map<string, number>();
   readonly #truth: Truth;
   readonly #random: () => number;
@@ -20,10 +20,10 @@ export class ChaosServer {
   readonly #server: Server;
   readonly #snapshots = new Map<string, readonly string[]>();
 
-  /** They come in turn, so that each does. */
+  /** In turn, so that each happens. */
   #nextEnd: number;
 
-  /** `streams`: whether it knows `sendInitialEvents`. */
+  /** `streams`: whether it supports `sendInitialEvents`. */
   constructor(truth: Truth, random: () => number, streams: boolean) {
     this.#truth = truth;
     this.#random = random;
@@ -90,7 +90,7 @@ export class ChaosServer {
       ]);
       return;
     }
-    // Pages show the state at the version of the first one.
+    // All pages have the state of the first one.
     const [version = "", from = "0"] = token?.split("+") ?? [String(this.#truth.version)];
     const present = [...this.#truth.objects.values()].map((each) => JSON.stringify(each));
     if (token === null) this.#snapshots.set(version, present);
@@ -148,7 +148,7 @@ export class ChaosServer {
     response.end();
   }
 
-  /** Sends the whole state and its end, or half of it. Returns whether to go on. */
+  /** Sends the whole state and its end, or half of it. Returns whether to continue. */
   async #sendState(response: ServerResponse): Promise<boolean> {
     const version = this.#truth.version;
     const lines = [...this.#truth.objects.values()].map((object) => `${JSON.stringify({ type: "ADDED", object })}\n`);

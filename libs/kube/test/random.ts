@@ -1,4 +1,4 @@
-/** A sequence of numbers in [0, 1) that a seed fixes (mulberry32). */
+/** Pseudo-random numbers in [0, 1) from a seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -32,7 +32,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const faultsMet = new Map<string, number>();
 
-describe("a reflector on a server that fails in every way", () => {
+describe("a reflector on a server with every kind of fault", () => {
   test.each(Array.from({ length: SEEDS }, (_, index) => index + 1))(
     "has the truth after 20,000 random events, by few requests (seed %i)",
     async (seed) => {
@@ -52,7 +52,7 @@ describe("a reflector on a server that fails in every way", () => {
       reflector.start();
       for (let event = 0; event < EVENTS; event++) {
         truth.happen();
-        // About a second in all, in which watches come and go.
+        // About a second in total, in which watches start and end.
         if (event % 25 === 0) await delay(1);
       }
       await mirror.isTrue();
@@ -60,11 +60,11 @@ describe("a reflector on a server that fails in every way", () => {
 
       expect(mirror.faults).toEqual([]);
       expect(contentOf(store.values())).toEqual(contentOf(truth.objects.values()));
-      // The allowance, waits of at least half the cap once failures pile up, and the short waits after each time of
-      // health.
+      // Watches without a wait, waits of at least half the cap after several failures, and the short waits after each
+      // time without failures.
       const sessions = 10 + seconds * (20 + 1000 / 50 + 6 / 0.5);
       expect(server.requests.watch).toBeLessThan(sessions);
-      // Each session may list, in pages, and the client may send each page again.
+      // Each session may list, in pages, and the client may retry each page.
       expect(server.requests.list).toBeLessThan(sessions * 8);
 
       await reflector.stop();
@@ -79,7 +79,7 @@ describe("a reflector on a server that fails in every way", () => {
     60_000,
   );
 
-  test("has met each kind of fault", () => {
+  test("has seen each kind of fault", () => {
     expect([...faultsMet.keys()].sort()).toEqual(
       [
         ...["429", "500", "410", "hang up", "not Kubernetes", "reset connection", "slow answer", "slow watch"],
@@ -103,11 +103,11 @@ async function connect(server: string, seed: number, random: () => number) {
   const settings = {
     ...{ kubeconfig, kubeContext: undefined, kubeDeadline: 2000, kubeConnections: 4, kubeQps: 0, kubeBurst: 1 },
   };
-  // The client's own waits between tries are scaled down by its randomness.
+  // The random function shortens the client's waits between retries.
   return connectKube({ settings, env: {}, userAgent: "chaos", random: () => random() / 20 });
 }
 
-/** Builds the content from the changes alone, and notes each that does not follow from those before. */
+/** Builds the content from the changes alone, and records each change that contradicts the ones before. */
 class Mirror {
   readonly faults: string[] = [];
   readonly #objects = new Map<string, Thing>();

@@ -4,11 +4,11 @@ export interface Thing extends KubeObject {
   readonly data: { readonly value: string };
 }
 
-/** Versions that stay readable; a watch from before them is gone. */
+/** Versions that stay readable; a watch from an older one is Gone. */
 const HISTORY = 1500;
 const NAMES = 300;
 
-/** What the scripted server has: objects that change at random, and the recent history as lines of a watch. */
+/** The content of the server: objects that change at random, and the recent history as lines of a watch. */
 export class Truth {
   readonly objects = new Map<string, Thing>();
   readonly #random: () => number;
@@ -24,7 +24,7 @@ export class Truth {
     return this.#version;
   }
 
-  /** The oldest version from which every change can still be told. */
+  /** The oldest version from which a watch can start. */
   get oldest(): number {
     return this.#version - this.#lines.length;
   }

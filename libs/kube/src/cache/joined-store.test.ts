@@ -32,7 +32,7 @@ test("joined stores are synced when each is", async () => {
   await synced;
 });
 
-test("joined stores tell of the changes of each until it is ended", () => {
+test("joined stores report the changes of each until the subscription ends", () => {
   const { shop, bank, joined } = build();
   const told: string[] = [];
   const end = joined.subscribe((change: Change<KubeObject>) => void told.push(`${change.type} ${change.key}`));

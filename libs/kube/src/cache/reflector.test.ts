@@ -58,7 +58,7 @@ describe("a reflector", () => {
     await reflector.stop();
   });
 
-  test("lists in pages where the server cannot stream, from its cache first", async () => {
+  test("lists in pages if the server does not support streams, from its cache first", async () => {
     const { clock, resource, reflector, equal } = world({ pageSize: 2 });
     resource.streams = false;
     for (const name of ["a", "b", "c", "d", "e"]) resource.put(object(name));
@@ -75,7 +75,7 @@ describe("a reflector", () => {
     await reflector.stop();
   });
 
-  test("lists from storage when the cache has forgotten, and everything at once when pages expire", async () => {
+  test("lists from storage if the cache does not have the version, and in one page if pages expire", async () => {
     const { clock, resource, reflector, equal } = world({ pageSize: 1, streamLists: false });
     resource.put(object("a"));
     resource.put(object("b"));
@@ -95,7 +95,7 @@ describe("a reflector", () => {
     await reflector.stop();
   });
 
-  test("falls back to a list when the stream of the first state breaks twice", async () => {
+  test("falls back to a list when the stream of the first state fails twice", async () => {
     const { clock, resource, reflector, equal } = world();
     resource.put(object("a"));
     resource.failNext("watch", lost, 2);
@@ -106,7 +106,7 @@ describe("a reflector", () => {
     await reflector.stop();
   });
 
-  test("opens a watch that ended again at once, from the last version it saw", async () => {
+  test("opens a watch that ended again at once, from its last version", async () => {
     const { clock, resource, reflector, equal } = world();
     reflector.start();
     await clock.advance(0);
@@ -135,7 +135,7 @@ describe("a reflector", () => {
     await reflector.stop();
   });
 
-  test("lists again after 410 and tells what was deleted meanwhile", async () => {
+  test("lists again after 410 and reports what was deleted meanwhile", async () => {
     const { clock, resource, store, reflector, equal } = world();
     resource.put(object("a"));
     resource.put(object("b"));
@@ -182,7 +182,7 @@ describe("a reflector", () => {
     await reflector.stop();
   });
 
-  test("never gives up and never storms: an hour without the server takes few requests", async () => {
+  test("retries for ever with few requests during an hour without the server", async () => {
     const { clock, resource, reflector, equal } = world();
     resource.put(object("a"));
     let away = true;
@@ -198,7 +198,7 @@ describe("a reflector", () => {
     await reflector.stop();
   });
 
-  test("never storms when every watch breaks after one event", async () => {
+  test("sends few requests when every watch fails after one event", async () => {
     const { clock, resource, reflector } = world();
     reflector.start();
     for (let second = 0; second < 600; second++) {
@@ -210,7 +210,7 @@ describe("a reflector", () => {
     await reflector.stop();
   });
 
-  test("waits as long as a server that has too much to do asks", async () => {
+  test("waits as long as an overloaded server asks", async () => {
     const { clock, resource, reflector } = world();
     reflector.start();
     await clock.advance(0);
@@ -223,7 +223,7 @@ describe("a reflector", () => {
     await reflector.stop();
   });
 
-  test("keeps what it has, says how old that is and counts the failures while it may not watch", async () => {
+  test("keeps its objects, reports their staleness and counts failures while it may not watch", async () => {
     const registry = new MetricRegistry();
     const { clock, resource, store, reflector, lines } = world({ metrics: registry.register(reflectorMetrics) });
     resource.put(object("a"));
@@ -239,7 +239,7 @@ describe("a reflector", () => {
     await reflector.stop();
   });
 
-  test("goes on when a subscriber throws", async () => {
+  test("continues when a subscriber throws", async () => {
     const { clock, resource, store, reflector, equal } = world();
     store.subscribe(() => {
       throw new Error("boom");
@@ -254,7 +254,7 @@ describe("a reflector", () => {
     await reflector.stop();
   });
 
-  test("is not started twice", async () => {
+  test("cannot be started twice", async () => {
     const { reflector } = world();
     reflector.start();
     expect(() => reflector.start()).toThrow(AlreadyStarted);
@@ -295,12 +295,12 @@ describe("a stop", () => {
     expect([clock.pending, resource.calls.length]).toEqual([0, 1]);
   });
 
-  test("before a start is nothing", async () => {
+  test("before a start does nothing", async () => {
     await world().reflector.stop();
   });
 });
 
-test("a large list lets other work have its turn between slices", async () => {
+test("a large list yields to other work between slices", async () => {
   const { resource, store, reflector } = world({
     streamLists: false,
     pageSize: 500,

@@ -31,13 +31,13 @@ function newStore() {
 }
 
 describe("a store", () => {
-  test("drops managedFields on the way in", () => {
+  test("drops managedFields", () => {
     const { store } = newStore();
     store.put({ ...pod("web", 1), metadata: { ...pod("web", 1).metadata, managedFields: [{ manager: "kubectl" }] } });
     expect(store.get("shop/web")).toEqual(pod("web", 1));
   });
 
-  test("tells adds, updates and deletes with the old and the new object", () => {
+  test("reports adds, updates and deletes with the old and the new object", () => {
     const { store } = newStore();
     const changes: Change<Pod>[] = [];
     store.subscribe((change) => void changes.push(change));
@@ -52,7 +52,7 @@ describe("a store", () => {
     ]);
   });
 
-  test("tells a namesake with another uid as a delete and an add", () => {
+  test("reports an object with the same name and another uid as a delete and an add", () => {
     const { store, changes, record } = newStore();
     store.subscribe(record);
     store.put(pod("web", 1));
@@ -60,7 +60,7 @@ describe("a store", () => {
     expect(changes).toEqual(["added shop/web", "deleted shop/web", "added shop/web"]);
   });
 
-  test("goes on telling the others when a subscriber throws, and logs it with the object", () => {
+  test("calls the other subscribers when one throws, and logs the error with the object", () => {
     const { store, lines, changes, record } = newStore();
     store.subscribe(() => {
       throw new Error("boom");
@@ -71,7 +71,7 @@ describe("a store", () => {
     expect(lines).toMatchObject([{ level: "error", object: "shop/web", error: { message: "boom" } }]);
   });
 
-  test("tells a late subscriber of what is there, and one that ended nothing more", () => {
+  test("reports every object to a late subscriber, and nothing after its end", () => {
     const { store, changes, record } = newStore();
     store.put(pod("web", 1));
     const end = store.subscribe(record);
@@ -93,7 +93,7 @@ describe("a store", () => {
   });
 });
 
-describe("a replaced content", () => {
+describe("a store whose content is replaced", () => {
   test("shows nothing of a draft before it is in place, then all of it", async () => {
     const { store } = newStore();
     const draft = store.draft();
@@ -105,7 +105,7 @@ describe("a replaced content", () => {
     await synced;
   });
 
-  test("tells what differs only, with computed deletes", () => {
+  test("reports only what differs, including deletes", () => {
     const { store, changes, relist, record } = newStore();
     relist(pod("same", 1), pod("changed", 2), pod("gone", 3));
     store.subscribe(record);
@@ -116,7 +116,7 @@ describe("a replaced content", () => {
     expect(store.get("shop/same")).toBe(kept);
   });
 
-  test("is told once to who subscribes while it is being told", () => {
+  test("reports each object once to a subscriber that comes during the replacement", () => {
     const { store, changes, record } = newStore();
     const draft = store.draft();
     for (const name of ["a", "b", "c"]) draft.put(pod(name, 1));
@@ -127,7 +127,7 @@ describe("a replaced content", () => {
     expect(changes).toEqual(["added shop/a relisted", "added shop/b relisted", "added shop/c relisted"]);
   });
 
-  test("does not sync by mistake: waiting for it ends with the signal", async () => {
+  test("rejects a wait for the first list when the signal aborts", async () => {
     const { store } = newStore();
     const ending = new AbortController();
     const synced = store.whenSynced(ending.signal);
@@ -136,7 +136,7 @@ describe("a replaced content", () => {
   });
 });
 
-test("its indexes always hold what a scan finds", () => {
+test("indexes always contain what a scan finds", () => {
   const name = fc.constantFrom("a", "b", "c", "d");
   const step = fc.oneof(
     fc.record({ do: fc.constant("put" as const), name, node: fc.constantFrom("x", "y", "z") }),

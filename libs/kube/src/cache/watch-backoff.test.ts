@@ -4,7 +4,7 @@ import { WatchBackoff } from "./watch-backoff.ts";
 
 const fixed = (value: number) => () => value;
 
-test("waits from 0.8 s up to 30 s, jittered by half", async () => {
+test("waits from 0.8 s up to 30 s, with a jitter of half", async () => {
   const clock = new FakeClock();
   const [early, late] = [new WatchBackoff(clock, fixed(0)), new WatchBackoff(clock, fixed(1))];
   const waits: [number, number][] = [];
@@ -25,7 +25,7 @@ test("waits from 0.8 s up to 30 s, jittered by half", async () => {
   ]);
 });
 
-test("begins again after two minutes of health, and not sooner", async () => {
+test("starts again at the shortest wait after two minutes without a failure, and not sooner", async () => {
   const clock = new FakeClock();
   const backoff = new WatchBackoff(clock, fixed(0));
   await clock.advance(backoff.afterFailure());
@@ -41,7 +41,7 @@ test("waits as long as the server asks, but not longer than its cap", () => {
   expect(backoff.afterFailure(1e9)).toBe(30_000);
 });
 
-test("lets a watch that was of use come back at once, until the allowance is used up", () => {
+test("opens a watch that worked again without a wait, until the tokens are used up", () => {
   const backoff = new WatchBackoff(new FakeClock(), fixed(0));
   const waits = Array.from({ length: 12 }, () => backoff.afterUse());
   expect(waits).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 800, 1600]);

@@ -14,7 +14,7 @@ import { refused, WatchReader, type World } from "./world.ts";
 
 const USER = "contract-user";
 
-/** Who may do what. */
+/** Authentication, authorization and discovery. */
 export function accessContract(world: World): void {
   let namespace: string;
   let user: KubeClient;
@@ -44,7 +44,7 @@ export function accessContract(world: World): void {
   };
 
   describe("access", () => {
-    test("with a token that the server does not know is Unauthorized", async () => {
+    test("with an unknown token is Unauthorized", async () => {
       const stranger = await world.harness.stranger();
       const error = await refused(stranger.resource(configMaps).list({ namespace }), errors.Unauthorized);
       expect(error).toMatchObject({ status: 401, recovery: "terminal" });
@@ -90,13 +90,13 @@ export function accessContract(world: World): void {
       await refused(user.resource(configMaps).delete({ namespace, name: "open" }), errors.Forbidden);
     });
 
-    test("can be asked about without being tried", async () => {
+    test("can be reviewed", async () => {
       await grant("asked", { resources: ["secrets"], verbs: ["get"] });
       await eventually(() => may("get", "secrets"));
       expect(await may("delete", "secrets")).toBe(false);
     });
 
-    test("of a token that is none is not authenticated", async () => {
+    test("with an invalid token is not authenticated", async () => {
       const review = { metadata: {}, spec: { token: "none" } };
       const { status } = await world.admin.resource(tokenReviews).create(review);
       expect(status?.authenticated ?? false).toBe(false);
@@ -104,20 +104,20 @@ export function accessContract(world: World): void {
   });
 
   describe("discovery", () => {
-    test("tells the version", async () => {
+    test("reports the version", async () => {
       const { major, minor, text } = await world.admin.version();
       expect(major).toBe(1);
       expect(minor).toBeGreaterThanOrEqual(31);
       expect(text).toMatch(/^v1\.\d+/);
     });
 
-    test("tells which types are served", async () => {
+    test("reports which types are served", async () => {
       expect(await world.admin.serves(configMaps)).toBe(true);
       expect(await world.admin.serves({ ...configMaps, plural: "nothings" })).toBe(false);
       expect(await world.admin.serves({ ...configMaps, group: "nobody.example.com" })).toBe(false);
     });
 
-    test("answers on a path that is none with NotFound", async () => {
+    test("has NotFound for an unknown path", async () => {
       await refused(world.admin.request({ path: "/apis/nobody.example.com" }), errors.NotFound);
     });
   });

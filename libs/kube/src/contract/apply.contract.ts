@@ -10,7 +10,7 @@ interface ManagedFields {
   readonly subresource?: string;
 }
 
-/** Server-side apply: who owns which field. */
+/** Server-side apply and the ownership of fields. */
 export function applyContract(world: World): void {
   let namespace: string;
   beforeAll(async () => {
@@ -71,14 +71,14 @@ export function applyContract(world: World): void {
       expect((await apply("removal", "one", { b: "2" })).data).toEqual({ b: "2" });
     });
 
-    test("without a shared field leaves it to the other owner", async () => {
+    test("without a shared field keeps it for the other owner", async () => {
       await apply("given-up", "one", { a: "1", b: "2" });
       await apply("given-up", "two", { a: "1" });
       expect((await apply("given-up", "one", { b: "2" })).data).toEqual({ a: "1", b: "2" });
       expect((await apply("given-up", "two", {})).data).toEqual({ b: "2" });
     });
 
-    test("over a field that someone has written otherwise is FieldConflict", async () => {
+    test("of a field that an update wrote is FieldConflict", async () => {
       const applied = await apply("written", "one", { a: "1" });
       await world.configMaps.replace({ ...applied, data: { a: "5" } }, { fieldManager: "editor" });
       const error = await refused(apply("written", "one", { a: "1" }), errors.FieldConflict);

@@ -32,12 +32,12 @@ export function customContract(world: World): void {
       expect(metadata.generation).toBe(1);
     });
 
-    test("takes null for not given where null may not be", async () => {
+    test("treats null as absent where null is not allowed", async () => {
       const { spec } = await create("null", { limits: { low: null, high: 2, note: null } });
       expect(spec.limits).toEqual({ low: 1, high: 2 });
     });
 
-    test("loses fields that its schema does not know", async () => {
+    test("drops fields that its schema does not know", async () => {
       const { spec } = await create("pruned", { size: 1, shape: "round", limits: { middle: 5 } });
       expect(spec).not.toHaveProperty("shape");
       expect(spec.limits).not.toHaveProperty("middle");
@@ -77,7 +77,7 @@ export function customContract(world: World): void {
       expect(error.causes).toContainEqual(expect.objectContaining({ reason: "FieldValueRequired", field: "spec" }));
     });
 
-    test("that breaks a rule says so in the rule's words", async () => {
+    test("that breaks a rule is refused with the rule's message", async () => {
       const error = await refused(create("ruled", { limits: { low: 5, high: 2 } }), errors.Invalid);
       expect(error.message).toContain("low must not exceed high");
     });
@@ -102,13 +102,13 @@ export function customContract(world: World): void {
       expect(error.status).toBe(415);
     });
 
-    test("counts its generation up with its spec alone", async () => {
+    test("increases its generation with its spec only", async () => {
       await create("generation");
       expect((await patch("generation", { metadata: { labels: { a: "b" } } })).metadata.generation).toBe(1);
       expect((await patch("generation", { spec: { size: 4 } })).metadata.generation).toBe(2);
     });
 
-    test("has a status that is written apart", async () => {
+    test("has a status that is written separately", async () => {
       const created = await create("status", { size: 2 });
       expect((await patch("status", { status: { ready: 1 } })).status).toBeUndefined();
       const body = { spec: { size: 9 }, status: { ready: 1 } };

@@ -7,7 +7,7 @@ import { isGone, nameOf, refused, WatchReader, type World } from "./world.ts";
 
 const FINALIZER = "example.com/contract";
 
-/** How objects go: finalizers, owners and namespaces. */
+/** Deletion: finalizers, owners and namespaces. */
 export function deletionContract(world: World): void {
   let namespace: string;
   beforeAll(async () => {
@@ -38,7 +38,7 @@ export function deletionContract(world: World): void {
       await setFinalizers("closed", null);
     });
 
-    test("show a watcher first the mark, then the removal", async () => {
+    test("show a watcher first the deletionTimestamp, then the removal", async () => {
       const created = await finalized("watched");
       const { resourceVersion } = created.metadata;
       const fieldSelector = "metadata.name=watched";
@@ -48,7 +48,7 @@ export function deletionContract(world: World): void {
       expect(await watch.take(2)).toEqual(["MODIFIED watched", "DELETED watched"]);
     });
 
-    test("leave the first mark when the object is deleted again", async () => {
+    test("keep the first deletionTimestamp when the object is deleted again", async () => {
       const created = await finalized("twice");
       const first = await world.configMaps.delete(nameOf(created));
       const second = await world.configMaps.delete(nameOf(created));
@@ -56,7 +56,7 @@ export function deletionContract(world: World): void {
       await setFinalizers("twice", null);
     });
 
-    test("do not keep the object from being written", async () => {
+    test("do not prevent writes of the object", async () => {
       const created = await finalized("writable");
       await world.configMaps.delete(nameOf(created));
       const body = { data: { still: "here" } };
@@ -73,7 +73,7 @@ export function deletionContract(world: World): void {
     ): Promise<ConfigMap> =>
       world.configMaps.create({ metadata: { namespace, name, finalizers, ownerReferences: owners.map(reference) } });
 
-    test("take what they own with them", async () => {
+    test("are deleted with what they own", async () => {
       const owner = await world.configMap(namespace, "owner");
       await owned("owned", [owner]);
       await owned("owned-too", [owner]);
@@ -82,7 +82,7 @@ export function deletionContract(world: World): void {
       await eventually(async () => (await gone("owned")) && (await gone("owned-too")));
     });
 
-    test("that leave orphans take nothing, and are no longer named", async () => {
+    test("that orphan their objects are removed from the references", async () => {
       const owner = await world.configMap(namespace, "leaver");
       const orphan = await owned("orphan", [owner]);
       await world.configMaps.delete(nameOf(owner), { propagationPolicy: "Orphan" });
@@ -90,7 +90,7 @@ export function deletionContract(world: World): void {
       expect((await world.configMaps.get(nameOf(orphan))).metadata.ownerReferences ?? []).toEqual([]);
     });
 
-    test("that go in the foreground wait for what they own", async () => {
+    test("that are deleted in the foreground wait for what they own", async () => {
       const owner = await world.configMap(namespace, "waiting");
       await owned("slow", [owner], [FINALIZER]);
       const deleted = await world.configMaps.delete(nameOf(owner), { propagationPolicy: "Foreground" });
@@ -105,7 +105,7 @@ export function deletionContract(world: World): void {
       await eventually(() => gone("waiting"));
     });
 
-    test("of whom one stays keep the object", async () => {
+    test("keep the object until the last one is deleted", async () => {
       const [leaver, stayer] = [await world.configMap(namespace, "one"), await world.configMap(namespace, "other")];
       const child = await owned("child-of-two", [leaver, stayer]);
       await world.configMaps.delete(nameOf(leaver));
@@ -116,7 +116,7 @@ export function deletionContract(world: World): void {
       expect(kept.ownerReferences).toMatchObject([{ name: "other" }]);
     });
 
-    test("that are gone already do not keep an object that comes late", async () => {
+    test("that are gone do not keep an object that is created later", async () => {
       const owner = await world.configMap(namespace, "past");
       await world.configMaps.delete(nameOf(owner));
       await owned("late", [owner]);
@@ -125,7 +125,7 @@ export function deletionContract(world: World): void {
   });
 
   describe("namespaces", () => {
-    test("take their objects with them, and nothing is created in one that goes", async () => {
+    test("are deleted with their objects, and nothing is created in a terminating one", async () => {
       const going = await world.namespace();
       const keeper = await world.configMaps.create({
         metadata: { namespace: going, name: "keeper", finalizers: [FINALIZER] },

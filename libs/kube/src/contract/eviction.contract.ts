@@ -6,7 +6,7 @@ import { podDisruptionBudgets, type Pod, pods } from "../objects/resource-types.
 import { idlePod, readyStatus } from "./objects.ts";
 import { isGone, nameOf, refused, type World } from "./world.ts";
 
-/** Evictions and what disruption budgets say to them. */
+/** Evictions and disruption budgets. */
 export function evictionContract(world: World): void {
   let namespace: string;
   beforeEach(async () => {
@@ -21,7 +21,7 @@ export function evictionContract(world: World): void {
   };
   const gone = (pod: Pod): Promise<boolean> => isGone(world.admin.resource(pods), nameOf(pod));
 
-  /** A budget that has seen `healthy` pods. A controller, where there is one, comes to the same figures. */
+  /** A budget whose status has `healthy` pods. If a controller runs, it computes the same figures. */
   const guard = async (name: string, minAvailable: number, healthy: number): Promise<void> => {
     const budgets = world.admin.resource(podDisruptionBudgets);
     const disruptionsAllowed = Math.max(0, healthy - minAvailable);
@@ -49,7 +49,7 @@ export function evictionContract(world: World): void {
       await refused(evict(world.admin, { namespace, name: "absent" }), errors.NotFound);
     });
 
-    test("of another pod of the same name, told by its uid, is Conflict", async () => {
+    test("of another pod of the same name, by uid, is Conflict", async () => {
       const pod = await createReady("reborn");
       const uid = "00000000-0000-4000-8000-000000000000";
       await refused(evict(world.admin, nameOf(pod), { uid }), errors.Conflict);
@@ -64,7 +64,7 @@ export function evictionContract(world: World): void {
       expect(await gone(pod)).toBe(false);
     });
 
-    test("that a budget forbids is EvictionBlocked, told apart from a busy server", async () => {
+    test("that a budget forbids is EvictionBlocked, not TooManyRequests", async () => {
       const pod = await createReady("needed");
       await guard("strict", 1, 1);
       const error = await refused(evict(world.admin, nameOf(pod)), errors.EvictionBlocked);
@@ -80,7 +80,7 @@ export function evictionContract(world: World): void {
       await refused(evict(world.admin, nameOf(pod), { dryRun: true }), errors.EvictionBlocked);
     });
 
-    test("goes on until the budget is used up", async () => {
+    test("works until the budget is used up", async () => {
       const [first, second] = [await createReady("first"), await createReady("second")];
       await guard("one-spare", 1, 2);
       await evict(world.admin, nameOf(first));
@@ -89,7 +89,7 @@ export function evictionContract(world: World): void {
       expect(await gone(second)).toBe(false);
     });
 
-    test("of a pod that never ran asks no budget", async () => {
+    test("of a pod that never ran ignores budgets", async () => {
       const pod = await create("pending");
       await createReady("needed");
       await guard("strict", 1, 1);
@@ -97,7 +97,7 @@ export function evictionContract(world: World): void {
       expect(await gone(pod)).toBe(true);
     });
 
-    test("under two budgets is the server's fault, and is not tried again", async () => {
+    test("under two budgets is ServerFault, and is not retried", async () => {
       const pod = await createReady("doubly");
       await guard("one", 1, 1);
       await guard("two", 1, 1);

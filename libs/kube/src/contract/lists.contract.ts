@@ -142,12 +142,12 @@ export function listsContract(world: World): void {
   });
 
   describe("versions", () => {
-    test("list at version 0 gives whatever the server has at hand", async () => {
+    test("list at version 0 returns what the server's cache has", async () => {
       const page = await world.configMaps.list({ namespace, resourceVersion: "0" });
       expect(Number(page.resourceVersion)).toBeGreaterThan(0);
     });
 
-    test("list not older than a version holds what was written at it", async () => {
+    test("list not older than a version contains what was written at it", async () => {
       const written = await world.configMap(namespace, "not-older");
       const page = await world.configMaps.list({
         namespace,

@@ -2,7 +2,7 @@ import type { Deployment, Pod } from "../objects/resource-types.ts";
 
 const template = (app: string): object => ({
   metadata: { labels: { app } },
-  // No scheduler of that name exists: pods stay as the cases leave them.
+  // No scheduler has this name, so pods stay as the cases leave them.
   spec: { schedulerName: "nobody", containers: [{ name: "main", image: "example.com/main:1" }] },
 });
 
@@ -20,7 +20,7 @@ export function idlePod(namespace: string, name: string, labels: Record<string, 
   return { metadata: { namespace, name, labels }, spec };
 }
 
-/** The status of a pod that serves. */
+/** The status of a ready pod. */
 export const readyStatus = {
   phase: "Running",
   conditions: [{ type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" }],

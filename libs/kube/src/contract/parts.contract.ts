@@ -17,7 +17,7 @@ export function partsContract(world: World): void {
     world.admin.resource(deployments).create(pausedDeployment(namespace, name, replicas));
 
   describe("status", () => {
-    test("is written apart: a write of it changes nothing else", async () => {
+    test("is written separately: a write of it changes nothing else", async () => {
       const created = await pod("apart");
       const changed = { ...created, spec: { ...created.spec, activeDeadlineSeconds: 60 }, status: readyStatus };
       const written = await world.admin.resource(pods).status.replace(changed as unknown as Pod);
@@ -53,7 +53,7 @@ export function partsContract(world: World): void {
       await refused(world.admin.resource(pods).status.replace(created), errors.Conflict);
     });
 
-    test("does not count the generation up", async () => {
+    test("does not increase the generation", async () => {
       const created = await deployment("generation");
       const patch = { type: "merge", body: { status: { collisionCount: 3 } } } as const;
       const written = await world.admin.resource(deployments).status.patch(nameOf(created), patch);
@@ -67,7 +67,7 @@ export function partsContract(world: World): void {
   });
 
   describe("scale", () => {
-    test("tells the replicas and the selector", async () => {
+    test("has the replicas and the selector", async () => {
       const created = await deployment("told", 2);
       const scale = await world.admin.resource(deployments).scale.get(nameOf(created));
       expect(scale).toMatchObject({
@@ -79,7 +79,7 @@ export function partsContract(world: World): void {
     test("is written into the object", async () => {
       const created = await deployment("written");
       const { scale } = world.admin.resource(deployments);
-      // The deployment's controller writes too, so the first try may be late.
+      // The deployment's controller writes too, so the first attempt may conflict.
       const written = await eventually(async () => {
         return scale.replace({ ...(await scale.get(nameOf(created))), spec: { replicas: 3 } });
       });

@@ -79,7 +79,7 @@ export function patchesContract(world: World): void {
         { op: "copy", from: "/data/a", path: "/data/f" },
         { op: "move", from: "/data/c", path: "/data/g" },
       ]).catch((error: unknown) => error);
-      // "d/e" is no key of a ConfigMap: the patch is applied as a whole or not at all.
+      // "d/e" is not a valid key of a ConfigMap: the patch is applied as a whole or not at all.
       expect(patched).toBeInstanceOf(errors.Invalid);
       const again = await json("json", [
         { op: "add", path: "/data/d", value: "4" },

@@ -14,12 +14,12 @@ export function watchesContract(world: World): void {
 
   const now = async (): Promise<string> => (await world.configMaps.list({ namespace })).resourceVersion;
   const merge = (name: string, body: object) => world.configMaps.patch({ namespace, name }, { type: "merge", body });
-  /** Controllers put a ConfigMap of their own into each namespace; the cases look at theirs. */
+  /** Controllers create a ConfigMap in each namespace; the cases select their own. */
   const labelSelector = "case";
   const create = (name: string, label = "yes") => world.configMap(namespace, name, {}, { case: label });
 
   describe("watch", () => {
-    test("tells what happens after a version, in order", async () => {
+    test("reports what happens after a version, in order", async () => {
       const resourceVersion = await now();
       await using watch = new WatchReader(world.configMaps, { namespace, labelSelector, resourceVersion });
       await create("a");
@@ -36,7 +36,7 @@ export function watchesContract(world: World): void {
       expect(await watch.next()).toEqual({ type: "ADDED", object: created });
     });
 
-    test("tells a deletion with the last state and a version of its own", async () => {
+    test("reports a deletion with the last state and a new version", async () => {
       const created = await create("last", "kept");
       await using watch = new WatchReader(world.configMaps, {
         ...{ namespace, labelSelector, resourceVersion: created.metadata.resourceVersion },
@@ -57,7 +57,7 @@ export function watchesContract(world: World): void {
       expect(await watch.take(2)).toEqual(["ADDED second", "ADDED third"]);
     });
 
-    test("without a version begins with what is there", async () => {
+    test("without a version starts with the present objects", async () => {
       await create("present");
       await using watch = new WatchReader(world.configMaps, { namespace, labelSelector });
       expect(await watch.take(1)).toEqual(["ADDED present"]);
@@ -65,7 +65,7 @@ export function watchesContract(world: World): void {
       expect(await watch.take(1)).toEqual(["ADDED new"]);
     });
 
-    test("takes an object that leaves the selection for deleted and one that enters for added", async () => {
+    test("reports an object that leaves the selection as deleted, and one that enters it as added", async () => {
       const resourceVersion = await now();
       await using watch = new WatchReader(world.configMaps, { namespace, resourceVersion, labelSelector: "case=in" });
       await create("mover", "in");
@@ -75,7 +75,7 @@ export function watchesContract(world: World): void {
       expect(await watch.take(3)).toEqual(["ADDED mover", "DELETED mover", "ADDED mover"]);
     });
 
-    test("of one name tells nothing of others", async () => {
+    test("of one name reports no others", async () => {
       const resourceVersion = await now();
       const fieldSelector = "metadata.name=mine";
       await using watch = new WatchReader(world.configMaps, { namespace, resourceVersion, fieldSelector });
@@ -84,7 +84,7 @@ export function watchesContract(world: World): void {
       expect(await watch.take(1)).toEqual(["ADDED mine"]);
     });
 
-    test("of all namespaces tells of each, of one of that one", async () => {
+    test("of all namespaces reports each, of one only that one", async () => {
       const other = await world.namespace();
       const resourceVersion = await now();
       await using everywhere = new WatchReader(world.configMaps, { labelSelector, resourceVersion });
@@ -95,7 +95,7 @@ export function watchesContract(world: World): void {
       expect(await here.take(1)).toEqual(["ADDED here"]);
     });
 
-    test("tells two watchers the same", async () => {
+    test("reports the same to two watchers", async () => {
       const resourceVersion = await now();
       const options = { namespace, labelSelector, resourceVersion };
       await using one = new WatchReader(world.configMaps, options);
@@ -105,7 +105,7 @@ export function watchesContract(world: World): void {
       expect(await one.take(2)).toEqual(await two.take(2));
     });
 
-    test("keeps a burst in the order of its versions, for a reader that comes late", async () => {
+    test("keeps a burst in the order of its versions for a slow reader", async () => {
       const resourceVersion = await now();
       await using watch = new WatchReader(world.configMaps, { namespace, labelSelector, resourceVersion });
       await create("burst");
@@ -120,7 +120,7 @@ export function watchesContract(world: World): void {
       expect(new Set(versions).size).toBe(100);
     });
 
-    test("ends by itself after its time", async () => {
+    test("ends after its timeoutSeconds", async () => {
       const resourceVersion = await now();
       await using watch = new WatchReader(world.configMaps, {
         ...{ namespace, labelSelector, resourceVersion, timeoutSeconds: 1 },
@@ -128,8 +128,8 @@ export function watchesContract(world: World): void {
       expect(await watch.next()).toBeUndefined();
     });
 
-    test("from a version that the server has forgotten is Gone", async () => {
-      // A type's memory begins with the type: what was before it, the server never knew.
+    test("from an expired version is Gone", async () => {
+      // The server's history of a type starts with the type, so earlier versions are unknown to it.
       await createWidgetType(world);
       await using watch = new WatchReader(world.admin.resource(widgets), { namespace, resourceVersion: "1" });
       const error = await refused(watch.next(), errors.Gone);
@@ -142,11 +142,10 @@ export function watchesContract(world: World): void {
       await refused(watch.next(), errors.NotFound);
     });
 
-    test("gives bookmarks now and then, from whose versions it can be resumed", async () => {
+    test("has bookmarks, and can be resumed from their versions", async () => {
       const { metadata } = await create("marked");
       await create("told");
-      // The server sends one shortly before a watch's time is over, if something has happened since; it owes nobody
-      // any.
+      // The server may send one shortly before the time-out of a watch, if something has happened since.
       const bookmark = await eventually(async () => {
         const { resourceVersion } = metadata;
         const time = { allowWatchBookmarks: true, timeoutSeconds: 4 };
@@ -173,7 +172,7 @@ export function watchesContract(world: World): void {
       resourceVersionMatch: "NotOlderThan",
     } as const;
 
-    test("gives what is there, then a bookmark that says so, then what happens", async () => {
+    test("reports the present objects, then the bookmark, then changes", async () => {
       await create("a");
       await create("b");
       await using watch = new WatchReader(world.configMaps, { namespace, labelSelector, ...initial });
@@ -183,7 +182,7 @@ export function watchesContract(world: World): void {
       expect(await watch.take(1)).toEqual(["ADDED c"]);
     });
 
-    test("of nothing gives the bookmark alone, and its version is one to resume from", async () => {
+    test("of no objects reports only the bookmark, and can be resumed from its version", async () => {
       await using watch = new WatchReader(world.configMaps, { namespace, labelSelector: "nobody", ...initial });
       const bookmark = await watch.next();
       expect(bookmark).toMatchObject({ type: "BOOKMARK", initialEventsEnd: true });
@@ -193,7 +192,7 @@ export function watchesContract(world: World): void {
       expect(await resumed.take(1)).toEqual(["ADDED after"]);
     });
 
-    test("holds everything that was written before it was opened", async () => {
+    test("contains everything that was written before it was opened", async () => {
       const names = Array.from({ length: 20 }, (_, index) => `n-${String(index).padStart(2, "0")}`);
       await Promise.all(names.map((name) => create(name)));
       await using watch = new WatchReader(world.configMaps, { namespace, labelSelector, ...initial });

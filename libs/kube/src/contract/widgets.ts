@@ -3,7 +3,7 @@ import type { KubeObject, ResourceTypeOf } from "../objects/object.ts";
 import { type CustomResourceDefinition, customResourceDefinitions } from "../objects/resource-types.ts";
 import type { World } from "./world.ts";
 
-/** The suite's own custom resource: one field for each thing that a schema can say. */
+/** The suite's custom resource, with one field for each feature of a schema. */
 export interface Widget extends KubeObject {
   readonly spec: {
     readonly size?: number;

@@ -7,18 +7,18 @@ import type { Refusal } from "../wire/refusal.ts";
 import type { Resource, WatchEvent, WatchOptions } from "../objects/resource.ts";
 import { type ConfigMap, configMaps, namespaces, serviceAccounts } from "../objects/resource-types.ts";
 
-/** What an implementation of the Kubernetes API gives to be tested. All of it is reached over HTTP by the client. */
+/** What an implementation of the Kubernetes API provides for the suite. The client reaches all of it over HTTP. */
 export interface KubeHarness {
-  /** The client of an administrator whom no rule binds, or of a user who may do only what RBAC grants to it. */
+  /** The client of an administrator, or of a user with only the rights that RBAC grants. */
   client(user?: string): Promise<KubeClient>;
-  /** A client with a token that the server does not know. */
+  /** A client with an unknown token. */
   stranger(): Promise<KubeClient>;
-  /** Resolves when continue tokens that were given out before have expired. */
+  /** Resolves when all present continue tokens have expired. */
   expire(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The server under test and what the cases need to live in it. */
+/** The server under test, and helpers for the cases. */
 export class World {
   readonly #start: () => Promise<KubeHarness>;
   #harness: KubeHarness | undefined;
@@ -51,12 +51,12 @@ export class World {
     return this.admin.resource(configMaps);
   }
 
-  /** A namespace of the case's own, in which pods can be created. */
+  /** A new namespace in which pods can be created. */
   async namespace(): Promise<string> {
     const { metadata } = await this.admin.resource(namespaces).create({ metadata: { generateName: "contract-" } });
     const { name = "" } = metadata;
     const account = { metadata: { namespace: name, name: "default" } };
-    // A controller may make it first.
+    // A controller may create it first.
     await this.admin
       .resource(serviceAccounts)
       .create(account)
@@ -72,7 +72,7 @@ export class World {
   }
 }
 
-/** The refusal that a call must end with. */
+/** Expects a call to end with a refusal; resolves with it. */
 export async function refused(call: Promise<unknown>, Class: { readonly entry: { code: string } }): Promise<Refusal> {
   const outcome: unknown = await call.then(
     () => "no error",
@@ -89,7 +89,7 @@ export async function isGone(resource: Resource<KubeObject>, object: ObjectName)
   return items.length === 0;
 }
 
-/** The name of an object that the server gave. */
+/** The name of an object. */
 export function nameOf({ metadata: { namespace, name = "" } }: KubeObject): ObjectName {
   return { namespace, name };
 }
@@ -103,7 +103,7 @@ export class WatchReader<T extends KubeObject> implements AsyncDisposable {
     this.#events = resource.watch({ ...options, signal: this.#end.signal })[Symbol.asyncIterator]();
   }
 
-  /** The next event; nothing at the end of the watch. */
+  /** The next event; undefined at the end of the watch. */
   async next(): Promise<WatchEvent<T> | undefined> {
     const result = await this.#events.next();
     return result.done === true ? undefined : result.value;

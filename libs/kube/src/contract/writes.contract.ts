@@ -38,7 +38,7 @@ export function writesContract(world: World): void {
       expect(first.metadata.uid).not.toBe(second.metadata.uid);
     });
 
-    test("makes up names that differ", async () => {
+    test("generates names that differ", async () => {
       const create = () => world.configMaps.create({ metadata: { namespace, generateName: "made-up-" } });
       const names = (await Promise.all([create(), create(), create()])).map(({ metadata }) => metadata.name);
       expect(new Set(names).size).toBe(3);
@@ -69,14 +69,14 @@ export function writesContract(world: World): void {
       expect(created).not.toHaveProperty("dada");
     });
 
-    test("as a dry run answers as if, and stores nothing", async () => {
+    test("as a dry run returns the result and stores nothing", async () => {
       const object = { metadata: { namespace, name: "dry" }, data: { a: "1" } };
       const answer = await world.configMaps.create(object, { dryRun: true });
       expect(answer.metadata.uid).toBeDefined();
       expect(await isGone(world.configMaps, { namespace, name: "dry" })).toBe(true);
     });
 
-    test("of more than the server takes in one request is TooLarge", async () => {
+    test("of more than the server accepts in one request is TooLarge", async () => {
       const data = { large: "x".repeat(4 * 1024 * 1024) };
       await refused(world.configMap(namespace, "large", data), errors.TooLarge);
     });
@@ -118,7 +118,7 @@ export function writesContract(world: World): void {
       expect((await world.configMaps.get(nameOf(created))).data).toEqual({ a: "2" });
     });
 
-    test("without a version writes over whatever is there", async () => {
+    test("without a version overwrites the object", async () => {
       await world.configMap(namespace, "overwritten", { a: "1" });
       const metadata = { namespace, name: "overwritten" };
       expect((await world.configMaps.replace({ metadata, data: { a: "2" } })).data).toEqual({ a: "2" });
@@ -134,7 +134,7 @@ export function writesContract(world: World): void {
       await refused(world.configMaps.replace({ metadata: { namespace, name: "absent" } }), errors.NotFound);
     });
 
-    test("as a dry run answers as if, and changes nothing", async () => {
+    test("as a dry run returns the result and changes nothing", async () => {
       const created = await world.configMap(namespace, "dry-replaced", { a: "1" });
       const answer = await world.configMaps.replace({ ...created, data: { a: "2" } }, { dryRun: true });
       expect(answer.data).toEqual({ a: "2" });
@@ -151,7 +151,7 @@ export function writesContract(world: World): void {
       expect(error.causes[0]?.field).toBe("data");
     });
 
-    test("of another object of the same name, told by its uid, is Conflict", async () => {
+    test("of another object of the same name, by uid, is Conflict", async () => {
       const created = await world.configMap(namespace, "reborn");
       await world.configMaps.delete(nameOf(created));
       await world.configMap(namespace, "reborn");
@@ -181,7 +181,7 @@ export function writesContract(world: World): void {
       await refused(world.configMaps.delete({ namespace, name: "absent" }), errors.NotFound);
     });
 
-    test("with the right uid and version goes through", async () => {
+    test("with the right uid and version works", async () => {
       const created = await world.configMap(namespace, "expected");
       const { uid = "", resourceVersion = "" } = created.metadata;
       await world.configMaps.delete(nameOf(created), { preconditions: { uid, resourceVersion } });

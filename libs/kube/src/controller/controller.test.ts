@@ -69,7 +69,7 @@ describe("a controller", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("looks again after the time that a reconcile asks for", async () => {
+  test("reconciles again after requeueAfter", async () => {
     const { clock, seen, loop, relist, ending, term } = world(() => Promise.resolve({ requeueAfter: 30_000 }));
     relist(object("a"));
     const run = loop(term);
@@ -82,7 +82,7 @@ describe("a controller", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("tries again with growing waits after an error that may pass or that nobody knows", async () => {
+  test("retries with growing waits after an error that is retryable or has no code", async () => {
     let tries = 0;
     const { clock, lines, seen, loop, relist, ending, term } = world(() => {
       tries += 1;
@@ -105,7 +105,7 @@ describe("a controller", () => {
     await run;
   });
 
-  test("does not try again after a terminal error until something changes", async () => {
+  test("does not retry after a terminal error until something changes", async () => {
     const { clock, lines, store, seen, loop, relist, ending, term } = world(() =>
       Promise.reject(refusal(Forbidden, 403, "no")),
     );
@@ -121,7 +121,7 @@ describe("a controller", () => {
     await run;
   });
 
-  test("aborts a reconcile at its deadline and tries it again", async () => {
+  test("aborts a reconcile at its deadline and retries it", async () => {
     const { clock, lines, seen, loop, relist, ending, term } = world(
       (_name, { signal }) => sleep(clock, 3_600_000, signal).then(() => undefined),
       { deadline: 1000 },
@@ -137,7 +137,7 @@ describe("a controller", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("takes the deadline of each object", async () => {
+  test("can have a deadline for each object", async () => {
     const { clock, lines, loop, relist, ending, term } = world(
       (_name, { signal }) => sleep(clock, 3_600_000, signal).then(() => undefined),
       {
@@ -156,7 +156,7 @@ describe("a controller", () => {
     await run;
   });
 
-  test("leaves a reconcile that ran into its deadline the time to write its status", async () => {
+  test("lets a reconcile write its status after its deadline", async () => {
     const resource = new MemoryResource<StoredObject<{ readonly phase: string }>>();
     const stored = resource.put(object("a"));
     const statuses = new StatusWriter<typeof stored, { readonly phase: string }>(resource);
@@ -218,7 +218,7 @@ describe("a controller", () => {
     await run;
   });
 
-  test("works on as many objects at once as it has workers", async () => {
+  test("reconciles as many objects at once as it has workers", async () => {
     let [running, most] = [0, 0];
     const { clock, seen, loop, relist, ending, term } = world(
       async () => {
@@ -237,7 +237,7 @@ describe("a controller", () => {
     await run;
   });
 
-  test("ends with its term: what runs is aborted and waited for, what is queued is left", async () => {
+  test("ends with its term: running reconciles are aborted and awaited, queued keys are dropped", async () => {
     let ended = false;
     const { clock, lines, seen, loop, relist, ending, term } = world(
       async (_name, { signal, term: { fencingToken } }) => {
@@ -255,7 +255,7 @@ describe("a controller", () => {
     expect(lines.filter(({ level }) => level !== "debug")).toEqual([]);
   });
 
-  test("begins a new term with everything", async () => {
+  test("starts a new term with every object", async () => {
     const { clock, seen, loop, relist, ending, term } = world(nothing);
     relist(object("a"), object("b"));
     const first = loop(term);
@@ -271,7 +271,7 @@ describe("a controller", () => {
   });
 });
 
-test("an update of an owned object names its old and its new owner", () => {
+test("an update of an owned object enqueues its old and its new owner", () => {
   const log = silentLog();
   const store = new Store<KubeObject>({ log });
   const keys: string[] = [];

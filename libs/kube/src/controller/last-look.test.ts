@@ -11,7 +11,7 @@ function object(changes: ObjectMeta = {}): KubeObject {
   return { metadata: { namespace: "shop", name: "web", uid: "1", generation: 4, resourceVersion: "10", ...changes } };
 }
 
-/** Why the look fails, if it does. */
+/** Why the look fails; undefined if it does not. */
 function look(decidedFrom: KubeObject, present: KubeObject | undefined, held = true): unknown {
   const store = { get: (key: string) => (key === "shop/web" ? present : undefined) };
   try {

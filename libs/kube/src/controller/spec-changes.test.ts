@@ -15,7 +15,7 @@ const object: Sample = {
   metadata: { namespace: "shop", name: "checkout", uid: "1", resourceVersion: "1", generation: 1 },
 };
 
-/** The keys that are told of when the object changes so. */
+/** The keys that are enqueued when the object changes like this. */
 function toldOf(change: Partial<Sample["metadata"]>, status?: unknown): string[] {
   const store = new Store<Sample>({ log });
   store.put(object);
@@ -32,17 +32,17 @@ test.each([
   ["a deletion that a finalizer holds up", { deletionTimestamp: "2026-01-01T00:00:00Z" }],
   ["a pause", { annotations: { "evenkeel.io/paused": "true" } }],
   ["another object of the name", { uid: "2" }],
-])("%s is worth a turn", (_name, change) => {
+])("%s leads to a reconcile", (_name, change) => {
   expect(new Set(toldOf(change))).toEqual(new Set(["shop/checkout"]));
 });
 
-test("a status, a label and a finalizer are not: the loop writes them itself", () => {
+test("a change of status, label or finalizer does not, because the controller writes them itself", () => {
   expect(toldOf({ labels: { a: "b" }, finalizers: ["evenkeel.io/revert-weight"] }, { condition: "Healty" })).toEqual(
     [],
   );
 });
 
-test("what is there at the beginning is worth a turn", () => {
+test("every object that is there at the start leads to a reconcile", () => {
   const store = new Store<Sample>({ log });
   store.put(object);
   const told: string[] = [];

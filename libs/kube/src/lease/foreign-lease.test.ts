@@ -23,7 +23,7 @@ function world() {
   const leases = new MemoryResource<Lease>();
   const { log, lines } = captureLog();
   const foreign = new ForeignLease({ leases, name: NAME.name, clock, log });
-  /** What is told at each of these seconds after the start. */
+  /** The results at these seconds after the start. */
   const toldAt = async (...seconds: readonly number[]): Promise<(string | null)[]> => {
     const told = [];
     for (const second of seconds) {
@@ -36,14 +36,14 @@ function world() {
 }
 
 describe("the Lease of another controller", () => {
-  test("is asked for by its name, in all namespaces", async () => {
+  test("is listed by its name, in all namespaces", async () => {
     const { leases, foreign } = world();
     expect(await foreign.live()).toBeNull();
     expect(leases.calls).toMatchObject([{ options: { fieldSelector: "metadata.name=other.example.com" } }]);
     expect(leases.calls[0]?.options).not.toHaveProperty("namespace");
   });
 
-  test("is live until it was the same for as long as it lasts, and again when it is renewed", async () => {
+  test("is live until it has not changed for its duration, and again when it is renewed", async () => {
     const { leases, toldAt } = world();
     await leases.create(lease());
     expect(await toldAt(0, 10, 20)).toEqual([LIVE, LIVE, null]);
@@ -54,7 +54,7 @@ describe("the Lease of another controller", () => {
   test.each([
     ["an hour behind", -3_600_000],
     ["an hour ahead", 3_600_000],
-  ])("is live while it is renewed by a host whose clock is %s, and not for longer", async (_name, offset) => {
+  ])("is live only while it is renewed, if the clock of its host is %s", async (_name, offset) => {
     const { leases, toldAt } = world();
     const stamp = (second: number) => new Date(START + offset + second * 1000).toISOString().replace("Z", "000Z");
     await leases.create(lease({ renewTime: stamp(0) }));
@@ -65,7 +65,7 @@ describe("the Lease of another controller", () => {
     expect(await toldAt(70, 80, 90)).toEqual([LIVE, LIVE, null]);
   });
 
-  test("is live while it is written although its stamp stands still", async () => {
+  test("is live while it is written although its renewTime does not change", async () => {
     const { leases, toldAt } = world();
     await leases.create(lease());
     for (let second = 0; second <= 60; second += 10) {
@@ -74,7 +74,7 @@ describe("the Lease of another controller", () => {
     }
   });
 
-  test("is judged by time that passed, not by a wall clock that jumps", async () => {
+  test("does not depend on a wall clock that jumps", async () => {
     const { clock, leases, toldAt } = world();
     await leases.create(lease());
     expect(await toldAt(0)).toEqual([LIVE]);
@@ -84,13 +84,13 @@ describe("the Lease of another controller", () => {
     expect(await toldAt(20)).toEqual([null]);
   });
 
-  test("lasts as long as it says", async () => {
+  test("lasts for the duration that it states", async () => {
     const { leases, toldAt } = world();
     await leases.create(lease({ leaseDurationSeconds: 60 }));
     expect(await toldAt(0, 50, 60)).toEqual([LIVE, LIVE, null]);
   });
 
-  test("lasts fifteen seconds if it says nothing", async () => {
+  test("lasts fifteen seconds if it states no duration", async () => {
     const { leases, toldAt } = world();
     await leases.create(lease({ leaseDurationSeconds: 0 }));
     expect(await toldAt(0, 10, 20)).toEqual([LIVE, LIVE, null]);
@@ -113,7 +113,7 @@ describe("the Lease of another controller", () => {
     expect(await toldAt(10)).toEqual([LIVE]);
   });
 
-  test("counts as not live where Leases may not be listed, with one warning", async () => {
+  test("counts as not live if Leases may not be listed, with one warning", async () => {
     const { leases, lines, toldAt } = world();
     await leases.create(lease());
     leases.failNext("list", () => refusal(Forbidden, 403, "leases may not be listed"), 2);
@@ -121,7 +121,7 @@ describe("the Lease of another controller", () => {
     expect(lines).toMatchObject([{ level: "warn", lease: NAME.name }]);
   });
 
-  test("stays as it was while the API server does not answer, and is no guess before it ever did", async () => {
+  test("keeps its last result while the API server does not respond, and fails without one", async () => {
     const { leases, foreign, toldAt } = world();
     await leases.create(lease({ leaseDurationSeconds: 600 }));
     const unreachable = () => new Unreachable({ call: "list", fault: "refused" });
@@ -132,7 +132,7 @@ describe("the Lease of another controller", () => {
     expect(await toldAt(10)).toEqual([LIVE]);
   });
 
-  test("is looked at every ten seconds at most, whoever asks", async () => {
+  test("is read at most every ten seconds", async () => {
     const { clock, leases, foreign } = world();
     await Promise.all([foreign.live(), foreign.live()]);
     await clock.advance(9999);

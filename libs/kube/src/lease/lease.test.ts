@@ -14,7 +14,7 @@ import { MemoryResource } from "../testing/memory-resource.ts";
 const timing = { leaseDuration: 15_000, leaseRenewDeadline: 10_000, leaseRetryPeriod: 2000 };
 const unreachable = () => new Unreachable({ call: "lease", fault: "refused" });
 
-/** Leads until the term ends; what it saw is in `terms`. */
+/** Leads until the term ends; `terms` has every term. */
 function candidate(identity: string, clock: Clock, leases: MemoryResource<Lease>, options: Partial<LeaseOptions> = {}) {
   const { log, lines } = captureLog();
   const terms: Term[] = [];
@@ -50,8 +50,8 @@ function world() {
   return { clock, leases, present };
 }
 
-describe("a campaign", () => {
-  test("makes the lease, leads, and renews it every retry period", async () => {
+describe("a leader election", () => {
+  test("creates the lease, leads, and renews it every retry period", async () => {
     const { clock, leases, present } = world();
     const one = candidate("one", clock, leases);
     const run = one.run();
@@ -87,7 +87,7 @@ describe("a campaign", () => {
     await Promise.all(runs);
   });
 
-  test("takes over a leader that fell silent, a lease duration after its last sign, with a larger token", async () => {
+  test("takes over from a leader that stopped renewing, one lease duration later, with a larger token", async () => {
     const { clock, leases, present } = world();
     leases.put({
       metadata: { namespace: "evenkeel", name: "planner" },
@@ -110,7 +110,7 @@ describe("a campaign", () => {
     await run;
   });
 
-  test("waits as long as the lease says that it lasts, not as long as its own", async () => {
+  test("waits for the duration in the lease, not for its own", async () => {
     const { clock, leases } = world();
     leases.put({
       metadata: { namespace: "evenkeel", name: "planner" },
@@ -126,7 +126,7 @@ describe("a campaign", () => {
     await run;
   });
 
-  test("ends the term before the others may begin when the API server is gone, and leads again when it is back", async () => {
+  test("ends the term before another may start when the API server is down, and leads again afterwards", async () => {
     const { clock, leases } = world();
     const one = candidate("one", clock, leases);
     const run = one.run();
@@ -149,7 +149,7 @@ describe("a campaign", () => {
     await run;
   });
 
-  test("ends the term by its deadline when a renewal hangs", async () => {
+  test("ends the term at its deadline when a renewal hangs", async () => {
     const { clock, leases } = world();
     const one = candidate("one", clock, leases);
     const run = one.run();
@@ -160,7 +160,7 @@ describe("a campaign", () => {
     expect(one.leads()).toBe(true);
     await clock.advance(1);
     expect(one.leads()).toBe(false);
-    // The answer comes late: the write took place, but the term that is over stays so.
+    // The response comes late: the write took place, but the term stays over.
     hanging.resolve(undefined);
     await clock.advance(0);
     expect(one.terms[0]?.signal.aborted).toBe(true);
@@ -168,7 +168,7 @@ describe("a campaign", () => {
     await run;
   });
 
-  test("counts the deadline from when the renewal was sent, not from its answer", async () => {
+  test("counts the deadline from when the renewal was sent, not from its response", async () => {
     const { clock, leases } = world();
     const one = candidate("one", clock, leases);
     const run = one.run();
@@ -185,7 +185,7 @@ describe("a campaign", () => {
     await run;
   });
 
-  test("ends the term at once when someone else has the lease", async () => {
+  test("ends the term at once when another process has the lease", async () => {
     const { clock, leases, present } = world();
     const one = candidate("one", clock, leases);
     const run = one.run();
@@ -204,7 +204,7 @@ describe("a campaign", () => {
     expect(present()?.spec?.holderIdentity).toBe("thief");
   });
 
-  test("goes on when someone only touched the lease, and when a renewal was carried out without an answer", async () => {
+  test("continues when the lease was only edited, and when the response to a renewal was lost", async () => {
     const { clock, leases, present } = world();
     const one = candidate("one", clock, leases);
     const run = one.run();
@@ -224,7 +224,7 @@ describe("a campaign", () => {
     await run;
   });
 
-  test("stops when the lease is deleted; nobody leads for a lease duration, then with a larger token", async () => {
+  test("stops when the lease is deleted; one lease duration later it leads with a larger token", async () => {
     const { clock, leases } = world();
     const one = candidate("one", clock, leases);
     const two = candidate("two", clock, leases);
@@ -246,7 +246,7 @@ describe("a campaign", () => {
 });
 
 describe("a stop", () => {
-  test("waits for the loop while it keeps the lease, then gives it back for another to take at once", async () => {
+  test("keeps the lease until the loop has ended, then releases it for another to take at once", async () => {
     const { clock, leases, present } = world();
     const [one, two] = [candidate("one", clock, leases), candidate("two", clock, leases)];
     const order: string[] = [];
@@ -272,7 +272,7 @@ describe("a stop", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("ends even when the lease cannot be given back", async () => {
+  test("ends even if the lease cannot be released", async () => {
     const { clock, leases } = world();
     const one = candidate("one", clock, leases);
     const run = one.run();
@@ -284,7 +284,7 @@ describe("a stop", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("of a candidate ends at once and leaves the lease alone", async () => {
+  test("of a candidate ends at once and does not write the lease", async () => {
     const { clock, leases, present } = world();
     leases.put({ metadata: { namespace: "evenkeel", name: "planner" }, spec: { holderIdentity: "other" } });
     const one = candidate("one", clock, leases);
@@ -295,7 +295,7 @@ describe("a stop", () => {
     expect([one.terms.length, present()?.spec?.holderIdentity, clock.pending]).toEqual([0, "other", 0]);
   });
 
-  test("of its own accord: a loop that dies gives the lease back and its error on", async () => {
+  test("happens when the loop fails: the lease is released and the error is thrown", async () => {
     const { clock, leases, present } = world();
     const one = candidate("one", clock, leases);
     await expect(one.run(() => Promise.reject(new Error("boom")))).rejects.toThrow("boom");
@@ -303,7 +303,7 @@ describe("a stop", () => {
   });
 });
 
-test("the metric says who leads", async () => {
+test("the metric is 1 for the leader only", async () => {
   const { clock, leases } = world();
   const registry = new MetricRegistry();
   const one = candidate("one", clock, leases, { metrics: registry.register(leaseMetrics) });
@@ -315,7 +315,7 @@ test("the metric says who leads", async () => {
   expect(await registry.text()).toContain('leader_election_master_status{name="planner"} 0');
 });
 
-test("of five candidates never two lead at once, through cuts of each one's way to the API server", async () => {
+test("of five candidates never two lead at once, while each loses the API server at times", async () => {
   const { clock, leases } = world();
   let seed = 7;
   const random = () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
@@ -351,7 +351,7 @@ test("of five candidates never two lead at once, through cuts of each one's way 
 });
 
 describe("a process that was frozen", () => {
-  /** A clock that moves without its timers firing: what a process sees between SIGCONT and its first timer. */
+  /** A clock that moves without firing its timers, as a process sees it between SIGCONT and its first timer. */
   function frozenClock() {
     let now = 0;
     return {
@@ -360,7 +360,7 @@ describe("a process that was frozen", () => {
     };
   }
 
-  test("sees that its term is over before any timer fires", () => {
+  test("sees that its term has expired before any timer fires", () => {
     const { clock, move } = frozenClock();
     const held = new HeldTerm(clock, "planner", 1n, 0, 10_000);
     move(9999);
@@ -371,7 +371,7 @@ describe("a process that was frozen", () => {
     expect(held.term.signal.aborted).toBe(true);
   });
 
-  test("does not revive a term with a renewal that is answered too late", () => {
+  test("does not extend a term by a renewal whose response comes too late", () => {
     const { clock, move } = frozenClock();
     const held = new HeldTerm(clock, "planner", 1n, 0, 10_000);
     move(20_000);
@@ -379,7 +379,7 @@ describe("a process that was frozen", () => {
     expect(held.term.signal.aborted).toBe(true);
   });
 
-  test("keeps the question when runtime's loops give the term a signal of their own", () => {
+  test("still checks the lease when runtime's loops give the term a signal of their own", () => {
     const { clock, move } = frozenClock();
     const { term } = new HeldTerm(clock, "planner", 1n, 0, 10_000);
     const passedOn = termUntil(new AbortController().signal, term.fencingToken, term.held);

@@ -3,7 +3,7 @@ import { applier } from "./apply.ts";
 import type { KubeObject } from "./object.ts";
 import { MemoryResource } from "../testing/memory-resource.ts";
 
-test("states an object under the controller's one name, by force, without what the server keeps", async () => {
+test("applies an object under the controller's name, by force, without the metadata of the server", async () => {
   const resource = new MemoryResource<KubeObject>();
   const scheduler = applier("evenkeel-collector-scheduler");
   const object: KubeObject = {

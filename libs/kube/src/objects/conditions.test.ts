@@ -33,7 +33,7 @@ describe("judging a condition", () => {
 });
 
 describe("setting conditions", () => {
-  test("stamps a new one with the time and leaves others' in their places", () => {
+  test("sets the time of a new one and keeps the position of others", () => {
     expect(setConditions([foreign], [ready], at("2026-01-01T00:00:00.123Z"))).toEqual([
       foreign,
       { ...ready, lastTransitionTime: "2026-01-01T00:00:00Z" },
@@ -58,7 +58,7 @@ describe("setting conditions", () => {
     expect(after?.lastTransitionTime).toBe("2026-02-01T00:00:00Z");
   });
 
-  test("gives the same array back when nothing differs, so that nothing need be written", () => {
+  test("returns the same array when nothing differs", () => {
     const before = setConditions([foreign], [ready], at("2026-01-01T00:00:00Z"));
     expect(setConditions(before, [ready], at("2026-02-01T00:00:00Z"))).toBe(before);
   });

@@ -15,7 +15,7 @@ function world(finalizers?: readonly string[]) {
 }
 
 describe("adding a finalizer", () => {
-  test("puts it into an absent list and behind others", async () => {
+  test("adds it to an absent list and after others", async () => {
     const bare = world();
     await addFinalizer(bare.resource, bare.object, ours);
     expect(bare.present()).toEqual([ours]);
@@ -39,7 +39,7 @@ describe("adding a finalizer", () => {
     expect([there.resource.count("patch"), resource.count("patch")]).toEqual([0, 0]);
   });
 
-  test("does not touch a namesake", async () => {
+  test("does not touch another object of the same name", async () => {
     const { resource, object, present } = world();
     resource.take("shop/web");
     resource.put({ metadata: { namespace: "shop", name: "web", uid: "another" } });
@@ -49,14 +49,14 @@ describe("adding a finalizer", () => {
 });
 
 describe("removing a finalizer", () => {
-  test("removes that one, wherever it stands by now", async () => {
+  test("removes that one, at whatever position it is now", async () => {
     const { resource, object, present, touch } = world([ours, "other.io/hold"]);
     touch({ finalizers: ["third.io/hold", ours, "other.io/hold"] });
     await removeFinalizer(resource, object, ours);
     expect(present()).toEqual(["third.io/hold", "other.io/hold"]);
   });
 
-  test("is nothing when the object or the finalizer is gone", async () => {
+  test("does nothing when the object or the finalizer is gone", async () => {
     const { resource, object } = world([ours]);
     resource.take("shop/web");
     expect(await removeFinalizer(resource, object, ours)).toBeUndefined();

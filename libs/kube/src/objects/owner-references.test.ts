@@ -10,7 +10,7 @@ const owner: KubeObject = {
 const object: KubeObject = { metadata: { namespace: "shop", name: "config" } };
 
 describe("an owner", () => {
-  test("is put in as controller and found again by its uid", () => {
+  test("is added as controller and found by its uid", () => {
     const owned = withOwner(object, owner);
     expect(owned.metadata.ownerReferences).toEqual([
       {
@@ -28,7 +28,7 @@ describe("an owner", () => {
     expect(withOwner(owned, owner)).toEqual(owned);
   });
 
-  test("beside another is no controller, and a second controller is refused", () => {
+  test("can be one of several, but a second controller is refused", () => {
     const owned = withOwner(object, owner);
     const second = { ...owner, metadata: { ...owner.metadata, name: "lb2", uid: "u2" } };
     expect(() => withOwner(owned, second)).toThrow(expect.objectContaining({ code: "EK_KUBE_BAD_OWNER" }));
@@ -39,7 +39,7 @@ describe("an owner", () => {
     ["in another namespace", { ...owner, metadata: { ...owner.metadata, namespace: "bank" } }],
     ["without a uid", { ...owner, metadata: { name: "lb" } }],
     ["without a kind", { apiVersion: "v1", metadata: owner.metadata }],
-  ])("%s is refused, since the API server would delete the object", (_why, bad) => {
+  ])("%s is refused, because the API server would delete the object", (_why, bad) => {
     expect(() => withOwner(object, bad)).toThrow(expect.objectContaining({ code: "EK_KUBE_BAD_OWNER" }));
   });
 

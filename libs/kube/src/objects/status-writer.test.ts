@@ -60,7 +60,7 @@ describe("a status writer", () => {
     expect(resource.count("patch")).toBe(0);
   });
 
-  test("ignores that the object is gone, and no other refusal", async () => {
+  test("ignores NotFound, and no other refusal", async () => {
     const { resource, object, writer } = world();
     resource.failNext("patch", () => refusal(Forbidden, 403, "no"));
     await expect(writer.write(object, { phase: "Busy" }, term())).rejects.toBeInstanceOf(Forbidden);
@@ -69,7 +69,7 @@ describe("a status writer", () => {
     expect(resource.count("patch")).toBe(2);
   });
 
-  test("gives up at its own deadline, and at the end of the term", async () => {
+  test("fails at its own deadline, and at the end of the term", async () => {
     await using server = await ScriptedServer.start(() => undefined);
     using folder = new TestFolder();
     await using client = testClient(folder.kubeconfig({ server: server.url }));

@@ -5,7 +5,7 @@ import { KeyQueue } from "./key-queue.ts";
 
 const key = fc.constantFrom("a", "b", "c", "d", "e", "f", "g");
 
-test("a key queue does what a set does", () => {
+test("a key queue behaves like a set", () => {
   const step = fc.tuple(fc.constantFrom("add" as const, "add" as const, "delete" as const, "shift" as const), key);
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -25,7 +25,7 @@ test("a key queue does what a set does", () => {
   );
 });
 
-test("a deadline heap gives each key once, by its earliest time", () => {
+test("a deadline heap returns each key once, at its earliest time", () => {
   const step = fc.tuple(
     fc.constantFrom("add" as const, "add" as const, "delete" as const, "take" as const),
     key,

@@ -11,7 +11,7 @@ function newQueue(options: Partial<WorkqueueOptions> = {}) {
   const clock = new FakeClock();
   const queue = new Workqueue({ name: "things", clock, ...options });
   const taken: string[] = [];
-  /** Takes keys as they come and leaves them in work. */
+  /** Takes keys as they come and does not finish them. */
   const taking = async () => {
     for (let item = await queue.take(forever); item; item = await queue.take(forever)) taken.push(item.key);
   };
@@ -19,7 +19,7 @@ function newQueue(options: Partial<WorkqueueOptions> = {}) {
 }
 
 describe("a workqueue", () => {
-  test("gives a key that was added often once, in the order of the first adds", async () => {
+  test("returns a key that was added several times once, in the order of the first adds", async () => {
     const { queue, clock, taken, taking } = newQueue();
     for (const key of ["a", "b", "a", "c", "b"]) queue.add(key);
     expect(queue.length).toBe(3);
@@ -28,7 +28,7 @@ describe("a workqueue", () => {
     expect(taken).toEqual(["a", "b", "c"]);
   });
 
-  test("gives a key in work to nobody else, and again after its work if it was added meanwhile", async () => {
+  test("returns a key to one worker at a time, and again afterwards if it was added meanwhile", async () => {
     const { queue, clock, taken, taking } = newQueue();
     queue.add("a");
     void taking();
@@ -45,7 +45,7 @@ describe("a workqueue", () => {
     expect(taken).toEqual(["a", "a"]);
   });
 
-  test("serves those who wait in turn", async () => {
+  test("serves waiting workers in order", async () => {
     const { queue } = newQueue();
     const first = queue.take(forever);
     const second = queue.take(forever);
@@ -54,7 +54,7 @@ describe("a workqueue", () => {
     expect([(await first)?.key, (await second)?.key]).toEqual(["a", "b"]);
   });
 
-  test("lets one who waits go when its signal aborts, and loses no key by it", async () => {
+  test("ends a take when its signal aborts, and loses no key", async () => {
     const { queue } = newQueue();
     const ending = new AbortController();
     const first = queue.take(ending.signal);
@@ -66,7 +66,7 @@ describe("a workqueue", () => {
 });
 
 describe("a delayed key", () => {
-  test("comes when it is due, the earliest first", async () => {
+  test("is returned when it is due, the earliest first", async () => {
     const { queue, clock, taken, taking } = newQueue();
     void taking();
     queue.add("late", { after: 3000 });
@@ -80,7 +80,7 @@ describe("a delayed key", () => {
     expect(taken).toEqual(["soon", "middle", "late"]);
   });
 
-  test("comes at the earliest of its times and once", async () => {
+  test("is returned once, at the earliest of its times", async () => {
     const { queue, clock, taken, taking } = newQueue();
     void taking();
     queue.add("a", { after: 5000 });
@@ -94,7 +94,7 @@ describe("a delayed key", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("comes at once when it is added for now", async () => {
+  test("is returned at once when it is added without a delay", async () => {
     const { queue, clock, taken, taking } = newQueue();
     void taking();
     queue.add("a", { after: 5000 });
@@ -139,7 +139,7 @@ describe("a key that failed", () => {
     expect(taken).toHaveLength(20);
   });
 
-  test("waits for its turn in the flow of all failures", async () => {
+  test("waits for the overall rate", async () => {
     const { queue, clock, taken, taking } = newQueue({
       limits: { perKey: { base: 5, cap: 1000 }, overall: { perSecond: 10, burst: 3 } },
     });
@@ -155,7 +155,7 @@ describe("a key that failed", () => {
 });
 
 describe("priorities", () => {
-  test("let normal keys pass bulk, and raise a key that becomes urgent", async () => {
+  test("put normal keys before low ones, and raise a low key that is added as normal", async () => {
     const { queue, clock, taken, taking } = newQueue();
     for (const key of ["bulk1", "bulk2", "bulk3"]) queue.add(key, { priority: "low" });
     queue.add("urgent");
@@ -165,7 +165,7 @@ describe("priorities", () => {
     expect(taken).toEqual(["urgent", "bulk3", "bulk1", "bulk2"]);
   });
 
-  test("never starve bulk", async () => {
+  test("never starve low keys", async () => {
     const { queue, clock, taken, taking } = newQueue();
     queue.add("bulk", { priority: "low" });
     for (let index = 0; index < 50; index++) queue.add(`urgent${index}`);
@@ -222,7 +222,7 @@ test("its metrics are client-go's", async () => {
   expect(await registry.text()).toContain('workqueue_work_duration_seconds_sum{name="things"} 3');
 });
 
-test("no key is ever in work twice, and every key that is added is worked on after its last add", async () => {
+test("no key is processed twice at a time, and every key is processed after its last add", async () => {
   const key = fc.constantFrom("a", "b", "c", "d", "e");
   const step = fc.oneof(
     fc.record({ do: fc.constant("add" as const), key, low: fc.boolean() }),

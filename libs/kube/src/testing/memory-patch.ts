@@ -12,7 +12,7 @@ export function applyMergePatch(target: unknown, patch: unknown): unknown {
   return merged;
 }
 
-/** The add, remove, replace and test of RFC 6902; nothing when a test fails or a path does not exist. */
+/** The add, remove, replace and test of RFC 6902; undefined if a test fails or a path does not exist. */
 export function applyJsonPatch(target: unknown, operations: readonly JsonPatchOperation[]): unknown {
   const patched = structuredClone(target);
   for (const { op, path, value } of operations) {

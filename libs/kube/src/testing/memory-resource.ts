@@ -24,13 +24,13 @@ export interface Call {
 }
 
 /**
- * Objects of one type in memory, behind the contract of a resource: for this library's own tests. It keeps versions and
- * a history as an API server does, and a test can break it.
+ * Objects of one type in memory, as a Resource, for the tests of this library. It keeps versions and a history as an API
+ * server does, and a test can make its calls fail.
  */
 export class MemoryResource<T extends KubeObject> implements Resource<T> {
   readonly objects = new Map<string, T>();
   readonly calls: Call[] = [];
-  /** False makes it an API server that knows nothing of `sendInitialEvents` and refuses it. */
+  /** False for an API server that does not support `sendInitialEvents`. */
   streams = true;
   readonly #history: { readonly version: number; readonly event: WatchEvent<T> & { readonly object: T } }[] = [];
   readonly #watches = new Set<Watch<T>>();
@@ -51,12 +51,12 @@ export class MemoryResource<T extends KubeObject> implements Resource<T> {
     return this.calls.filter((call) => call.verb === verb).length;
   }
 
-  /** Makes the next call of this verb fail; a fault that returns a promise holds the call up first. */
+  /** Makes the next call of this verb fail; a fault that returns a promise delays the call first. */
   failNext(verb: Verb, fault: () => unknown, times = 1): void {
     for (let time = 0; time < times; time++) this.#faults.push({ verb, fault });
   }
 
-  /** Forgets the history: a watch or a page from before now is gone. */
+  /** Drops the history: a watch or a page from before now is Gone. */
   compact(): void {
     this.#compacted = this.#version;
     this.#history.length = 0;
@@ -67,7 +67,7 @@ export class MemoryResource<T extends KubeObject> implements Resource<T> {
     for (const watch of this.#watches) watch.end(error);
   }
 
-  /** Loses what is written without telling the open watches: a connection that is half open. */
+  /** Stops the open watches from receiving anything, as with half-open connections. */
   deafen(): void {
     for (const watch of this.#watches) watch.deaf = true;
   }
@@ -165,14 +165,14 @@ export class MemoryResource<T extends KubeObject> implements Resource<T> {
     return undefined;
   }
 
-  /** Puts an object in place, as someone else's write. */
+  /** Writes an object, as another client. */
   put(object: T): T {
     const known = this.objects.get(keyOf(object));
     const uid = known?.metadata.uid ?? object.metadata.uid ?? `uid-${this.#version + 1}`;
     return this.#write(known ? "MODIFIED" : "ADDED", object, { uid });
   }
 
-  /** Deletes an object, as someone else does. */
+  /** Deletes an object, as another client. */
   take(key: string): void {
     const present = this.#present(key);
     this.objects.delete(key);
@@ -253,7 +253,7 @@ type RefusalKind = new (
   },
 ) => Error;
 
-/** What an API server would have answered. */
+/** A refusal of an API server. */
 export function refusal(kind: RefusalKind, status: number, message: string, retryAfter?: number): Error {
   const asked = retryAfter === undefined ? {} : { retryAfter };
   return new kind({ call: "test", message }, { status, reason: "", causes: [], ...asked });

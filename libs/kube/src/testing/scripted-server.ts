@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createTlsServer, type ServerOptions } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 
-/** An HTTP server on loopback that answers as a test says. */
+/** An HTTP server on loopback that a test scripts. */
 export class ScriptedServer implements AsyncDisposable {
   /** Every request, in order. */
   readonly requests: IncomingMessage[] = [];
-  /** Connections that were ever made. */
+  /** Connections that were ever opened. */
   connections = 0;
   readonly open = new Set<Socket>();
   readonly #server: Server;
@@ -42,7 +42,7 @@ export class ScriptedServer implements AsyncDisposable {
     return `${this.#scheme}://127.0.0.1:${this.port}`;
   }
 
-  /** Gives new connections another certificate. */
+  /** Uses another certificate for new connections. */
   present(tls: ServerOptions): void {
     (this.#server as unknown as { setSecureContext(options: ServerOptions): void }).setSecureContext(tls);
   }

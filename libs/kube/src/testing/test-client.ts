@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Clock, systemClock } from "@evenkeel/runtime";
 import { connectKube, type KubeClient, type KubeOptions } from "../wire/client.ts";
 
-/** A folder that goes when the test does. */
+/** A folder that is deleted with the test. */
 export class TestFolder implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), "evenkeel-kube-"));
 
@@ -30,7 +30,7 @@ export class TestFolder implements Disposable {
     );
   }
 
-  /** A certificate for 127.0.0.1 that vouches for itself. */
+  /** A self-signed certificate for 127.0.0.1. */
   certificate(name: string): {
     readonly cert: string;
     readonly key: string;
@@ -65,9 +65,9 @@ export function testClient(
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.stop() });
 }
 
-/** Real time, but whoever wants to wait at least a tenth of a second and less than nine seconds is there at once. */
+/** Real time, but waits from a tenth of a second up to nine seconds end at once. */
 export class HurriedClock implements Clock {
-  /** The waits that were cut short, in milliseconds. */
+  /** The waits that ended at once, in milliseconds. */
   readonly waits: number[] = [];
   /** How far this clock is ahead of real time, in milliseconds. */
   ahead = 0;

@@ -33,7 +33,7 @@ describe("connections", () => {
     expect(server.connections).toBeLessThanOrEqual(4);
   });
 
-  test("an urgent call goes through while every other connection is held up", async () => {
+  test("an urgent call works while every other connection is busy", async () => {
     await using server = await ScriptedServer.start((request, response) => {
       if (request.url?.includes("leases") === true) answerJson(response, 200, object);
     });
@@ -47,7 +47,7 @@ describe("connections", () => {
     expect((await outcomes).every(({ status }) => status === "rejected")).toBe(true);
   });
 
-  test("a server that nobody listens for is one clear line, after tries that wait longer each time", async () => {
+  test("a port without a server is Unreachable, after retries with growing waits", async () => {
     const listener = createServer().listen(0, "127.0.0.1");
     await once(listener, "listening");
     const { port } = listener.address() as AddressInfo;
@@ -66,7 +66,7 @@ describe("connections", () => {
 });
 
 describe("retries", () => {
-  /** A server that answers with each of `answers` in turn and then with the object, or cuts the connection. */
+  /** A server that responds with each of `answers` in turn and then with the object, or closes the connection. */
   async function serverWith(answers: ({ status: number; retryAfter?: string; body?: unknown } | "cut")[]) {
     const left = [...answers];
     return ScriptedServer.start((request, response) => {
@@ -135,14 +135,14 @@ describe("retries", () => {
     expect(await run(server, verb)).toEqual({ outcome, requests, waits });
   });
 
-  test("a server that is always too busy is TooManyRequests after bounded tries", async () => {
+  test("a server that is always overloaded is TooManyRequests after bounded retries", async () => {
     await using server = await serverWith(Array.from({ length: 20 }, () => ({ status: 429 })));
     expect(await run(server, "create")).toMatchObject({ outcome: TooManyRequests.entry.code, requests: 8 });
   });
 });
 
 describe("limits", () => {
-  test("a call that is never answered ends at its deadline, and the next one uses a new connection", async () => {
+  test("a call without a response ends at its deadline, and the next one uses a new connection", async () => {
     let silent = true;
     await using server = await ScriptedServer.start((_, response) => {
       if (!silent) answerJson(response, 200, object);
@@ -157,7 +157,7 @@ describe("limits", () => {
     expect(server.connections).toBe(2);
   });
 
-  test("an answer that stops half-way ends at the deadline too", async () => {
+  test("a response that stops half-way ends at the deadline too", async () => {
     await using server = await ScriptedServer.start((_, response) => {
       response.writeHead(200, { "content-length": "1000" }).write('{"metadata":');
     });
@@ -166,7 +166,7 @@ describe("limits", () => {
     expect((await failure(client.resource(configMaps).get(name, { deadline: 60 }))).code).toBe("EK_KUBE_TIMEOUT");
   });
 
-  test("a caller that gives up gets its own reason back", async () => {
+  test("an aborted call rejects with the reason of its signal", async () => {
     await using server = await ScriptedServer.start(() => undefined);
     using folder = new TestFolder();
     await using client = testClient(folder.kubeconfig({ server: server.url }));
@@ -190,7 +190,7 @@ describe("limits", () => {
   });
 });
 
-describe("answers", () => {
+describe("responses", () => {
   test.each([
     ["a page of a proxy", "<html>sign in</html>", "<html>sign in</html>"],
     ["JSON that is no object", "[]", "metadata"],
@@ -205,7 +205,7 @@ describe("answers", () => {
     expect(error.message).toContain(named);
   });
 
-  test("list items carry the type that the server leaves out of them", async () => {
+  test("list items have the type that the server omits", async () => {
     const list = { kind: "ConfigMapList", metadata: { resourceVersion: "5" }, items: [object] };
     await using server = await ScriptedServer.start((_, response) => answerJson(response, 200, list));
     using folder = new TestFolder();
@@ -214,7 +214,7 @@ describe("answers", () => {
     expect(items).toEqual([{ ...object, apiVersion: "v1", kind: "ConfigMap" }]);
   });
 
-  test("an unknown type is told from a known one by discovery", async () => {
+  test("discovery distinguishes known and unknown types", async () => {
     await using server = await ScriptedServer.start((request, response) => {
       if (request.url === "/api/v1") answerJson(response, 200, { resources: [{ name: "configmaps" }] });
       else answerJson(response, 404, statusBody(404, "NotFound", "no"));
@@ -225,7 +225,7 @@ describe("answers", () => {
     expect(await client.serves(leases)).toBe(false);
   });
 
-  test("start asks for the version, and what vendors add to it does not matter", async () => {
+  test("start reads the version, and ignores what vendors add to it", async () => {
     const version = { major: "1", minor: "31+", gitVersion: "v1.31.4-eks" };
     await using server = await ScriptedServer.start((_, response) => answerJson(response, 200, version));
     using folder = new TestFolder();

@@ -10,7 +10,7 @@ import { HurriedClock, testClient, TestFolder } from "../testing/test-client.ts"
 
 const version = { major: "1", minor: "36", gitVersion: "v1.36.3" };
 
-/** What a start ends with: nothing, or the error's code and line. */
+/** The result of a start: undefined, or the error's code and message. */
 async function start(client: KubeClient): Promise<CodedError | undefined> {
   try {
     await client.start({ signal: new AbortController().signal });
@@ -25,7 +25,7 @@ interface Door extends AsyncDisposable {
   readonly server: ScriptedServer;
   /** The Authorization header of each request. */
   readonly seen: string[];
-  /** The one token that it lets in. */
+  /** The one token that it accepts. */
   token: string;
 }
 
@@ -42,7 +42,7 @@ async function guarded(token: string): Promise<Door> {
 }
 
 describe("token files", () => {
-  test("are read again when the server refuses the token, and the call goes through", async () => {
+  test("are read again when the server refuses the token, and the call is retried", async () => {
     using folder = new TestFolder();
     await using door = await guarded("one");
     const { server, seen } = door;
@@ -55,7 +55,7 @@ describe("token files", () => {
     expect(seen).toEqual(["Bearer one", "Bearer one", "Bearer two"]);
   });
 
-  test("are read again after ten seconds although the old token still works", async () => {
+  test("are read again after ten seconds, even if the old token works", async () => {
     using folder = new TestFolder();
     await using door = await guarded("one");
     const { server, seen } = door;
@@ -70,7 +70,7 @@ describe("token files", () => {
     expect(seen).toEqual(["Bearer one", "Bearer one", "Bearer two"]);
   });
 
-  test("that are gone for a while leave the last token in use", async () => {
+  test("that are missing for a while leave the last token in use", async () => {
     using folder = new TestFolder();
     await using door = await guarded("one");
     const { server, seen } = door;
@@ -96,7 +96,7 @@ describe("token files", () => {
     expect(seen).toHaveLength(1);
   });
 
-  test("with an expired token say when it ended", async () => {
+  test("with an expired token are reported with the time of expiry", async () => {
     using folder = new TestFolder();
     await using door = await guarded("other");
     const { server } = door;
@@ -122,7 +122,7 @@ describe("a credential program", () => {
     },
   });
 
-  test("is asked once, and again when the server refuses what it gave", async () => {
+  test("runs once, and again when the server refuses its credential", async () => {
     using folder = new TestFolder();
     await using door = await guarded("one");
     const { server, seen } = door;
@@ -147,7 +147,7 @@ describe("a credential program", () => {
 });
 
 describe("certificates", () => {
-  test("of the authority are taken up when the file changes, without a restart", async () => {
+  test("of the CA are used when the file changes, without a restart", async () => {
     using folder = new TestFolder();
     const [first, second] = [folder.certificate("first"), folder.certificate("second")];
     await using server = await ScriptedServer.start((_, response) => answerJson(response, 200, version), first);
@@ -165,7 +165,7 @@ describe("certificates", () => {
     expect(await start(client)).toBeUndefined();
   });
 
-  test("of the client are taken up on new connections when the files change", async () => {
+  test("of the client are used on new connections when the files change", async () => {
     using folder = new TestFolder();
     const serving = folder.certificate("serving");
     const [first, second] = [folder.certificate("first"), folder.certificate("second")];
@@ -191,7 +191,7 @@ describe("certificates", () => {
     expect(seen).toEqual(["first over HTTP/1.1", "first over HTTP/1.1", "second over HTTP/1.1"]);
   });
 
-  test("that cannot be used are named at the start", async () => {
+  test("that cannot be used are named at startup", async () => {
     using folder = new TestFolder();
     const { certFile, keyFile } = folder.certificate("one");
     const other = folder.certificate("two");

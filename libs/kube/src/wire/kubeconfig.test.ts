@@ -39,7 +39,7 @@ describe("a kubeconfig", () => {
       JSON.stringify({ ...whole, clusters: [{ name: "c", cluster: { server: "host:6443" } }] }),
       '"host:6443"',
     ],
-  ])("with %s is refused in one line that names it and holds no secret", async (_, text, named) => {
+  ])("with %s is refused in one line that names it and contains no secret", async (_, text, named) => {
     using folder = new TestFolder();
     const file = folder.file("config", text);
     const line = await read(file);
@@ -49,14 +49,14 @@ describe("a kubeconfig", () => {
     expect(line).not.toContain("secret-token");
   });
 
-  test("that is not there is refused, and so is a context that it lacks", async () => {
+  test("that does not exist is refused, and so is a context that it does not have", async () => {
     using folder = new TestFolder();
     const file = folder.file("config", JSON.stringify(whole));
     expect(await read(folder.file("gone"))).toMatch(/^EK_KUBE_BAD_KUBECONFIG: .*gone/);
     expect(await read(file, "other")).toMatch(/^EK_KUBE_BAD_KUBECONFIG: .*"other"/);
   });
 
-  test("names files beside itself", async () => {
+  test("names files relative to itself", async () => {
     using folder = new TestFolder();
     const cluster = { server: "https://host/k8s/c-1", "certificate-authority": "pki/ca.crt", "tls-server-name": "api" };
     const file = folder.kubeconfig(cluster, { tokenFile: "token", as: "someone" });
@@ -70,7 +70,7 @@ describe("a kubeconfig", () => {
     });
   });
 
-  test("of several files takes each name from the first that has it and passes over files that are not there", async () => {
+  test("of several files takes each name from the first file that has it and skips missing files", async () => {
     using folder = new TestFolder();
     const first = folder.file("first", JSON.stringify({ users: [{ name: "u", user: { token: "mine" } }] }));
     const second = folder.file("second", JSON.stringify(whole));
@@ -79,7 +79,7 @@ describe("a kubeconfig", () => {
   });
 });
 
-test("without kubeconfig, pod and home there is no cluster, and the line says what was tried", async () => {
+test("without kubeconfig, pod and home there is no cluster, and the error names the file", async () => {
   using folder = new TestFolder();
   await expect(readTarget({ env: { HOME: folder.path } })).rejects.toMatchObject({
     code: "EK_KUBE_NO_CLUSTER",

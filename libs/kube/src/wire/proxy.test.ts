@@ -29,7 +29,7 @@ describe("a proxy", () => {
     expect(proxyFor(new URL(server), env)).toBe(used ? "http://proxy:3128" : undefined);
   });
 
-  test("that the kubeconfig names carries the connection", async () => {
+  test("from the kubeconfig is used", async () => {
     using folder = new TestFolder();
     const serving = folder.certificate("serving");
     const version = { major: "1", minor: "36", gitVersion: "v1.36.3" };

@@ -37,7 +37,7 @@ describe("a refusal", () => {
     expect(error.status).toBe(code);
   });
 
-  test("carries reason, causes and how long to wait; the header wins over the body", () => {
+  test("has reason, causes and retryAfter; the header wins over the body", () => {
     const causes = [{ reason: "FieldValueInvalid", message: "must be\n positive", field: "spec.replicas" }];
     const body = status(422, "Invalid", causes);
     const expected = {
@@ -49,13 +49,13 @@ describe("a refusal", () => {
     expect(refusal("c", { status: 422, body, retryAfter: "soon" })).toMatchObject({ retryAfter: 3000 });
   });
 
-  test("carries the whole answer of whoever is behind the proxy, and none for the API server's own", () => {
+  test("has the whole response of a service behind the proxy, and none for the API server's own", () => {
     const body = '{"code":"EK_RPC_NOT_FOUND","message":"there is no such decision"}';
     expect(refusal("c", { status: 404, body })).toMatchObject({ code: "EK_KUBE_NOT_FOUND", reason: "", text: body });
     expect(refusal("c", { status: 404, body: status(404, "NotFound") }).text).toBeUndefined();
   });
 
-  test("survives a Status whose parts are of the wrong kind", () => {
+  test("accepts a Status with parts of the wrong type", () => {
     const body = JSON.stringify({ kind: "Status", reason: 5, message: [], details: { causes: [1, null, {}] } });
     expect(refusal("c", { status: 500, body })).toMatchObject({
       code: "EK_KUBE_SERVER_FAULT",
@@ -64,7 +64,7 @@ describe("a refusal", () => {
   });
 });
 
-describe("text of others", () => {
+describe("foreign text", () => {
   test("is one line, bounded, without escapes and tokens", () => {
     expect(oneLine("a\n\u001b[31mb\u0000  c")).toBe("a [31mb c");
     expect(oneLine("x".repeat(5000))).toHaveLength(2001);

@@ -8,7 +8,7 @@ import { answerJson, ScriptedServer, statusBody } from "../testing/scripted-serv
 import { testClient, TestFolder } from "../testing/test-client.ts";
 
 describe("a stream", () => {
-  test("is read as it comes, and outlives the deadline of its headers", async () => {
+  test("is read as it arrives, and outlives the deadline of its headers", async () => {
     await using server = await ScriptedServer.start((_, response) => {
       response.write("one\n");
       setTimeout(() => response.end("two\n"), 150);
@@ -20,7 +20,7 @@ describe("a stream", () => {
     expect([status, await text(body)]).toEqual([200, "one\ntwo\n"]);
   });
 
-  test("whose headers do not come ends at its deadline", async () => {
+  test("without response headers ends at its deadline", async () => {
     await using server = await ScriptedServer.start(() => undefined);
     using folder = new TestFolder();
     await using client = testClient(folder.kubeconfig({ server: server.url }));
@@ -40,7 +40,7 @@ describe("a stream", () => {
     await expect(client.stream({ path: "/logs" })).rejects.toMatchObject({ code: "EK_KUBE_FORBIDDEN" });
   });
 
-  test("leaves nothing behind on a signal that lives longer", async () => {
+  test("leaves no listener on a signal that lives longer", async () => {
     await using server = await ScriptedServer.start((_, response) => response.end());
     using folder = new TestFolder();
     await using client = testClient(folder.kubeconfig({ server: server.url }));
@@ -76,7 +76,7 @@ describe("an upgrade", () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, [Symbol.asyncDispose]: dispose };
   }
 
-  test("gives the bare connection, both ways", async () => {
+  test("returns the raw connection, in both directions", async () => {
     await using server = await upgrading((socket) => {
       socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n");
       socket.pipe(socket);

@@ -38,7 +38,7 @@ async function watchAll(
 }
 
 describe("a watch", () => {
-  test("gives events and bookmarks until the server ends it", async () => {
+  test("yields events and bookmarks until the server ends it", async () => {
     const { events, error } = await watchAll((response) => {
       response.write(added("a"));
       response.end(bookmark({}) + bookmark({ "k8s.io/initial-events-end": "true" }));
@@ -51,7 +51,7 @@ describe("a watch", () => {
     ]);
   });
 
-  test("asks for what it was told to", async () => {
+  test("sends its options", async () => {
     const { url } = await watchAll((response) => response.end(), {
       namespace: "n",
       labelSelector: "a in (b,c)",
@@ -79,7 +79,7 @@ describe("a watch", () => {
       `${JSON.stringify({ type: "ERROR", object: statusBody(410, "Expired", "too old resource version") })}\n`,
       "EK_KUBE_GONE",
     ],
-  ])("that holds %s fails after the events before it", async (_, text, code) => {
+  ])("that contains %s fails after the events before it", async (_, text, code) => {
     const { events, error } = await watchAll((response) => response.end(added("a") + text));
     expect(events).toHaveLength(1);
     expect(error?.code).toBe(code);
@@ -91,20 +91,20 @@ describe("a watch", () => {
     expect(error?.code).toBe("EK_KUBE_GONE");
   });
 
-  test("whose connection is cut fails", async () => {
+  test("fails when its connection breaks", async () => {
     const { error } = await watchAll((response) => {
       response.write(added("a"), () => response.destroy());
     });
     expect(error?.code).toBe("EK_KUBE_CONNECTION_LOST");
   });
 
-  test("that has gone silent fails", async () => {
+  test("fails when no data arrives", async () => {
     const { events, error } = await watchAll((response) => response.write(added("a")), { silence: 50 });
     expect(events).toHaveLength(1);
     expect(error?.code).toBe("EK_KUBE_WATCH_SILENT");
   });
 
-  test("ends when its signal aborts, and does not begin after that", async () => {
+  test("ends when its signal aborts, and does not start after that", async () => {
     await using server = await ScriptedServer.start((_, response) => response.write(added("a")));
     using folder = new TestFolder();
     await using client = testClient(folder.kubeconfig({ server: server.url }));
@@ -120,7 +120,7 @@ describe("a watch", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("that its reader leaves is closed", async () => {
+  test("is closed when its reader stops", async () => {
     await using server = await ScriptedServer.start((_, response) => response.write(added("a")));
     using folder = new TestFolder();
     await using client = testClient(folder.kubeconfig({ server: server.url }));
@@ -134,7 +134,7 @@ describe("a watch", () => {
     expect(server.open.size).toBe(0);
   });
 
-  test("is read no faster than its reader takes events, and loses none", async () => {
+  test("is read no faster than its reader, and loses no event", async () => {
     const total = 4000;
     const event = added("a", { text: "x".repeat(10_000) });
     let written = 0;
@@ -144,7 +144,7 @@ describe("a watch", () => {
         while (written < total) {
           written += 1;
           if (!response.write(event)) {
-            // The write that is never taken off this side's hands is the one that shows the pressure.
+            // A write that never drains shows the backpressure.
             setTimeout(() => stalled.resolve(undefined), 200).unref();
             response.once("drain", writeMore);
             return;
