@@ -243,6 +243,42 @@ const pages = ["", "decisions", "peers", "health", "settings"];
       }
     });
 
+    test("asks for a token where the service shows its data to nobody without, and goes on with it", async () => {
+      const tide = new TideKeeper(main);
+      tide.service.admin.routes.addHook("onRequest", async (request, reply) => {
+        if (!request.url.startsWith("/api/") || request.headers.authorization === "Bearer captain") return;
+        const status = request.headers.authorization === undefined ? 401 : 403;
+        await reply.code(status).send({ code: `REFUSED_${status}`, message: "no" });
+      });
+      await using running = await tide.run();
+      tide.decide("fore", 20);
+      await using opened = await open(running);
+      const { page, complaints } = opened;
+      const form = page.getByRole("form", { name: "Access token required" });
+      await form.getByText("REFUSED_401").waitFor();
+      expect(await page.getByText("fore stands at").count()).toBe(0);
+      await form.getByLabel("Bearer token").fill("guest");
+      await form.getByRole("button", { name: "Continue" }).click();
+      await form.getByText("REFUSED_403").waitFor();
+      await form.getByLabel("Bearer token").fill("captain");
+      await form.getByRole("button", { name: "Continue" }).click();
+      await page.getByText("fore stands at 20 %").waitFor();
+      tide.decide("aft", 10);
+      await page.getByText("aft stands at 10 %").waitFor();
+      const download = page.waitForEvent("download");
+      await page.getByRole("link", { name: "Decisions", exact: true }).click();
+      await page
+        .getByRole("button", { name: /Details/ })
+        .first()
+        .click();
+      await page.getByRole("button", { name: "Download snapshot" }).first().click();
+      expect((await download).suggestedFilename()).toMatch(/\.json$/);
+      expect(await page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")).not.toContain(
+        "captain",
+      );
+      expect(complaints).toEqual([]);
+    });
+
     test("is used by the keyboard alone", async () => {
       await using tide = await new TideKeeper(main).run();
       tide.decide("fore", 20);

@@ -1,4 +1,5 @@
 import { render } from "preact";
+import { Access } from "./api/access.ts";
 import { JsonApi } from "./api/api.ts";
 import { Connection } from "./live/connection.ts";
 import { ConnectionContext } from "./live/hooks.ts";
@@ -12,10 +13,11 @@ export function start(view?: View): void {
   if (!root) throw new Error("the page has no place for the dashboard");
   root.replaceChildren();
   // The page is at <anything>/dashboard/; the API is beside it.
-  const api = new JsonApi("../");
+  const access = new Access();
+  const api = new JsonApi("../", access);
   render(
-    <ConnectionContext.Provider value={new Connection(document)}>
-      <Shell api={api} view={view} />
+    <ConnectionContext.Provider value={new Connection(document, access)}>
+      <Shell api={api} access={access} view={view} />
     </ConnectionContext.Provider>,
     root,
   );

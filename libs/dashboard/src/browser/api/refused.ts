@@ -11,6 +11,11 @@ export class Refused extends Error {
     this.code = code;
   }
 
+  /** For want of a token, or of rights. */
+  get denied(): boolean {
+    return this.status === 401 || this.status === 403;
+  }
+
   static async of(response: Response): Promise<Refused> {
     const body: unknown = await response.json().catch(() => undefined);
     const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
-import { faultText, Refused } from "../api/refused.ts";
+import { faultText } from "../api/refused.ts";
 import { Command } from "../parts/copy.tsx";
 import { routeLink } from "../shell/route.ts";
 import { exactTime } from "../words/relative-time.ts";
@@ -21,9 +21,7 @@ export function DecisionDetail({ api, service, decision }: DecisionDetailProps) 
   const download = async () => {
     setFault("");
     try {
-      const response = await fetch(api.address("Decisions/Snapshot", { id }));
-      if (!response.ok) throw await Refused.of(response);
-      save(await response.blob(), file);
+      save(await api.file("Decisions/Snapshot", { id }), file);
     } catch (error) {
       setFault(faultText(error));
     }

@@ -1,3 +1,4 @@
+import type { Access } from "../api/access.ts";
 import { LiveStream, type LiveStreamOptions, type StreamState } from "./live-stream.ts";
 
 /** What the page as a whole is: `live` if every stream that the service has is. */
@@ -12,10 +13,12 @@ const LINGER = 10_000;
 export class Connection {
   readonly #streams = new Map<LiveStream, StreamState>();
   readonly #listeners = new Set<() => void>();
+  readonly #access: Access;
   #hiding: ReturnType<typeof setTimeout> | undefined;
   #resting = false;
 
-  constructor(page: Document) {
+  constructor(page: Document, access: Access) {
+    this.#access = access;
     page.addEventListener("visibilitychange", () => {
       clearTimeout(this.#hiding);
       if (page.hidden) this.#hiding = setTimeout(() => this.#rest(), LINGER);
@@ -24,7 +27,7 @@ export class Connection {
   }
 
   /** Opens a stream until the returned function is called. */
-  open(options: Omit<LiveStreamOptions, "state"> & { readonly absent?: () => void }): () => void {
+  open(options: Omit<LiveStreamOptions, "state" | "headers"> & { readonly absent?: () => void }): () => void {
     // The first state is reported while the stream is being made.
     const made: { stream?: LiveStream; state: StreamState } = { state: { phase: "connecting" } };
     const report = (state: StreamState) => {
@@ -34,7 +37,7 @@ export class Connection {
       this.#streams.set(made.stream, state);
       this.#tell();
     };
-    const stream = (made.stream = new LiveStream({ ...options, state: report }));
+    const stream = (made.stream = new LiveStream({ ...options, headers: () => this.#access.headers, state: report }));
     this.#streams.set(stream, made.state);
     this.#tell();
     return () => {

@@ -1,6 +1,6 @@
 import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
-import { faultText } from "../api/refused.ts";
+import { faultText, Refused } from "../api/refused.ts";
 import type { Connection, ConnectionState } from "./connection.ts";
 
 export const ConnectionContext = createContext<Connection | undefined>(undefined);
@@ -47,9 +47,10 @@ export function useStream<T>(address: string, handlers: StreamHandlers<T>): void
 }
 
 export type Loaded<T> =
-  | { readonly phase: "loading"; readonly data?: undefined; readonly fault?: undefined }
-  | { readonly phase: "loaded"; readonly data: T; readonly fault?: string | undefined }
-  | { readonly phase: "failed"; readonly data?: undefined; readonly fault: string };
+  | { readonly phase: "loading"; readonly data?: undefined; readonly fault?: undefined; readonly denied?: false }
+  | { readonly phase: "loaded"; readonly data: T; readonly fault?: string | undefined; readonly denied?: boolean }
+  /** `denied`: for want of a token, or of rights. */
+  | { readonly phase: "failed"; readonly data?: undefined; readonly fault: string; readonly denied: boolean };
 
 /**
  * Loads now, whenever `key` changes, and every `interval` milliseconds while the page is looked at. After a failure the last data
@@ -74,7 +75,7 @@ export function useLoaded<T>(
           const data = await latest.current(leaving.signal);
           if (!leaving.signal.aborted) setLoaded({ phase: "loaded", data });
         } catch (error) {
-          if (!leaving.signal.aborted) setLoaded((before) => failed(before, faultText(error)));
+          if (!leaving.signal.aborted) setLoaded((before) => failed(before, error));
         }
       }
       if (interval !== undefined && !leaving.signal.aborted) timer = setTimeout(() => void turnOnce(), interval);
@@ -88,8 +89,10 @@ export function useLoaded<T>(
   return { ...loaded, reload: () => setTurn((before) => before + 1) };
 }
 
-function failed<T>(before: Loaded<T>, fault: string): Loaded<T> {
-  return before.phase === "loaded" ? { ...before, fault } : { phase: "failed", fault };
+function failed<T>(before: Loaded<T>, error: unknown): Loaded<T> {
+  const fault = faultText(error);
+  const denied = error instanceof Refused && error.denied;
+  return before.phase === "loaded" ? { ...before, fault, denied } : { phase: "failed", fault, denied };
 }
 
 /** The time, once a second, for what is said relative to it. */

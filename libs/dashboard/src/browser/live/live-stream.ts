@@ -14,6 +14,8 @@ export type StreamState =
 
 export interface LiveStreamOptions {
   readonly address: string;
+  /** Of each request. */
+  readonly headers?: () => Readonly<Record<string, string>>;
   readonly message: (data: unknown) => void;
   /** Called when a connection stands, before its first message: a stream begins anew. */
   readonly opened: () => void;
@@ -85,7 +87,8 @@ export class LiveStream {
     };
     heard();
     try {
-      const response = await fetch(address, { signal: attempt.signal, headers: { accept: "text/event-stream" } });
+      const headers = { accept: "text/event-stream", ...this.#options.headers?.() };
+      const response = await fetch(address, { signal: attempt.signal, headers });
       if (!response.ok || !response.body) throw await Refused.of(response);
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       const events = new EventReader();

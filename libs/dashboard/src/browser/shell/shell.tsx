@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { Access } from "../api/access.ts";
 import type { Api } from "../api/api.ts";
 import { useDecisions } from "../decisions/use-decisions.ts";
 import { useConnectionState, useLoaded } from "../live/hooks.ts";
@@ -15,6 +16,7 @@ import type { Action, View } from "../view.ts";
 import { ActionDialog } from "./action-dialog.tsx";
 import { Banner, LiveSign } from "./banner.tsx";
 import { type Route, useRoute } from "./route.ts";
+import { SignIn } from "./sign-in.tsx";
 import { ThemeSwitch } from "./theme.tsx";
 
 interface Place {
@@ -37,12 +39,24 @@ function placesOf(view: View | undefined): readonly Place[] {
   ];
 }
 
+export interface ShellProps {
+  readonly api: Api;
+  readonly access: Access;
+  readonly view: View | undefined;
+}
+
 /** Everything around a page: name, navigation, state, colours, and the dialog of actions. */
-export function Shell({ api, view }: { readonly api: Api; readonly view: View | undefined }) {
+export function Shell({ api, access, view }: ShellProps) {
   const route = useRoute();
   const status = useLoaded("status", (signal) => api.get<Status>("Runtime/Status", {}, signal), STATUS_INTERVAL);
   const decisions = useDecisions(api);
-  const { act, dialog } = useActions(api);
+  const { act, dialog } = useActions(api, access);
+  const { retryNow } = useConnectionState();
+  const signIn = (token: string) => {
+    access.token = token;
+    status.reload();
+    retryNow();
+  };
   const places = placesOf(view);
   const place = places.find(({ page }) => page === route.page);
   const service = status.data?.service ?? "";
@@ -94,14 +108,16 @@ export function Shell({ api, view }: { readonly api: Api; readonly view: View | 
         </div>
       </aside>
       <main>
-        <Banner fault={status.phase === "loaded" ? status.fault : undefined} />
+        {!status.denied && <Banner fault={status.phase === "loaded" ? status.fault : undefined} />}
         <header class="page-head">
           <h1 ref={heading} tabIndex={-1}>
             {title}
           </h1>
           <p>{summary}</p>
         </header>
-        {place ? (
+        {status.denied ? (
+          <SignIn fault={status.fault ?? ""} onToken={signIn} />
+        ) : place ? (
           <Content {...{ api, view, act, route, decisions, status }} />
         ) : (
           <Empty title="There is no such page">
@@ -150,9 +166,8 @@ function Content({ api, view, act, route, decisions, status: loaded }: ContentPr
   return <Page {...{ api, act, service, decisions, query }} />;
 }
 
-/** One dialog at a time; the token lives here, in memory, until the page goes. */
-function useActions(api: Api) {
-  const token = useRef("");
+/** One dialog at a time. */
+function useActions(api: Api, access: Access) {
   const [asked, setAsked] = useState<{ readonly action: Action; readonly done: (done: boolean) => void }>();
   const act = useCallback(
     (action: Action) =>
@@ -165,14 +180,6 @@ function useActions(api: Api) {
       }),
     [],
   );
-  const dialog = asked && (
-    <ActionDialog
-      api={api}
-      action={asked.action}
-      token={token.current}
-      onToken={(given) => (token.current = given)}
-      onDone={asked.done}
-    />
-  );
+  const dialog = asked && <ActionDialog api={api} action={asked.action} access={access} onDone={asked.done} />;
   return { act, dialog };
 }
