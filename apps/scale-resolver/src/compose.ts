@@ -258,7 +258,11 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   rpc.add(
     externalScalerService({ ...scaledSights(view, board, activities, (listener) => news.subscribe(listener)), clock }),
   );
-  rpc.serveJson(admin.routes);
+  rpc.serveJson(admin.routes, {
+    reads: settings.readAccess,
+    objects: [{ group: elastiServices.group, resource: elastiServices.plural }],
+    namespaces: settings.watchNamespaces,
+  });
   dashboard(service, main);
   service.open(rpc);
 }

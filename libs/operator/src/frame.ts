@@ -125,6 +125,9 @@ export class OperatorFrame {
   /** Of each kind that is reflected, how its objects are found. */
   readonly #references = new Map<string, (key: string) => ObjectReference | undefined>();
 
+  /** The types that the service is about: reading it needs access to them where reading needs a token. */
+  readonly #reconciled: { readonly group: string; readonly plural: string }[] = [];
+
   constructor(service: OperatedService, { env, main, instance = hostname() }: OperatorFrameOptions) {
     const { name, settings, clock, log, registry } = service;
     this.#service = service;
@@ -195,6 +198,7 @@ export class OperatorFrame {
    * the runtime forgets decisions and the gauges that are `leaderOnly`, the frame the board and what the reconciler keeps.
    */
   reconcile<T extends KubeObject>({ name, type, store, sources, reconciler, board }: ReconcileOptions<T>): void {
+    this.#reconciled.push(type);
     const { name: controllerName, settings, clock, log, registry, decisions } = this.#service;
     const objects = new ObjectReconciles({
       store,
@@ -232,9 +236,13 @@ export class OperatorFrame {
 
   /** Opens the servers: the last call. */
   open(): void {
-    const { admin } = this.#service;
+    const { admin, settings } = this.#service;
     if (this.#transport !== "insecure") this.use(this.#transport);
-    this.#rpc.serveJson(admin.routes);
+    this.#rpc.serveJson(admin.routes, {
+      reads: settings.readAccess,
+      objects: this.#reconciled.map(({ group, plural }) => ({ group, resource: plural })),
+      namespaces: settings.watchNamespaces,
+    });
     dashboard(this.#service, this.#main);
     this.#service.open(this.#rpc);
   }

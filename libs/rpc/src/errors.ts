@@ -42,6 +42,16 @@ export const Forbidden = defineError({
   remedy: "Grant the verb on the object by a Role or ClusterRole; the chart of the service has one to bind.",
 });
 
+export const PlaintextRefused = defineError({
+  code: "EK_RPC_PLAINTEXT_REFUSED",
+  recovery: "terminal",
+  message:
+    "{method} changes something and is refused over plain HTTP, where others can read the token: use `kubectl port-forward`, HTTPS or gRPC",
+  remedy:
+    "Reach the admin port through `kubectl port-forward`, or serve it over TLS with --admin-tls. gRPC takes the same call over TLS. " +
+    "Nothing was changed. If the token was sent from another machine, replace it.",
+});
+
 export const CannotAuthorize = defineError({
   code: "EK_RPC_CANNOT_AUTHORIZE",
   recovery: "retryable",

@@ -1,5 +1,5 @@
 import type { MetricRegistry } from "@evenkeel/metrics";
-import type { Clock, Logger } from "@evenkeel/runtime";
+import type { Clock, HttpServer, Logger } from "@evenkeel/runtime";
 import type { Authorizer } from "./auth/authorizer.ts";
 import { RpcServer } from "./server/rpc-server.ts";
 import type { RpcSettings } from "./settings.ts";
@@ -12,12 +12,19 @@ export interface RpcHost {
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: MetricRegistry;
+  readonly admin: Pick<HttpServer, "secure">;
 }
 
-/** Certificates as the settings name them, for server and peers alike, or plaintext. Certificates are a component of the service. */
-export function rpcTransport({ settings, clock, log, registry }: RpcHost): Transport {
+/**
+ * Certificates as the settings name them, or plaintext: for the gRPC server, its peers and, with `--admin-tls`, the admin port.
+ * Certificates are a component of the service.
+ */
+export function rpcTransport({ settings, clock, log, registry, admin }: RpcHost): Transport {
   const { insecure, tlsCertFile: cert, tlsKeyFile: key, tlsCaFile: ca, tlsReloadInterval: interval } = settings;
-  return insecure ? "insecure" : new CertificateFiles({ files: { cert, key, ca }, interval, clock, log, registry });
+  if (insecure) return "insecure";
+  const certificates = new CertificateFiles({ files: { cert, key, ca }, interval, clock, log, registry });
+  if (settings.adminTls) certificates.onChange((renewed) => admin.secure(renewed));
+  return certificates;
 }
 
 /** The gRPC server as the settings describe it. Without an authorizer, calls that change something are refused. */

@@ -1,5 +1,7 @@
 export { accessText, type AccessObject, type Authorization, type Authorizer } from "./auth/authorizer.ts";
+export type { Permission } from "./auth/bearer.ts";
 export { type CacheOptions, CachedAuthorizer } from "./auth/cached-authorizer.ts";
+export type { ReadAccess } from "./auth/read-access.ts";
 export { connectPeer, Peer, type PeerCallOptions, type PeerOptions } from "./client/peer.ts";
 export { decisionsService, type DecisionsServiceOptions } from "./decisions/decisions-service.ts";
 export * as rpcErrors from "./errors.ts";
@@ -12,7 +14,7 @@ export * as weightsV1 from "./generated/evenkeel/weights/v1/weights.ts";
 export * as externalScaler from "./generated/externalscaler/externalscaler.ts";
 export { certificateMetrics, peerMetrics, rpcServerMetrics } from "./metrics.ts";
 export { RpcServer, type RpcServerOptions } from "./server/rpc-server.ts";
-export type { Access, Attachment, Permission, Served } from "./server/served.ts";
+export type { Access, Attachment, Served } from "./server/served.ts";
 export { rpcContradictions, type RpcSettings, rpcSettings } from "./settings.ts";
 export { CODE_TRAILER, type StatusTable } from "./status.ts";
 export { CertificateFiles, type CertificateFilesOptions, type Certificates } from "./tls/certificate-files.ts";

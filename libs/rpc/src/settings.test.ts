@@ -14,6 +14,7 @@ test.each([
   ["plaintext that is asked for", ["--insecure"]],
   ["TLS", files],
   ["mTLS", [...files, "--tls-ca-file=ca.crt", "--mtls"]],
+  ["TLS for the admin port", [...files, "--admin-tls"]],
 ])("%s is no contradiction", (_name, args) => {
   expect(contradictions(...args)).toEqual([]);
 });
@@ -21,8 +22,9 @@ test.each([
 test.each([
   ["nothing at all", [], "--tls-cert-file and --tls-key-file are both needed"],
   ["a certificate without its key", ["--tls-cert-file=a.crt"], "--tls-cert-file and --tls-key-file are both needed"],
-  ["plaintext with certificates", ["--insecure", ...files], "--insecure speaks plaintext"],
-  ["plaintext with mTLS", ["--insecure", "--mtls"], "--insecure speaks plaintext"],
+  ["plaintext with certificates", ["--insecure", ...files], "--insecure"],
+  ["plaintext with mTLS", ["--insecure", "--mtls"], "--insecure"],
+  ["plaintext with TLS for the admin port", ["--insecure", "--admin-tls"], "--insecure"],
   ["mTLS without an authority", [...files, "--mtls"], "--mtls needs --tls-ca-file"],
 ])("%s is refused with what to change", (_name, args, fault) => {
   expect(contradictions(...args)).toEqual([expect.stringContaining(fault)]);

@@ -1,4 +1,4 @@
-import { setting, type SettingsOf } from "@evenkeel/runtime";
+import { adminTlsSettings, setting, type SettingsOf } from "@evenkeel/runtime";
 
 /** What a service that speaks gRPC can be told; part of its table: `{ ...runtimeSettings, ...rpcSettings, … }`. */
 export const rpcSettings = {
@@ -15,6 +15,14 @@ export const rpcSettings = {
     default: "10s",
     help: "How often the certificate files are read again; new connections use what they hold",
   }),
+  ...adminTlsSettings,
+  readAccess: setting.choice(
+    "open",
+    "token",
+  )({
+    default: "open",
+    help: "Who may read the JSON API, the status page and the dashboard's data: anyone, or bearer tokens that may get and list the objects",
+  }),
   grpcMaxMessage: setting.bytes({ default: "4Mi", help: "The largest message that is taken from a caller or a peer" }),
   grpcMaxCalls: setting.integer(
     1,
@@ -27,11 +35,11 @@ export type RpcSettings = SettingsOf<typeof rpcSettings>;
 
 /** Settings that cannot be meant together, one line each, saying what to change. */
 export function rpcContradictions(settings: RpcSettings): readonly string[] {
-  const { insecure, tlsCertFile, tlsKeyFile, tlsCaFile, mtls } = settings;
+  const { insecure, tlsCertFile, tlsKeyFile, tlsCaFile, mtls, adminTls } = settings;
   const files = [tlsCertFile, tlsKeyFile, tlsCaFile].some((file) => file !== undefined);
   if (insecure) {
-    return files || mtls
-      ? ["--insecure speaks plaintext: leave it out, or leave out --mtls and the --tls-…-file flags"]
+    return files || mtls || adminTls
+      ? ["--insecure means plaintext: remove it, or remove --mtls, --admin-tls and the --tls-…-file flags"]
       : [];
   }
   const faults: string[] = [];

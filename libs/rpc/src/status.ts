@@ -23,6 +23,7 @@ const entries: readonly (readonly [CodedErrorClass, Status])[] = [
   [errors.NeedsPost, Status.UNIMPLEMENTED],
   [errors.Unauthenticated, Status.UNAUTHENTICATED],
   [errors.Forbidden, Status.PERMISSION_DENIED],
+  [errors.PlaintextRefused, Status.PERMISSION_DENIED],
   [errors.TooBusy, Status.RESOURCE_EXHAUSTED],
   [runtimeErrors.NoRecording, Status.NOT_FOUND],
   [runtimeErrors.WatcherTooSlow, Status.RESOURCE_EXHAUSTED],

@@ -37,7 +37,7 @@ await main(
           new Promise((resolve) => clock.schedule(Number(namespace), () => resolve({ services: [] }))),
       }),
     );
-    rpc.serveJson(service.admin.routes);
+    rpc.serveJson(service.admin.routes, { reads: service.settings.readAccess, objects: [] });
     service.open(rpc);
     let beat = 0;
     service.leadEvery("heart", 100, () => {

@@ -1,11 +1,14 @@
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
 import { connect } from "node:net";
-import { writeFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { connect as tlsConnect, type TLSSocket } from "node:tls";
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
-import { systemClock } from "@evenkeel/runtime";
-import { CertificateFiles, resolverV1 } from "../src/index.ts";
+import { HttpServer, readSettings, splitCommandLine, systemClock } from "@evenkeel/runtime";
+import { CertificateFiles, resolverV1, rpcSettings, rpcTransport } from "../src/index.ts";
 import { any, endless, rememberedLog, resolver, startPeer, startServer, until } from "../src/testing/rpc-world.ts";
 import { Authority, type Files } from "../src/testing/certificates.ts";
 
@@ -91,6 +94,52 @@ describe("TLS", () => {
     expect(outcomes).toEqual(["answered", "EK_RPC_PEER_AWAY", "EK_RPC_PEER_AWAY"]);
   });
 });
+
+describe("the admin port over TLS", () => {
+  test("serves the certificate of gRPC, serves each renewal of it, and does not serve plaintext", async () => {
+    using authority = new Authority("ours");
+    const first = authority.issue("server");
+    const settings = settingsOf([`--tls-cert-file=${first.cert}`, `--tls-key-file=${first.key}`, "--admin-tls"]);
+    const admin = new HttpServer({
+      name: "admin",
+      host: "127.0.0.1",
+      port: 0,
+      flag: "admin-port",
+      tls: settings.adminTls,
+    });
+    admin.routes.get("/metrics", () => "served");
+    const { log } = rememberedLog();
+    const registry = new MetricRegistry();
+    const certificates = rpcTransport({ settings, clock: systemClock, log, registry, admin }) as CertificateFiles;
+    await admin.start();
+    try {
+      await certificates.start();
+      const { ca, serial } = first;
+      expect(await getOverTls(admin.port, ca)).toEqual({ text: "served", serial });
+      const renewed = authority.issue("server");
+      await certificates.reload();
+      expect(await getOverTls(admin.port, ca)).toEqual({ text: "served", serial: renewed.serial });
+      await expect(fetch(`http://127.0.0.1:${admin.port}/metrics`)).rejects.toThrow();
+    } finally {
+      certificates.stop();
+      await admin.stop(AbortSignal.abort());
+    }
+  });
+});
+
+function settingsOf(args: readonly string[]) {
+  const reading = readSettings(rpcSettings, splitCommandLine(rpcSettings, args).flags, {});
+  if (!reading.ok) throw new Error(reading.faults.join("\n"));
+  return reading.settings;
+}
+
+/** What a client that trusts the authority alone reads of the admin port, and the serial of the certificate that it saw. */
+async function getOverTls(port: number, ca: string): Promise<{ text: string; serial: string }> {
+  const asked = request({ host: "localhost", port, path: "/metrics", ca: readFileSync(ca), agent: false }).end();
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  const serial = (response.socket as TLSSocket).getPeerCertificate().serialNumber;
+  return { text: await text(response), serial };
+}
 
 describe("renewal", () => {
   test("under load, new connections get the new certificate, open streams go on, and no call fails", async () => {

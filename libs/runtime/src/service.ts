@@ -15,6 +15,7 @@ import {
 import { createLogger, type Logger } from "./log.ts";
 import { serviceMetrics } from "./service-metrics.ts";
 import {
+  type adminTlsSettings,
   type Reading,
   type runtimeSettings,
   type SettingsOf,
@@ -67,7 +68,7 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
   ) {
     const { name, version, settings: table, decider } = definition;
     // What each service reads of its own settings is typed by its table; what the runtime reads, by the common part.
-    const common = settings as SettingsOf<typeof runtimeSettings>;
+    const common = settings as SettingsOf<typeof runtimeSettings> & Partial<SettingsOf<typeof adminTlsSettings>>;
     this.name = name;
     this.#definition = definition;
     this.#shown = showSettings(table, settings, sources);
@@ -116,6 +117,7 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
       host: listenHost,
       port: common.adminPort,
       flag: "admin-port",
+      tls: common.adminTls,
       log: this.log,
     });
     adminRoutes(this.admin.routes, { metrics: this.registry, status: () => this.status() });

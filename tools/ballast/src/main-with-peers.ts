@@ -23,7 +23,7 @@ await main(withPeers, process, (service) => {
   if (transport !== "insecure") service.use(transport);
   const rpc = rpcServer(service, transport);
   rpc.add(decisionsService({ source: stream, recording: (id) => decisions.recording(id) }));
-  rpc.serveJson(admin.routes);
+  rpc.serveJson(admin.routes, { reads: settings.readAccess, objects: [] });
   service.open(rpc);
 
   composeBallast(service);

@@ -58,7 +58,7 @@ export class ScriptedResolver extends RunningService<typeof definition.settings,
       implementation: this.#implementation(),
       access: { wake: may, pause: may, resume: may },
     });
-    rpc.serveJson(service.admin.routes);
+    rpc.serveJson(service.admin.routes, { reads: "open", objects: [] });
     dashboard(service, main);
     service.open(rpc);
   }

@@ -60,7 +60,7 @@ export class ScriptedWeights extends RunningService<typeof definition.settings, 
       implementation: this.#implementation(),
       access: { pause: permission, resume: permission },
     });
-    rpc.serveJson(service.admin.routes);
+    rpc.serveJson(service.admin.routes, { reads: "open", objects: [] });
     dashboard(service, main);
     service.open(rpc);
   }

@@ -45,7 +45,7 @@ function sampleDecisions() {
 async function serve(services: readonly Served<never>[], options: Partial<RpcServerOptions> = {}) {
   const running = await startServer(services, options);
   const http = new HttpServer({ name: "admin", host: "127.0.0.1", port: 0, flag: "admin-port" });
-  running.server.serveJson(http.routes);
+  running.server.serveJson(http.routes, { reads: "open", objects: [] });
   await http.start();
   const url = `http://127.0.0.1:${http.port}/api/v1`;
   const dispose = async () => {

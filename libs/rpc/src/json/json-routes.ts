@@ -2,7 +2,8 @@ import { Readable } from "node:stream";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Clock, HttpServer } from "@evenkeel/runtime";
 import { type CallContext, Metadata, Status } from "nice-grpc-common";
-import { NeedsPost, NoSuchMethod } from "../errors.ts";
+import { askedOf, type ReadCheck } from "../auth/read-access.ts";
+import { NeedsPost, NoSuchMethod, PlaintextRefused } from "../errors.ts";
 import type { BoundMethod, BoundService } from "../server/bound-service.ts";
 import { CallFailed } from "../server/calls.ts";
 import type { Attachment } from "../server/served.ts";
@@ -10,6 +11,7 @@ import { type Outcome, outcomeOf, statusName } from "../status.ts";
 import { eventStream } from "./event-stream.ts";
 import { httpStatus } from "./http-status.ts";
 import { JsonMessages, jsonOfQuery, type Query } from "./json-messages.ts";
+import { isPrivate } from "./private-connection.ts";
 
 type Routes = HttpServer["routes"];
 type Handler = Parameters<Routes["route"]>[0]["handler"];
@@ -29,27 +31,52 @@ interface Answer {
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
+export interface JsonOptions {
+  readonly clock: Clock;
+  /** Checks who reads; reads are open without it. */
+  readonly reads?: ReadCheck | undefined;
+}
+
+const PATH = "/api/v1/:service/:method";
+
 /**
  * Serves every method of `services` as JSON: `/api/v1/<Service>/<Method>`, by POST with the request as body, and by GET with query
  * parameters where nothing is changed. A stream becomes server-sent events, a failure `{ code, message }`. Limits, rights and
- * the drain are those of gRPC.
+ * the drain are those of gRPC. Calls that change something carry a token, and are refused on a connection that others can read.
  */
-export function jsonRoutes(routes: Routes, services: readonly BoundService[], clock: Clock): void {
-  const api = new JsonApi(services, clock);
+export function jsonRoutes(routes: Routes, services: readonly BoundService[], options: JsonOptions): void {
+  const api = new JsonApi(services, options);
   const handler: Handler = async (request, reply) => {
     const { status, headers, body } = await api.answer(request, reply);
     return reply.code(status).headers(headers).send(body);
   };
-  routes.route({ method: ["GET", "POST"], url: "/api/v1/:service/:method", handler });
+  routes.route({ method: ["GET", "POST"], url: PATH, handler });
+  const { reads } = options;
+  if (reads) guardReads(routes, reads);
+}
+
+/** Checks readers of the other pages with data, which are about every object. The methods of services check by what is asked. */
+function guardReads(routes: Routes, reads: ReadCheck): void {
+  routes.addHook("onRequest", async (request, reply) => {
+    const { url = "" } = request.routeOptions;
+    if (url === PATH || (url !== "/" && !url.startsWith("/api/"))) return;
+    const { metadata, signal } = contextOf(request, reply);
+    try {
+      await reads.check(url, metadata.get("authorization"), {}, signal);
+    } catch (error) {
+      const { status, headers, body } = refusal(error);
+      await reply.code(status).headers(headers).send(body);
+    }
+  });
 }
 
 class JsonApi {
-  readonly #clock: Clock;
+  readonly #options: JsonOptions;
   readonly #messages = new JsonMessages();
   readonly #routes = new Map<string, Route>();
 
-  constructor(services: readonly BoundService[], clock: Clock) {
-    this.#clock = clock;
+  constructor(services: readonly BoundService[], options: JsonOptions) {
+    this.#options = options;
     for (const { name, fullName, methods } of services) {
       for (const method of methods.values()) {
         this.#routes.set(`${name}/${method.name}`, {
@@ -66,6 +93,7 @@ class JsonApi {
     if (!route) return refusal(new NoSuchMethod({ method: `${service}/${method}`.slice(0, 200) }), 404);
     if (request.method === "GET" && !route.method.safe)
       return refusal(new NeedsPost({ method }), 405, { allow: "POST" });
+    if (!route.method.safe && !isPrivate(request.socket)) return refusal(new PlaintextRefused({ method }));
     try {
       return await this.#call(route, request, contextOf(request, reply));
     } catch (error) {
@@ -77,10 +105,12 @@ class JsonApi {
     const json = request.method === "GET" ? jsonOfQuery(description, request.query as Query) : (request.body ?? {});
     const message = method.decode(this.#messages.request(description, json));
     const write = (response: unknown) => this.#messages.response(description, method.encode(response));
+    const { clock, reads } = this.#options;
+    const { metadata, signal } = context;
+    if (method.safe) await reads?.check(method.name, metadata.get("authorization"), askedOf(message), signal);
     if (method.streams) {
-      const events = eventStream(answers(method.open(message, context), write), this.#clock, (error) =>
-        told(outcome(error)),
-      );
+      const stream = method.open(message, context);
+      const events = eventStream(answers(stream, write), clock, (error) => told(outcome(error)));
       const headers = { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" };
       return { status: 200, headers, body: Readable.from(events) };
     }

@@ -1,9 +1,8 @@
-import { CodedError } from "@evenkeel/runtime";
 import type { CallContext, TsProtoServiceDefinition } from "nice-grpc";
-import { accessText, type Authorizer } from "../auth/authorizer.ts";
-import { CannotAuthorize, Forbidden, Unauthenticated } from "../errors.ts";
+import type { Authorizer } from "../auth/authorizer.ts";
+import { authorizeBearer } from "../auth/bearer.ts";
 import type { CallName, Calls } from "./calls.ts";
-import type { Attachment, Permission, Served } from "./served.ts";
+import type { Attachment, Served } from "./served.ts";
 
 type Handler = (request: unknown, context: CallContext) => Promise<unknown> | AsyncIterable<unknown>;
 
@@ -57,7 +56,8 @@ function bindMethod(
   const name: CallName = { service: definition.fullName, method: method.name, statuses };
   const admit = async (request: unknown, context: CallContext) => {
     if (permission === "anyone") return;
-    await authorize(authorizer, method.name, permission(request), context);
+    const { metadata, signal } = context;
+    await authorizeBearer(authorizer, method.name, permission(request), metadata.get("authorization"), signal);
   };
   return {
     name: method.name,
@@ -77,21 +77,4 @@ function bindMethod(
         yield* handler(request, { ...context, signal }) as AsyncIterable<unknown>;
       }),
   };
-}
-
-async function authorize(
-  authorizer: Authorizer | undefined,
-  method: string,
-  { verb, object }: Permission,
-  { metadata, signal }: CallContext,
-): Promise<void> {
-  if (!authorizer) throw new CannotAuthorize({ method });
-  const [, token] = /^Bearer +([\w.~+/=-]{1,16384})$/i.exec(metadata.get("authorization") ?? "") ?? [];
-  if (token === undefined) throw new Unauthenticated({ method });
-  const { allowed, user } = await authorizer.authorize(token, verb, object, signal).catch((cause: unknown) => {
-    throw cause instanceof CodedError ? cause : new CannotAuthorize({ method }, { cause });
-  });
-  if (allowed) return;
-  if (user === undefined) throw new Unauthenticated({ method });
-  throw new Forbidden({ user, verb, object: accessText(object) });
 }

@@ -19,6 +19,7 @@ import {
 import { HealthDefinition, HealthServiceImpl, HealthState } from "nice-grpc-server-health";
 import { ServerReflection, ServerReflectionService } from "nice-grpc-server-reflection";
 import type { Authorizer } from "../auth/authorizer.ts";
+import { type ReadAccess, ReadCheck } from "../auth/read-access.ts";
 import { descriptors } from "../generated/descriptors.ts";
 import { jsonRoutes } from "../json/json-routes.ts";
 import { rpcServerMetrics } from "../metrics.ts";
@@ -98,9 +99,14 @@ export class RpcServer implements Server {
     this.#server.add(served.definition, Object.fromEntries(methods) as never);
   }
 
-  /** Serves the services added so far as JSON under `/api/v1/<Service>/<Method>`. */
-  serveJson(routes: HttpServer["routes"]): void {
-    jsonRoutes(routes, [...this.#services], this.#options.clock);
+  /**
+   * Serves the services added so far as JSON under `/api/v1/<Service>/<Method>`. `access` holds for all that these routes serve to
+   * readers, but metrics and the files of the dashboard.
+   */
+  serveJson(routes: HttpServer["routes"], access: ReadAccess): void {
+    const { clock, authorizer } = this.#options;
+    const reads = access.reads === "token" ? new ReadCheck(access, authorizer) : undefined;
+    jsonRoutes(routes, [...this.#services], { clock, reads });
   }
 
   get port(): number {

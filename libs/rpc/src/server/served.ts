@@ -1,16 +1,10 @@
 import type { ServiceImplementation, TsProtoServiceDefinition } from "nice-grpc";
-import type { AccessObject } from "../auth/authorizer.ts";
+import type { Permission } from "../auth/bearer.ts";
 import type { StatusTable } from "../status.ts";
 
 type Methods<D extends TsProtoServiceDefinition> = D["methods"];
 type RequestOf<M extends TsProtoServiceDefinition["methods"][string]> = ReturnType<M["requestType"]["decode"]>;
 type ResponseOf<M extends TsProtoServiceDefinition["methods"][string]> = ReturnType<M["responseType"]["decode"]>;
-
-/** What a caller must be allowed to do. */
-export interface Permission {
-  readonly verb: string;
-  readonly object: AccessObject;
-}
 
 /** Who may call a method: anyone, or whoever has the permission that the request asks for. */
 export type Access<Request = never> = "anyone" | ((request: Request) => Permission);

@@ -1,6 +1,7 @@
 import { MetricRegistry } from "@evenkeel/metrics";
 import { createLogger, type Logger, systemClock } from "@evenkeel/runtime";
 import type { TsProtoServiceDefinition } from "nice-grpc";
+import type { Permission } from "../auth/bearer.ts";
 import { connectPeer, type Peer, type PeerOptions } from "../client/peer.ts";
 import {
   ResolverDefinition,
@@ -11,7 +12,7 @@ import {
 } from "../generated/evenkeel/resolver/v1/resolver.ts";
 import { peerMetrics } from "../metrics.ts";
 import { RpcServer, type RpcServerOptions } from "../server/rpc-server.ts";
-import type { Permission, Served } from "../server/served.ts";
+import type { Served } from "../server/served.ts";
 
 /** A logger that remembers its lines. */
 export function rememberedLog(): { readonly log: Logger; readonly lines: Record<string, unknown>[] } {

@@ -1,3 +1,4 @@
+import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
 import { fastify, type FastifyInstance } from "fastify";
@@ -14,9 +15,13 @@ export interface HttpServerOptions {
   readonly port: number;
   /** The setting that chooses the port, for the error message. */
   readonly flag: string;
+  /** Serve over TLS alone, with the certificate that `secure` gets. Handshakes fail until then. */
+  readonly tls?: boolean | undefined;
   /** Gets the errors that callers are told nothing of. */
   readonly log?: Logger | undefined;
 }
+
+const TLS = { minVersion: "TLSv1.2", handshakeTimeout: 5000 } as const;
 
 /** A fastify server with bounded requests, coded errors and a bounded drain. */
 export class HttpServer implements Server {
@@ -31,6 +36,7 @@ export class HttpServer implements Server {
     this.name = options.name;
     this.#options = options;
     this.routes = fastify({
+      ...(options.tls && { https: TLS }),
       bodyLimit: 1024 * 1024,
       requestTimeout: 30_000,
       routerOptions: { maxParamLength: 512 },
@@ -66,6 +72,13 @@ export class HttpServer implements Server {
   /** The port that it listens on, once started. */
   get port(): number {
     return (this.routes.server.address() as AddressInfo | null)?.port ?? this.#options.port;
+  }
+
+  /** New connections get this certificate; those that are open keep theirs. Only for a server over TLS. */
+  secure(certificate: { readonly cert?: Buffer | undefined; readonly key?: Buffer | undefined }): void {
+    const { cert, key } = certificate;
+    const server = this.routes.server as unknown as HttpsServer;
+    server.setSecureContext({ minVersion: TLS.minVersion, ...(cert && { cert }), ...(key && { key }) });
   }
 
   async start(): Promise<void> {

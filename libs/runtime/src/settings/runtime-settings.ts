@@ -1,5 +1,13 @@
 import { setting } from "./table.ts";
 
+/** Of a service that has certificates; part of the settings of gRPC, which name the files. */
+export const adminTlsSettings = {
+  adminTls: setting.boolean({
+    default: "false",
+    help: "Serve the admin port over TLS, with the certificate of --tls-cert-file",
+  }),
+};
+
 /** What every service can be told. A service's own table begins with these: `{ ...runtimeSettings, … }`. */
 export const runtimeSettings = {
   dryRun: setting.boolean({ default: "false", help: "Decide and say so, but change nothing" }),
