@@ -45,15 +45,19 @@ interface ProjectFile {
 
 /**
  * A project's file less what it may add to the skeleton: tags beside its layer, further folders of sources or some left out, targets of its own, and to
- * a target that all projects have, inputs and a second check after the common one. What the common targets run is the workspace's.
+ * a target that all projects have, inputs and a second check after the common one. What the common targets run is the workspace's; only the
+ * bundle of a tool, which no image holds, is its own.
  */
 function bare(file: unknown, defaults: readonly string[]): unknown {
   if (typeof file !== "object" || file === null) return file;
   const { tags, targets, include, ...others } = file as ProjectFile;
-  const rest = Object.fromEntries(Object.entries(others).filter(([name]) => name !== "exclude"));
+  const rest: Record<string, unknown> = Object.fromEntries(
+    Object.entries(others).filter(([name]) => name !== "exclude"),
+  );
   const bareTargets = Object.entries(targets ?? {}).map(([name, { command }]) => {
     const isCommon = command === undefined || command.startsWith("tsc --noEmit -p {projectRoot} && ");
-    return [name, isCommon || !defaults.includes(name) ? {} : { command }];
+    const isOwnBundle = name === "bundle" && rest["projectType"] === "library";
+    return [name, isCommon || isOwnBundle || !defaults.includes(name) ? {} : { command }];
   });
   return {
     ...rest,
