@@ -35,7 +35,7 @@ export async function buildBinaries(options: BuildOptions): Promise<Toolset> {
   const needsStages = (): boolean => binaries.includes("kwok") && !existsSync(toolset.stages);
   if (missing().length === 0 && !needsStages()) return toolset;
 
-  const lockOptions = { onWait: () => progress("another process is building the binaries; waiting for it") };
+  const lockOptions = { onWait: () => progress("waiting for another process that builds the binaries") };
   await withLock(join(folders.cache, "build.lock"), build, lockOptions);
   return toolset;
 

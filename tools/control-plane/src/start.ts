@@ -23,7 +23,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const { folders = foldersFrom(process.env), name = "evenkeel", keep = false, progress = () => undefined } = options;
   const toolset = await toolsetFor(options);
   for (const { id, ended } of await sweepStaleRuns(folders)) {
-    progress(`swept ${id}, whose owner is gone: ended ${ended.length} processes`);
+    progress(`cleaned up ${id}, whose owner has exited: ${ended.length} processes ended`);
   }
 
   const start = (): Promise<Cluster> =>
@@ -37,7 +37,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       const { kubeconfig } = running.folder;
       throw new ControlPlaneError(
         "EK_CLUSTER_NAME_TAKEN",
-        `cluster ${name} runs already; its kubeconfig is ${kubeconfig}`,
+        `cluster ${name} is already running; its kubeconfig is ${kubeconfig}`,
       );
     }
     return start();

@@ -30,7 +30,7 @@ export function requireWhole(toolset: Toolset): void {
     } catch (error) {
       throw new ControlPlaneError(
         "EK_CLUSTER_BINARY_MISSING",
-        `${path} is missing or may not be used; \`control-plane build\` makes a whole set of binaries`,
+        `${path} is missing or not executable; build it with \`make control-plane\``,
         { cause: error },
       );
     }

@@ -23,7 +23,7 @@ test(
       ]);
 
       const again = await verb("start", `--name=${name}`);
-      expect(again.stderr).toContain(`cluster ${name} runs already`);
+      expect(again.stderr).toContain(`cluster ${name} is already running`);
       expect(again.stdout).toBe(started.stdout);
 
       const status = (await verb("status")).stdout;
