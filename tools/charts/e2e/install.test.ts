@@ -95,7 +95,7 @@ beforeAll(async () => {
     httpRoute("shop"),
     recordRebalance("before", "shop", world, { suspend: true }),
   );
-  runner = new PodRunner({ kube, namespace: NAMESPACE, containers: ["test", "release", "let-go"], environment });
+  runner = new PodRunner({ kube, namespace: NAMESPACE, containers: ["test", "release", "cleanup"], environment });
 }, START_TIMEOUT_MS);
 
 /** What is elsewhere for a hook's process on this machine than for one in a cluster. */
@@ -306,7 +306,8 @@ test(
     await service?.gone();
     upgrade = { from, to: new Date().toISOString() };
     expect((await service?.process.exit)?.code).toBe(0);
-    const roles = await list<Role>(cluster(), "clusterroles", "-l", `app.kubernetes.io/name=${SERVICE}`);
+    const label = `app.kubernetes.io/name=${SERVICE},app.kubernetes.io/component!=user-roles`;
+    const roles = await list<Role>(cluster(), "clusterroles", "-l", label);
     expect([...rightsOf(roles.flatMap(({ rules }) => rules))].sort()).toEqual([
       "create subjectaccessreviews.authorization.k8s.io",
       "create tokenreviews.authentication.k8s.io",
@@ -335,7 +336,7 @@ test(
     expect((await rebalance("again")).metadata.finalizers).toEqual(["evenkeel.io/revert-weight"]);
     await release.helm("uninstall", ...IN_PLACE, "--timeout", "90s");
     expect((await service?.process.exit)?.code).toBe(0);
-    expect(runner.said.at(-1)).toBe("rebalances shop/again is let go: evenkeel.io/revert-weight is off\n");
+    expect(runner.said.at(-1)).toBe("removed evenkeel.io/revert-weight from rebalances shop/again\n");
 
     const left = [
       "all,serviceaccounts,secrets,configmaps,roles,rolebindings,networkpolicies,poddisruptionbudgets,leases",

@@ -66,7 +66,7 @@ beforeAll(async () => {
   await kubectl(cluster(), ["create", "namespace", NAMESPACE]);
   const restricted = "pod-security.kubernetes.io/enforce=restricted";
   await kubectl(cluster(), ["label", "namespace", NAMESPACE, restricted]);
-  runner = new PodRunner({ kube, namespace: NAMESPACE, containers: ["release", "let-go"], environment });
+  runner = new PodRunner({ kube, namespace: NAMESPACE, containers: ["release", "cleanup"], environment });
 }, START_TIMEOUT_MS);
 
 /** What is elsewhere for a hook's process on this machine than for one in a cluster. */
