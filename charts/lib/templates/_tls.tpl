@@ -1,13 +1,13 @@
 {{/*
 The certificate for gRPC, and for the admin port with `tls.admin`: from cert-manager, or created here once and kept over upgrades as long as the
-Secret exists. `helm template` sees no cluster, so it renders a new one each time.
+Secret exists. It names localhost too, for `kubectl port-forward`. `helm template` sees no cluster, so it renders a new one each time.
 */}}
 {{- define "evenkeel-lib.certificate" -}}
 {{- if and .Values.tls.enabled (not .Values.tls.existingSecret) -}}
 {{- $name := include "evenkeel-lib.name" . -}}
 {{- $secret := include "evenkeel-lib.tlsSecret" . -}}
 {{- $place := printf "%s.%s" $name .Release.Namespace -}}
-{{- $names := list $name $place (printf "%s.svc" $place) (printf "%s.svc.cluster.local" $place) -}}
+{{- $names := list $name $place (printf "%s.svc" $place) (printf "%s.svc.cluster.local" $place) "localhost" -}}
 {{- if .Values.tls.certManager.issuer -}}
 apiVersion: cert-manager.io/v1
 kind: Certificate

@@ -12,6 +12,10 @@ export const reachSettings = {
   address: addresses({
     help: "Addresses of admin ports, such as http://127.0.0.1:8080, to use instead of a cluster",
   }),
+  tokenFile: setting.text({
+    optional: true,
+    help: "File with a bearer token for --address, for services with --read-access=token",
+  }),
   service: setting.list({ optional: true, help: "Use these services only" }),
   serviceNamespace: setting.text({
     optional: true,

@@ -28,7 +28,7 @@ const basicUser = [
   },
 ];
 
-/** What `services/proxy` leads to: `namespace/service:port` → address. */
+/** What `services/proxy` leads to: `namespace/service:port`, with `https:` before it if the port speaks TLS → address. */
 export type Backends = Map<string, string>;
 
 /** The embedded API server, with the part that it leaves out: it forwards what is sent to services/proxy. */
@@ -49,10 +49,12 @@ export class ApiServerWithProxy implements AsyncDisposable {
     const api = await startApiServer({
       users: [admin, guest],
       faults: (incoming, response) => {
-        const [, namespace, service, port, path] =
-          /^\/api\/v1\/namespaces\/([^/]+)\/services\/http:([^:/]+):([^/]+)\/proxy(\/.*)$/.exec(incoming.url ?? "") ??
-          [];
-        const backend = backends.get(`${namespace ?? ""}/${service ?? ""}:${port ?? ""}`);
+        const [, namespace, scheme, service, port, path] =
+          /^\/api\/v1\/namespaces\/([^/]+)\/services\/(https?):([^:/]+):([^/]+)\/proxy(\/.*)$/.exec(
+            incoming.url ?? "",
+          ) ?? [];
+        const name = `${namespace ?? ""}/${service ?? ""}:${port ?? ""}`;
+        const backend = backends.get(scheme === "https" ? `https:${name}` : name);
         if (backend === undefined || path === undefined) return "pass";
         forwarded.push(`${incoming.headers.authorization ?? "nobody"} ${incoming.method ?? ""} ${path}`);
         forward(incoming, response, `${backend}${path}`);

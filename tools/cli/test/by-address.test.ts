@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -88,6 +90,33 @@ describe("status", () => {
     const { code, stdout } = await asked("status", "-n", "elsewhere");
     expect(code).toBe(0);
     expect(stdout).toContain("No objects.");
+  });
+});
+
+describe("a token", () => {
+  test("is sent to the address, from a file", async () => {
+    const seen: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(401).end();
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const file = join(folder, "token");
+    await writeFile(file, "secret\n");
+    const { stdout } = await evenkeel(["status", `--address=http://127.0.0.1:${port}`, `--token-file=${file}`]);
+    server.close();
+    expect(stdout).toContain("EK_CLI_REFUSED");
+    expect(seen).toEqual(["Bearer secret"]);
+  });
+
+  test.each([
+    ["in plaintext over a network", "http://192.0.2.1:8080", "token"],
+    ["from a file that is not there", "https://192.0.2.1:8080", "absent"],
+  ])("is not sent %s", async (_how, place, file) => {
+    const args = ["status", `--address=${place}`, `--token-file=${join(folder, file)}`];
+    const { code, stderr } = await evenkeel(args);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("EK_CLI_WRONG_USAGE") });
   });
 });
 

@@ -76,6 +76,15 @@ describe("through the API server", () => {
     });
   });
 
+  test("a service whose Service says HTTPS is asked over HTTPS", async () => {
+    await using server = await startServer(new Map([["https:anywhere/ballast:8080", address]]));
+    const metadata = { name: "ballast", namespace: "anywhere", labels: { "app.kubernetes.io/part-of": "evenkeel" } };
+    const spec = { ports: [{ port: 8080, appProtocol: "https" }] };
+    server.api.load(JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: "anywhere" } }));
+    server.api.load(JSON.stringify({ apiVersion: "v1", kind: "Service", metadata, spec }));
+    expect(await asked(server, ["status", "--service=ballast"])).toMatchObject({ code: 0 });
+  });
+
   test("a refusal of the service is told in its own words", async () => {
     await using server = await startServer();
     const { code, stderr } = await asked(server, ["explain", "tank/aft"]);

@@ -1,5 +1,5 @@
 import { samplesOf } from "../exposition.ts";
-import { Unanswered } from "../errors.ts";
+import { Refused, Unanswered } from "../errors.ts";
 import type { MissedService, ReachedService, Services } from "../reach/reach.ts";
 import { spanText } from "../show/words.ts";
 import { type Finding, unanswered } from "./finding.ts";
@@ -14,11 +14,18 @@ export async function checkServices({ reached, missed }: Services): Promise<read
 function absence({ name, error, installed, servicePlace }: MissedService): Finding {
   if (!installed) return unanswered("services", "warn", `${name} is not installed`, error);
   const what = `${name} does not answer`;
-  if (servicePlace === undefined || !(error instanceof Unanswered)) return unanswered("services", "fail", what, error);
-  const { namespace, service } = servicePlace;
+  if (servicePlace === undefined) return unanswered("services", "fail", what, error);
+  const { namespace, service, scheme = "http" } = servicePlace;
+  const forward = `kubectl port-forward -n ${namespace} service/${service} 8080, then --address=${scheme}://localhost:8080`;
+  if (error instanceof Refused && error.status === 401) {
+    // The API server does not pass the user's token on.
+    const fix = `It needs a token to read, which does not pass through the API server. Connect with ${forward} --token-file=<file>.`;
+    return unanswered("services", "fail", what, error, fix);
+  }
+  if (!(error instanceof Unanswered)) return unanswered("services", "fail", what, error);
   const fix =
-    `Check its pods: kubectl get pods -n ${namespace} -l app.kubernetes.io/name=${service}. If they are ready, the NetworkPolicy may block the API server ` +
-    `(${ADMIN_PORT_VALUES}); or connect with kubectl port-forward -n ${namespace} service/${service} 8080 and --address=http://127.0.0.1:8080.`;
+    `Check its pods: kubectl get pods -n ${namespace} -l app.kubernetes.io/name=${service}. If they are ready, ` +
+    `the NetworkPolicy may block the API server (${ADMIN_PORT_VALUES}). Or connect with ${forward}.`;
   return unanswered("services", "fail", what, error, fix);
 }
 

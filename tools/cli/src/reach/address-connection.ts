@@ -14,9 +14,11 @@ export class AddressConnection implements Connection {
   readonly place: string;
   readonly #base: URL;
   readonly #agent: HttpAgent | HttpsAgent;
+  readonly #token: string | undefined;
 
-  constructor(address: URL, env: Environment) {
+  constructor(address: URL, env: Environment, token?: string) {
     this.#base = address;
+    this.#token = token;
     this.place = `${address.protocol}//${address.host}${address.pathname.replace(/\/$/, "")}`;
     const options = { keepAlive: true, ...(isLoopback(address.hostname) ? {} : { proxyEnv: { ...env } }) };
     this.#agent = address.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
@@ -38,6 +40,7 @@ export class AddressConnection implements Connection {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const headers = {
       accept,
+      ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
       ...(text === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
     };
     const url = new URL(this.#base.pathname.replace(/\/$/, "") + targetOf(request), this.#base);
@@ -67,6 +70,6 @@ export class AddressConnection implements Connection {
   }
 }
 
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\./.test(hostname);
 }

@@ -9,11 +9,13 @@ export interface ServicePlace {
   readonly namespace: string;
   readonly service: string;
   readonly port: string;
+  /** What the port speaks; HTTP unless the Service says HTTPS. */
+  readonly scheme?: "http" | "https";
 }
 
 /** The name of a Service's port for services/proxy. RBAC rules can grant it by this name. */
-export function proxiedName({ service, port }: ServicePlace): string {
-  return `http:${service}:${port}`;
+export function proxiedName({ scheme = "http", service, port }: ServicePlace): string {
+  return `${scheme}:${service}:${port}`;
 }
 
 export interface ProxiedOptions {

@@ -1,10 +1,11 @@
+import { readFile } from "node:fs/promises";
 import { connectKube, type KubeClient, kubeErrors, services } from "@evenkeel/kube";
-import { CodedError, type SettingsOf } from "@evenkeel/runtime";
+import { CodedError, explain, type SettingsOf } from "@evenkeel/runtime";
 import { BadAnswer, NotInstalled, WrongUsage } from "../errors.ts";
 import type { Registration } from "../services/registration.ts";
 import type { reachSettings } from "../settings.ts";
 import type { Session } from "../verb.ts";
-import { AddressConnection } from "./address-connection.ts";
+import { AddressConnection, isLoopback } from "./address-connection.ts";
 import type { Connection } from "./connection.ts";
 import { ProxiedConnection, type ServicePlace } from "./proxied-connection.ts";
 import { type ProcessStatus, ServiceClient } from "./service-client.ts";
@@ -83,16 +84,21 @@ export class Reach implements AsyncDisposable {
     const client = (connection: Connection) => new ServiceClient({ connection, clock, deadline, signal });
     const kube = this.#kube;
     if (kube === undefined) {
-      return address.map((url) => ({ client: client(new AddressConnection(url, env)), registration: undefined }));
+      const token = await tokenOf(this.#settings);
+      return address.map((url) => ({
+        client: client(new AddressConnection(url, env, token)),
+        registration: undefined,
+      }));
     }
     const wanted = chosen(registrations, named);
     await kube.namespace();
     const found = await this.#installed(kube);
     return wanted.flatMap((registration) => {
-      const namespaces = found?.get(registration.name) ?? [registration.place.namespace];
-      const unlisted = found?.has(registration.name) === false;
-      return namespaces.map((namespace) => {
-        const servicePlace = { ...registration.place, namespace };
+      const { place, name } = registration;
+      const listed = found?.get(name) ?? [];
+      const { serviceNamespace: namespace = place.namespace } = this.#settings;
+      const unlisted = found !== undefined && listed.length === 0;
+      return (listed.length > 0 ? listed : [{ ...place, namespace }]).map((servicePlace) => {
         const connection = new ProxiedConnection({ kube, place: servicePlace, deadline });
         return { client: client(connection), registration, servicePlace, unlisted };
       });
@@ -100,22 +106,23 @@ export class Reach implements AsyncDisposable {
   }
 
   /**
-   * The namespaces of the Services that the charts created, by name: a release may be in any. Undefined if the user may not list
-   * Services or the API server does not answer: services are then expected in the default namespace of their charts.
+   * The Services that the charts created, by the names of the services: a release may be in any namespace. Undefined if the user may
+   * not list Services or the API server does not answer: services are then expected where their charts install them by default.
    */
-  async #installed(kube: KubeClient): Promise<ReadonlyMap<string, readonly string[]> | undefined> {
+  async #installed(kube: KubeClient): Promise<ReadonlyMap<string, readonly ServicePlace[]> | undefined> {
     const { serviceNamespace, deadline } = this.#settings;
     const { registrations, signal } = this.#session;
-    if (serviceNamespace !== undefined) {
-      return new Map(registrations.map(({ name }) => [name, [serviceNamespace]]));
-    }
-    const found = new Map<string, readonly string[]>();
+    const within = serviceNamespace === undefined ? {} : { namespace: serviceNamespace };
+    const found = new Map<string, readonly ServicePlace[]>();
     try {
-      const { items } = await kube.resource(services).list({ labelSelector: PART_OF, signal, deadline });
-      for (const { metadata } of items) {
-        const { name = "", namespace = "" } = metadata;
-        const { name: known } = registrations.find(({ place }) => place.service === name) ?? {};
-        if (known !== undefined) found.set(known, [...(found.get(known) ?? []), namespace]);
+      const { items } = await kube.resource(services).list({ ...within, labelSelector: PART_OF, signal, deadline });
+      for (const { metadata, spec } of items) {
+        const known = registrations.find(({ place }) => place.service === metadata.name);
+        if (known === undefined) continue;
+        const port = spec?.ports?.find((one) => String(one.port) === known.place.port);
+        const scheme = port?.appProtocol === "https" ? "https" : "http";
+        const place = { ...known.place, namespace: metadata.namespace ?? "", scheme } as const;
+        found.set(known.name, [...(found.get(known.name) ?? []), place]);
       }
       return found;
     } catch (error) {
@@ -149,6 +156,18 @@ export class Reach implements AsyncDisposable {
         ...found,
       };
     }
+  }
+}
+
+/** The token for addresses. It is never sent in plaintext over a network. */
+async function tokenOf({ tokenFile, address = [] }: ReachSettings): Promise<string | undefined> {
+  if (tokenFile === undefined) return undefined;
+  const open = address.find(({ protocol, hostname }) => protocol === "http:" && !isLoopback(hostname));
+  if (open !== undefined) throw new WrongUsage({ fault: `--token-file needs https, not ${open.origin}` });
+  try {
+    return (await readFile(tokenFile, "utf8")).trim();
+  } catch (cause) {
+    throw new WrongUsage({ fault: `cannot read ${tokenFile}: ${explain(cause)}` });
   }
 }
 
