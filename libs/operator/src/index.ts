@@ -13,6 +13,7 @@ export {
   type ReflectOptions,
 } from "./frame.ts";
 export { type Answering, LeaderRelay, type LeaderRelayOptions } from "./leader-relay.ts";
+export { resourceTypeOf } from "./resource-type.ts";
 export type { ActContext, ObjectContext, Reconciler } from "./reconciler.ts";
 export {
   operatorContradictions,
