@@ -8,6 +8,7 @@ export { type Decision, isChange } from "./decisions/decision.ts";
 export { DecisionTable } from "./decisions/decision-table.tsx";
 export { useLoaded, useNow, useStream } from "./live/hooks.ts";
 export { useHistory } from "./live/use-history.ts";
+export { CommonObjectsPage } from "./objects/common-objects-page.tsx";
 export { LastDecisions, useDecisionsOf } from "./objects/object-decisions.tsx";
 export { ObjectHead } from "./objects/object-head.tsx";
 export { keyOf, type ObjectName } from "./objects/object-name.ts";
