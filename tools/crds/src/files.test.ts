@@ -1,6 +1,7 @@
 import { appendFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { kinds } from "@evenkeel/api";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { driftedFiles, generatedFiles, writeFiles } from "./files.ts";
 
@@ -12,10 +13,7 @@ test("the charts have the CRDs that the schemas give", () => {
 
 test("every kind has one CRD, in the folder of the service that reconciles it", () => {
   const services = [...generatedFiles().keys()].map((path) => path.split("/")[0]);
-  expect(services.sort()).toEqual([
-    ...["collector-scheduler", "endpoint-proxy", "eviction-planner", "eviction-planner", "eviction-planner"],
-    ...["scale-resolver", "weight-rebalancer"],
-  ]);
+  expect(services.sort()).toEqual(kinds.map(({ service }) => service).sort());
 });
 
 describe("in an empty folder", () => {

@@ -16,6 +16,13 @@ const usage = `Usage: node tools/workspace/src/main.ts <verb>
                             makes a project with the common skeleton
 `;
 
+/** What is made from the files of a service. */
+const generators = [
+  ["tools/crds/src/main.ts"],
+  ["tools/charts/src/main.ts", "generate"],
+  ["tools/workspace/src/main.ts", "generate"],
+];
+
 async function run([verb, ...words]: readonly string[]): Promise<number> {
   switch (verb) {
     case "test": {
@@ -40,7 +47,7 @@ async function run([verb, ...words]: readonly string[]): Promise<number> {
       for (const file of files) console.log(file);
       const options = { cwd: workspaceRoot, stdio: "inherit" } as const;
       spawnSync("prettier", ["--write", "--log-level=warn", "--ignore-unknown", ...files], options);
-      if (kind === "app") spawnSync(process.execPath, ["tools/charts/src/main.ts", "generate"], options);
+      for (const generator of kind === "app" ? generators : []) spawnSync(process.execPath, generator, options);
       console.log("Run `npm install` once, so that others can import it.");
       return 0;
     }

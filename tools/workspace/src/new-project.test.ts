@@ -23,6 +23,8 @@ function rootWithServices(): string {
 }
 
 const named = [
+  "libs/api/src/kinds.ts",
+  "libs/api/src/index.ts",
   "tools/cli/src/services/index.ts",
   "tools/cli/package.json",
   "charts/evenkeel/Chart.yaml",
@@ -40,13 +42,15 @@ describe("a new app", () => {
       readProjects(place).find(({ folder }) => folder.startsWith("apps/")),
     );
     expect(windVane).toEqual({ ...weightRebalancer, name: "wind-vane", folder: "apps/wind-vane" });
-    const inSrc = ["main", "compose", "definition", "settings", "metrics", "observe/observer", "act/carry-out"];
+    const inSrc = ["main", "compose", "reconciler", "settings", "metrics", "observe/observer", "act/carry-out"];
     expect(files).toEqual(expect.arrayContaining(inSrc.map((file) => `apps/wind-vane/src/${file}.ts`)));
   });
 
   test("has its own name in each way of writing, and the template's nowhere", () => {
     expect(text("apps/wind-vane/src/main.ts")).toContain("composeWindVane(service");
-    expect(text("apps/wind-vane/src/metrics.ts")).toContain('"wind_vane_load"');
+    expect(text("apps/wind-vane/src/metrics.ts")).toContain('"wind_vane_level"');
+    expect(text("libs/api/src/wind-vane.ts")).toContain('plural: "windvanes"');
+    expect(text("libs/api/src/kinds.ts")).toContain("WIND_VANE");
     expect(files.filter((file) => /tide.?keeper/i.test(file + text(file)))).toEqual([]);
   });
 
@@ -54,7 +58,7 @@ describe("a new app", () => {
     expect(text("tools/cli/src/services/index.ts")).toMatch(/Rebalancer\w*, .*windVaneRegistration\]/);
     for (const file of named) {
       expect(text(file)).toContain("wind-vane");
-      expect(text(file)).toContain("weight-rebalancer");
+      expect(text(file)).toMatch(/weight-rebalancer|REBALANCE/);
     }
   });
 

@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { camel } from "./service-template.ts";
+import { camel, constant, pascal } from "./service-template.ts";
 import { json } from "./skeleton.ts";
 
 /** The files that name every service, with one more in them: path from the workspace's root → text. */
 export function registrations(name: string, root: string): ReadonlyMap<string, string> {
   const edits: Readonly<Record<string, (text: string, name: string) => string>> = {
+    "libs/api/src/kinds.ts": inKinds,
+    "libs/api/src/index.ts": inApi,
     "tools/cli/src/services/index.ts": inCommandLine,
     "tools/cli/package.json": inDependencies,
     "charts/evenkeel/Chart.yaml": inUmbrella,
@@ -22,11 +24,25 @@ export function registrations(name: string, root: string): ReadonlyMap<string, s
   );
 }
 
+function inKinds(text: string, name: string): string {
+  return inList(text, `KIND as ${constant(name)}`, constant(name), name);
+}
+
+function inApi(text: string, name: string): string {
+  const type = pascal(name);
+  return `${text}export { KIND as ${constant(name)}, parse${type}, type ${type}, type ${type}Status } from "./${name}.ts";\n`;
+}
+
 function inCommandLine(text: string, name: string): string {
   const registration = `${camel(name)}Registration`;
+  return inList(text, registration, registration, name);
+}
+
+/** Imports from the new file after the last import, and adds the item to the end of the list. */
+function inList(text: string, imported: string, item: string, name: string): string {
   return text
-    .replace(/(^import [^]*?;\n)(?!import )/m, `$1import { ${registration} } from "./${name}.ts";\n`)
-    .replace(/(= \[[^\]]*?),?(\s*\];)/, `$1, ${registration}$2`);
+    .replace(/(^import [^]*?;\n)(?!import )/m, `$1import { ${imported} } from "./${name}.ts";\n`)
+    .replace(/(= \[[^\]]*?),?(\s*\];)/, `$1, ${item}$2`);
 }
 
 function inDependencies(text: string, name: string): string {

@@ -22,7 +22,10 @@ export function serviceFiles(name: string): ReadonlyMap<string, string> {
 
 /** Puts one name for the other in each way of writing that the sources have. */
 function renamed(text: string, name: string): string {
-  return [kebab, snake, camel, pascal].reduce((result, form) => result.replaceAll(form(MODEL), form(name)), text);
+  return [kebab, snake, camel, pascal, flat, constant].reduce(
+    (result, form) => result.replaceAll(form(MODEL), form(name)),
+    text,
+  );
 }
 
 const kebab = (name: string): string => name;
@@ -34,6 +37,16 @@ export function camel(name: string): string {
 }
 
 /** As a type is called: TideKeeper. */
-function pascal(name: string): string {
+export function pascal(name: string): string {
   return camel(`-${name}`);
+}
+
+/** As the API server's paths name a kind: tidekeeper. */
+function flat(name: string): string {
+  return name.replaceAll("-", "");
+}
+
+/** As a constant is called: TIDE_KEEPER. */
+export function constant(name: string): string {
+  return snake(name).toUpperCase();
 }

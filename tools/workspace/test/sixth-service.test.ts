@@ -1,4 +1,4 @@
-import { globSync, rmSync } from "node:fs";
+import { globSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { WorkspaceCopy } from "./workspace-copy.ts";
@@ -18,13 +18,41 @@ afterAll(() => copy[Symbol.dispose]());
 const nx = (targets: readonly string[], ...projects: string[]) =>
   copy.run("nx", "run-many", "--projects", ...projects, "--target", ...targets, "--output-style", "static");
 
+/** Runs those cases of one file whose names have these words. */
+const unitTests = (project: string, file: string, words: string) => {
+  const jest = ["--experimental-vm-modules", "--no-warnings", "node_modules/jest/bin/jest.js"];
+  const options = ["--config", "jest.config.mjs", "--rootDir", project, "--testNamePattern", words, file];
+  return copy.run("env", "SUITE=src", "node", ...jest, ...options);
+};
+
 test(
   "a service fresh from the generator passes its checks and tests, and runs from its bundle",
   async () => {
-    const said = await nx(["typecheck", "test", "integration"], NAME);
+    const said = await nx(["typecheck", "lint", "test", "integration"], NAME);
     expect(said).toContain(`nx run ${NAME}:bundle`);
-    expect(said).toContain("holds while the load is unknown");
-    expect(said).toContain("leads, decides and says why, and stops when it is told to");
+    expect(said).toContain("holds while the level is unknown");
+    expect(said).toContain("keeps the level that is asked for, says why, and stops when it is told to");
+  },
+  LIMIT,
+);
+
+test("a person reads less than 400 lines to know all of it", () => {
+  const own = globSync([`apps/${NAME}/{src,dashboard,test}/**/*.{ts,tsx}`, `libs/api/src/${NAME}.ts`], {
+    cwd: copy.root,
+  });
+  const lines = own.map((file) => readFileSync(join(copy.root, file), "utf8").split("\n").length - 1);
+  const sum = lines.reduce((one, other) => one + other, 0);
+  console.log(`a new service has ${sum} lines in ${own.length} files`);
+  expect(sum).toBeLessThan(400);
+});
+
+test(
+  "its kind has a definition that agrees with its schema, and manifests that are taken",
+  async () => {
+    expect(await unitTests("libs/api", "manifests", "WindVane minimal")).toMatch(/[1-9]\d* passed/);
+    expect(await unitTests("tools/crds", "agreement", "WindVane")).toMatch(/[1-9]\d* passed/);
+    await copy.run("node", "tools/crds/src/main.ts", "--check");
+    await copy.run("node", "tools/workspace/src/main.ts", "drift");
   },
   LIMIT,
 );
@@ -37,11 +65,12 @@ test(
       `tools/cli/src/services/${NAME}.ts`,
       `tools/demo/stories/${NAME}.ts`,
     ];
-    const others = ["charts", "infra", "tools/cli/package.json", "tools/cli/src/services/index.ts"];
+    const kind = [`libs/api/src/${NAME}.ts`, "libs/api/src/kinds.ts", "libs/api/src/index.ts"];
+    const others = ["charts", "docs/reference", "infra", "libs/api/test", "tools/cli/package.json", "tools/cli/src"];
     await Promise.all([
       nx(["typecheck"], "cli", "demo"),
-      copy.run("eslint", "--max-warnings=0", app, registration, story),
-      copy.run("prettier", "--check", app, registration, story, ...others),
+      copy.run("eslint", "--max-warnings=0", registration, story, ...kind),
+      copy.run("prettier", "--check", app, story, ...kind, ...others),
       copy.run("node", "tools/charts/src/main.ts", "generate", "--check"),
     ]);
   },
@@ -55,9 +84,9 @@ test(
     for (const story of globSync("tools/demo/stories/*.ts", { cwd: copy.root })) {
       if (!story.endsWith(`${NAME}.ts`)) rmSync(join(copy.root, story));
     }
-    expect(await copy.run("node", "tools/demo/src/main.ts", "--once")).toContain(
-      `ok      ${NAME} decides and says why`,
-    );
+    const said = await copy.run("node", "tools/demo/src/main.ts", "--once");
+    expect(said).toContain(`ok      ${NAME} sets the level that is asked for`);
+    expect(said).toContain("ok      a level that somebody changed is set back");
   },
   LIMIT,
 );
@@ -69,6 +98,7 @@ programCase("helm")(
     await copy.run("node", "tools/charts/src/main.ts", "build", helm);
     const template = (...flags: string[]) => copy.run(helm, "template", "evenkeel", "charts/evenkeel", ...flags);
     expect(await template()).toMatch(new RegExp(`kind: Deployment\nmetadata:\n *name: ${NAME}\n`));
+    expect(await template()).toContain("name: windvanes.evenkeel.io\n");
     expect(await template("--set", `${NAME}.enabled=false`)).not.toContain(NAME);
     await copy.run(helm, "lint", `charts/${NAME}`);
   },
