@@ -1,4 +1,5 @@
 import { Conflict, Invalid, NotFound } from "../errors.ts";
+import { getIfThere } from "./get-if-there.ts";
 import type { KubeObject, ObjectName } from "./object.ts";
 import type { CallOptions, JsonPatchOperation, Resource } from "./resource.ts";
 
@@ -95,18 +96,5 @@ async function patchFromPresent<T extends KubeObject>(
     const read = await getIfThere(resource, name, options);
     if (!read || read.metadata.uid !== uid) return undefined;
     present = read;
-  }
-}
-
-async function getIfThere<T extends KubeObject>(
-  resource: Resource<T>,
-  name: ObjectName,
-  options: CallOptions,
-): Promise<T | undefined> {
-  try {
-    return await resource.get(name, options);
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
   }
 }

@@ -43,8 +43,25 @@ describe("a status writer", () => {
     expect(present()).toEqual({ phase: "Busy", route: { name: "a" } });
     expect(resource.calls.at(-1)?.options).toMatchObject({
       object: { namespace: "shop", name: "web" },
-      patch: { type: "merge", body: { metadata: { uid: "1" } } },
+      patch: { type: "merge", body: { metadata: { resourceVersion: object.metadata.resourceVersion } } },
     });
+  });
+
+  test("writes to the object although it was written since it was read", async () => {
+    const { resource, object, writer, present } = world();
+    resource.put({ ...object, metadata: { ...object.metadata, labels: { edited: "yes" } } });
+    await writer.write(object, { phase: "Busy" }, term());
+    await writer.write(object, { phase: "Done" }, term());
+    expect(present()).toMatchObject({ phase: "Done" });
+    expect(resource.objects.get("shop/web")?.metadata.labels).toEqual({ edited: "yes" });
+  });
+
+  test("writes nothing to an object that replaced the one that was read", async () => {
+    const { resource, object, writer, present } = world();
+    resource.take("shop/web");
+    resource.put({ metadata: { namespace: "shop", name: "web", uid: "another" } });
+    await writer.write(object, { phase: "Busy" }, term());
+    expect(present()).toBeUndefined();
   });
 
   test("takes null for optional fields only", () => {

@@ -1,5 +1,6 @@
 import type { Term } from "@evenkeel/runtime";
-import { NotFound } from "../errors.ts";
+import { Conflict, NotFound } from "../errors.ts";
+import { getIfThere } from "./get-if-there.ts";
 import type { KubeObject } from "./object.ts";
 import type { Resource } from "./resource.ts";
 
@@ -13,38 +14,46 @@ export interface StoredObject<S> extends KubeObject {
 export type Nulled<S> = { readonly [F in keyof S]: undefined extends S[F] ? S[F] | null : S[F] };
 
 export interface StatusWriterOptions {
-  /** Milliseconds that one write may take, retries included. */
+  /** Milliseconds that one request may take, retries included. Default 10 s. */
   readonly deadline?: number;
 }
 
+/** Attempts in total, each from the present version of the object. */
+const ATTEMPTS = 5;
+
 /** Writes the status of objects. */
 export class StatusWriter<T extends StoredObject<S>, S> {
-  readonly #resource: Pick<Resource<T>, "status">;
+  readonly #resource: Pick<Resource<T>, "get" | "status">;
   readonly #deadline: number;
 
-  constructor(resource: Pick<Resource<T>, "status">, { deadline = 10_000 }: StatusWriterOptions = {}) {
+  constructor(resource: Pick<Resource<T>, "get" | "status">, { deadline = 10_000 }: StatusWriterOptions = {}) {
     this.#resource = resource;
     this.#deadline = deadline;
   }
 
   /**
-   * Does nothing if `status` is the one that `object` has, or if the object is gone. It has a deadline of its own and
-   * is aborted only by the end of the term, so that a reconcile that ran into its deadline can still say so in the
-   * status.
+   * Does nothing if `status` is the one that `object` has, or if the object is gone or was replaced. It has a deadline of
+   * its own and is aborted only by the end of the term, so that a reconcile that ran into its deadline can still say so
+   * in the status.
    */
   async write({ metadata, status: before }: T, status: Nulled<S>, { signal }: Pick<Term, "signal">): Promise<void> {
     if (status === before) return;
     const { namespace, name = "", uid } = metadata;
-    // With the uid, an object that was created under the same name since answers with Conflict.
-    const body = { metadata: { uid }, status };
-    try {
-      await this.#resource.status.patch(
-        { namespace, name },
-        { type: "merge", body },
-        { signal, deadline: this.#deadline },
-      );
-    } catch (error) {
-      if (!(error instanceof NotFound)) throw error;
+    const options = { signal, deadline: this.#deadline };
+    let { resourceVersion } = metadata;
+    for (let attempt = 1; ; attempt++) {
+      // The version and not the uid, which the API server ignores in a patch of the status.
+      const body = { metadata: { resourceVersion }, status };
+      try {
+        await this.#resource.status.patch({ namespace, name }, { type: "merge", body }, options);
+        return;
+      } catch (error) {
+        if (error instanceof NotFound) return;
+        if (!(error instanceof Conflict) || attempt === ATTEMPTS) throw error;
+      }
+      const present = await getIfThere(this.#resource, { namespace, name }, options);
+      if (present?.metadata.uid !== uid) return;
+      resourceVersion = present?.metadata.resourceVersion;
     }
   }
 }

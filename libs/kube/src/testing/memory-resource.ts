@@ -146,7 +146,13 @@ export class MemoryResource<T extends KubeObject> implements Resource<T> {
     await this.#called("patch", { object, patch, ...options });
     options.signal?.throwIfAborted();
     const present = this.#present(nameKey(object));
-    if (patch.type !== "json") return this.#write("MODIFIED", applyMergePatch(present, patch.body) as T, {});
+    if (patch.type !== "json") {
+      const merged = applyMergePatch(present, patch.body) as T;
+      if (merged.metadata.resourceVersion !== present.metadata.resourceVersion) {
+        throw refusal(Conflict, 409, "it was modified");
+      }
+      return this.#write("MODIFIED", merged, {});
+    }
     const patched = applyJsonPatch(present, patch.operations);
     if (patched === undefined) throw refusal(Invalid, 422, "a test failed");
     return this.#write("MODIFIED", patched as T, {});
