@@ -101,7 +101,7 @@ describe("the NetworkPolicy", () => {
   const rules = async (...values: readonly string[]) => {
     const { spec } = one(await release.render("weight-rebalancer", ...values), "NetworkPolicy");
     const { ingress } = spec as { ingress: readonly Ingress[] };
-    return Object.fromEntries(ingress.map(({ ports: [port], from }) => [port?.port, from ?? "everyone"]));
+    return Object.fromEntries(ingress.map(({ ports: [port], from }) => [port?.port ?? "", from ?? "everyone"]));
   };
 
   test("opens the admin port to the release's namespace, and the other ports to everyone", async () => {

@@ -7,8 +7,8 @@ import { serviceCharts } from "./service-charts.ts";
 import { type ChartValues, valuesPage } from "./values-page.ts";
 
 /**
- * Path in the workspace → text, of everything that is made from other files: schemas of services, their copies of board and alerts
- * (Helm reads nothing outside of a chart), and the reference page.
+ * Path in the workspace → text of every generated file: schemas of services, their copies of board and alerts (Helm reads nothing
+ * outside of a chart), and the reference page.
  */
 export async function generatedFiles(root: string): Promise<ReadonlyMap<string, string>> {
   const text = (path: string) => readFileSync(join(root, path), "utf8");
@@ -43,14 +43,14 @@ export async function generatedFiles(root: string): Promise<ReadonlyMap<string, 
   }
 }
 
-/** Paths of generated files that are missing or differ from what they are made from. */
+/** Paths of generated files that are missing or differ from their sources. */
 export async function driftedFiles(root: string): Promise<readonly string[]> {
   return [...(await generatedFiles(root))]
     .filter(([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text)
     .map(([path]) => path);
 }
 
-/** Writes those that drifted, and gives their paths. */
+/** Writes the files that drifted, and gives their paths. */
 export async function writeFiles(root: string): Promise<readonly string[]> {
   const drifted = await driftedFiles(root);
   const files = await generatedFiles(root);

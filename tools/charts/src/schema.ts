@@ -9,7 +9,7 @@ export interface ValuesSchema {
   readonly items?: ValuesSchema;
 }
 
-/** The values of a service's chart: what every service has, the settings of this one, and what else it alone has. */
+/** The schema of a service's values: those of every service, its settings, and further values of its own. */
 export function serviceSchema(shared: ValuesSchema, settings: ValuesSchema, own: ValuesSchema = {}): ValuesSchema {
   return { ...shared, properties: { ...shared.properties, settings, ...own.properties } };
 }
