@@ -17,7 +17,7 @@ describeRedis("what each of two replicas shows of the requests of both", () => {
   let scene: PairScene;
 
   beforeAll(async () => {
-    scene = await PairScene.start();
+    scene = await PairScene.start(300);
   });
   afterAll(() => scene[Symbol.asyncDispose]());
 

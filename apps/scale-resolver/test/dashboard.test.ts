@@ -46,7 +46,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     return resolver;
   }
 
-  test("says that there is no ElastiService, and shows the first one as soon as it is there", async () => {
+  test.concurrent("says that there is no ElastiService, and shows the first one as soon as it is there", async () => {
     await using resolver = await new ScriptedResolver(main).run();
     await using opened = await open(resolver);
     await opened.page.getByText("There is no ElastiService").waitFor();
@@ -55,7 +55,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(opened.complaints).toEqual([]);
   });
 
-  test("lists every service with its state, and tells unknown from zero", async () => {
+  test.concurrent("lists every service with its state, and tells unknown from zero", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver, "?service=shop/fraud-check");
     const { page, stat } = opened;
@@ -74,7 +74,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(page.url()).toContain("#/?service=media%2Fvideo");
   });
 
-  test("draws the states as a time line that tells each reason to pointer and keyboard", async () => {
+  test.concurrent("draws the states as a time line that tells each reason to pointer and keyboard", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver);
     const { page, detail, card, complaints } = opened;
@@ -102,7 +102,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(complaints).toEqual([]);
   });
 
-  test("draws who waits over time, and the parts of each wake", async () => {
+  test.concurrent("draws who waits over time, and the parts of each wake", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver);
     const { detail, card, complaints } = opened;
@@ -134,7 +134,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(complaints).toEqual([]);
   });
 
-  test("says which replica of the resolver has how many, and who is not heard of", async () => {
+  test.concurrent("says which replica of the resolver has how many, and who is not heard of", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver);
     const { detail, stat, card, complaints } = opened;
@@ -162,7 +162,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(complaints).toEqual([]);
   });
 
-  test("says what keeps a service awake, and what only takes time", async () => {
+  test.concurrent("says what keeps a service awake, and what only takes time", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver, "?service=media/images");
     const { page, card } = opened;
@@ -185,7 +185,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     await card("What is next").getByText("Takes time").waitFor();
   });
 
-  test("shows the conditions and the last decisions of this one alone", async () => {
+  test.concurrent("shows the conditions and the last decisions of this one alone", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver);
     const { detail } = opened;
@@ -214,7 +214,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(await table.innerText()).toContain("Wake → Guard");
   });
 
-  test("follows a service as it wakes, and lets go of one that is removed", async () => {
+  test.concurrent("follows a service as it wakes, and lets go of one that is removed", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver);
     const { page, stat, detail, complaints } = opened;
@@ -243,7 +243,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(complaints).toEqual([]);
   });
 
-  test("wakes, pauses and resumes after a confirmation, for who may", async () => {
+  test.concurrent("wakes, pauses and resumes after a confirmation, for who may", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver, "?service=media/video");
     const { page, detail, complaints } = opened;
@@ -277,7 +277,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(complaints).toEqual([]);
   });
 
-  test("says that the history and the preview could not be had, and asks again when told to", async () => {
+  test.concurrent("says that the history and the preview could not be had, and asks again when told to", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver, "?service=shop/search");
     const { card, detail } = opened;
@@ -293,7 +293,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     await detail.getByText("No decision yet").waitFor();
   });
 
-  test("comes back by itself when the server was gone", async () => {
+  test.concurrent("comes back by itself when the server was gone", async () => {
     const resolver = await quietHour();
     const { port } = new URL(resolver.url);
     await using opened = await open(resolver);
@@ -313,7 +313,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     await page.getByText("There is no ElastiService").waitFor();
   });
 
-  test.each(["light", "dark"] as const)(
+  test.concurrent.each(["light", "dark"] as const)(
     "is read at 360 px in %s colours without scrolling sideways",
     async (colours) => {
       await using resolver = await quietHour();

@@ -49,9 +49,14 @@ describe("a cold burst", () => {
 
   test.concurrent("is answered by the pod, although it refuses connections for a while after it is ready", async () => {
     await using world = await World.start({ refuse: 700 });
-    world.serve();
+    const metrics = await world.serve().url("admin", "/metrics");
     await world.atZero("shop");
-    expect(await world.askAll("shop", 20, { method: "POST", body: "x" })).toEqual(times(20, 200));
+    // All of them come before a pod does.
+    const end = world.faults.add({ fault: { kind: "status", code: 503 }, verb: "patch", resource: "deployments" });
+    const statuses = world.askAll("shop", 20, { method: "POST", body: "x" });
+    await eventually(async () => expect(await metricOf(metrics, "evenkeel_resolver_pending")).toBe(20));
+    end();
+    expect(await statuses).toEqual(times(20, 200));
     expect(world.received).toHaveLength(20);
   });
 

@@ -4,9 +4,6 @@ import { metricOf } from "./admin-api.ts";
 import { Pair, type Replica } from "./pair.ts";
 import { type Answer, ask, World } from "./world.ts";
 
-/** From a pod's creation until it is ready: time enough for what goes wrong during a wake. */
-const START = 2500;
-
 /** Two replicas on one Redis, and services that are theirs. */
 export class PairScene implements AsyncDisposable {
   readonly world: World;
@@ -17,8 +14,9 @@ export class PairScene implements AsyncDisposable {
     this.pair = pair;
   }
 
-  static async start(): Promise<PairScene> {
-    const world = await World.start({ startDelay: START });
+  /** `startDelay` is from a pod's creation until it is ready, in milliseconds. */
+  static async start(startDelay: number): Promise<PairScene> {
+    const world = await World.start({ startDelay });
     return new PairScene(world, await Pair.start(world));
   }
 

@@ -11,13 +11,16 @@ const GONE = "Redis is gone";
 const FAULTS = ["the leader is killed", "the follower terminates", GONE];
 const OTHER_FAULTS = ["the follower is killed", "the leader terminates"];
 
+/** From a pod's creation until it is ready: time enough for a fault during a wake. In milliseconds. */
+const START = 2500;
+
 /** Seconds for which a service stays in Guard: time enough for a fault, on a busy machine too. */
 const GUARDED = 30;
 
 describeRedis("two replicas on one Redis", () => {
   let scene: PairScene;
   beforeAll(async () => {
-    scene = await PairScene.start();
+    scene = await PairScene.start(START);
   });
   afterAll(async () => {
     await scene[Symbol.asyncDispose]();

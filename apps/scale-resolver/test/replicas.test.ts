@@ -18,7 +18,7 @@ describeRedis("two replicas on one Redis", () => {
   let world: World;
   let pair: Pair;
   beforeAll(async () => {
-    scene = await PairScene.start();
+    scene = await PairScene.start(1500);
     ({ world, pair } = scene);
   });
   afterAll(async () => {
@@ -51,10 +51,13 @@ describeRedis("two replicas on one Redis", () => {
 
     test.concurrent("keep a service awake while the one that does not lead has requests of it", async () => {
       const leader = await pair.leader();
-      await scene.service("busy", true, { quietPeriod: 2 });
+      await scene.service("busy", true, { quietPeriod: 30 });
       await world.inState("busy", "Guard");
       const place = await pair.place(pair.other(leader), "busy");
-      const end = performance.now() + 4000;
+      expect((await ask(place)).status).toBe(200);
+      await world.edit("busy", { quietPeriod: 1 });
+      // Several times its quiet period.
+      const end = performance.now() + 3000;
       while (performance.now() < end) {
         expect((await ask(place)).status).toBe(200);
         expect(await world.replicas("busy")).toBe(1);
@@ -88,11 +91,12 @@ describeRedis("two replicas on one Redis", () => {
 
   test("take one that terminates out of the path first, answer what it holds, and keep a service awake of which it has a request in flight", async () => {
     await scene.repair();
-    await Promise.all([scene.asleep("held"), scene.service("in-flight", true, { quietPeriod: 2 })]);
+    await scene.asleep("held");
     const terminating = pair.other(await pair.leader());
     const end = holdWakes("held");
     const held = await scene.hold(terminating, "held", 100);
-    world.traffic.set("in-flight", 0);
+    // Time enough for a request before it sleeps.
+    await scene.service("in-flight", true, { quietPeriod: 30 });
     await world.inState("in-flight", "Guard");
     const asked = request({ ...(await pair.place(terminating, "in-flight")), method: "POST", agent: false });
     asked.write("early ");
@@ -101,13 +105,14 @@ describeRedis("two replicas on one Redis", () => {
     await eventually(async () =>
       expect(await metricOf(metrics, "evenkeel_resolver_in_flight", { service: "in-flight" })).toBe(1),
     );
+    await world.edit("in-flight", { quietPeriod: 1 });
     await pair.terminate(terminating);
     await eventually(async () => expect(await world.redirectedTo("held")).toEqual([pair.other(terminating).address]));
     end();
     world.traffic.set("held", 5);
     expect(await Promise.all(held)).toEqual(times(100, 200));
-    // Twice its quiet period.
-    const until = performance.now() + 4000;
+    // Several times its quiet period.
+    const until = performance.now() + 3000;
     while (performance.now() < until) expect(await world.replicas("in-flight")).toBe(1);
     asked.end("late");
     const [answer] = await answered;

@@ -9,7 +9,7 @@ import { World } from "./world.ts";
 
 jest.setTimeout(60_000);
 
-const templates = readFileSync(join(import.meta.dirname, "../../../charts/lib/templates/_let-go.tpl"), "utf8");
+const templates = readFileSync(join(import.meta.dirname, "../../../charts/lib/templates/_uninstall.tpl"), "utf8");
 
 /** The text of a template that has no parts of its own. */
 function template(name: string): string {
@@ -21,7 +21,7 @@ function template(name: string): string {
 const LABELS = { "app.kubernetes.io/name": "scale-resolver" };
 
 /** Runs the script of a Job of the chart as its pod would. The embedded API server has no TLS. */
-async function run(world: World, job: "release" | "let-go"): Promise<string> {
+async function run(world: World, job: "release" | "cleanup"): Promise<string> {
   const script = `${template("uninstallCalls")}\n${template(`${job}Script`)}`.replace("`https://", "`http://");
   const { hostname, port } = new URL(world.api.url);
   const token = join(world.folder, "token");
@@ -64,7 +64,7 @@ test.concurrent(
     service.signal("SIGTERM");
     await service.exit;
     await world.kube.resource(pods).delete({ namespace: "default", name: "resolver" });
-    await run(world, "let-go");
+    await run(world, "cleanup");
     expect((await world.get("shop")).metadata.annotations ?? {}).toEqual({});
     world.serve();
     await world.inState("shop", "Zero");
@@ -82,7 +82,7 @@ test.concurrent(
     service.signal("SIGKILL");
     await service.exit;
     expect(await run(world, "release")).toContain("default/shop");
-    expect(await run(world, "let-go")).toContain("default/shop");
+    expect(await run(world, "cleanup")).toContain("default/shop");
     const { finalizers = [], annotations = {} } = (await world.get("shop")).metadata;
     expect([finalizers, annotations]).toEqual([[], {}]);
     await world.delete("shop");

@@ -1,8 +1,11 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "@jest/globals";
+import { IN_SOAK } from "../soak.ts";
 import { type Answer, ask, digestOf } from "./ask.ts";
 import { GateWorld, HOST, KEY, until } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
+
+const BURST = IN_SOAK ? 2000 : 400;
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -32,20 +35,20 @@ async function expectAllOnce(answers: readonly Promise<Answer>[], pods: readonly
 }
 
 describe("a cold burst", () => {
-  test("of 2,000 GET and POST loses nothing, sends nothing twice and spoils no body, though the ready pod refuses connections for 300 ms", async () => {
+  test(`of ${BURST} GET and POST loses nothing, sends nothing twice and spoils no body, though the ready pod refuses connections for 300 ms`, async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.make();
     const port = await world.put();
-    const answers = await burst(world, port, 2000);
-    expect(world.gate.activity(KEY)).toMatchObject({ pending: 2000, inFlight: 0, requests: 2000 });
+    const answers = await burst(world, port, BURST);
+    expect(world.gate.activity(KEY)).toMatchObject({ pending: BURST, inFlight: 0, requests: BURST });
     world.gate.endpoints(KEY, [pod.endpoint()]);
     await pause(300);
-    expect(world.gate.activity(KEY).pending).toBe(2000);
+    expect(world.gate.activity(KEY).pending).toBe(BURST);
     await pod.listen();
     await expectAllOnce(answers, [pod]);
-    expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, inFlight: 0, requests: 2000 });
+    expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, inFlight: 0, requests: BURST });
     expect(world.firstAnswers).toHaveLength(1);
-    await until(() => world.accessLog().length === 2000);
+    await until(() => world.accessLog().length === BURST);
     expect(world.accessLog().every(({ outcome }) => outcome === "released")).toBe(true);
   }, 60_000);
 
@@ -54,7 +57,7 @@ describe("a cold burst", () => {
     await using good = await PodServer.start({ answerAfter: 20 });
     await using late = await PodServer.make({ answerAfter: 20 });
     const port = await world.put(KEY, { hold: { concurrencyPerPod: 10 } });
-    const answers = await burst(world, port, 500);
+    const answers = await burst(world, port, 200);
     world.gate.endpoints(KEY, [late.endpoint(), good.endpoint()]);
     await until(() => good.arrivals.length > 50);
     await late.listen();

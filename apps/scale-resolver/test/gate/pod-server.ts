@@ -52,7 +52,7 @@ export class PodServer implements AsyncDisposable {
 
   private constructor(port: number, { answerAfter = 0, answer }: PodOptions) {
     this.port = port;
-    this.server = createServer({ requestTimeout: 0 }, (request, response) => {
+    this.server = createServer({ requestTimeout: 0, keepAliveTimeout: 120_000 }, (request, response) => {
       this.begun += 1;
       this.most = Math.max(this.most, (this.running += 1));
       response.on("close", () => (this.running -= 1));
