@@ -1,45 +1,25 @@
-import { hostname } from "node:os";
-import { dashboard } from "@evenkeel/dashboard";
-import {
-  AccessReviewer,
-  connectKube,
-  controller,
-  controllerMetrics,
-  endpointSlices,
-  eventMetrics,
-  events,
-  EventRecorder,
-  eventSink,
-  leaseLeadership,
-  leaseMetrics,
-  leases,
-  reflectorMetrics,
-  services,
-  specChanges,
-  workqueueMetrics,
-} from "@evenkeel/kube";
-import { CachedAuthorizer, decisionsService, rpcServer, rpcTransport } from "@evenkeel/rpc";
-import { type Environment, type ObjectRef, proxyFor, type Service } from "@evenkeel/runtime";
-import { DecisionStream, openState } from "@evenkeel/state";
+import { endpointSlices, leases, PAUSED, services, specChanges, StatusWriter } from "@evenkeel/kube";
+import { operatorFrame } from "@evenkeel/operator";
+import { type Environment, proxyFor, type Service } from "@evenkeel/runtime";
 import { Autoscalers } from "./act/autoscalers.ts";
-import { Executor } from "./act/executor.ts";
 import { Selections } from "./act/children.ts";
-import { RestoreWorkload } from "./act/release/restore-workload.ts";
-import { OriginalLeftovers } from "./act/release/original-leftovers.ts";
-import { ReleaseService } from "./act/release/release-service.ts";
+import { Executor } from "./act/executor.ts";
 import { leftOutFamilies } from "./act/path-plan.ts";
 import { PathProbe } from "./act/path-probe.ts";
 import { PathSlices } from "./act/path-slices.ts";
 import { PortAllocator } from "./act/port-allocator.ts";
-import { parsePortRange } from "./act/port-range.ts";
+import { portRangeOf } from "./act/port-range.ts";
+import { OriginalLeftovers } from "./act/release/original-leftovers.ts";
+import { ReleaseService } from "./act/release/release-service.ts";
+import { RestoreWorkload } from "./act/release/restore-workload.ts";
 import { RouteSwitch } from "./act/routes/route-switch.ts";
 import { ScaledObjects } from "./act/scaled-objects.ts";
 import { Scales } from "./act/scales.ts";
-import { StatusWriter } from "./act/status-writer.ts";
 import { isBadNews } from "./act/status.ts";
 import { serviceKey } from "./binding.ts";
-import { scaleResolver } from "./definition.ts";
-import { elastiServices, PAUSED, referenceOf, RELEASE } from "./elasti-service-resource.ts";
+import type { scaleResolver } from "./definition.ts";
+import { elastiServices, RELEASE } from "./elasti-service-resource.ts";
+import { gateway } from "./gateway/gateway.ts";
 import { ClusterView } from "./observe/cluster-view.ts";
 import { Observer } from "./observe/observer.ts";
 import { OriginalOperator } from "./observe/original-operator.ts";
@@ -47,15 +27,13 @@ import { countReplicas } from "./observe/resolver-endpoints.ts";
 import { Nudges, resolverChanges, rivalChanges, serviceChanges } from "./observe/sources.ts";
 import { Memories } from "./observe/stages.ts";
 import { Triggers } from "./observe/triggers/triggers.ts";
+import { ElastiServiceReconciler } from "./reconciler.ts";
 import { Board } from "./serve/board.ts";
-import { gateway } from "./gateway/gateway.ts";
 import { drainService } from "./serve/drain-service.ts";
-import { DrainRelay } from "./serve/drain-service-relay.ts";
 import { externalScalerService, scaledSights } from "./serve/external-scaler.ts";
 import { Preparations } from "./serve/preparations.ts";
 import { resolverService } from "./serve/resolver-service.ts";
 import { wakeOnDemand } from "./serve/wake-on-demand.ts";
-import { Reconciler } from "./reconciler.ts";
 
 type ScaleResolver = Service<
   (typeof scaleResolver)["settings"],
@@ -63,46 +41,26 @@ type ScaleResolver = Service<
   (typeof scaleResolver)["decider"]
 >;
 
-/** The port of the resolver's own Service, behind which is `--port`. */
+/** The port of the resolver's own Service, which forwards to `--port`. */
 const RESOLVER_PORT = 8012;
 
-/** What scale-resolver consists of, in the order in which it starts. `main` is the address of the program that runs it. */
+/** The parts of scale-resolver, in the order in which they start. `main` is the URL of the program that runs it. */
 export function composeScaleResolver(service: ScaleResolver, env: Environment, main: string): void {
-  const { settings, clock, log, registry, metrics, decisions, admin } = service;
-  const { name } = scaleResolver;
-  const instance = settings.podName ?? hostname();
-  const random = Math.random;
-  const common = { clock, random, log };
-  const use = service.use.bind(service);
+  const { settings, clock, log, registry, metrics, decisions } = service;
+  const frame = operatorFrame(service, { env, main, instance: settings.podName });
+  const { kube, state, common, instance, use } = frame;
+  const { leaseNamespace: namespace, resolverService: ownName, triggerInterval: interval, dryRun } = settings;
+  const own = ownName === undefined ? undefined : { namespace, name: ownName };
 
-  // The world: the cluster, shared state, metric servers.
-  const kube = service.use(connectKube({ settings, env, userAgent: name, clock, log, metrics: registry }));
-  const stateOptions = { service: name, clock, log, registry, deadline: settings.stateDeadline };
-  const state = service.use(openState(settings.state, stateOptions));
-  const { leaseNamespace: namespace, resolverService: own } = settings;
-  const view = new ClusterView({
-    ...common,
-    kube,
-    metrics: registry.register(reflectorMetrics),
-    namespaces: settings.watchNamespaces,
-    own: own === undefined ? undefined : { namespace, name: own },
-    podIps: settings.podIp,
-    use,
-  });
-  const triggers = service.use(
-    new Triggers({
-      ...common,
-      interval: settings.triggerInterval,
-      address: settings.prometheusAddress,
-      proxyFor: (server) => proxyFor(server, env),
-    }),
-  );
+  // The world: the cluster, metric servers, workloads, and the original that must not act at the same time.
+  const view = new ClusterView({ reflect: frame.reflect.bind(frame), own, podIps: settings.podIp });
+  const prometheus = { address: settings.prometheusAddress, proxyFor: (server: URL) => proxyFor(server, env) };
+  const triggers = use(new Triggers({ ...common, ...prometheus, interval }));
   const operator = new OriginalOperator({ leases: kube.resource(leases), name: settings.originalLease, clock, log });
   const original = () => operator.running();
-  const scales = new Scales(kube);
-  const autoscalers = new Autoscalers(kube);
+  const workloads = { scales: new Scales(kube), autoscalers: new Autoscalers(kube) };
 
-  // The path of requests, on every replica.
+  // The gateway, on every replica.
   const nudges = new Nudges();
   const news = new Nudges();
   const changed = (key: string) => {
@@ -111,91 +69,50 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     if (owner !== undefined) nudges.nudge(owner);
   };
   const { gate, wakeTimer, activities, waker } = gateway({
-    ...{ ...common, settings, view, state, scales, autoscalers, instance, registry, metrics, changed, use },
+    ...{ ...common, ...workloads, settings, view, state, instance, registry, metrics, changed, use },
     woken: (key, wake) => board.woken(key, wake),
-    open: (door) => void service.open(door),
+    open: (server) => void service.open(server),
   });
 
-  // Who hears of decisions.
-  const recorder = service.use(
-    new EventRecorder({
-      ...common,
-      events: kube.resource(events),
-      controller: `evenkeel.io/${name}`,
-      instance,
-      metrics: registry.register(eventMetrics),
-    }),
-  );
-  const refer = (object: ObjectRef) => referenceOf(view.objects.get(`${object.namespace ?? ""}/${object.name}`));
-  decisions.addSink(eventSink({ recorder, refer, isWarning: isBadNews }));
-  const stream = service.use(new DecisionStream({ state, clock, log, registry, whileAway: decisions.ring }));
-  decisions.addSink(stream);
-  const board: Board = service.use(new Board({ store: view.objects, clock, activity: (key) => activities.seen(key) }));
-  const preparations = service.use(new Preparations({ clock, changed }));
-  const relay = service.use(new DrainRelay({ state, instance, clock, log }));
-
-  // The loop, on the leader alone.
-  if (settings.leaderElect) {
-    const lease = { namespace, name, identity: instance, timing: settings };
-    const urgent = kube.resource(leases, { lane: "urgent" });
-    service.electBy(leaseLeadership({ ...common, ...lease, leases: urgent, metrics: registry.register(leaseMetrics) }));
-  }
+  // The control loop, on the leader alone.
+  frame.announce({ isWarning: isBadNews });
+  const board: Board = use(new Board({ store: view.objects, clock, activity: (key) => activities.seen(key) }));
+  const preparations = use(new Preparations({ clock, changed }));
   const resource = kube.resource(elastiServices);
-  const path = new PathSlices({ slices: kube.resource(endpointSlices), seen: view.slices });
-  const leftovers = new OriginalLeftovers({
-    slices: kube.resource(endpointSlices),
-    services: kube.resource(services),
-    sliceStore: view.slices,
-    serviceStore: view.services,
+  const probe = new PathProbe(common);
+  const observer = new Observer({
+    ...{ view, original, clock, settle: settings.settle },
+    replicas: (of, target, signal) => workloads.scales.read(of, target, { signal }),
+    triggers: (binding, signal) => triggers.read(binding, signal),
+    activity: (key) => activities.read(key),
+    resolvers: () => countReplicas(view.resolvers()),
+    unreached: (of) => leftOutFamilies(of, view.resolvers()),
+    unbound: (key) => gate.unbound(key),
+    drainPrepared: (of, prepared) => preparations.isPrepared(of, prepared),
+    prove: (of, pods, signal) => (settings.pathProbe ? probe.prove(of, pods, signal) : Promise.resolve(true)),
   });
-  const probe = new PathProbe({ clock, random });
-  const memories = new Memories();
-  const routes = new RouteSwitch({
-    kube,
-    resolver: own === undefined ? undefined : { namespace, name: own, port: RESOLVER_PORT },
-  });
-  const scaledObjects = new ScaledObjects({
-    kube,
-    clock,
-    address: `${own ?? name}.${namespace}:${settings.grpcPort}`,
-    tls: !settings.insecure,
-    authentication: settings.kedaAuthentication,
-  });
+  const slices = kube.resource(endpointSlices);
+  const path = new PathSlices({ slices, seen: view.slices });
   const acts = {
+    ...workloads,
     path,
-    routes,
-    scales,
-    autoscalers,
-    leftovers,
-    restoreWorkload: new RestoreWorkload({ scales, autoscalers }),
-  };
-  const reconciler = new Reconciler({
-    elastiServices: resource,
-    view,
-    observer: new Observer({
-      view,
-      replicas: (of, target, signal) => scales.read(of, target, { signal }),
-      triggers: (binding, signal) => triggers.read(binding, signal),
-      activity: (key) => activities.read(key),
-      original,
-      resolvers: () => countReplicas(view.resolvers()),
-      unreached: (of) => leftOutFamilies(of, view.resolvers()),
-      unbound: (key) => gate.unbound(key),
-      drainPrepared: (of, prepared) => preparations.isPrepared(of, prepared),
-      prove: (of, pods, signal) => (settings.pathProbe ? probe.prove(of, pods, signal) : Promise.resolve(true)),
-      clock,
-      settle: settings.settle,
+    routes: new RouteSwitch({ kube, resolver: own && { ...own, port: RESOLVER_PORT } }),
+    leftovers: new OriginalLeftovers({
+      ...{ slices, services: kube.resource(services), sliceStore: view.slices, serviceStore: view.services },
     }),
-    memories,
-    ports: new PortAllocator(
-      view.objects,
-      parsePortRange(settings.portRange) ?? { first: 20_000, last: 20_999 },
-      clock,
-    ),
-    path,
+    restoreWorkload: new RestoreWorkload(workloads),
+  };
+  const reconciler = new ElastiServiceReconciler({
+    ...{ elastiServices: resource, view, observer, original, path, decisions, board, wakeTimer },
+    ...{ metrics, registry, clock, dryRun, interval },
+    memories: new Memories(),
+    ports: new PortAllocator(view.objects, portRangeOf(settings.portRange), clock),
     executor: new Executor({
       ...acts,
-      scaledObjects,
+      scaledObjects: new ScaledObjects({
+        ...{ kube, clock, tls: !settings.insecure, authentication: settings.kedaAuthentication },
+        address: `${ownName ?? service.name}.${namespace}:${settings.grpcPort}`,
+      }),
       resolvers: view.resolvers,
       leavingResolvers: view.leavingResolvers,
       activity: (key) => activities.read(key, true),
@@ -203,66 +120,28 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       woken: (key) => wakeTimer.count(key),
     }),
     releaseService: new ReleaseService({
-      ...acts,
-      elastiServices: resource,
-      bindings: view.bindings,
-      pods: view.pods,
-      original,
-      clock,
-      dryRun: settings.dryRun,
+      ...{ ...acts, elastiServices: resource, bindings: view.bindings, pods: view.pods, original, clock, dryRun },
     }),
     selections: new Selections({
-      kube,
-      store: view.objects,
-      services: view.services,
-      own: own === undefined ? undefined : serviceKey(namespace, own),
+      ...{ kube, store: view.objects, services: view.services, own: own && serviceKey(own.namespace, own.name) },
     }),
-    original,
     statuses: new StatusWriter(resource),
-    decisions,
-    board,
-    wakeTimer,
-    metrics,
-    registry,
-    clock,
-    dryRun: settings.dryRun,
-    interval: settings.triggerInterval,
   });
-  const loop = controller({
-    name,
-    sources: [
-      specChanges(view.objects, [PAUSED, RELEASE]),
-      rivalChanges(view.objects),
-      ...serviceChanges(view, (key) => gate.handsOver(key)),
-      ...(view.ownSlices ? [resolverChanges(view.objects, view.ownSlices)] : []),
-      nudges,
-    ],
-    reconcile: reconciler.reconcile,
-    workers: settings.workers,
-    clock,
-    log,
-    metrics: registry.register(controllerMetrics),
-    queueMetrics: registry.register(workqueueMetrics),
-  });
-  service.lead("switch", (term) => loop(term).finally(() => reconciler.resign()));
-  service.lead("drains", relay.lead);
+  const sources = [
+    specChanges(view.objects, [PAUSED, RELEASE]),
+    rivalChanges(view.objects),
+    ...serviceChanges(view, (key) => gate.handsOver(key)),
+    ...(view.ownSlices ? [resolverChanges(view.objects, view.ownSlices)] : []),
+    nudges,
+  ];
+  frame.reconcile({ name: "switch", type: elastiServices, store: view.objects, sources, reconciler, board });
 
-  // The doors.
-  const transport = rpcTransport(service);
-  if (transport !== "insecure") service.use(transport);
-  const rpc = rpcServer(service, transport, new CachedAuthorizer(new AccessReviewer(kube), { clock }));
-  const wake = wakeOnDemand({ binding: (key) => view.binding(key), scales, autoscalers, log, changed });
-  rpc.add(decisionsService({ source: stream, recording: (id) => decisions.recording(id) }));
-  rpc.add(resolverService({ board, elastiServices: resource, wake, clock }));
-  rpc.add(drainService({ preparations, board, clock, endpoints: view.endpoints, relay }));
-  rpc.add(
+  // The servers.
+  const wake = wakeOnDemand({ ...workloads, binding: view.binding, log, changed });
+  frame.serve(resolverService({ board, elastiServices: resource, wake, clock }));
+  frame.serve(drainService({ preparations, board, clock, endpoints: view.endpoints, relay: frame.relay("drains") }));
+  frame.serve(
     externalScalerService({ ...scaledSights(view, board, activities, (listener) => news.subscribe(listener)), clock }),
   );
-  rpc.serveJson(admin.routes, {
-    reads: settings.readAccess,
-    objects: [{ group: elastiServices.group, resource: elastiServices.plural }],
-    namespaces: settings.watchNamespaces,
-  });
-  dashboard(service, main);
-  service.open(rpc);
+  frame.open();
 }

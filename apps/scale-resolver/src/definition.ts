@@ -1,6 +1,4 @@
-import { dashboardContradictions } from "@evenkeel/dashboard";
-import { leaseContradictions } from "@evenkeel/kube";
-import { rpcContradictions } from "@evenkeel/rpc";
+import { operatorContradictions } from "@evenkeel/operator";
 import type { ServiceDefinition } from "@evenkeel/runtime";
 import packageJson from "../package.json" with { type: "json" };
 import { portRangeContradictions } from "./act/port-range.ts";
@@ -10,15 +8,13 @@ import { settings } from "./settings.ts";
 
 export const scaleResolver = {
   name: "scale-resolver",
-  summary: "scales idle services to zero and loses no request when they wake",
+  summary: "scales idle services to zero and holds requests until they wake",
   version: packageJson.version,
   settings,
   metrics,
   decider: stateDecider,
   contradictions: (settings) => [
-    ...leaseContradictions(settings),
-    ...rpcContradictions(settings),
-    ...dashboardContradictions(settings),
+    ...operatorContradictions(settings),
     ...portRangeContradictions(settings.portRange, {
       "--port": settings.port,
       "--admin-port": settings.adminPort,

@@ -8,10 +8,15 @@ const inherited = { inherited: true };
 
 /** Every metric of scale-resolver. Those that begin with `elasti_` are the original's, with labels that are bounded. */
 export const metrics = {
-  state: gauge("evenkeel_resolver_state", "1 for the state that a Service is in, 0 for the others.", {
-    ...service,
-    state: oneOf(...STATES),
-  }),
+  state: gauge(
+    "evenkeel_resolver_state",
+    "1 for the state that a Service is in, 0 for the others.",
+    {
+      ...service,
+      state: oneOf(...STATES),
+    },
+    { leaderOnly: true },
+  ),
   pending: gauge("evenkeel_resolver_pending", "Requests that wait for a pod, in this process.", service),
   inFlight: gauge("evenkeel_resolver_in_flight", "Requests on their way to a pod and back, in this process.", service),
   requests: counter(
@@ -73,8 +78,13 @@ export const metrics = {
     },
     inherited,
   ),
-  mode: gauge("elasti_operator_mode", "1 while requests pass the resolver, 0 while they do not.", {
-    namespace: perObject,
-    crd_name: perObject,
-  }),
+  mode: gauge(
+    "elasti_operator_mode",
+    "1 while requests pass the resolver, 0 while they do not.",
+    {
+      namespace: perObject,
+      crd_name: perObject,
+    },
+    { leaderOnly: true },
+  ),
 };

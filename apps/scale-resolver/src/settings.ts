@@ -1,11 +1,8 @@
 import { isIP } from "node:net";
-import { dashboardSettings } from "@evenkeel/dashboard";
-import { kubeSettings, leaseSettings } from "@evenkeel/kube";
-import { rpcSettings } from "@evenkeel/rpc";
-import { durationKind, type Kind, runtimeSettings, setting } from "@evenkeel/runtime";
-import { stateSettings } from "@evenkeel/state";
+import { operatorSettings, originalLeaseSetting } from "@evenkeel/operator";
+import { durationKind, type Kind, setting } from "@evenkeel/runtime";
 
-/** A pause between two rounds, in milliseconds. KubeElasti's chart writes its own as a bare number, which means seconds. */
+/** Time between two rounds, in milliseconds. KubeElasti's chart writes its own as a bare number of seconds. */
 const pause: Kind<number> = {
   name: "duration",
   takes: "a duration above 0 such as 250ms, 30s or 1h30m, or a number of seconds",
@@ -15,113 +12,101 @@ const pause: Kind<number> = {
   },
 };
 
-/** An endpoint that is no address would be left out of paths, and with it the only way to services at zero. */
+/** An endpoint that is not an IP address would be left out of EndpointSlices, and requests to sleeping services would be lost. */
 const addresses: Kind<readonly string[]> = {
   name: "list",
-  takes: "an IP address such as 10.0.0.7, or several with commas",
+  takes: "an IP address such as 10.0.0.7, or several separated by commas",
   parse: (text) => {
     const parts = text.split(",").map((part) => part.trim());
     return parts.every((part) => isIP(part) !== 0) ? parts : undefined;
   },
 };
 
+const { watchNamespaces, ...common } = operatorSettings({ kind: "ElastiServices", workers: 32 });
+
 /** Every flag and environment variable of scale-resolver. */
 export const settings = {
-  ...runtimeSettings,
-  ...kubeSettings,
-  ...leaseSettings,
-  ...stateSettings,
-  ...rpcSettings,
-  ...dashboardSettings,
-  leaderElect: setting.boolean({
-    default: "true",
-    help: "Switch and scale to zero only while holding the Lease; false is for one replica that is the only one",
-  }),
+  ...common,
+  ...originalLeaseSetting("acf50383.truefoundry.io", "KubeElasti's operator"),
   leaseNamespace: setting.text({
     default: "default",
     env: ["POD_NAMESPACE"],
-    help: "Namespace of the Lease, and of the resolver's own Service",
+    help: "Namespace of the Lease and of --resolver-service",
   }),
-  watchNamespaces: setting.list({
-    optional: true,
-    env: ["WATCH_NAMESPACES"],
-    help: "Namespaces whose ElastiServices are looked after; all unless set",
-  }),
+  watchNamespaces: { ...watchNamespaces, env: ["WATCH_NAMESPACES"] },
   port: setting.integer(
     0,
     65_535,
   )({
     default: "8012",
     env: ["ELASTI_RESOLVER_PROXY_PORT"],
-    help: "Port for requests whose Service is told from their headers",
+    help: "Port for requests whose Service is named by a header (see --host-headers)",
   }),
   portRange: setting.text({
     default: "20000-20999",
-    help: "Ports that are given to Services, one for each of their ports; the same on all replicas",
+    help: "Ports of the resolver that are assigned to Services, one for each Service port; the same on all replicas",
   }),
   podName: setting.text({
     optional: true,
     env: ["POD_NAME"],
-    help: "Name of this replica, as no other is named; the host's unless set",
+    help: "Name of this replica, unique among the replicas; the host name unless set",
   }),
   podIp: {
     ...setting.list({
       default: "127.0.0.1",
       env: ["POD_IPS", "POD_IP"],
-      help: "Addresses under which this replica is reached, where --resolver-service does not name any",
+      help: "IP addresses of this replica, used if --resolver-service is not set",
     }),
     kind: addresses,
   },
   resolverService: setting.text({
     optional: true,
     env: ["ELASTI_RESOLVER_SERVICE_NAME"],
-    help: "Service before the replicas of this program, whose ready endpoints join the path; --pod-ip unless set",
+    help: "Service of the replicas of this program; its ready endpoints receive redirected requests. Unless set, --pod-ip does",
   }),
   hostHeaders: setting.list({
     default: "X-Evenkeel-Service,X-Envoy-Decorator-Operation,Host",
     env: ["HEADER_FOR_HOST"],
-    help: "Headers that name the Service (name.namespace and whatever follows) of a request that comes to --port, in this order",
+    help: "Headers that name the Service of a request to --port as name.namespace with any suffix; the first match is used",
   }),
   triggerInterval: {
     ...setting.duration({
       default: "30s",
       env: ["POLLING_INTERVAL"],
-      help: "How often triggers are asked whether a Service is idle",
+      help: "How often the triggers of a service are evaluated",
     }),
     kind: pause,
   },
   settle: setting.duration({
     default: "2s",
-    help: "How long the resolver stays in the path of a Service at least",
+    help: "Minimum time for which requests to a Service stay redirected to the resolver",
   }),
   pathProbe: setting.boolean({
     default: "true",
-    help: "Prove with a request through the Service that the resolver is in its path before anything is put to sleep",
+    help: "Verify with a request through the Service that it reaches the resolver before a workload is scaled to 0",
   }),
   prometheusAddress: setting.url({
     optional: true,
-    help: "Prometheus of triggers that name no serverAddress",
+    help: "Prometheus server of triggers without serverAddress",
   }),
   maxPending: setting.integer(
     1,
     1_000_000,
-  )({ default: "15000", help: "Requests that may wait, of all Services together" }),
-  maxPendingBytes: setting.bytes({ default: "512Mi", help: "Bytes that may wait, of all Services together" }),
+  )({ default: "15000", help: "Maximum number of waiting requests, of all Services together" }),
+  maxPendingBytes: setting.bytes({
+    default: "512Mi",
+    help: "Maximum size of waiting requests, of all Services together",
+  }),
   uploadProbe: setting.duration({
     default: "450ms",
-    help: "How often an HTTP/1.1 upload that waits, and came by no proxy, gets 100 Continue, by which a client that left is noticed; 0s for none",
+    help: "How often a waiting HTTP/1.1 upload that no proxy forwarded gets 100 Continue, which detects clients that disconnected; 0s disables it",
   }),
   kedaAuthentication: setting.text({
     optional: true,
-    help: "ClusterTriggerAuthentication by which KEDA trusts this program, for ScaledObjects that it makes",
-  }),
-  originalLease: setting.text({
-    default: "acf50383.truefoundry.io",
-    help: "Name of the Lease by which KubeElasti's operator leads; while one is live, nothing is switched or scaled",
+    help: "ClusterTriggerAuthentication for ScaledObjects that this program creates",
   }),
   warmUp: setting.duration({
     default: "3s",
-    help: "How long requests to itself may keep this replica from being ready, so that the first burst is as quick as later ones",
+    help: "Maximum time before readiness for requests to itself, which make the first burst as fast as later ones",
   }),
-  workers: setting.integer(1, 1000)({ default: "32", help: "ElastiServices that are worked on at once" }),
 };

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type KubeObject, type ResourceTypeOf } from "@evenkeel/kube";
+import { type KubeObject, PAUSED, type ResourceTypeOf } from "@evenkeel/kube";
 import { eventually } from "@evenkeel/runtime/testing";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
-import { PAUSED } from "../src/elasti-service-resource.ts";
+
 import { metricOf } from "./admin-api.ts";
 import { World } from "./world.ts";
 

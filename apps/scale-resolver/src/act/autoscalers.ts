@@ -1,5 +1,6 @@
-import { type CallOptions, type KubeClient, kubeErrors, type KubeObject, type ResourceTypeOf } from "@evenkeel/kube";
+import { type KubeClient, kubeErrors, type KubeObject, type ResourceTypeOf } from "@evenkeel/kube";
 import type { AutoscalerRef } from "../binding.ts";
+import { type ActOptions, checkedBy } from "./act-options.ts";
 import { AutoscalerForbidden } from "./errors.ts";
 
 const scaledObjects: ResourceTypeOf<KubeObject> = {
@@ -26,11 +27,11 @@ export class Autoscalers {
     this.#kube = kube;
   }
 
-  async pause(namespace: string, autoscaler: AutoscalerRef, options: CallOptions = {}): Promise<"paused" | Aside> {
+  async pause(namespace: string, autoscaler: AutoscalerRef, options: ActOptions = {}): Promise<"paused" | Aside> {
     return (await this.#annotate(namespace, autoscaler, "pause", options)) ?? "paused";
   }
 
-  async resume(namespace: string, autoscaler: AutoscalerRef, options: CallOptions = {}): Promise<"resumed" | Aside> {
+  async resume(namespace: string, autoscaler: AutoscalerRef, options: ActOptions = {}): Promise<"resumed" | Aside> {
     return (await this.#annotate(namespace, autoscaler, "resume", options)) ?? "resumed";
   }
 
@@ -38,14 +39,18 @@ export class Autoscalers {
     namespace: string,
     { type, name }: AutoscalerRef,
     what: keyof typeof annotations,
-    options: CallOptions,
+    options: ActOptions,
   ): Promise<Aside | undefined> {
     // A HorizontalPodAutoscaler whose minReplicas is above 0 takes replicas of 0 for the wish to be left alone, and goes on once there
     // are some (https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/#implicit-maintenance-mode-deactivation).
     if (type === "hpa") return "unneeded";
     const patch = { type: "merge", body: { metadata: { annotations: annotations[what] } } } as const;
     try {
-      await this.#kube.resource(scaledObjects, { lane: "urgent" }).patch({ namespace, name }, patch, options);
+      await checkedBy(options, this.#kube.resource(scaledObjects, { lane: "urgent" })).patch(
+        { namespace, name },
+        patch,
+        options,
+      );
       return undefined;
     } catch (error) {
       if (error instanceof kubeErrors.NotFound) return "absent";

@@ -60,7 +60,7 @@ describe("the Services that an ElastiService selects", () => {
     return parsed.value;
   };
   const sync = async () => {
-    const result = await selections.sync(parent(), signal);
+    const result = await selections.sync(parent(), { signal });
     const writes = cluster.writes().map((call) => call.replace("/apis/elasti.truefoundry.com/v1alpha1", ""));
     await look();
     return { ...result, writes };
@@ -127,7 +127,7 @@ describe("the Services that an ElastiService selects", () => {
     await sync();
     await patch("all", { spec: { selector: { matchExpressions: [{ key: "sleep", operator: "Like" }] } } });
     await look();
-    await expect(selections.sync(parent(), signal)).rejects.toMatchObject({ code: "EK_RESOLVER_BAD_SELECTOR" });
+    await expect(selections.sync(parent(), { signal })).rejects.toMatchObject({ code: "EK_RESOLVER_BAD_SELECTOR" });
     expect(cluster.writes()).toEqual([]);
   });
 
@@ -135,18 +135,18 @@ describe("the Services that an ElastiService selects", () => {
     await sync();
     cluster.faults.add({ resource: "deployments", fault: { kind: "reset" } });
     const impatient = AbortSignal.timeout(300);
-    await expect(selections.sync(parent(), impatient)).rejects.toThrow();
+    await expect(selections.sync(parent(), { signal: impatient })).rejects.toThrow();
     expect(cluster.writes()).toEqual([]);
   });
 
   test("are not taken for left out when theirs was made a moment ago and not seen yet", async () => {
-    await selections.sync(parent(), signal);
-    expect(await selections.sync(parent(), signal)).toEqual({ selected: 2, left: [] });
+    await selections.sync(parent(), { signal });
+    expect(await selections.sync(parent(), { signal })).toEqual({ selected: 2, left: [] });
   });
 
   test("are tried again where the API server fails, and go on from there", async () => {
     const takeBack = cluster.faults.add({ verb: "create", resource: "elastiservices", fault: { kind: "reset" } });
-    await expect(selections.sync(parent(), AbortSignal.timeout(300))).rejects.toThrow();
+    await expect(selections.sync(parent(), { signal: AbortSignal.timeout(300) })).rejects.toThrow();
     takeBack();
     await look();
     expect((await sync()).selected).toBe(2);

@@ -1,9 +1,19 @@
 import type { ElastiService } from "@evenkeel/api";
-import { type KubeClient, kubeErrors, type ReadStore, type Resource, type Service } from "@evenkeel/kube";
+import {
+  deleteIfSame,
+  type KubeClient,
+  kubeErrors,
+  type Patch,
+  PAUSED,
+  type ReadStore,
+  type Resource,
+  type Service,
+} from "@evenkeel/kube";
 import { CodedError, explain } from "@evenkeel/runtime";
-import { elastiServices, PAUSED, type StoredElastiService } from "../elasti-service-resource.ts";
+import { elastiServices, type StoredElastiService } from "../elasti-service-resource.ts";
 import { selectorFaults } from "../observe/label-match.ts";
 import { listWorkloads } from "../observe/workload-of.ts";
+import { type ActOptions, checkedBy } from "./act-options.ts";
 import { type LeftOut, planChildren, SELECTED_BY, type SelectionPlan } from "./children-plan.ts";
 import { BadSelector } from "./path-errors.ts";
 
@@ -37,16 +47,16 @@ export class Selections {
    *
    * @throws BadSelector
    */
-  async sync(parent: ElastiService, signal: AbortSignal): Promise<Selection> {
+  async sync(parent: ElastiService, context: ActOptions & { readonly signal: AbortSignal }): Promise<Selection> {
     const faults = selectorFaults(parent.spec.selector ?? {});
     if (faults.length > 0) throw new BadSelector({ faults: faults.join("; ") });
-    const plan = await this.#plan(parent, signal);
+    const plan = await this.#plan(parent, context);
     if (parent.metadata.annotations?.[PAUSED] === "true") return { selected: plan.selected, left: plan.left };
-    const refused = await this.#executor(plan, signal);
+    const refused = await this.#write(plan, context);
     return { selected: plan.selected - refused.length, left: [...plan.left, ...refused] };
   }
 
-  async #plan(parent: ElastiService, signal: AbortSignal): Promise<SelectionPlan> {
+  async #plan(parent: ElastiService, { signal }: { readonly signal: AbortSignal }): Promise<SelectionPlan> {
     const { kube, store, services, own } = this.#options;
     const { namespace = "" } = parent.metadata;
     // Before all is in, a Service that is missing means nothing, and its child would be deleted.
@@ -60,51 +70,39 @@ export class Selections {
     });
   }
 
-  async #executor({ create, change, remove }: SelectionPlan, signal: AbortSignal): Promise<readonly LeftOut[]> {
-    for (const child of remove) await this.#delete(child, signal);
+  async #write(plan: SelectionPlan, options: ActOptions): Promise<readonly LeftOut[]> {
+    const children = checkedBy(options, this.#children);
+    // A child's own finalizer keeps it until its workload is awake.
+    for (const child of plan.remove) await deleteIfSame(children, child, options);
     const refused: LeftOut[] = [];
     const attempt = async ({ spec }: StoredElastiService, write: () => Promise<unknown>): Promise<void> => {
       try {
         await write();
       } catch (error) {
-        // Made or gone a moment ago, by this program or not: the next look will show it.
+        // Made or gone a moment ago, by this program or not: the next reconcile sees it.
         if (error instanceof kubeErrors.AlreadyExists || error instanceof kubeErrors.NotFound) return;
         if (!(error instanceof CodedError) || error.recovery === "retryable") throw error;
         refused.push({ service: (spec as { readonly service: string }).service, why: explain(error) });
       }
     };
-    for (const child of create) await attempt(child, () => this.#children.create(child, { signal }));
-    for (const { present, wanted } of change) await attempt(wanted, () => this.#change(present, wanted, signal));
+    for (const child of plan.create) await attempt(child, () => children.create(child, options));
+    for (const { present, wanted } of plan.change) {
+      const { namespace, name = "" } = present.metadata;
+      await attempt(wanted, () => children.patch({ namespace, name }, changeOf(present, wanted), options));
+    }
     return refused;
   }
+}
 
-  /** Of the spec everything is the parent's; of the metadata, the label alone. */
-  #change(present: StoredElastiService, wanted: StoredElastiService, signal: AbortSignal): Promise<unknown> {
-    const { namespace, name = "", uid, labels = {} } = present.metadata;
-    const value = { ...labels, [SELECTED_BY]: wanted.metadata.labels?.[SELECTED_BY] };
-    return this.#children.patch(
-      { namespace, name },
-      {
-        type: "json",
-        operations: [
-          { op: "test", path: "/metadata/uid", value: uid },
-          { op: "add", path: "/metadata/labels", value },
-          { op: "add", path: "/spec", value: wanted.spec },
-        ],
-      },
-      { signal },
-    );
-  }
-
-  /** Its own finalizer keeps it until its workload is awake. */
-  async #delete(
-    { metadata: { namespace, name = "", uid = "" } }: StoredElastiService,
-    signal: AbortSignal,
-  ): Promise<void> {
-    try {
-      await this.#children.delete({ namespace, name }, { signal, preconditions: { uid } });
-    } catch (error) {
-      if (!(error instanceof kubeErrors.NotFound || error instanceof kubeErrors.Conflict)) throw error;
-    }
-  }
+/** Of the spec everything is the parent's; of the metadata, the label alone. */
+function changeOf({ metadata }: StoredElastiService, wanted: StoredElastiService): Patch {
+  const value = { ...metadata.labels, [SELECTED_BY]: wanted.metadata.labels?.[SELECTED_BY] };
+  return {
+    type: "json",
+    operations: [
+      { op: "test", path: "/metadata/uid", value: metadata.uid },
+      { op: "add", path: "/metadata/labels", value },
+      { op: "add", path: "/spec", value: wanted.spec },
+    ],
+  };
 }

@@ -1,4 +1,5 @@
-import type { ReconcileContext, Service } from "@evenkeel/kube";
+import type { Service } from "@evenkeel/kube";
+import type { ObjectContext } from "@evenkeel/operator";
 import { describe, expect, test } from "@jest/globals";
 import type { RouteRef } from "../binding.ts";
 import { stateDecider } from "../decide/state-decider.ts";
@@ -40,7 +41,7 @@ async function turn(changes: Changes, dryRun = false, failure?: Error) {
     snapshot,
     decision: { ...stateDecider.decide(snapshot), id: "1", at: NOON, dryRun },
   };
-  const context = { signal: new AbortController().signal } as unknown as ReconcileContext;
+  const context = { signal: new AbortController().signal } as unknown as ObjectContext;
   return { done, outcome: await executor.run(work, context) };
 }
 

@@ -1,8 +1,9 @@
-import type { ReconcileContext, Service } from "@evenkeel/kube";
+import { kubeErrors, type Service } from "@evenkeel/kube";
+import type { ObjectContext } from "@evenkeel/operator";
 import { describe, expect, test } from "@jest/globals";
 import type { AutoscalerRef } from "../binding.ts";
 import { stateDecider } from "../decide/state-decider.ts";
-import type { ElastiServiceStatus } from "../elasti-service-resource.ts";
+import type { ElastiServiceStatus } from "@evenkeel/api";
 import { BUSY, type Changes, checkout, IDLE, NOON, quietService } from "../testing/quiet-service.ts";
 import { stored } from "../testing/shown-service.ts";
 import type { Autoscalers } from "./autoscalers.ts";
@@ -76,7 +77,7 @@ class Leader {
     };
     const log = { info: () => undefined, warn: () => undefined };
     const context = { signal: new AbortController().signal, log, term: { held: () => true } };
-    return this.#executor.run(work, context as unknown as ReconcileContext);
+    return this.#executor.run(work, context as unknown as ObjectContext);
   }
 
   /** What is on record now, to whoever sees that status. */
@@ -113,6 +114,17 @@ describe("a workload that is put to sleep", () => {
     expect(leader.done).toEqual(["record old", "pause old", "sleep", "resume old"]);
     expect(leader.paused()).toBeNull();
   });
+});
+
+test("a sleep that an edit overtakes is no failure, ends the reconcile, and leaves nothing paused", async () => {
+  const leader = new Leader();
+  const overtaken = new kubeErrors.ActOvertaken({ object: "shop/checkout", why: "changed" });
+  leader.failures.set("sleep", overtaken);
+  expect(await leader.turn(LISTENING, keda("old"))).toEqual({
+    ...{ done: false, handedOver: true, route: null, error: overtaken },
+  });
+  expect(leader.done).toEqual(["record old", "pause old", "sleep", "resume old"]);
+  expect(leader.paused()).toBeNull();
 });
 
 describe("an autoscaler that is named while the workload sleeps", () => {

@@ -1,4 +1,5 @@
-import type { ReconcileContext, Service } from "@evenkeel/kube";
+import { kubeErrors, type Service } from "@evenkeel/kube";
+import type { ObjectContext } from "@evenkeel/operator";
 import { type DecisionOf, explain, toError } from "@evenkeel/runtime";
 import { type Binding, type RouteRef, serviceKey, type TargetRef } from "../binding.ts";
 import type { Activity, ServiceSnapshot } from "../decide/snapshot.ts";
@@ -72,10 +73,13 @@ export class Executor {
     this.#options = options;
   }
 
-  async run(work: Work, context: ReconcileContext): Promise<Outcome> {
+  async run(work: Work, context: ObjectContext): Promise<Outcome> {
     const { decision, snapshot, binding, former, object } = work;
     if (decision.dryRun || snapshot.blocked) return this.#rest(work, context);
     const acted = await this.#attempt(context, () => this.#act(work, context));
+    if (acted.error instanceof kubeErrors.ActOvertaken) {
+      return { done: false, handedOver: !former, route: object.status?.route ?? null, error: acted.error };
+    }
     const done = acted.value ?? false;
     // The path follows the resolver's replicas whatever else fails: a wake that is refused must not keep requests on one that leaves.
     const kept = await this.#attempt(context, () => this.#keep(work, done ? decision.after : decision.before, context));
@@ -94,7 +98,7 @@ export class Executor {
    * Nothing changes. A path that is laid already is no change, and is kept alive: who sleeps behind it would be lost with the first replica that goes. Beside the original's
    * operator not even that: whoever goes back to it takes these slices away, and must not find them made anew.
    */
-  async #rest(work: Work, context: ReconcileContext): Promise<Outcome> {
+  async #rest(work: Work, context: ObjectContext): Promise<Outcome> {
     const { object, snapshot, former } = work;
     const route = object.status?.route ?? null;
     const isInPath = snapshot.stage.state !== "Serve" && snapshot.blocked?.reason !== "OriginalRuns";
@@ -103,7 +107,7 @@ export class Executor {
   }
 
   async #attempt<T>(
-    { signal }: ReconcileContext,
+    { signal }: ObjectContext,
     task: () => Promise<T>,
   ): Promise<{ readonly value?: T; readonly error?: Error }> {
     try {
@@ -114,7 +118,7 @@ export class Executor {
     }
   }
 
-  async #act(work: Work, context: ReconcileContext): Promise<boolean> {
+  async #act(work: Work, context: ObjectContext): Promise<boolean> {
     const { decision } = work;
     switch (decision.action) {
       case "join":
@@ -138,7 +142,7 @@ export class Executor {
   }
 
   /** The last look at the requests is right before the call: what comes after it finds the resolver in the path. */
-  async #sleep(work: Work, context: ReconcileContext): Promise<boolean> {
+  async #sleep(work: Work, context: ObjectContext): Promise<boolean> {
     const { binding, snapshot } = work;
     const { scales, activity } = this.#options;
     const { namespace, service, target, autoscaler } = binding;
@@ -152,22 +156,22 @@ export class Executor {
       const isQuiet = now?.requests === stage.requests && now.pending + now.inFlight === 0;
       slept = isQuiet && (await scales.sleep(namespace, target, replicas, context)) === "slept";
     } finally {
-      // A pause that is left on would have KEDA scale to zero by itself.
-      if (!slept) await this.#resume(work, context);
+      // A pause that is left on would have KEDA scale to zero by itself, so that no edit may stop this.
+      if (!slept) await this.#resume(work, unchecked(context));
     }
     return slept;
   }
 
   /** The route goes first: while it leads to the resolver, the resolver leads to the pods. */
-  async #leave({ binding, object }: Work, { signal }: ReconcileContext): Promise<void> {
+  async #leave({ binding, object }: Work, context: ObjectContext): Promise<void> {
     const { path, routes } = this.#options;
     const { namespace, service } = binding;
-    await routes.leave(namespace, service, [object.status?.route, binding.route], { signal });
-    await path.leave(namespace, service, { signal });
+    await routes.leave(namespace, service, [object.status?.route, binding.route], context);
+    await path.leave(namespace, service, context);
   }
 
   /** The replica that holds requests wakes the workload as well. If that is this one, its call is enough. */
-  async #wake(work: Work, context: ReconcileContext): Promise<void> {
+  async #wake(work: Work, context: ObjectContext): Promise<void> {
     const { binding, since, decision } = work;
     const { hasWoken, woken } = this.#options;
     const { namespace, service, target } = binding;
@@ -175,43 +179,42 @@ export class Executor {
     const onScaled = (outcome: string) => {
       if (outcome === "woken" && decision.reason === "RequestHeld") woken(serviceKey(namespace, service));
     };
-    await wakeWorkload(this.#options, binding, { signal: context.signal, onScaled });
+    await wakeWorkload(this.#options, binding, { ...context, onScaled });
     await this.#resumed(work, context);
   }
 
   /** What is named now is resumed even if nothing is on record: the original may have paused it. */
-  async #resume(work: Work, context: ReconcileContext): Promise<void> {
+  async #resume(work: Work, context: ObjectContext): Promise<void> {
     const { namespace, autoscaler } = work.binding;
-    if (autoscaler) await this.#options.autoscalers.resume(namespace, autoscaler, { signal: context.signal });
+    if (autoscaler) await this.#options.autoscalers.resume(namespace, autoscaler, context);
     await this.#resumed(work, context);
   }
 
   /** The autoscaler that is named now is not paused; neither may be the one on record, if that is another. */
-  async #resumed(work: Work, context: ReconcileContext): Promise<void> {
+  async #resumed(work: Work, context: ObjectContext): Promise<void> {
     const { object, binding, pauses } = work;
     if (pauses.of(object) === scaledObjectOf(binding.autoscaler)) pauses.strike(object);
     else await this.#pause(work, null, context);
   }
 
   /** Pauses that ScaledObject and none besides, or none at all. */
-  async #pause({ object, binding, pauses }: Work, scaledObject: Paused, context: ReconcileContext): Promise<void> {
+  async #pause({ object, binding, pauses }: Work, scaledObject: Paused, context: ObjectContext): Promise<void> {
     const { autoscalers, restoreWorkload } = this.#options;
     const { namespace } = binding;
-    const { signal } = context;
     const before = pauses.of(object);
     if (before && before !== scaledObject) await restoreWorkload.resume(namespace, before, context);
     if (scaledObject === null) {
       pauses.strike(object);
       return;
     }
-    await pauses.enter(object, scaledObject, signal);
+    await pauses.enter(object, scaledObject, context.term);
     if (scaledObject === "") return;
-    const paused = await autoscalers.pause(namespace, { type: "keda", name: scaledObject }, { signal });
+    const paused = await autoscalers.pause(namespace, { type: "keda", name: scaledObject }, context);
     if (paused === "paused") pauses.confirm(object);
   }
 
   /** The spec may name another autoscaler than the one that was paused, one that was not there may have come, and a process may have ended half way. */
-  async #settle(work: Work, state: State, context: ReconcileContext): Promise<void> {
+  async #settle(work: Work, state: State, context: ObjectContext): Promise<void> {
     const { object, binding, pauses, snapshot } = work;
     const paused = pauses.of(object);
     // A spec that cannot be understood takes nothing back.
@@ -222,43 +225,45 @@ export class Executor {
   }
 
   /** Leads the path to the replicas that take requests now. Where none does, it stays, and says so: clients are refused at once, in place of waiting for who is not there. */
-  async stand({ object, service, ports }: Standing, { signal }: ReconcileContext): Promise<void> {
+  async stand({ object, service, ports }: Standing, context: ObjectContext): Promise<void> {
     const { path, resolvers, leavingResolvers } = this.#options;
     const known = resolvers();
-    if (known.length > 0) await path.join({ object, service, ports, resolvers: known }, { signal });
-    else await path.close(service, leavingResolvers(), { signal });
+    if (known.length > 0) await path.join({ object, service, ports, resolvers: known }, context);
+    else await path.close(service, leavingResolvers(), context);
   }
 
   /** A mesh or a gateway is led to the resolver as well, again and again: somebody may put back what he takes for his. */
-  async #joinRoute(
-    { namespace, service }: Binding,
-    route: RouteRef | null,
-    { signal }: ReconcileContext,
-  ): Promise<void> {
-    if (route) await this.#options.routes.join(namespace, service, route, { signal });
+  async #joinRoute({ namespace, service }: Binding, route: RouteRef | null, context: ObjectContext): Promise<void> {
+    if (route) await this.#options.routes.join(namespace, service, route, context);
   }
 
-  async #standAll(work: Work, route: RouteRef | null, context: ReconcileContext): Promise<void> {
+  async #standAll(work: Work, route: RouteRef | null, context: ObjectContext): Promise<void> {
     await this.stand(work, context);
     await this.#joinRoute(work.binding, route, context);
   }
 
   /** While the resolver is in the path, it follows its own replicas, the Service's ports and what the object asks for. */
-  async #keep(work: Work, state: State, context: ReconcileContext): Promise<void> {
+  async #keep(work: Work, state: State, context: ObjectContext): Promise<void> {
     const { path, routes, leftovers, scaledObjects } = this.#options;
     const { object, binding, snapshot } = work;
     const { namespace, service, route } = binding;
-    const { signal, log } = context;
     if (state !== "Serve") await this.#standAll(work, route, context);
-    await scaledObjects.keep(object, binding, { signal });
-    await routes.leave(namespace, service, [object.status?.route], { signal, kept: route });
+    await scaledObjects.keep(object, binding, context);
+    await routes.leave(namespace, service, [object.status?.route], { ...context, kept: route });
     // What the original left behind leads nowhere; it goes as soon as there is another way.
     const hasWay = path.isJoined(namespace, service) || (snapshot.pods?.ready ?? 0) > 0;
     if (!hasWay) return;
-    for (const line of await leftovers.clean(namespace, service, signal)) log.info(line);
+    for (const line of await leftovers.clean(namespace, service, context)) context.log.info(line);
   }
 }
 
+/** An act that was overtaken has not failed: the object is reconciled again at once. */
 function failureOf(error: Error | undefined): Pick<Outcome, "failure" | "error"> {
+  if (error instanceof kubeErrors.ActOvertaken) return { error };
   return error ? { failure: explain(error), error } : {};
+}
+
+/** For writes that undo what this reconcile began. */
+function unchecked(context: ObjectContext): ObjectContext {
+  return { ...context, checked: (resource) => resource };
 }

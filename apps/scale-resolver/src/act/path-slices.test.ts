@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type EndpointSlice, endpointSlices, type Resource, type Service } from "@evenkeel/kube";
+import { type EndpointSlice, endpointSlices, kubeErrors, type Resource, type Service } from "@evenkeel/kube";
+import { checkedResource } from "@evenkeel/operator";
 import { Cluster } from "../../test/cluster.ts";
 import { elastiServices, type StoredElastiService } from "../elasti-service-resource.ts";
 import type { ResolverEndpoint } from "../observe/resolver-endpoints.ts";
+import type { ActOptions } from "./act-options.ts";
 import type { PathInput } from "./path-plan.ts";
 import { PathSlices } from "./path-slices.ts";
 
@@ -73,6 +75,18 @@ describe("the path of a Service", () => {
     expect(path.isJoined("default", "web")).toBe(false);
     cluster.writes();
     await path.leave("default", "web");
+    expect(cluster.writes()).toEqual([]);
+  });
+
+  test("is neither joined nor left if the ElastiService changed since the reconcile began", async () => {
+    const lastLook = () => {
+      throw new kubeErrors.ActOvertaken({ object: "default/web", why: "changed" });
+    };
+    const options: ActOptions = { checked: (resource) => checkedResource(resource, lastLook) };
+    await expect(path.join(input(), options)).rejects.toBeInstanceOf(kubeErrors.ActOvertaken);
+    await path.join(input());
+    cluster.writes();
+    await expect(path.leave("default", "web", options)).rejects.toBeInstanceOf(kubeErrors.ActOvertaken);
     expect(cluster.writes()).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import {
-  type CallOptions,
+  deleteIfSame,
   type EndpointSlice,
   keyOf,
   kubeErrors,
@@ -8,6 +8,7 @@ import {
   type Service,
 } from "@evenkeel/kube";
 import { serviceKey } from "../binding.ts";
+import { type ActOptions, checkedBy } from "./act-options.ts";
 import { MANAGED_BY, MANAGER, SERVICE_NAME } from "../observe/slice-labels.ts";
 import { SliceContended, SliceNameTaken } from "./path-errors.ts";
 import { closedSlice, leadsAlike, type PathInput, pathSlices } from "./path-plan.ts";
@@ -38,7 +39,7 @@ export class PathSlices {
    * Brings the resolver's slices of a Service to what they should be. Those that are so are not written, and those that are no longer wanted,
    * as after a change of families, are deleted when the others are in place. Resolves with whether anything was changed.
    */
-  async join(input: PathInput, options: CallOptions = {}): Promise<boolean> {
+  async join(input: PathInput, options: ActOptions = {}): Promise<boolean> {
     const { namespace = "", name = "" } = input.service.metadata;
     const wanted = pathSlices(input);
     if (areAlike(wanted, this.#seen(namespace, name))) return false;
@@ -49,7 +50,7 @@ export class PathSlices {
     );
     const names = new Set(wanted.map(({ metadata }) => metadata.name));
     const surplus = present.filter(({ metadata }) => !names.has(metadata.name));
-    await Promise.all(surplus.map((slice) => this.#delete(slice, options)));
+    await Promise.all(surplus.map((slice) => deleteIfSame(checkedBy(options, this.#options.slices), slice, options)));
     return surplus.length > 0 || written.includes(true);
   }
 
@@ -57,7 +58,7 @@ export class PathSlices {
    * Marks the resolver's endpoints of a Service as not ready, but for those at addresses that are `left`. The resolver is in the path all the same: a join makes them ready
    * again. Nothing is written where nothing is to be marked.
    */
-  async close({ metadata }: Service, left: ReadonlySet<string>, options: CallOptions = {}): Promise<void> {
+  async close({ metadata }: Service, left: ReadonlySet<string>, options: ActOptions = {}): Promise<void> {
     const { namespace = "", name = "" } = metadata;
     const isOpen = (slice: EndpointSlice) => !leadsAlike(slice, closedSlice(slice, left));
     if (!this.#seen(namespace, name).some(isOpen)) return;
@@ -66,16 +67,16 @@ export class PathSlices {
   }
 
   /** Takes the resolver out of the path of a Service. Reads what is there: what was last seen may be older than a join. */
-  async leave(namespace: string, service: string, options: CallOptions = {}): Promise<void> {
+  async leave(namespace: string, service: string, options: ActOptions = {}): Promise<void> {
     const present = await this.#present(namespace, service, options);
-    await Promise.all(present.map((slice) => this.#delete(slice, options)));
+    await Promise.all(present.map((slice) => deleteIfSame(checkedBy(options, this.#options.slices), slice, options)));
   }
 
   #seen(namespace: string, service: string): readonly EndpointSlice[] {
     return [...this.#options.seen.by("service", serviceKey(namespace, service))].filter(isOurs);
   }
 
-  async #present(namespace: string, service: string, options: CallOptions): Promise<readonly EndpointSlice[]> {
+  async #present(namespace: string, service: string, options: ActOptions): Promise<readonly EndpointSlice[]> {
     const labelSelector = `${SERVICE_NAME}=${service},${MANAGED_BY}=${MANAGER}`;
     const found: EndpointSlice[] = [];
     for await (const page of this.#options.slices.pages({ namespace, labelSelector, ...options }))
@@ -84,8 +85,8 @@ export class PathSlices {
   }
 
   /** Resolves with whether it had to be written. */
-  async #write(slice: EndpointSlice, found: EndpointSlice | undefined, options: CallOptions): Promise<boolean> {
-    const { slices } = this.#options;
+  async #write(slice: EndpointSlice, found: EndpointSlice | undefined, options: ActOptions): Promise<boolean> {
+    const slices = checkedBy(options, this.#options.slices);
     let present = found;
     for (let attempt = 1; attempt <= TRIES; attempt++) {
       if (present !== undefined) {
@@ -104,31 +105,20 @@ export class PathSlices {
   }
 
   /** One that somebody wrote or deleted meanwhile is left to the turn that hears of it. */
-  async #replace(slice: EndpointSlice, options: CallOptions): Promise<void> {
+  async #replace(slice: EndpointSlice, options: ActOptions): Promise<void> {
     try {
-      await this.#options.slices.replace(slice, options);
+      await checkedBy(options, this.#options.slices).replace(slice, options);
     } catch (error) {
       if (!isOvertaken(error, true)) throw error;
     }
   }
 
-  async #get({ metadata }: EndpointSlice, options: CallOptions): Promise<EndpointSlice | undefined> {
+  async #get({ metadata }: EndpointSlice, options: ActOptions): Promise<EndpointSlice | undefined> {
     try {
       return await this.#options.slices.get({ namespace: metadata.namespace, name: metadata.name ?? "" }, options);
     } catch (error) {
       if (error instanceof kubeErrors.NotFound) return undefined;
       throw error;
-    }
-  }
-
-  async #delete({ metadata }: EndpointSlice, options: CallOptions): Promise<void> {
-    const { namespace, name = "", uid } = metadata;
-    try {
-      const preconditions = uid === undefined ? {} : { preconditions: { uid } };
-      await this.#options.slices.delete({ namespace, name }, { ...options, ...preconditions });
-    } catch (error) {
-      // Gone, or gone and made anew by somebody who wants it.
-      if (!(error instanceof kubeErrors.NotFound || error instanceof kubeErrors.Conflict)) throw error;
     }
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { type State, STATES } from "../decide/state.ts";
-import type { ElastiServiceStatus, StoredElastiService } from "../elasti-service-resource.ts";
+import type { StoredElastiService } from "../elasti-service-resource.ts";
+import type { ElastiServiceStatus } from "@evenkeel/api";
 import { PausedScaledObjects, type Paused, pauseIn, scaledObjectOf } from "./paused-scaled-objects.ts";
 
 describe("the ScaledObject to pause", () => {
@@ -34,13 +35,13 @@ describe("the ScaledObject to pause", () => {
 });
 
 describe("the record of what is paused", () => {
-  const { signal } = new AbortController();
+  const term = { signal: new AbortController().signal };
   const elasti = (status?: ElastiServiceStatus): StoredElastiService => ({
     metadata: { namespace: "shop", name: "checkout" },
     ...(status ? { status } : {}),
   });
   const opened = () => {
-    const written: ElastiServiceStatus[] = [];
+    const written: unknown[] = [];
     const book = new PausedScaledObjects({
       write: (_, status) => {
         written.push(status);
@@ -66,8 +67,8 @@ describe("the record of what is paused", () => {
 
   test("is written before the pause, once, and known though the status that is seen is older", async () => {
     const { book, written } = opened();
-    await book.enter(elasti(), "new", signal);
-    await book.enter(elasti(), "new", signal);
+    await book.enter(elasti(), "new", term);
+    await book.enter(elasti(), "new", term);
     expect(written).toEqual([{ pausedScaledObject: "new" }]);
     expect(book.of(elasti())).toBe("new");
     expect(book.isCertain(elasti())).toBe(false);
@@ -78,7 +79,7 @@ describe("the record of what is paused", () => {
 
   test("stays as it was where it cannot be written", async () => {
     const book = new PausedScaledObjects({ write: () => Promise.reject(new Error("reset")) });
-    await expect(book.enter(elasti(), "new", signal)).rejects.toThrow("reset");
+    await expect(book.enter(elasti(), "new", term)).rejects.toThrow("reset");
     expect(book.of(elasti())).toBeNull();
   });
 
@@ -90,7 +91,7 @@ describe("the record of what is paused", () => {
 
   test("is the status's again once it is forgotten, since another may have written it", async () => {
     const { book } = opened();
-    await book.enter(elasti(), "new", signal);
+    await book.enter(elasti(), "new", term);
     book.forget("shop/checkout");
     expect(book.of(elasti({ pausedScaledObject: "old" }))).toBe("old");
     book.strike(elasti());

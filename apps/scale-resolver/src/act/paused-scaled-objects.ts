@@ -1,8 +1,9 @@
-import { keyOf } from "@evenkeel/kube";
+import { keyOf, type StatusWriter } from "@evenkeel/kube";
+import type { Term } from "@evenkeel/runtime";
 import type { AutoscalerRef } from "../binding.ts";
 import type { State } from "../decide/state.ts";
-import type { ElastiServiceStatus, StoredElastiService } from "../elasti-service-resource.ts";
-import type { StatusWriter } from "./status-writer.ts";
+import type { StoredElastiService } from "../elasti-service-resource.ts";
+import type { ElastiServiceStatus } from "@evenkeel/api";
 
 /** The ScaledObject that is paused since its workload was put to sleep: empty if it has none, null if it was not put to sleep here. */
 export type Paused = string | null;
@@ -28,6 +29,9 @@ export function pauseIn(state: State, paused: Paused, named: string): Paused {
   return "";
 }
 
+/** Writes statuses of ElastiServices. */
+export type Statuses = Pick<StatusWriter<StoredElastiService, ElastiServiceStatus>, "write">;
+
 interface Page {
   readonly paused: Paused;
   /** Whether this process has seen it paused. One that is not there may come. */
@@ -39,11 +43,11 @@ interface Page {
  * older than what was written.
  */
 export class PausedScaledObjects {
-  readonly #statuses: Pick<StatusWriter, "write">;
+  readonly #statuses: Statuses;
   /** By key of the ElastiService. */
   readonly #pages = new Map<string, Page>();
 
-  constructor(statuses: Pick<StatusWriter, "write">) {
+  constructor(statuses: Statuses) {
     this.#statuses = statuses;
   }
 
@@ -57,10 +61,10 @@ export class PausedScaledObjects {
   }
 
   /** To be called before a ScaledObject is paused: of a process that ends right after it, nothing else is left. */
-  async enter(object: StoredElastiService, scaledObject: string, signal: AbortSignal): Promise<void> {
+  async enter(object: StoredElastiService, scaledObject: string, term: Pick<Term, "signal">): Promise<void> {
     if (this.of(object) === scaledObject) return;
     // That nothing is paused can wait for the end of the turn.
-    if (scaledObject !== "") await this.#statuses.write(object, { pausedScaledObject: scaledObject }, signal);
+    if (scaledObject !== "") await this.#statuses.write(object, { pausedScaledObject: scaledObject }, term);
     this.#pages.set(keyOf(object), { paused: scaledObject, certain: false });
   }
 
@@ -86,9 +90,3 @@ export class PausedScaledObjects {
     return this.#pages.get(keyOf(object)) ?? { paused: pausedScaledObject, certain: false };
   }
 }
-
-/** Null takes it out of what is stored. */
-export const NOTHING_PAUSED = { pausedScaledObject: null } as unknown as Pick<
-  ElastiServiceStatus,
-  "pausedScaledObject"
->;

@@ -13,6 +13,13 @@ export function parsePortRange(text: string): PortRange | undefined {
   return { first, last };
 }
 
+/** A range that `portRangeContradictions` has accepted. */
+export function portRangeOf(text: string): PortRange {
+  const range = parsePortRange(text);
+  if (range === undefined) throw new RangeError(`not a range of ports: ${text}`);
+  return range;
+}
+
 /** What is wrong with a range beside the ports that this program listens on for itself, by their flags: one line each. */
 export function portRangeContradictions(text: string, own: Readonly<Record<string, number>>): readonly string[] {
   const range = parsePortRange(text);

@@ -1,13 +1,7 @@
-import {
-  type CallOptions,
-  type KubeClient,
-  type KubeObject,
-  nameKey,
-  type ResourceTypeOf,
-  withOwner,
-} from "@evenkeel/kube";
+import { type KubeClient, type KubeObject, nameKey, type ResourceTypeOf, withOwner } from "@evenkeel/kube";
 import type { Clock } from "@evenkeel/runtime";
 import type { Binding } from "../binding.ts";
+import { type ActOptions, checkedBy } from "./act-options.ts";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 
 interface ScaledObject extends KubeObject {
@@ -48,7 +42,7 @@ export class ScaledObjects {
     return this.#applied.size;
   }
 
-  async keep(object: StoredElastiService, binding: Binding, options: CallOptions = {}): Promise<void> {
+  async keep(object: StoredElastiService, binding: Binding, options: ActOptions = {}): Promise<void> {
     const wanted = this.#wanted(object, binding);
     if (!wanted) return;
     const text = JSON.stringify(wanted);
@@ -56,7 +50,11 @@ export class ScaledObjects {
     const applied = this.#applied.get(key);
     const now = this.#options.clock.monotonic();
     if (applied?.text === text && now - applied.at < AGAIN) return;
-    await this.#options.kube.resource(scaledObjects).apply(wanted, { ...options, fieldManager: MANAGER, force: true });
+    await checkedBy(options, this.#options.kube.resource(scaledObjects)).apply(wanted, {
+      ...options,
+      fieldManager: MANAGER,
+      force: true,
+    });
     this.#applied.delete(key);
     this.#applied.set(key, { text, at: now });
     this.#forget(now);

@@ -1,5 +1,6 @@
 import { type CallOptions, type KubeClient, kubeErrors, type Part, type Scale } from "@evenkeel/kube";
 import type { TargetRef } from "../binding.ts";
+import { type ActOptions, checkedBy } from "./act-options.ts";
 import { TargetForbidden, TargetNotFound } from "./errors.ts";
 import { TargetResources, type TargetType } from "./target-resource.ts";
 
@@ -34,13 +35,13 @@ export class Scales {
     namespace: string,
     target: TargetRef,
     from: number,
-    options: CallOptions = {},
+    options: ActOptions = {},
   ): Promise<"slept" | "changed"> {
     return (await this.#change(namespace, target, { from, to: 0 }, options)) ? "slept" : "changed";
   }
 
   /** Scales none to `to` replicas. `awake`: there were some, and nothing was done. No call comes before the patch. */
-  async wake(namespace: string, target: TargetRef, to: number, options: CallOptions = {}): Promise<"woken" | "awake"> {
+  async wake(namespace: string, target: TargetRef, to: number, options: ActOptions = {}): Promise<"woken" | "awake"> {
     return (await this.#change(namespace, target, { from: 0, to }, options, "urgent")) ? "woken" : "awake";
   }
 
@@ -48,7 +49,7 @@ export class Scales {
     namespace: string,
     target: TargetRef,
     change: Change,
-    options: CallOptions,
+    options: ActOptions,
     lane?: "urgent",
   ): Promise<boolean> {
     const patch = { type: "json", operations: operations(change) } as const;
@@ -78,7 +79,7 @@ export class Scales {
     verb: "get" | "patch",
     namespace: string,
     target: TargetRef,
-    options: CallOptions,
+    options: ActOptions,
     lane: "urgent" | undefined,
     call: (scale: Part<Scale>, object: { readonly namespace: string; readonly name: string }) => Promise<Scale>,
   ): Promise<Scale> {
@@ -86,7 +87,7 @@ export class Scales {
     const shown = `${namespace}/${name}`;
     // A type that is known costs no turn of the event loop: the call is on its way when the caller goes on.
     const type: TargetType = this.#resources.known(target) ?? (await this.#resources.discover(target, options));
-    const { scale } = this.#kube.resource(type, lane === undefined ? {} : { lane });
+    const { scale } = checkedBy(options, this.#kube.resource(type, lane === undefined ? {} : { lane }));
     try {
       return await call(scale, { namespace, name });
     } catch (error) {

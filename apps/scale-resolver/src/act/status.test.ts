@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { stateDecider } from "../decide/state-decider.ts";
-import type { ElastiServiceStatus } from "../elasti-service-resource.ts";
+import type { ElastiServiceStatus } from "@evenkeel/api";
 import { BUSY, type Changes, checkout, NOON, quietService, secondsAgo } from "../testing/quiet-service.ts";
 import { statusAfter } from "./status.ts";
 
@@ -18,7 +18,8 @@ function after(
   const { target } = checkout;
   const turn = { snapshot, decision: stateDecider.decide(snapshot), stage: snapshot.stage, ports: [], target };
   const rest = { route: null, replicas: null, paused: null, failure: undefined, lastWakeMs: null, refusedProbes };
-  return statusAfter(before, { ...turn, ...rest, idleSince }, now);
+  // As it is then stored: nothing here removes a field.
+  return statusAfter(before, { ...turn, ...rest, idleSince }, now) as ElastiServiceStatus;
 }
 
 describe("the time from which a cooldown counts", () => {

@@ -1,11 +1,13 @@
-import { type Condition, type Judgement, setConditions } from "@evenkeel/kube";
+import { isDeepStrictEqual } from "node:util";
+import { type Condition, judge, type Judgement, type Nulled, setConditions } from "@evenkeel/kube";
 import type { Reason } from "../decide/reason.ts";
 import type { ServiceSnapshot } from "../decide/snapshot.ts";
 import type { Stage } from "../decide/state.ts";
 import type { RouteRef, TargetRef } from "../binding.ts";
-import type { ElastiServiceStatus, PortRecord } from "../elasti-service-resource.ts";
+import type { PortRecord } from "../elasti-service-resource.ts";
+import type { ElastiServiceStatus } from "@evenkeel/api";
 import { isSameTarget } from "./release/restore-workload.ts";
-import { NOTHING_PAUSED, type Paused } from "./paused-scaled-objects.ts";
+import type { Paused } from "./paused-scaled-objects.ts";
 
 /** Reasons for which a service cannot be put to sleep, or woken, until somebody or something else changes. */
 const FAULTS: ReadonlySet<string> = new Set<Reason>([
@@ -24,7 +26,7 @@ export function isBadNews({ reason }: { readonly reason: string }): boolean {
   return FAULTS.has(reason);
 }
 
-export interface TurnOutcome {
+export interface ReconcileOutcome {
   readonly snapshot: ServiceSnapshot;
   readonly decision: { readonly reason: Reason; readonly message: string };
   readonly stage: Stage;
@@ -47,74 +49,46 @@ export interface TurnOutcome {
   readonly refusedProbes: readonly string[];
 }
 
-/** The status after a turn: the very same object if nothing in it changed, so that nothing need be written. */
+/** The status after a reconcile: `before` itself if nothing in it changed, so that nothing is written. */
 export function statusAfter(
   before: ElastiServiceStatus | undefined,
-  turn: TurnOutcome,
+  outcome: ReconcileOutcome,
   now: number,
-): ElastiServiceStatus {
-  const { snapshot, stage, ports, route, lastWakeMs } = turn;
-  const conditions = setConditions(before?.conditions ?? [], judgements(turn, before?.conditions), now);
+): Nulled<ElastiServiceStatus> {
+  const { snapshot, stage, target, replicas, lastWakeMs } = outcome;
+  const isSame = before?.scaleTargetRef !== undefined && isSameTarget(before.scaleTargetRef, target);
   const status = updated(
     before,
     {
       observedGeneration: snapshot.elastiService.generation,
       state: stage.state,
       since: time(stage.since),
-      ...workloadFields(before, turn),
-      ...pausedField(before, turn.paused),
+      scaleTargetRef: target,
+      // Replicas that were not read now are those of before, unless they were another workload's.
+      ...(replicas === null && isSame ? {} : { replicas }),
+      pausedScaledObject: outcome.paused,
       service: snapshot.service,
-      ports: samePorts(before?.ports, ports) ? (before?.ports ?? ports) : ports,
-      ...(isRecorded(before, turn) ? {} : recordOf(turn)),
+      ports: outcome.ports,
+      ...(isRecorded(before, outcome) ? {} : recordOf(outcome)),
       ...(lastWakeMs === null ? {} : { lastWakeMilliseconds: lastWakeMs }),
-      ...routeField(before, stage.state === "Serve" ? null : route),
+      route: stage.state === "Serve" ? null : outcome.route,
       mode: stage.state === "Serve" ? "serve" : "proxy",
-      conditions,
+      conditions: setConditions(before?.conditions ?? [], judgements(outcome, before?.conditions), now),
     },
     now,
   );
-  return status === before ? before : { ...status, ...recordOf(turn) };
+  return status === before ? before : { ...status, ...recordOf(outcome) };
 }
 
 /** `lastScaledUpTime` is what the next leader counts the cooldown from. */
-function recordOf({ idleSince }: TurnOutcome): Pick<ElastiServiceStatus, "lastScaledUpTime"> {
+function recordOf({ idleSince }: ReconcileOutcome): Pick<ElastiServiceStatus, "lastScaledUpTime"> {
   return idleSince === null ? {} : { lastScaledUpTime: time(idleSince) };
 }
 
 /** Traffic moves it on with every look. On record it may lag behind by a tenth of the cooldown, unless something else is written anyhow. */
-function isRecorded(before: ElastiServiceStatus | undefined, { idleSince, snapshot }: TurnOutcome): boolean {
+function isRecorded(before: ElastiServiceStatus | undefined, { idleSince, snapshot }: ReconcileOutcome): boolean {
   const lag = (idleSince ?? 0) - Date.parse(before?.lastScaledUpTime ?? "");
   return lag >= 0 && lag < Math.max(1000, snapshot.policy.cooldown / 10);
-}
-
-/** Replicas that were not read now are those of before, unless they were another workload's. */
-function workloadFields(
-  before: ElastiServiceStatus | undefined,
-  { target, replicas }: TurnOutcome,
-): Pick<ElastiServiceStatus, "scaleTargetRef" | "replicas"> {
-  const known = before?.scaleTargetRef;
-  if (known && isSameTarget(known, target)) {
-    return { scaleTargetRef: known, ...(replicas === null ? {} : { replicas }) };
-  }
-  const isForeign = known !== undefined && before?.replicas !== undefined;
-  const unread = isForeign ? { replicas: null as unknown as number } : {};
-  return { scaleTargetRef: target, ...(replicas === null ? unread : { replicas }) };
-}
-
-function pausedField(
-  before: ElastiServiceStatus | undefined,
-  paused: Paused,
-): Pick<ElastiServiceStatus, "pausedScaledObject"> {
-  if (paused !== null) return { pausedScaledObject: paused };
-  return before?.pausedScaledObject === undefined ? {} : NOTHING_PAUSED;
-}
-
-/** The same object where it is the same route, since a status is compared field by field. Null takes it out of what is stored. */
-function routeField(before: ElastiServiceStatus | undefined, route: RouteRef | null): { readonly route?: RouteRef } {
-  const known = before?.route;
-  if (known && route && known.type === route.type && known.name === route.name) return { route: known };
-  if (route) return { route };
-  return known ? { route: null as unknown as RouteRef } : {};
 }
 
 /** The status of an ElastiService that is not worked on: its spec is wrong, another has its Service, or it is to be left alone. */
@@ -122,59 +96,48 @@ export function statusOfIdle(
   before: ElastiServiceStatus | undefined,
   about: { readonly reason: string; readonly message: string; readonly generation: number; readonly selected?: number },
   now: number,
-): ElastiServiceStatus {
+): Nulled<ElastiServiceStatus> {
   const { reason, message, generation, selected } = about;
-  const status = selected !== undefined ? "True" : reason === "Paused" ? "Unknown" : "False";
-  const judged: Judgement = {
-    type: "Ready",
-    status,
-    reason,
-    message: message.slice(0, 2000),
-    observedGeneration: generation,
-  };
+  const holds = reason === "Paused" ? undefined : selected !== undefined;
+  const judged = judge("Ready", holds, reason, message, generation);
   const conditions = setConditions(before?.conditions ?? [], [judged], now);
-  const rest = selected === undefined ? {} : { selected };
-  return updated(before, { observedGeneration: generation, ...rest, conditions }, now);
+  const found = selected === undefined ? {} : { selected };
+  return updated(before, { observedGeneration: generation, ...found, conditions }, now);
 }
 
 function judgements(
-  { snapshot, decision, stage, failure, refusedProbes }: TurnOutcome,
+  { snapshot, decision, stage, failure, refusedProbes }: ReconcileOutcome,
   before: readonly Condition[] = [],
 ): readonly Judgement[] {
-  const judge = (type: string, holds: boolean | undefined, reason: string, message: string): Judgement => ({
-    type,
-    status: holds === undefined ? "Unknown" : holds ? "True" : "False",
-    reason,
-    message: message.slice(0, 2000),
-    observedGeneration: snapshot.elastiService.generation,
-  });
+  const judged = (type: string, holds: boolean | undefined, reason: string, message: string) =>
+    judge(type, holds, reason, message, snapshot.elastiService.generation);
   const { reason, message } = decision;
   const { triggers } = snapshot;
   const silent = triggers.find(({ verdict }) => verdict === "unknown");
   const wasJudged = (condition: string) => before.some(({ type }) => type === condition);
   return [
     failure !== undefined
-      ? judge("Ready", false, "Failed", failure)
+      ? judged("Ready", false, "Failed", failure)
       : snapshot.specFault !== undefined
-        ? judge("Ready", false, "InvalidSpec", snapshot.specFault)
-        : judge("Ready", reason === "Paused" ? undefined : !isBadNews(decision), reason, message),
-    judge("Asleep", stage.state === "Zero", stage.state, SENTENCES[stage.state]),
+        ? judged("Ready", false, "InvalidSpec", snapshot.specFault)
+        : judged("Ready", reason === "Paused" ? undefined : !isBadNews(decision), reason, message),
+    judged("Asleep", stage.state === "Zero", stage.state, SENTENCES[stage.state]),
     ...(triggers.length === 0 && !wasJudged(TRIGGERS)
       ? []
       : [
           silent
-            ? judge(TRIGGERS, false, "TriggerUnknown", `${silent.trigger}: ${silent.message}`)
+            ? judged(TRIGGERS, false, "TriggerUnknown", `${silent.trigger}: ${silent.message}`)
             : triggers.length > 0
-              ? judge(TRIGGERS, true, "Read", "Every trigger has answered")
-              : judge(TRIGGERS, true, "NoTriggers", "There are no triggers any more"),
+              ? judged(TRIGGERS, true, "Read", "Every trigger has answered")
+              : judged(TRIGGERS, true, "NoTriggers", "There are no triggers any more"),
         ]),
     // Where every rule was used from the first, nothing need be said.
     ...(refusedProbes.length === 0 && !wasJudged(PROBES)
       ? []
       : [
           refusedProbes.length > 0
-            ? judge(PROBES, false, "PatternRefused", refusedProbes.join("; "))
-            : judge(PROBES, true, "Used", "Every rule of probeResponse is used"),
+            ? judged(PROBES, false, "PatternRefused", refusedProbes.join("; "))
+            : judged(PROBES, true, "Used", "Every rule of probeResponse is used"),
         ]),
   ];
 }
@@ -189,20 +152,16 @@ const SENTENCES: Readonly<Record<Stage["state"], string>> = {
   Wake: "Requests wait for a pod",
 };
 
-/** `lastReconciledTime` says when the status was last written, and does not count as a change. */
+/** `lastReconciledTime` says when the status was last written, and does not count as a change. Null removes what is stored. */
 function updated(
   before: ElastiServiceStatus | undefined,
-  changes: ElastiServiceStatus & { readonly conditions: readonly Condition[] },
+  fields: Nulled<ElastiServiceStatus>,
   now: number,
-): ElastiServiceStatus {
-  const same =
-    before && Object.entries(changes).every(([field, value]) => before[field as keyof typeof before] === value);
-  return same ? before : { ...before, ...changes, lastReconciledTime: time(now) };
-}
-
-function samePorts(before: readonly PortRecord[] | undefined, ports: readonly PortRecord[]): boolean {
-  const isKnown = ({ name, port }: PortRecord) => before?.some((one) => one.name === name && one.port === port);
-  return before?.length === ports.length && ports.every(isKnown);
+): Nulled<ElastiServiceStatus> {
+  const stored: Readonly<Record<string, unknown>> = before ?? {};
+  const changes = Object.entries(fields).filter(([field, value]) => !isDeepStrictEqual(stored[field] ?? null, value));
+  if (before && changes.length === 0) return before;
+  return { ...before, ...Object.fromEntries(changes), lastReconciledTime: time(now) };
 }
 
 /** To the second, as the API server writes times. */

@@ -1,5 +1,5 @@
-import type { CallOptions } from "@evenkeel/kube";
 import type { Binding } from "../binding.ts";
+import type { ActOptions } from "./act-options.ts";
 import type { Autoscalers } from "./autoscalers.ts";
 import type { Scales } from "./scales.ts";
 
@@ -11,7 +11,7 @@ export interface WorkloadClients {
   readonly autoscalers: Pick<Autoscalers, "resume">;
 }
 
-export interface WakeOptions extends CallOptions {
+export interface WakeOptions extends ActOptions {
   /** Called once, when the call that scales has ended. Must not throw. */
   readonly onScaled?: (outcome: "woken" | "awake" | "failed") => void;
 }

@@ -1,24 +1,14 @@
 import {
   type EndpointSlice,
   endpointSlices,
-  joinStores,
   keepOnly,
   keyOf,
-  type KubeClient,
-  type KubeObject,
   type ReadStore,
-  Reflector,
-  type reflectorMetrics,
-  type ResourceTypeOf,
-  type Selection,
   type Service,
   services,
-  Store,
-  type StoreOptions,
   watchBackoff,
 } from "@evenkeel/kube";
-import type { Metrics } from "@evenkeel/metrics";
-import type { Clock, Component, Logger } from "@evenkeel/runtime";
+import type { OperatorFrame } from "@evenkeel/operator";
 import type { Binding } from "../binding.ts";
 import type { Pods } from "../decide/snapshot.ts";
 import { elastiServices, type StoredElastiService } from "../elasti-service-resource.ts";
@@ -29,19 +19,11 @@ import { podsOf, serviceEndpoints } from "./service-endpoints.ts";
 import { SERVICE_NAME } from "./slice-labels.ts";
 
 export interface ClusterViewOptions {
-  readonly kube: KubeClient;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-  readonly metrics: Metrics<typeof reflectorMetrics>;
-  /** Where ElastiServices are looked after; undefined: everywhere. */
-  readonly namespaces: readonly string[] | undefined;
-  /** The Service before the replicas of this program, whose ready endpoints take requests; undefined: this replica alone does. */
+  readonly reflect: OperatorFrame["reflect"];
+  /** The Service of the replicas of this program, whose ready endpoints receive requests; undefined: only this replica does. */
   readonly own: { readonly namespace: string; readonly name: string } | undefined;
   /** Addresses of this replica. */
   readonly podIps: readonly string[];
-  /** Takes in what keeps the view up to date. */
-  readonly use: (component: Component) => void;
 }
 
 /** The longest wait before an API server that was away is asked again, in milliseconds: requests may wait for the pod that it tells of. */
@@ -60,13 +42,12 @@ export class ClusterView {
 
   constructor(options: ClusterViewOptions) {
     this.#options = options;
-    const everywhere = (options.namespaces ?? [undefined]).map((namespace) => ({ namespace }));
-    this.objects = this.#reflect<StoredElastiService, "service">(elastiServices, everywhere, {
-      indexes: { service: namedService },
-    });
-    this.services = this.#reflect<Service>(services, everywhere, {
+    const { reflect, own } = options;
+    this.objects = reflect(elastiServices, { timing, indexes: { service: namedService } });
+    this.services = reflect(services, {
+      timing,
       transform: keepOnly(
-        // Whose copy a Service is that the original left behind.
+        // The owner says whose copy a Service is that KubeElasti left behind.
         ...["metadata.labels", "metadata.ownerReferences"],
         ...["type", "clusterIP", "clusterIPs", "sessionAffinity", "ipFamilies", "ports", "selector"].map(
           (field) => `spec.${field}`,
@@ -76,13 +57,9 @@ export class ClusterView {
     const transform = keepOnly<EndpointSlice>(
       ...["metadata.labels", "metadata.ownerReferences", "addressType", "endpoints", "ports"],
     );
-    this.slices = this.#reflect<EndpointSlice, "service">(endpointSlices, everywhere, {
-      transform,
-      indexes: { service: slicedService },
-    });
-    const { own } = options;
+    this.slices = reflect(endpointSlices, { timing, transform, indexes: { service: slicedService } });
     const selection = own && { namespace: own.namespace, labelSelector: `${SERVICE_NAME}=${own.name}` };
-    this.ownSlices = selection && this.#reflect<EndpointSlice>(endpointSlices, [selection], { transform });
+    this.ownSlices = selection && reflect(endpointSlices, { timing, transform, selection });
     this.bindings = new Bindings(this.objects);
   }
 
@@ -114,25 +91,6 @@ export class ClusterView {
     const owner = this.bindings.ownerOf(service);
     return owner && keyOf(owner);
   };
-
-  #reflect<T extends KubeObject, Index extends string = never>(
-    type: ResourceTypeOf<T>,
-    selections: readonly Selection[],
-    about: Omit<StoreOptions<T, Index>, "log">,
-  ): ReadStore<T, Index> {
-    const { kube, clock, random, log, metrics, use } = this.#options;
-    const stores = selections.map((selection) => {
-      const store = new Store<T, Index>({ log, ...about });
-      const { namespace, labelSelector } = selection;
-      const where = namespace === undefined ? "" : ` in ${namespace}`;
-      const name = `${type.plural}${where}${labelSelector === undefined ? "" : ` with ${labelSelector}`}`;
-      use(
-        new Reflector({ name, resource: kube.resource(type), store, selection, clock, random, log, metrics, timing }),
-      );
-      return store;
-    });
-    return joinStores<T, Index>(stores);
-  }
 }
 
 /** The index `service` of a store of EndpointSlices. */

@@ -1,10 +1,11 @@
-import type { Condition, ReadStore } from "@evenkeel/kube";
+import { type Condition, isPaused, nameOfKey, type ReadStore } from "@evenkeel/kube";
+import type { ReadBoard } from "@evenkeel/operator";
 import type { Clock, Component, DecisionOf } from "@evenkeel/runtime";
 import { serviceKey } from "../binding.ts";
 import type { Activity, Pods, ServiceSnapshot } from "../decide/snapshot.ts";
 import type { Stage, State } from "../decide/state.ts";
 import type { stateDecider } from "../decide/state-decider.ts";
-import { PAUSED, type StoredElastiService } from "../elasti-service-resource.ts";
+import type { StoredElastiService } from "../elasti-service-resource.ts";
 import type { ReplicaActivity, SeenActivity } from "../gateway/activities.ts";
 import { ServiceHistory, type WakeRecord } from "./service-history.ts";
 
@@ -48,13 +49,6 @@ export interface ServiceView {
   readonly conditions: readonly Condition[];
 }
 
-export interface BoardFilter {
-  /** Absent: all. */
-  readonly namespace?: string;
-  /** The Service's name. Absent: all of the namespace. */
-  readonly service?: string;
-}
-
 export interface BoardOptions {
   readonly store: Pick<ReadStore<StoredElastiService>, "get" | "subscribe">;
   readonly clock: Clock;
@@ -69,7 +63,7 @@ const INTERVAL = 1000;
  * What readers see of each service. Every replica has one: it follows the ElastiServices as they are stored, and where this process
  * leads it knows more than they tell. Turns come under the ElastiService's `namespace/name`, readers ask by the Service's.
  */
-export class Board implements Component {
+export class Board implements Component, ReadBoard<ServiceView> {
   readonly name = "board";
   readonly #options: BoardOptions;
   readonly #turns = new Map<string, ShownTurn>();
@@ -100,7 +94,7 @@ export class Board implements Component {
     this.#cancel();
   }
 
-  /** After each turn. `key` is the ElastiService's. */
+  /** Call it after each reconcile. `key` is the ElastiService's. */
   show(key: string, turn: ShownTurn): void {
     const { snapshot, decision, stage } = turn;
     this.#turns.set(key, turn);
@@ -134,14 +128,9 @@ export class Board implements Component {
     this.#histories.clear();
   }
 
-  /** In the order of their keys. */
-  list({ namespace, service }: BoardFilter = {}): readonly ServiceView[] {
-    const all = [...this.#byService.keys()].sort();
-    const keys = all.filter((key) => {
-      const [ofNamespace, name] = key.split("/");
-      return (namespace ?? ofNamespace) === ofNamespace && (service ?? name) === name;
-    });
-    return keys.flatMap((key) => this.get(key) ?? []);
+  /** Of Services, in alphabetical order. */
+  keys(): readonly string[] {
+    return [...this.#byService.keys()].sort();
   }
 
   /** `service` is the Service's key, here and below. */
@@ -153,7 +142,8 @@ export class Board implements Component {
 
   /** Name of the ElastiService that looks after a Service. */
   elastiServiceOf(service: string): string | undefined {
-    return this.#keyFor(service)?.split("/")[1];
+    const key = this.#keyFor(service);
+    return key === undefined ? undefined : nameOfKey(key).name;
   }
 
   /** What the last turn left; nothing where this process does not lead. */
@@ -208,7 +198,7 @@ export class Board implements Component {
   }
 
   #view(service: string, { metadata, spec, status }: StoredElastiService, turn: ShownTurn | undefined): ServiceView {
-    const [namespace = "", name = ""] = service.split("/");
+    const { namespace = "", name } = nameOfKey(service);
     const ready = status?.conditions?.find(({ type }) => type === "Ready");
     return {
       namespace,
@@ -225,7 +215,7 @@ export class Board implements Component {
       message: turn?.decision.message ?? ready?.message ?? "",
       decidedAt: timeOf(turn?.decision.at ?? status?.lastReconciledTime),
       dryRun: turn?.decision.dryRun ?? field(spec, "dryRun") === true,
-      paused: metadata.annotations?.[PAUSED] === "true",
+      paused: isPaused({ metadata }),
       conditions: status?.conditions ?? [],
     };
   }

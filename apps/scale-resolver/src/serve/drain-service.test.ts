@@ -1,3 +1,4 @@
+import { LeaderRelay } from "@evenkeel/operator";
 import { drainV1 } from "@evenkeel/rpc";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { openedState } from "@evenkeel/state-contract";
@@ -7,7 +8,6 @@ import { loopback, silence } from "../testing/loopback-rpc.ts";
 import { NOON, quietService } from "../testing/quiet-service.ts";
 import { boardOf, stored, turn } from "../testing/shown-service.ts";
 import { type DrainServiceOptions, drainService } from "./drain-service.ts";
-import { DrainRelay } from "./drain-service-relay.ts";
 import { Preparations } from "./preparations.ts";
 
 const { PREPARATION_READY, PREPARATION_WORKING, PREPARATION_NOT_CONCERNED } = drainV1.Preparation;
@@ -161,8 +161,10 @@ describe("a replica that does not lead", () => {
   async function two(behind: Record<string, readonly ServiceEndpoint[] | null>) {
     const { state, close } = await openedState("sqlite::memory:");
     const clock = new FakeClock();
-    const relays = ["leader", "follower"].map((instance) => new DrainRelay({ state, instance, clock, log: silence }));
-    const [first, second] = relays as [DrainRelay, DrainRelay];
+    const relays = ["leader", "follower"].map(
+      (instance) => new LeaderRelay({ name: "drains", state, instance, clock, log: silence }),
+    );
+    const [first, second] = relays as [LeaderRelay, LeaderRelay];
     for (const relay of relays) relay.start();
     const term = new AbortController();
     const led = first.lead({ signal: term.signal, held: () => !term.signal.aborted });

@@ -1,9 +1,8 @@
+import { type LeaderRelay, objectFilter } from "@evenkeel/operator";
 import { drainV1, type Permission, rpcErrors, type Served } from "@evenkeel/rpc";
 import type { Clock } from "@evenkeel/runtime";
-import { serviceKey } from "../binding.ts";
 import type { ServiceEndpoint } from "../observe/endpoints.ts";
 import type { Board, ShownTurn } from "./board.ts";
-import type { DrainRelay } from "./drain-service-relay.ts";
 import { LeaderSilent } from "./errors.ts";
 import type { Preparations } from "./preparations.ts";
 import { durationMessage, millisecondsOf, timeMessage } from "./times.ts";
@@ -15,7 +14,7 @@ export interface DrainServiceOptions {
   readonly endpoints: (key: string) => readonly ServiceEndpoint[] | null;
   readonly clock: Clock;
   /** The way to whoever leads: only its turns know whether requests would be held. */
-  readonly relay: Pick<DrainRelay, "leads" | "ask" | "answerBy">;
+  readonly relay: Pick<LeaderRelay, "leads" | "ask" | "answerBy">;
 }
 
 type Implementation = drainV1.DrainHookServiceImplementation;
@@ -91,7 +90,7 @@ class DrainService implements Implementation {
     namespace,
   }: Pod): readonly { readonly key: string; readonly endpoints: readonly ServiceEndpoint[] | null }[] {
     const { board, endpoints } = this.#options;
-    const keys = board.list({ namespace }).map(({ service }) => serviceKey(namespace, service));
+    const keys = board.keys().filter(objectFilter("Prepare", { namespace, name: "" }));
     return keys.map((key) => ({ key, endpoints: endpoints(key) }));
   }
 

@@ -172,7 +172,7 @@ describe("Wake", () => {
     expect(at.done).toEqual([]);
     await using open = await serve();
     await expect(open.client.wake({ service: checkout })).rejects.toThrow("EK_RPC_NOT_FOUND");
-    await expect(open.client.wake({})).rejects.toThrow("service.namespace and service.name are needed");
+    await expect(open.client.wake({})).rejects.toThrow("EK_RPC_BAD_REQUEST");
   });
 
   test("cannot tell before the service was looked at", async () => {

@@ -76,7 +76,7 @@ describe("what KubeElasti leaves behind", () => {
   };
 
   test("is deleted and told, and nothing else", async () => {
-    expect(await leftovers.clean("default", "web", signal)).toEqual([
+    expect(await leftovers.clean("default", "web", { signal })).toEqual([
       expect.stringContaining(SLICE),
       expect.stringContaining(COPY),
     ]);
@@ -88,22 +88,22 @@ describe("what KubeElasti leaves behind", () => {
   });
 
   test("is not asked about when nothing of it was seen", async () => {
-    await leftovers.clean("default", "web", signal);
+    await leftovers.clean("default", "web", { signal });
     await look();
     cluster.calls.length = 0;
-    expect(await leftovers.clean("default", "web", signal)).toEqual([]);
+    expect(await leftovers.clean("default", "web", { signal })).toEqual([]);
     expect(cluster.calls).toEqual([]);
   });
 
   test("is not told of by one who came too late", async () => {
-    await leftovers.clean("default", "web", signal);
-    expect(await leftovers.clean("default", "web", signal)).toEqual([]);
+    await leftovers.clean("default", "web", { signal });
+    expect(await leftovers.clean("default", "web", { signal })).toEqual([]);
   });
 
   test("is not what was made anew under the same name since it was seen", async () => {
-    await leftovers.clean("default", "web", signal);
+    await leftovers.clean("default", "web", { signal });
     cluster.server.load(LEFT.split("---", 1)[0] ?? "");
-    expect(await leftovers.clean("default", "web", signal)).toEqual([]);
+    expect(await leftovers.clean("default", "web", { signal })).toEqual([]);
     expect(await look()).toContain(`slice default/${SLICE}`);
   });
 
@@ -115,14 +115,14 @@ describe("what KubeElasti leaves behind", () => {
     const body = { metadata: { ownerReferences: null } };
     await cluster.kube.resource(services).patch(copy, { type: "merge", body });
     await look();
-    expect(await leftovers.clean("default", "web", signal)).toEqual([]);
+    expect(await leftovers.clean("default", "web", { signal })).toEqual([]);
     expect(await look()).toHaveLength(5);
   });
 
   test("stays, and is tried again, where it may not be deleted now", async () => {
     const takeBack = cluster.faults.add({ verb: "delete", fault: { kind: "status", code: 500 } });
-    await expect(leftovers.clean("default", "web", signal)).rejects.toMatchObject({ recovery: "retryable" });
+    await expect(leftovers.clean("default", "web", { signal })).rejects.toMatchObject({ recovery: "retryable" });
     takeBack();
-    expect(await leftovers.clean("default", "web", signal)).toHaveLength(2);
+    expect(await leftovers.clean("default", "web", { signal })).toHaveLength(2);
   });
 });

@@ -1,18 +1,12 @@
-import {
-  type EndpointSlice,
-  kubeErrors,
-  type KubeObject,
-  type ReadStore,
-  type Resource,
-  type Service,
-} from "@evenkeel/kube";
+import { deleteIfSame, type EndpointSlice, type ReadStore, type Resource, type Service } from "@evenkeel/kube";
+import { type ActOptions, checkedBy } from "../act-options.ts";
 import { elastiServices } from "../../elasti-service-resource.ts";
 import { originalPrivateServiceName, originalSliceName } from "../../observe/original-names.ts";
 import { MANAGED_BY, SERVICE_NAME } from "../../observe/slice-labels.ts";
 
 export interface OriginalLeftoversOptions {
-  readonly slices: Pick<Resource<EndpointSlice>, "delete">;
-  readonly services: Pick<Resource<Service>, "delete">;
+  readonly slices: Resource<EndpointSlice>;
+  readonly services: Resource<Service>;
   /** What was last seen of either. */
   readonly sliceStore: Pick<ReadStore<EndpointSlice>, "get">;
   readonly serviceStore: Pick<ReadStore<Service>, "get">;
@@ -30,15 +24,15 @@ export class OriginalLeftovers {
    * Deletes what is left of a Service and resolves with one line for each thing that went. Only for one whose requests have another way already, pods or this resolver,
    * and never while KubeElasti's operator runs: it would make all of it anew.
    */
-  async clean(namespace: string, service: string, signal: AbortSignal): Promise<readonly string[]> {
+  async clean(namespace: string, service: string, options: ActOptions = {}): Promise<readonly string[]> {
     const { slices, services, sliceStore, serviceStore } = this.#options;
     const slice = sliceStore.get(`${namespace}/${originalSliceName(service)}`);
     const copy = serviceStore.get(`${namespace}/${originalPrivateServiceName(service)}`);
     const lines: string[] = [];
-    if (slice && isOriginalSlice(slice, service) && (await isDeleted(slices, slice, signal)))
-      lines.push(`KubeElasti's EndpointSlice ${slice.metadata.name} is deleted: it led to another resolver`);
-    if (copy && isOriginalCopy(copy) && (await isDeleted(services, copy, signal)))
-      lines.push(`KubeElasti's Service ${copy.metadata.name} is deleted: it was a private copy of ${service}`);
+    if (slice && isOriginalSlice(slice, service) && (await deleteIfSame(checkedBy(options, slices), slice, options)))
+      lines.push(`deleted EndpointSlice ${slice.metadata.name} of KubeElasti: it pointed at KubeElasti's resolver`);
+    if (copy && isOriginalCopy(copy) && (await deleteIfSame(checkedBy(options, services), copy, options)))
+      lines.push(`deleted Service ${copy.metadata.name} of KubeElasti: it was a private copy of ${service}`);
     return lines;
   }
 }
@@ -51,19 +45,4 @@ function isOriginalSlice({ metadata: { labels = {} } }: EndpointSlice, service: 
 function isOriginalCopy({ metadata: { ownerReferences = [] } }: Service): boolean {
   const { group, kind } = elastiServices;
   return ownerReferences.some((owner) => owner.kind === kind && owner.apiVersion.startsWith(`${group}/`));
-}
-
-/** Whether this deleted it, and not somebody before. A namesake that came since is left alone. */
-async function isDeleted<T extends KubeObject>(
-  resource: Pick<Resource<T>, "delete">,
-  { metadata: { namespace, name = "", uid = "" } }: T,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    await resource.delete({ namespace, name }, { signal, preconditions: { uid } });
-    return true;
-  } catch (error) {
-    if (error instanceof kubeErrors.NotFound || error instanceof kubeErrors.Conflict) return false;
-    throw error;
-  }
 }

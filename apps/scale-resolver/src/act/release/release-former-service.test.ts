@@ -1,14 +1,15 @@
-import type { ReconcileContext } from "@evenkeel/kube";
+import type { ObjectContext } from "@evenkeel/operator";
 import { describe, expect, test } from "@jest/globals";
-import { type ElastiServiceStatus, PAUSED, type StoredElastiService } from "../../elasti-service-resource.ts";
+import type { StoredElastiService } from "../../elasti-service-resource.ts";
+import { PAUSED } from "@evenkeel/kube";
+import type { ElastiServiceStatus } from "@evenkeel/api";
 import { checkout } from "../../testing/quiet-service.ts";
 import { ReleaseFormerService } from "./release-former-service.ts";
 import type { ReleaseService } from "./release-service.ts";
 import type { PathSlices } from "../path-slices.ts";
-import type { StatusWriter } from "../status-writer.ts";
 
 describe("an ElastiService that is pointed at another Service", () => {
-  const context = { signal: new AbortController().signal } as unknown as ReconcileContext;
+  const context = { signal: new AbortController().signal } as unknown as ObjectContext;
   const target = { apiVersion: "apps/v1", kind: "Deployment", name: "basket" };
   const pointed = (
     status: ElastiServiceStatus,
@@ -39,11 +40,11 @@ describe("an ElastiService that is pointed at another Service", () => {
         },
       } as unknown as PathSlices,
       statuses: {
-        write: (_: unknown, status: ElastiServiceStatus) => {
+        write: (_, status) => {
           done.push(status);
           return Promise.resolve();
         },
-      } as unknown as StatusWriter,
+      },
       served: () => undefined,
       forget: (key) => done.push(`forget ${key}`),
     });

@@ -1,17 +1,18 @@
-import { keyOf, type ReconcileContext } from "@evenkeel/kube";
+import { isPaused, keyOf, type Nulled } from "@evenkeel/kube";
+import type { ObjectContext } from "@evenkeel/operator";
 import { type Binding, serviceKey } from "../../binding.ts";
-import { type ElastiServiceStatus, PAUSED, type StoredElastiService } from "../../elasti-service-resource.ts";
+import type { StoredElastiService } from "../../elasti-service-resource.ts";
+import type { ElastiServiceStatus } from "@evenkeel/api";
 import { type Bindings, recordedBinding } from "../../observe/bindings.ts";
 import type { ReleaseService } from "./release-service.ts";
 import type { PathSlices } from "../path-slices.ts";
-import { NOTHING_PAUSED } from "../paused-scaled-objects.ts";
-import type { StatusWriter } from "../status-writer.ts";
+import type { Statuses } from "../paused-scaled-objects.ts";
 
 export interface ReleaseFormerServiceOptions {
   readonly bindings: Pick<Bindings, "ownerOf">;
   readonly releaseService: ReleaseService;
   readonly path: PathSlices;
-  readonly statuses: StatusWriter;
+  readonly statuses: Statuses;
   /** How the Service of an object was last looked after, by the object's key. */
   readonly served: (key: string) => Binding | undefined;
   /** What is remembered of an object is of no use any more. */
@@ -19,11 +20,10 @@ export interface ReleaseFormerServiceOptions {
 }
 
 /** What a status has no more that is of one Service: null takes it out of what is stored. */
-const OF_NO_SERVICE = Object.fromEntries(
-  ["service", "ports", "scaleTargetRef", "replicas", "pausedScaledObject", "state", "since", "mode", "route"].map(
-    (field) => [field, null],
-  ),
-) as unknown as ElastiServiceStatus;
+const OF_NO_SERVICE: Nulled<ElastiServiceStatus> = {
+  ...{ service: null, ports: null, scaleTargetRef: null, replicas: null, pausedScaledObject: null },
+  ...{ state: null, since: null, mode: null, route: null },
+};
 
 /** `given`: there is nothing to give back, any more. `later`: it takes a while. `paused`: not before the object is left alone no longer. */
 export type Given = "given" | "later" | "paused";
@@ -37,7 +37,7 @@ export class ReleaseFormerService {
   }
 
   /** For an object that is pointed at another Service. */
-  async forAnother(object: StoredElastiService, binding: Binding, context: ReconcileContext): Promise<Given> {
+  async forAnother(object: StoredElastiService, binding: Binding, context: ObjectContext): Promise<Given> {
     const { bindings, releaseService, path, statuses, forget } = this.#options;
     const { namespace, service } = binding;
     const former = object.status?.service ?? service;
@@ -48,19 +48,19 @@ export class ReleaseFormerService {
     const isAnothers = bindings.ownerOf(serviceKey(namespace, former)) !== undefined;
     if (!before && !isAnothers) await path.leave(namespace, former, context);
     forget(keyOf(object));
-    await statuses.write(object, { ...object.status, ...NOTHING_PAUSED, service, ports: [] }, context.signal);
+    await statuses.write(object, { ...object.status, pausedScaledObject: null, service, ports: [] }, context.term);
     return "later";
   }
 
   /** For an object that looks after no Service of its own from now on: it selects Services, or another looks after the one that it names. False while it takes. */
-  async own(object: StoredElastiService, context: ReconcileContext): Promise<boolean> {
+  async own(object: StoredElastiService, context: ObjectContext): Promise<boolean> {
     const { releaseService, statuses, forget } = this.#options;
     const former = object.status?.service;
     if (former === undefined || isPaused(object)) return true;
     const before = this.#before(object);
     if (before && !(await releaseService.release(object, before, context))) return false;
     forget(keyOf(object));
-    await statuses.write(object, { ...object.status, ...OF_NO_SERVICE }, context.signal);
+    await statuses.write(object, { ...object.status, ...OF_NO_SERVICE }, context.term);
     return false;
   }
 
@@ -69,8 +69,4 @@ export class ReleaseFormerService {
     const served = this.#options.served(keyOf(object));
     return served?.service === object.status?.service ? served : recordedBinding(object);
   }
-}
-
-function isPaused({ metadata }: StoredElastiService): boolean {
-  return metadata.annotations?.[PAUSED] === "true";
 }

@@ -1,8 +1,9 @@
-import type { ReconcileContext } from "@evenkeel/kube";
+import type { ObjectContext } from "@evenkeel/operator";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
 import type { AutoscalerRef, Binding, RouteRef, TargetRef } from "../../binding.ts";
-import { type ElastiServiceStatus, FINALIZER, type StoredElastiService } from "../../elasti-service-resource.ts";
+import { FINALIZER, type StoredElastiService } from "../../elasti-service-resource.ts";
+import type { ElastiServiceStatus } from "@evenkeel/api";
 import { checkout, NOON } from "../../testing/quiet-service.ts";
 import { stored } from "../../testing/shown-service.ts";
 import type { Autoscalers } from "../autoscalers.ts";
@@ -65,7 +66,7 @@ async function releaseService(status: ElastiServiceStatus, world: World = {}, ch
   const metadata = { namespace: "shop", name: "checkout", uid: "5a0e", finalizers: [FINALIZER] };
   const object: StoredElastiService = stored("checkout", { metadata, status });
   const log = { info: () => undefined, warn: () => undefined };
-  const context = { signal: new AbortController().signal, log } as unknown as ReconcileContext;
+  const context = { signal: new AbortController().signal, log } as unknown as ObjectContext;
   const result = await going.finalize(object, { ...checkout, ...change }, context);
   return { done, isGone: result === undefined };
 }

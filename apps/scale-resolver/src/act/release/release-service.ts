@@ -1,4 +1,5 @@
-import { hasFinalizer, type ReconcileContext, removeFinalizer, type Resource, type Result } from "@evenkeel/kube";
+import { hasFinalizer, removeFinalizer, type Resource, type Result } from "@evenkeel/kube";
+import type { ObjectContext } from "@evenkeel/operator";
 import type { Clock } from "@evenkeel/runtime";
 import { type Binding, serviceKey } from "../../binding.ts";
 import { FINALIZER, type StoredElastiService } from "../../elasti-service-resource.ts";
@@ -46,7 +47,7 @@ export class ReleaseService {
   async finalize(
     object: StoredElastiService,
     binding: Binding | undefined,
-    context: ReconcileContext,
+    context: ObjectContext,
   ): Promise<Result | undefined> {
     const { elastiServices, original } = this.#options;
     const { signal, log } = context;
@@ -68,10 +69,9 @@ export class ReleaseService {
   }
 
   /** Gives one Service back; false while it is too early, since no pod is ready yet or the original runs. */
-  async release(object: StoredElastiService, binding: Binding, context: ReconcileContext): Promise<boolean> {
+  async release(object: StoredElastiService, binding: Binding, context: ObjectContext): Promise<boolean> {
     const { path, routes, leftovers, original, restoreWorkload, dryRun } = this.#options;
-    const { signal, log } = context;
-    if ((await original(signal)) !== undefined) return false;
+    if ((await original(context.signal)) !== undefined) return false;
     const { status } = object;
     const { uid = "" } = object.metadata;
     const owner = this.#otherOwner(object, binding);
@@ -89,9 +89,9 @@ export class ReleaseService {
     }
     if (!(await this.#isAwake(object, binding, context))) return false;
     const { namespace, service } = binding;
-    await routes.leave(namespace, service, [status?.route, binding.route], { signal });
-    await path.leave(namespace, service, { signal });
-    for (const line of await leftovers.clean(namespace, service, signal)) log.info(line);
+    await routes.leave(namespace, service, [status?.route, binding.route], context);
+    await path.leave(namespace, service, context);
+    for (const line of await leftovers.clean(namespace, service, context)) context.log.info(line);
     this.#since.delete(uid);
     return true;
   }
@@ -113,13 +113,12 @@ export class ReleaseService {
     owner: Binding,
     { status }: StoredElastiService,
     binding: Binding,
-    context: ReconcileContext,
+    context: ObjectContext,
   ): Promise<void> {
     const { routes, restoreWorkload } = this.#options;
     const { namespace, service } = binding;
-    const { signal } = context;
     const paused = status?.pausedScaledObject;
-    await routes.leave(namespace, service, [status?.route], { signal, kept: owner.route });
+    await routes.leave(namespace, service, [status?.route], { ...context, kept: owner.route });
     if (paused && paused !== scaledObjectOf(owner.autoscaler)) await restoreWorkload.resume(namespace, paused, context);
     const former = formerWorkload(binding, { status, served: undefined, state: status?.state });
     const left = former ?? { ...binding, asleep: paused !== undefined };
@@ -135,7 +134,7 @@ export class ReleaseService {
   async #isAwake(
     { metadata: { uid = "" } }: StoredElastiService,
     binding: Binding,
-    context: ReconcileContext,
+    context: ObjectContext,
   ): Promise<boolean> {
     const { restoreWorkload, pods, clock } = this.#options;
     const { namespace, service } = binding;

@@ -1,4 +1,4 @@
-import type { ReconcileContext } from "@evenkeel/kube";
+import type { ObjectContext } from "@evenkeel/operator";
 import { describe, expect, test } from "@jest/globals";
 import type { Binding, TargetRef } from "../../binding.ts";
 import { checkout } from "../../testing/quiet-service.ts";
@@ -65,7 +65,7 @@ describe("handing a workload back", () => {
   };
   const done: string[] = [];
   const log = { info: () => undefined, warn: () => undefined };
-  const context = { signal: new AbortController().signal, log } as unknown as ReconcileContext;
+  const context = { signal: new AbortController().signal, log } as unknown as ObjectContext;
   const restoreWorkload = (wake: () => Promise<"woken" | "awake">) =>
     new RestoreWorkload({
       scales: {

@@ -1,8 +1,8 @@
-import type { ReconcileContext } from "@evenkeel/kube";
+import type { ObjectContext } from "@evenkeel/operator";
 import { CodedError } from "@evenkeel/runtime";
 import type { Binding, TargetRef } from "../../binding.ts";
 import type { State } from "../../decide/state.ts";
-import type { ElastiServiceStatus } from "../../elasti-service-resource.ts";
+import type { ElastiServiceStatus } from "@evenkeel/api";
 import { wakeWorkload, type Workload, type WorkloadClients } from "../wake-workload.ts";
 
 /** The workload that an ElastiService named before it named another. */
@@ -46,26 +46,28 @@ export class RestoreWorkload {
   }
 
   /** Wakes a workload that an ElastiService no longer names, if it was asleep. Rejects if a retry may succeed. */
-  async run(former: FormerWorkload, context: ReconcileContext): Promise<void> {
+  async run(former: FormerWorkload, context: ObjectContext): Promise<void> {
     if (former.asleep) await this.wake(former, context);
   }
 
   /** Wakes a workload; false if that will never succeed, which is logged. Rejects if a retry may succeed. */
-  async wake(workload: Workload, { signal, log }: ReconcileContext): Promise<boolean> {
+  async wake(workload: Workload, context: ObjectContext): Promise<boolean> {
     const { kind, name } = workload.target;
+    const { log } = context;
     return unlessTerminal(log, `could not wake ${kind} ${name}, which is no longer managed`, async () => {
-      const outcome = await wakeWorkload(this.#clients, workload, { signal });
+      const outcome = await wakeWorkload(this.#clients, workload, context);
       if (outcome === "woken") log.info(`woke ${kind} ${name}, which is no longer managed`);
     });
   }
 
   /** Resumes a ScaledObject that no sleeping workload needs paused. Rejects if a retry may succeed. */
-  async resume(namespace: string, name: string, { signal, log }: ReconcileContext): Promise<void> {
+  async resume(namespace: string, name: string, context: ObjectContext): Promise<void> {
+    const { log } = context;
     await unlessTerminal(
       log,
       `could not resume ScaledObject ${name}, which no sleeping workload needs paused`,
       async () => {
-        const resumed = await this.#clients.autoscalers.resume(namespace, { type: "keda", name }, { signal });
+        const resumed = await this.#clients.autoscalers.resume(namespace, { type: "keda", name }, context);
         if (resumed === "resumed") log.info(`resumed ScaledObject ${name}: no sleeping workload needs it paused`);
       },
     );
@@ -73,11 +75,7 @@ export class RestoreWorkload {
 }
 
 /** Whether it was done. An error that no retry mends is logged; any other rejects. */
-async function unlessTerminal(
-  log: ReconcileContext["log"],
-  failed: string,
-  task: () => Promise<void>,
-): Promise<boolean> {
+async function unlessTerminal(log: ObjectContext["log"], failed: string, task: () => Promise<void>): Promise<boolean> {
   try {
     await task();
     return true;

@@ -1,5 +1,6 @@
-import { type CallOptions, type KubeClient, kubeErrors, type KubeObject, type ResourceTypeOf } from "@evenkeel/kube";
+import { type KubeClient, kubeErrors, type KubeObject, type ResourceTypeOf } from "@evenkeel/kube";
 import { type RouteRef, serviceKey } from "../../binding.ts";
+import { type ActOptions, checkedBy } from "../act-options.ts";
 import { GrantMissing, RouteNeedsResolverService, RouteNotFound, RouteWithoutService } from "./errors.ts";
 import * as httpRoute from "./http-route.ts";
 import type { At, Redirection, Redirected, Was } from "./redirect.ts";
@@ -83,7 +84,7 @@ export class RouteSwitch {
   }
 
   /** Leads every destination of the route that is the Service to the resolver. May be repeated, also after somebody put it back. */
-  async join(namespace: string, service: string, ref: RouteRef, options: CallOptions = {}): Promise<void> {
+  async join(namespace: string, service: string, ref: RouteRef, options: ActOptions = {}): Promise<void> {
     const { resolver } = this.#options;
     const shown = `${KINDS[ref.type].type.kind} ${namespace}/${ref.name}`;
     if (!resolver) throw new RouteNeedsResolverService({ route: shown });
@@ -111,7 +112,7 @@ export class RouteSwitch {
     namespace: string,
     service: string,
     named: readonly (RouteRef | null | undefined)[],
-    { kept, ...options }: CallOptions & { readonly kept?: RouteRef | null } = {},
+    { kept, ...options }: ActOptions & { readonly kept?: RouteRef | null } = {},
   ): Promise<void> {
     const key = serviceKey(namespace, service);
     const led = this.#led.get(key);
@@ -126,7 +127,7 @@ export class RouteSwitch {
   }
 
   /** A route that is gone has nothing to put back. */
-  async #putBack(namespace: string, service: string, ref: RouteRef, options: CallOptions): Promise<void> {
+  async #putBack(namespace: string, service: string, ref: RouteRef, options: ActOptions): Promise<void> {
     const { resolver } = this.#options;
     if (!resolver) return;
     const redirection = { namespace, service, resolver };
@@ -143,7 +144,7 @@ export class RouteSwitch {
   async #change(
     namespace: string,
     ref: RouteRef,
-    options: CallOptions,
+    options: ActOptions,
     change: (read: Reading) => Redirected<readonly unknown[]> | undefined,
   ): Promise<void> {
     for (let attempt = 1; ; attempt++) {
@@ -159,7 +160,7 @@ export class RouteSwitch {
     }
   }
 
-  async #read(namespace: string, { type, name }: RouteRef, options: CallOptions): Promise<Reading> {
+  async #read(namespace: string, { type, name }: RouteRef, options: ActOptions): Promise<Reading> {
     const kind = KINDS[type];
     try {
       const route = await this.#options.kube.resource(kind.type).get({ namespace, name }, options);
@@ -175,15 +176,19 @@ export class RouteSwitch {
     { type, field }: RouteKind,
     { metadata: { namespace, name = "", resourceVersion } }: Route,
     { rules, was }: Redirected<readonly unknown[]>,
-    options: CallOptions,
+    options: ActOptions,
   ): Promise<void> {
     const annotations = { [SWITCHED]: was.length === 0 ? null : JSON.stringify(was) };
     const body = { metadata: { resourceVersion, annotations }, spec: { [field]: rules } };
-    await this.#options.kube.resource(type).patch({ namespace, name }, { type: "merge", body }, options);
+    await checkedBy(options, this.#options.kube.resource(type)).patch(
+      { namespace, name },
+      { type: "merge", body },
+      options,
+    );
   }
 
   /** A gateway follows a reference into another namespace only if somebody there allows it, and answers 500 otherwise. */
-  async #checkGrant({ namespace, resolver }: Redirection, options: CallOptions): Promise<void> {
+  async #checkGrant({ namespace, resolver }: Redirection, options: ActOptions): Promise<void> {
     if (namespace === resolver.namespace) return;
     const { items } = await this.#options.kube
       .resource(referenceGrants)

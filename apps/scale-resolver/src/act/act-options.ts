@@ -1,0 +1,16 @@
+import type { CallOptions, KubeObject, Resource } from "@evenkeel/kube";
+import type { ActContext } from "@evenkeel/operator";
+
+/** Options of calls that change the cluster. */
+export interface ActOptions extends CallOptions {
+  /**
+   * Checks before each write that the ElastiService was not edited, paused or deleted since the reconcile began. Absent for calls that requests wait for, and for those
+   * that undo what was begun: an edit must not stop them.
+   */
+  readonly checked?: ActContext["checked"];
+}
+
+/** The resource, with that check before each write if there is one. */
+export function checkedBy<T extends KubeObject>({ checked }: ActOptions, resource: Resource<T>): Resource<T> {
+  return checked ? checked(resource) : resource;
+}
