@@ -1,9 +1,19 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { execFile } from "node:child_process";
 import { waitUntil } from "@evenkeel/control-plane";
-import { apply, chartAccount, kubectl, ServicePod, START_TIMEOUT_MS, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
+import {
+  apply,
+  chartAccount,
+  get,
+  kubectl,
+  ServicePod,
+  START_TIMEOUT_MS,
+  TEST_TIMEOUT_MS,
+  tokenOf,
+  useCluster,
+} from "@evenkeel/e2e";
 import { type Prometheus, type Route53, startPrometheus, startRoute53 } from "@evenkeel/sim";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 
@@ -14,6 +24,7 @@ const root = join(import.meta.dirname, "../../..");
 const NAMESPACE = "evenkeel-system";
 const NAME = "weight-rebalancer";
 const QUERY = "sum(requests)";
+const PLACE = ["-n", NAMESPACE] as const;
 const INSTALL = { chart: NAME, namespace: NAMESPACE, values: ["settings.route53BatchWindow=50ms"] };
 
 let folder: string;
@@ -53,12 +64,7 @@ beforeAll(async () => {
   await kubectl(cluster(), ["create", "namespace", "shop"]);
   await apply(cluster(), rebalance(route53.url, prometheus.url));
   await chartAccount(cluster(), INSTALL);
-  service = await ServicePod.start({
-    ...{ cluster: cluster(), namespace: NAMESPACE, name: NAME, folder },
-    main: join(root, "apps/weight-rebalancer/dist/main.mjs"),
-    flags: ["--listen-host=0.0.0.0", "--admin-port=8080"],
-    env: { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" },
-  });
+  service = await startService();
   await service.process.phase("ready");
   officer = await cluster().kubeconfigFor({ user: "officer" });
   await grant("officer", "get,create");
@@ -69,18 +75,27 @@ beforeAll(async () => {
   }
 }, START_TIMEOUT_MS);
 
-/** What docs/cli.md has a user be granted. */
-async function grant(user: string, verbs: string): Promise<void> {
-  const place = ["-n", NAMESPACE];
-  const right = [`--verb=${verbs}`, "--resource=services/proxy", `--resource-name=http:${NAME}:8080`];
-  await kubectl(cluster(), ["create", "role", `cli-${user}`, ...place, ...right]);
-  await kubectl(cluster(), ["create", "rolebinding", `cli-${user}`, ...place, `--role=cli-${user}`, `--user=${user}`]);
+function startService(): Promise<ServicePod> {
+  return ServicePod.start({
+    ...{ cluster: cluster(), namespace: NAMESPACE, name: NAME, folder },
+    main: join(root, "apps/weight-rebalancer/dist/main.mjs"),
+    flags: ["--listen-host=0.0.0.0", "--admin-port=8080"],
+    env: { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" },
+  });
+}
+
+/** Grants what docs/cli.md says that a user needs. */
+async function grant(user: string, verbs: string, scheme = "http"): Promise<void> {
+  const role = `cli-${user}-${scheme}`;
+  const right = [`--verb=${verbs}`, "--resource=services/proxy", `--resource-name=${scheme}:${NAME}:8080`];
+  await kubectl(cluster(), ["create", "role", role, ...PLACE, ...right]);
+  await kubectl(cluster(), ["create", "rolebinding", role, ...PLACE, `--role=${role}`, `--user=${user}`]);
 }
 
 /** As a user types it: kubectl finds the program on its PATH. */
-function evenkeel(args: readonly string[], kubeconfig = officer) {
+function evenkeel(args: readonly string[], kubeconfig = officer, more: Readonly<Record<string, string>> = {}) {
   const PATH = [join(folder, "bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter);
-  const env = { PATH, HOME: folder, KUBECONFIG: kubeconfig, KUBECACHEDIR: join(folder, "cache") };
+  const env = { PATH, HOME: folder, KUBECONFIG: kubeconfig, KUBECACHEDIR: join(folder, "cache"), ...more };
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
     execFile(join(cluster().bin, "kubectl"), ["evenkeel", ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
@@ -216,6 +231,41 @@ test(
     await waitUntil("the rights", async () => {
       const { code, stdout } = await evenkeel(["doctor"]);
       return code === 0 && inOrder.test(stdout) ? undefined : stdout;
+    });
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
+  "an admin port with TLS that needs a token answers to the proxy and to an address, and doctor names the second way",
+  async () => {
+    const values = [...INSTALL.values, "tls.admin=true", "readAccess=token"];
+    await chartAccount(cluster(), { ...INSTALL, values });
+    await service.gone();
+    service = await startService();
+    await service.process.phase("ready");
+
+    await grant("officer", "get,create", "https");
+    await waitUntil("the refusal of the service itself", async () => {
+      const { stdout } = await evenkeel(["doctor"]);
+      const said =
+        /^fail {2}services .*weight-rebalancer.*EK_CLI_REFUSED.*EK_RPC_UNAUTHENTICATED.*\n +→ .*--token-file/m;
+      return said.test(stdout) ? undefined : stdout;
+    });
+
+    await kubectl(cluster(), ["create", "serviceaccount", "reader", "-n", "shop"]);
+    const binding = ["create", "clusterrolebinding", "reader", "--clusterrole=view", "--serviceaccount=shop:reader"];
+    await kubectl(cluster(), binding);
+    const [token, ca] = [join(folder, "reader-token"), join(folder, "ca.crt")];
+    writeFileSync(token, await tokenOf(cluster(), "shop", "reader"));
+    const secret = await get<{ data: Readonly<Record<string, string>> }>(cluster(), "secret", `${NAME}-tls`, ...PLACE);
+    writeFileSync(ca, Buffer.from(secret.data["ca.crt"] ?? "", "base64"));
+    const direct = ["status", "--address=https://localhost:8080"];
+    const env = { NODE_EXTRA_CA_CERTS: ca };
+    expect((await evenkeel(direct, officer, env)).stdout).toMatch(/EK_RPC_UNAUTHENTICATED/);
+    await waitUntil("the answer to the token", async () => {
+      const { code, stdout } = await evenkeel([...direct, `--token-file=${token}`], officer, env);
+      return code === 0 && stdout.includes("Rebalance/shop/checkout") ? undefined : stdout;
     });
   },
   TEST_TIMEOUT_MS,
