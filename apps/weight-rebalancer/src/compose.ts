@@ -1,19 +1,17 @@
-import { ForeignLease, leases, secrets, specChanges } from "@evenkeel/kube";
+import { ForeignLease, httpRoutes, leases, PAUSED, secrets, specChanges, StatusWriter } from "@evenkeel/kube";
 import { ObjectBoard, operatorFrame } from "@evenkeel/operator";
 import { type Environment, proxyFor, type Service } from "@evenkeel/runtime";
-import { StatusWriter } from "./act/status-writer.ts";
-import { isBadNews } from "./act/status.ts";
+import { isWarning } from "./act/status.ts";
 import type { weightRebalancer } from "./definition.ts";
 import { Memories } from "./observe/memories.ts";
 import { Observer } from "./observe/observer.ts";
 import { PrometheusSources } from "./observe/prometheus/prometheus-sources.ts";
 import { KubeSecrets } from "./observe/secrets.ts";
 import { outsideOf } from "./outside.ts";
-import { PAUSED, rebalances } from "./rebalance-resource.ts";
+import { rebalances } from "./rebalance-resource.ts";
 import { RebalanceReconciler } from "./reconciler.ts";
 import { weightOf } from "./serve/weight-view.ts";
 import { weightsService } from "./serve/weights-service.ts";
-import { httpRoutes } from "./targets/http-route.ts";
 import { Route53Targets } from "./targets/route53/route53-targets.ts";
 
 type WeightRebalancer = Service<
@@ -46,7 +44,7 @@ export function composeWeightRebalancer(service: WeightRebalancer, env: Environm
   const observer = new Observer({ outside, original, clock });
 
   // The loop, on the leader alone.
-  frame.announce({ isWarning: isBadNews });
+  frame.announce({ isWarning });
   const board = new ObjectBoard({ store, view: weightOf });
   const reconciler = new RebalanceReconciler({
     rebalances: kube.resource(rebalances),

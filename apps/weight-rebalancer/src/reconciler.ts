@@ -1,35 +1,36 @@
-import { parseRebalance, type Rebalance } from "@evenkeel/api";
+import { parseRebalance, type Rebalance, type RebalanceStatus } from "@evenkeel/api";
 import {
   hasFinalizer,
+  keepFinalizer,
   keyOf,
   type ObjectName,
   type ReconcileContext,
   type Resource,
   type Result,
+  type StatusWriter,
 } from "@evenkeel/kube";
 import type { Metrics } from "@evenkeel/metrics";
-import type { Reconciler } from "@evenkeel/operator";
+import type { ObjectContext, Reconciler } from "@evenkeel/operator";
 import type { Clock, DecisionOf, Decisions } from "@evenkeel/runtime";
-import { carryOut, isCarriedOut, type TargetOutcome } from "./act/carry-out.ts";
-import { keepFinalizer, revert } from "./act/revert.ts";
-import { isFault, isInStep, statusAfter, statusOfInvalid } from "./act/status.ts";
-import type { StatusWriter } from "./act/status-writer.ts";
+import { carryOut, isCarriedOut, overtakenBy } from "./act/carry-out.ts";
+import { revert } from "./act/revert.ts";
+import { isFault, isInStep, type Outcome, statusAfter, statusOfInvalid, withoutUnknown } from "./act/status.ts";
 import { nextMemory } from "./decide/memory.ts";
 import type { weightDecider } from "./decide/weight-decider.ts";
 import type { metrics } from "./metrics.ts";
-import { intervalOf, untilNextReconcile } from "./observe/interval.ts";
 import type { Memories } from "./observe/memories.ts";
 import { metricOf } from "./observe/metric-value.ts";
 import type { Observation, Observer, Outside } from "./observe/observer.ts";
 import { REVERT_FINALIZER, type StoredRebalance } from "./rebalance-resource.ts";
 import { shownAfter, type WeightBoard } from "./serve/weight-view.ts";
+import { intervalOf, reconcileDeadline, untilNextReconcile, writeLimit } from "./timing.ts";
 
 export interface RebalanceReconcilerOptions {
   readonly rebalances: Resource<StoredRebalance>;
   readonly outside: Outside;
   readonly observer: Observer;
   readonly memories: Memories;
-  readonly statuses: StatusWriter;
+  readonly statuses: StatusWriter<StoredRebalance, RebalanceStatus>;
   readonly decisions: Pick<Decisions<typeof weightDecider>, "decide">;
   readonly board: WeightBoard;
   readonly metrics: Metrics<typeof metrics>;
@@ -48,7 +49,7 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
     this.#options = options;
   }
 
-  async reconcile(object: StoredRebalance, context: ReconcileContext): Promise<Result | undefined> {
+  async reconcile(object: StoredRebalance, context: ObjectContext): Promise<Result | undefined> {
     const parsed = parseRebalance(object);
     if (object.metadata.deletionTimestamp !== undefined) {
       await this.#release(object, parsed.ok ? parsed.value : undefined, context);
@@ -68,30 +69,33 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
     await this.#options.memories.forget(uid, term);
   }
 
-  async #adjust(object: StoredRebalance, rebalance: Rebalance, context: ReconcileContext): Promise<void> {
+  deadline(object: StoredRebalance): number {
+    const parsed = parseRebalance(object);
+    return reconcileDeadline(parsed.ok ? parsed.value.spec : {});
+  }
+
+  async #adjust(object: StoredRebalance, rebalance: Rebalance, context: ObjectContext): Promise<void> {
     const { rebalances, observer, memories, decisions, board, clock } = this.#options;
-    const { signal, term } = context;
-    const { uid = "" } = rebalance.metadata;
-    const { interval, onDelete } = { interval: intervalOf(rebalance.spec), onDelete: rebalance.spec.onDelete };
-    if (!(await keepFinalizer(rebalances, object, onDelete, signal))) return;
+    const { signal, term, lastLook } = context;
+    const { metadata, spec } = rebalance;
+    const { uid = "" } = metadata;
+    if (!(await keepFinalizer(rebalances, object, REVERT_FINALIZER, spec.onDelete === "revert", { signal }))) return;
 
     const observation = await observer.observe(rebalance, await memories.recall(uid, term), signal);
-    const decision = decisions.decide(observation.snapshot);
-    const written = await this.#rememberInitial(object, decision, observation, signal);
-    const targets = await carryOut(decision, observation.targets, {
-      clock,
-      deadline: interval,
-      signal,
-      held: term.held,
-    });
-    const memory = nextMemory(observation.snapshot, decision, isCarriedOut(decision, targets));
-    await memories.keep(uid, memory, term);
+    const { snapshot } = observation;
+    const decision = decisions.decide(snapshot);
+    const written = await this.#rememberInitial(object, decision, observation, context);
+    const targets = await carryOut(decision, observation.targets, { clock, limit: writeLimit(spec), signal, lastLook });
+    const overtaken = overtakenBy(targets);
+    // A stopped write changed nothing, but another target may have been written.
+    if (!overtaken || targets.length > 1)
+      await memories.keep(uid, nextMemory(snapshot, decision, isCarriedOut(decision, targets)), term);
+    if (overtaken) throw overtaken;
 
-    this.#measure(rebalance, decision, observation, targets);
-    const outcome = { snapshot: observation.snapshot, decision, targets };
+    const outcome = { snapshot, decision, targets };
+    this.#measure(rebalance, outcome);
     board.show(object, shownAfter(board.shown(keyOf(object)), outcome));
-    const status = statusAfter(written, outcome, clock.now());
-    if (status !== written) await this.#options.statuses.write(object, status, signal);
+    await this.#writeStatus(object, written, statusAfter(written, outcome, clock.now()), context);
   }
 
   /** Stores the weight of a target before its first change, so that a later process can revert it. */
@@ -99,8 +103,8 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
     object: StoredRebalance,
     { action, dryRun }: WeightDecision,
     { targets }: Observation,
-    signal: AbortSignal,
-  ): Promise<StoredRebalance["status"]> {
+    context: ReconcileContext,
+  ): Promise<RebalanceStatus | undefined> {
     const { status } = object;
     if (action === "hold" || dryRun) return status;
     const known = status?.initialWeights ?? [];
@@ -111,47 +115,47 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
     );
     if (fresh.length === 0) return status;
     const next = { ...(status ?? { condition: "Unhealthy" }), initialWeights: [...known, ...fresh] };
-    await this.#options.statuses.write(object, next, signal);
+    await this.#writeStatus(object, status, next, context);
     return next;
   }
 
-  async #release(object: StoredRebalance, rebalance: Rebalance | undefined, context: ReconcileContext): Promise<void> {
+  async #release(object: StoredRebalance, rebalance: Rebalance | undefined, context: ObjectContext): Promise<void> {
     if (!hasFinalizer(object, REVERT_FINALIZER)) return;
     const { rebalances, outside, observer, clock, dryRun } = this.#options;
-    const { signal, term, log } = context;
+    const { signal, lastLook, log } = context;
     const lease = await observer.original();
     if (lease !== null) log.warn({ lease }, "the weight is not reverted, because the original rebalancer still runs");
     const may = rebalance && !rebalance.spec.dryRun && !dryRun && lease === null;
     const targets = may ? outside.targets(rebalance) : [];
-    const told = await revert(object, targets, { rebalances, clock, signal, held: term.held });
-    for (const line of told) log.info(line);
+    for (const line of await revert(object, targets, { rebalances, clock, signal, lastLook })) log.info(line);
   }
 
-  async #reportInvalid(
-    object: StoredRebalance,
-    errors: readonly string[],
-    { signal, log }: ReconcileContext,
-  ): Promise<void> {
-    const { statuses, clock, metrics } = this.#options;
-    log.warn({ errors }, "the spec is invalid; nothing is changed");
+  async #reportInvalid(object: StoredRebalance, errors: readonly string[], context: ReconcileContext): Promise<void> {
+    const { clock, metrics } = this.#options;
+    context.log.warn({ errors }, "the spec is invalid; nothing is changed");
     const { namespace = "", name = "" } = object.metadata;
     metrics.error.set({ namespace, name }, 1);
     metrics.healthy.set({ namespace, name }, 0);
     metrics.available.set({ namespace, name }, 0);
     const status = statusOfInvalid(object.status, errors, object.metadata.generation ?? 0, clock.now());
-    if (status !== object.status) await statuses.write(object, status, signal);
+    await this.#writeStatus(object, object.status, status, context);
   }
 
-  #measure(
-    { metadata: { namespace = "", name } }: Rebalance,
-    decision: WeightDecision,
-    { snapshot }: Observation,
-    targets: readonly TargetOutcome[],
-  ): void {
+  async #writeStatus(
+    object: StoredRebalance,
+    before: RebalanceStatus | undefined,
+    status: RebalanceStatus,
+    { term }: ReconcileContext,
+  ): Promise<void> {
+    if (status !== before) await this.#options.statuses.write(object, withoutUnknown(status), term);
+  }
+
+  #measure({ metadata: { namespace = "", name } }: Rebalance, outcome: Outcome): void {
     const { metrics } = this.#options;
+    const { snapshot, decision, targets } = outcome;
     const labels = { namespace, name };
-    const failed = isFault({ decision, targets });
-    const inStep = isInStep({ targets });
+    const failed = isFault(outcome);
+    const inStep = isInStep(outcome);
     metrics.error.set(labels, failed ? 1 : 0);
     metrics.healthy.set(labels, !failed && inStep ? 1 : 0);
     metrics.available.set(labels, !failed && !inStep ? 1 : 0);

@@ -2,9 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connectKube, type KubeClient, type Resource } from "@evenkeel/kube";
+import { connectKube, type HttpRoute, httpRoutes, type KubeClient, kubeErrors, type Resource } from "@evenkeel/kube";
 import { type ApiServer, startApiServer } from "@evenkeel/sim";
-import { type HttpRoute, httpRoutes } from "../src/targets/http-route.ts";
 import { type HttpRoutes, httpRouteTarget } from "../src/targets/http-route-target.ts";
 
 const CRD = readFileSync(join(import.meta.dirname, "fixtures/httproutes.yaml"), "utf8");
@@ -56,7 +55,7 @@ async function established(type: Resource<HttpRoute>): Promise<void> {
 }
 
 const never = new AbortController().signal;
-const held = () => true;
+const lastLook = () => undefined;
 
 describe("a backend of an HTTPRoute", () => {
   let folder: string;
@@ -100,7 +99,7 @@ describe("a backend of an HTTPRoute", () => {
 
   const target = (backend = "burst", rule = 1, from: HttpRoutes = routes) =>
     httpRouteTarget(from, "default", { name: "shop", rule, backend });
-  const write = (weight: number, on = target()) => on.write(weight, { signal: never, held });
+  const write = (weight: number, on = target()) => on.write(weight, { signal: never, lastLook });
   const shop = () => owner.get({ namespace: "default", name: "shop" });
   const weights = async () => (await shop()).spec?.rules?.[1]?.backendRefs?.map(({ weight }) => weight);
   const setWeight = (index: number, value: number) => {
@@ -221,7 +220,7 @@ describe("a backend of an HTTPRoute", () => {
     expect(await weights()).toEqual([1, 8, 16]);
   });
 
-  test("is left to the next turn when somebody writes it all the time", async () => {
+  test("is left to the next reconcile when another client writes the route all the time", async () => {
     const busy = contended((patch) => setWeight(1, 100 + patch));
     await expect(write(16, target("burst", 1, busy))).rejects.toMatchObject({
       code: "EK_WEIGHT_HTTP_ROUTE_CONTENDED",
@@ -230,9 +229,12 @@ describe("a backend of an HTTPRoute", () => {
     expect(busy.patches).toBe(5);
   });
 
-  test("is not written when this process may no longer act", async () => {
-    const writing = target().write(16, { signal: never, held: () => false });
-    await expect(writing).rejects.toMatchObject({ code: "EK_WEIGHT_WITHDRAWN" });
+  test("is not written when the last look finds that it is no longer wanted", async () => {
+    const overtaken = () => {
+      throw new kubeErrors.ActOvertaken({ object: "default/shop", why: "changed" });
+    };
+    const writing = target().write(16, { signal: never, lastLook: overtaken });
+    await expect(writing).rejects.toMatchObject({ code: "EK_KUBE_ACT_OVERTAKEN" });
     expect(await weights()).toEqual([8, 2]);
   });
 
@@ -246,7 +248,7 @@ describe("a backend of an HTTPRoute", () => {
       const missing = httpRouteTarget(routes, "default", { name, rule, backend });
       for (const call of [
         () => missing.read({ signal: never, maxAge: 0 }),
-        () => missing.write(1, { signal: never, held }),
+        () => missing.write(1, { signal: never, lastLook }),
       ]) {
         const work = call();
         await expect(work).rejects.toMatchObject({ code, recovery: "terminal" });

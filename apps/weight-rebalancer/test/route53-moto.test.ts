@@ -10,7 +10,7 @@ import { Route53Targets, type Route53TargetsOptions } from "../src/targets/route
 import { KnownSecrets, weighted } from "./route53-world.ts";
 
 const never = new AbortController().signal;
-const held = () => true;
+const lastLook = () => undefined;
 const fresh = { signal: never, maxAge: 0 };
 
 if (await hasPython()) {
@@ -79,7 +79,7 @@ if (await hasPython()) {
           others: [{ name: "base", weight: 8 }],
           timeToLive: 60_000,
         });
-        await target.write(16, { signal: never, held });
+        await target.write(16, { signal: never, lastLook });
         expect(await weightsOf(zone)).toEqual({ base: 8, burst: 16 });
         expect(await target.read(fresh)).toMatchObject({ weight: 16 });
       },
@@ -92,7 +92,7 @@ if (await hasPython()) {
       const zone = await zoneWith(weighted("base", 8, apex), weighted("burst", 1, apex), six);
       const target = world.targets.target("default", specOf(zone, "example.com", "burst"));
       expect(await target.read(fresh)).toMatchObject({ weight: 1, others: [{ name: "base", weight: 8 }] });
-      await target.write(3, { signal: never, held });
+      await target.write(3, { signal: never, lastLook });
       expect(await weightsOf(zone)).toEqual({ base: 8, burst: 3, six: 5 });
     });
 
@@ -143,7 +143,7 @@ if (await hasPython()) {
         const spec = specOf(zone, "www.example.com", "burst", { auth: { ...auth, assumeRole } });
         const target = world.targets.target("default", spec);
         await target.read(fresh);
-        await target.write(16, { signal: never, held });
+        await target.write(16, { signal: never, lastLook });
         expect(await weightsOf(zone)).toEqual({ base: 8, burst: 16 });
         expect(roles).toBe(1);
         ahead = 54 * 60_000;
@@ -170,7 +170,7 @@ if (await hasPython()) {
       expect(world.calls).toEqual(Array(5).fill("list ok"));
       await Promise.all(targets.map((target) => target.read({ signal: never, maxAge: 30_000 })));
       expect(world.calls).toHaveLength(5);
-      await Promise.all(targets.map((target) => target.write(2, { signal: never, held })));
+      await Promise.all(targets.map((target) => target.write(2, { signal: never, lastLook })));
       expect(world.calls.filter((call) => call === "change ok")).toHaveLength(5);
       expect(world.calls.filter((call) => call === "list ok")).toHaveLength(10);
       for (const zone of zones) {

@@ -3,7 +3,7 @@ import { FakeClock } from "@evenkeel/runtime/testing";
 import { type RecordSet, type Route53, type Route53Options, startRoute53 } from "@evenkeel/sim";
 import { type Route53Spec } from "../src/targets/route53/aws-identity.ts";
 import { Route53Targets, type Route53TargetsOptions } from "../src/targets/route53/route53-targets.ts";
-import type { WeightTarget } from "../src/targets/weight-target.ts";
+import type { WeightTarget, WriteTerms } from "../src/targets/weight-target.ts";
 import type { SecretKey, SecretReader } from "../src/observe/secret-reader.ts";
 
 /** Milliseconds of the fake clock between two chances for the sockets. A call's deadline is many of them away. */
@@ -134,13 +134,13 @@ export function weighted(setIdentifier: string, weight: number, more: Partial<Re
   };
 }
 
-/** A write that is held and never aborted, unless told. */
+/** A write that nothing stops, unless told. */
 export function write(
   target: WeightTarget,
   weight: number,
-  { signal = new AbortController().signal, held = () => true }: { signal?: AbortSignal; held?: () => boolean } = {},
+  { signal = new AbortController().signal, lastLook = () => undefined }: Partial<WriteTerms> = {},
 ): Promise<void> {
-  return target.write(weight, { signal, held });
+  return target.write(weight, { signal, lastLook });
 }
 
 /** The code of the error that the work rejects with. */

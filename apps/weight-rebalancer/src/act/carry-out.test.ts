@@ -43,7 +43,7 @@ const observed = (target: Place, weight: number | null, error?: unknown): Observ
 const raise = { action: "raise", after: 16, dryRun: false } as const;
 const terms = () => {
   const stop = new AbortController();
-  return { clock: new FakeClock(), deadline: 60_000, signal: stop.signal, held: () => true };
+  return { clock: new FakeClock(), limit: 60_000, signal: stop.signal, lastLook: () => undefined };
 };
 
 describe("carrying out a decision", () => {

@@ -1,3 +1,4 @@
+import { kubeErrors, type LastLook } from "@evenkeel/kube";
 import { type Clock, explain } from "@evenkeel/runtime";
 import { within } from "../decide/targets.ts";
 import type { WeightAction } from "../decide/weight-decider.ts";
@@ -7,27 +8,27 @@ import type { WeightTarget } from "../targets/weight-target.ts";
 
 export interface CarryOutOptions {
   readonly clock: Clock;
-  /** Milliseconds after which what was decided is too old to be written. */
-  readonly deadline: number;
+  /** Milliseconds after which a write is given up. */
+  readonly limit: number;
   readonly signal: AbortSignal;
-  readonly held: () => boolean;
+  readonly lastLook: LastLook;
 }
 
-/** What a decision came to on one target. */
+/** The result of a decision for one target. */
 export interface TargetOutcome {
   readonly target: WeightTarget;
-  /** The weight that it has now; null while it is unknown. */
+  /** The weight that it has now; null if that is unknown. */
   readonly actual: number | null;
-  /** What it was to have: the decided weight within the target's range. */
+  /** The decided weight within the range of the target. */
   readonly wanted: number | null;
   readonly pending: boolean;
-  /** Why it could not be read or written. */
+  /** Why reading or writing it failed. */
   readonly error: unknown;
 }
 
 /**
- * Brings every target that can be read to the decided weight. Targets do not wait for each other, and those that have the weight
- * already are left alone, so that doing it twice does no more than once. It never rejects: each outcome says what went wrong.
+ * Writes the decided weight to every readable target that has another one. Targets do not wait for each other. It never rejects: each
+ * outcome has the error of its target.
  */
 export function carryOut(
   decision: { readonly action: WeightAction; readonly after: number | null; readonly dryRun: boolean },
@@ -50,12 +51,17 @@ export function carryOut(
   );
 }
 
-/** Whether every target took the decision. */
+/** Whether every target accepted the decision. */
 export function isCarriedOut({ dryRun }: { readonly dryRun: boolean }, outcomes: readonly TargetOutcome[]): boolean {
   return !dryRun && outcomes.every(({ error }) => error === undefined);
 }
 
-/** A sentence's end for what went wrong on the targets; nothing if all went well. */
+/** Why a write was stopped before it was sent, because the Rebalance or the leader changed meanwhile. */
+export function overtakenBy(outcomes: readonly TargetOutcome[]): kubeErrors.ActOvertaken | undefined {
+  return outcomes.map(({ error }) => error).find((error) => error instanceof kubeErrors.ActOvertaken);
+}
+
+/** The faults of all targets as one clause; undefined if there are none. */
 export function faultsOf(outcomes: readonly TargetOutcome[]): string | undefined {
   const faults = outcomes.flatMap(({ error }) => (error === undefined ? [] : [explain(error)]));
   return faults.length === 0 ? undefined : [...new Set(faults)].join("; ");
@@ -64,7 +70,7 @@ export function faultsOf(outcomes: readonly TargetOutcome[]): string | undefined
 function write(
   target: WeightTarget,
   weight: number,
-  { clock, deadline, signal, held }: CarryOutOptions,
+  { clock, limit, signal, lastLook }: CarryOutOptions,
 ): Promise<void> {
-  return withTimeLimit(clock, deadline, signal, (limit) => target.write(weight, { signal: limit, held }));
+  return withTimeLimit(clock, limit, signal, (limited) => target.write(weight, { signal: limited, lastLook }));
 }

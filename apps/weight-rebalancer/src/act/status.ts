@@ -1,5 +1,5 @@
 import type { RebalanceStatus } from "@evenkeel/api";
-import { type Judgement, setConditions } from "@evenkeel/kube";
+import { judge, type Judgement, type Nulled, setConditions } from "@evenkeel/kube";
 import { CodedError } from "@evenkeel/runtime";
 import { METRIC_FAULTS, type WeightSnapshot } from "../decide/snapshot.ts";
 import type { WeightAction, WeightReason } from "../decide/weight-decider.ts";
@@ -18,18 +18,18 @@ export interface Outcome {
   readonly targets: readonly TargetOutcome[];
 }
 
-/** Reasons for which a Rebalance cannot do its work until somebody or something else changes. */
+/** Reasons for which a Rebalance cannot work until something else changes. */
 const FAULTS: ReadonlySet<WeightReason> = new Set([...METRIC_FAULTS, "TargetUnknown", "AllZero", "OriginalRuns"]);
 
-/** Codes by which a target says that it takes no more for now. */
+/** Codes of targets that refuse requests for a while. */
 const THROTTLES = new Set(["EK_WEIGHT_ROUTE53_THROTTLED", "EK_WEIGHT_ROUTE53_BUSY"]);
 
-/** Whether somebody should look at it. */
-export function isBadNews({ reason }: { readonly reason: string }): boolean {
+/** Whether a decision is a warning. */
+export function isWarning({ reason }: { readonly reason: string }): boolean {
   return FAULTS.has(reason as WeightReason);
 }
 
-/** Whether the decision, or carrying it out, was kept from happening. */
+/** Whether the decision or a write failed. */
 export function isFault({ decision, targets }: Pick<Outcome, "decision" | "targets">): boolean {
   return FAULTS.has(decision.reason) || targets.some(({ error }) => error !== undefined);
 }
@@ -51,7 +51,7 @@ export function statusAfter(before: RebalanceStatus | undefined, outcome: Outcom
   return updated(before, { condition: conditionWord(outcome), desired, actual }, judgements(outcome, generation), now);
 }
 
-/** The status of a Rebalance whose spec cannot be understood. */
+/** The status of a Rebalance with an invalid spec. */
 export function statusOfInvalid(
   before: RebalanceStatus | undefined,
   errors: readonly string[],
@@ -63,7 +63,7 @@ export function statusOfInvalid(
   return updated(before, values, [{ type: "Ready", status: "False", ...about }], now);
 }
 
-/** The original's word, misspelt as its users' scripts expect it. A reconcile that failed is an error, whatever the weights are. */
+/** The word of the original, misspelt as scripts of its users expect it. A reconcile that failed is an error, whatever the weights are. */
 function conditionWord(outcome: Outcome): string {
   if (isFault(outcome)) return "Error";
   if (isInStep(outcome)) return "Healty";
@@ -72,10 +72,8 @@ function conditionWord(outcome: Outcome): string {
 
 function judgements(outcome: Outcome, observedGeneration: number): readonly Judgement[] {
   const { snapshot, decision, targets } = outcome;
-  const judge = (type: string, holds: boolean | undefined, reason: string, message: string): Judgement => {
-    const status = holds === undefined ? "Unknown" : holds ? "True" : "False";
-    return { type, status, reason, message: message.slice(0, 2000), observedGeneration };
-  };
+  const judged = (type: string, holds: boolean | undefined, reason: string, message: string) =>
+    judge(type, holds, reason, message, observedGeneration);
   const { blocked, metrics } = snapshot;
   const faults = faultsOf(targets);
   const paused = blocked?.reason === "Paused";
@@ -84,50 +82,55 @@ function judgements(outcome: Outcome, observedGeneration: number): readonly Judg
   const fault = metrics.find((metric) => metric.fault !== null);
   return [
     failed && faults !== undefined && !FAULTS.has(decision.reason)
-      ? judge("Ready", false, reasonOf(failed.error), faults)
-      : judge("Ready", paused ? undefined : !isFault(outcome), decision.reason, decision.message),
+      ? judged("Ready", false, reasonOf(failed.error), faults)
+      : judged("Ready", paused ? undefined : !isFault(outcome), decision.reason, decision.message),
     fault?.fault
-      ? judge("MetricsAvailable", false, fault.fault, `${fault.source}: ${fault.message}`)
-      : judge("MetricsAvailable", true, "Read", "Every metric has a value"),
-    targetSynced(outcome, judge, failed?.error, faults),
+      ? judged("MetricsAvailable", false, fault.fault, `${fault.source}: ${fault.message}`)
+      : judged("MetricsAvailable", true, "Read", "Every metric has a value"),
+    targetSynced(outcome, judged, failed?.error, faults),
     throttled
-      ? judge(
+      ? judged(
           "Throttled",
           true,
           reasonOf(throttled.error),
-          `${throttled.target.name} is written later: ${faults ?? ""}`,
+          `Writing ${throttled.target.name} is delayed: ${faults ?? ""}`,
         )
-      : judge("Throttled", false, "NotThrottled", "Changes are taken as they come"),
+      : judged("Throttled", false, "NotThrottled", "The target accepts changes"),
     paused
-      ? judge("Paused", true, "Asked", blocked.message)
-      : judge("Paused", false, "NotAsked", "Nobody asked for a pause"),
+      ? judged("Paused", true, "Asked", blocked.message)
+      : judged("Paused", false, "NotAsked", "The Rebalance is not paused"),
   ];
 }
 
 function targetSynced(
   outcome: Outcome,
-  judge: (type: string, holds: boolean | undefined, reason: string, message: string) => Judgement,
+  judged: (type: string, holds: boolean | undefined, reason: string, message: string) => Judgement,
   error: unknown,
   faults: string | undefined,
 ): Judgement {
   const { decision, targets } = outcome;
-  if (faults !== undefined) return judge("TargetSynced", false, reasonOf(error), faults);
+  if (faults !== undefined) return judged("TargetSynced", false, reasonOf(error), faults);
   if (!isInStep(outcome)) {
     const [reason, why] = decision.dryRun
       ? ["DryRun", "a dry run writes nothing"]
       : [decision.reason, decision.message];
-    return judge("TargetSynced", false, reason, `The target does not have the desired weight: ${why}`);
+    return judged("TargetSynced", false, reason, `The target does not have the desired weight: ${why}`);
   }
   return targets.some(({ pending }) => pending)
-    ? judge("TargetSynced", undefined, "Pending", "The change is accepted and not in effect everywhere yet")
-    : judge("TargetSynced", true, "InSync", "The target has the desired weight");
+    ? judged("TargetSynced", undefined, "Pending", "The change is accepted and not in effect everywhere yet")
+    : judged("TargetSynced", true, "InSync", "The target has the desired weight");
 }
 
-/** `EK_WEIGHT_ROUTE53_NO_RECORD` → `Route53NoRecord`: what people see of a code where one CamelCase word is asked for. */
+/** `EK_WEIGHT_ROUTE53_NO_RECORD` → `Route53NoRecord`: the code as one CamelCase word, for a condition. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof CodedError)) return "Failed";
   const words = error.code.replace(/^EK_(WEIGHT_)?/, "").split("_");
   return words.map((word) => word.charAt(0) + word.slice(1).toLowerCase()).join("");
+}
+
+/** The status to write: a weight that is unknown is removed from what is stored. */
+export function withoutUnknown(status: RebalanceStatus): Nulled<RebalanceStatus> {
+  return { desiredValue: null, actualValue: null, ...status };
 }
 
 function updated(

@@ -1,14 +1,14 @@
 import type { Rebalance } from "@evenkeel/api";
+import { isPaused } from "@evenkeel/kube";
 import { type Clock, explain } from "@evenkeel/runtime";
 import { withTimeLimit } from "../time-limit.ts";
 import type { WeightTarget } from "../targets/weight-target.ts";
 import type { Blockage, Memory, MetricReading, TargetReading, WeightSnapshot } from "../decide/snapshot.ts";
-import { isPaused } from "../rebalance-resource.ts";
 import type { MetricSource } from "./metric-source.ts";
-import { intervalOf } from "./interval.ts";
+import { readLimit } from "../timing.ts";
 import { policySnapshot } from "./policy.ts";
 
-/** What a Rebalance names, as things that can be asked. Building one asks nobody. */
+/** The metric sources and targets of a Rebalance. Building them makes no calls. */
 export interface Outside {
   sources(rebalance: Rebalance): readonly MetricSource[];
   targets(rebalance: Rebalance): readonly WeightTarget[];
@@ -16,12 +16,12 @@ export interface Outside {
 
 export interface ObserverOptions {
   readonly outside: Outside;
-  /** The original's Lease and its holder, while it is live. */
+  /** The holder of the original's Lease and its name, while it is renewed. */
   readonly original: { live(): Promise<string | null> };
   readonly clock: Clock;
 }
 
-/** A snapshot, and what was asked for it. */
+/** A snapshot, and the targets that it was read from. */
 export interface Observation {
   readonly snapshot: WeightSnapshot;
   readonly targets: readonly ObservedTarget[];
@@ -30,14 +30,11 @@ export interface Observation {
 export interface ObservedTarget {
   readonly target: WeightTarget;
   readonly reading: TargetReading;
-  /** Why there is no weight in the reading. */
+  /** Why the reading has no weight. */
   readonly error: unknown;
 }
 
-/** Longest wait for a target's state, in milliseconds; the interval if that is shorter. */
-const READ_DEADLINE = 30_000;
-
-/** Turns the outside world into the snapshot of one Rebalance. What cannot be had is null in it, with the reason beside. */
+/** Builds the snapshot of one Rebalance. What cannot be read is null in it, with the reason. */
 export class Observer {
   readonly #outside: Outside;
   readonly #original: ObserverOptions["original"];
@@ -49,12 +46,12 @@ export class Observer {
     this.#clock = clock;
   }
 
-  /** The original's Lease and its holder, while it is live: then nothing may be written. */
+  /** The holder of the original's Lease and its name, while it is renewed: then nothing may be written. */
   original(): Promise<string | null> {
     return this.#original.live();
   }
 
-  /** With `metrics` given, as for a what-if, no metric source is asked. */
+  /** With `metrics`, as for a preview, no metric source is queried. */
   async observe(
     rebalance: Rebalance,
     memory: Memory,
@@ -70,19 +67,20 @@ export class Observer {
   }
 
   #snapshot(
-    { metadata, spec }: Rebalance,
+    rebalance: Rebalance,
     memory: Memory,
     metrics: readonly MetricReading[],
     targets: readonly ObservedTarget[],
     lease: string | null,
   ): WeightSnapshot {
+    const { metadata, spec } = rebalance;
     const { namespace = "", name, generation = 0 } = metadata;
     return {
       at: new Date(this.#clock.now()).toISOString(),
       rebalance: { namespace, name, generation },
       policy: policySnapshot(spec),
       dryRun: spec.dryRun,
-      blocked: blockage(metadata.annotations, spec, lease),
+      blocked: blockage(rebalance, lease),
       onExternalChange: spec.onExternalChange,
       combine: spec.combine,
       metrics,
@@ -94,10 +92,10 @@ export class Observer {
   async #read({ spec }: Rebalance, target: WeightTarget, signal: AbortSignal): Promise<ObservedTarget> {
     const { minimum, maximum } = target.range;
     const about = { target: target.name, minimum, maximum };
-    const milliseconds = Math.min(READ_DEADLINE, intervalOf(spec));
+    const limit = readLimit(spec);
     try {
-      const { weight, others, timeToLive, pending } = await withTimeLimit(this.#clock, milliseconds, signal, (limit) =>
-        target.read({ signal: limit, maxAge: milliseconds / 2 }),
+      const { weight, others, timeToLive, pending } = await withTimeLimit(this.#clock, limit, signal, (limited) =>
+        target.read({ signal: limited, maxAge: limit / 2 }),
       );
       const reading = { ...about, weight, others, timeToLive, pending, message: null };
       return { target, error: undefined, reading };
@@ -108,13 +106,9 @@ export class Observer {
   }
 }
 
-function blockage(
-  annotations: Readonly<Record<string, string>> | undefined,
-  { suspend }: Rebalance["spec"],
-  lease: string | null,
-): Blockage | null {
-  if (suspend) return { reason: "Paused", message: "spec.suspend is set" };
-  if (isPaused(annotations)) return { reason: "Paused", message: "the annotation evenkeel.io/paused is set" };
+function blockage(rebalance: Rebalance, lease: string | null): Blockage | null {
+  if (rebalance.spec.suspend) return { reason: "Paused", message: "spec.suspend is set" };
+  if (isPaused(rebalance)) return { reason: "Paused", message: "the annotation evenkeel.io/paused is set" };
   if (lease === null) return null;
   const message = `the original rebalancer still runs (Lease ${lease}); remove its Deployment first`;
   return { reason: "OriginalRuns", message };

@@ -1,10 +1,11 @@
 import { parseRebalance } from "@evenkeel/api";
+import { isPaused } from "@evenkeel/kube";
 import type { ObjectBoard } from "@evenkeel/operator";
 import type { weightsV1 } from "@evenkeel/rpc";
 import type { Outcome } from "../act/status.ts";
 import { shareOf } from "../decide/share.ts";
 import { metricOf } from "../observe/metric-value.ts";
-import { isPaused, type StoredRebalance } from "../rebalance-resource.ts";
+import type { StoredRebalance } from "../rebalance-resource.ts";
 import { History } from "./history.ts";
 
 export type Weight = weightsV1.DeepPartial<weightsV1.Weight>;
@@ -55,7 +56,7 @@ export function weightOf(object: StoredRebalance, shown: Shown | undefined): Wei
     message: outcome?.decision.message ?? ready?.message ?? "",
     decidedAt: outcome?.decision.at ?? status?.lastUpdateAt,
     dryRun: outcome?.decision.dryRun ?? (parsed.ok && parsed.value.spec.dryRun),
-    paused: (parsed.ok && parsed.value.spec.suspend === true) || isPaused(metadata.annotations),
+    paused: (parsed.ok && parsed.value.spec.suspend === true) || isPaused(object),
     conditions: (status?.conditions ?? []).map(({ lastTransitionTime, type, status, reason, message }) => {
       return { type, status, reason, message, since: lastTransitionTime };
     }),

@@ -1,22 +1,21 @@
 import type { Rebalance } from "@evenkeel/api";
-import { kubeErrors, type Resource } from "@evenkeel/kube";
+import { type HttpRoute, kubeErrors, type Resource } from "@evenkeel/kube";
 import { CodedError } from "@evenkeel/runtime";
 import { AllZero, HttpRouteContended, NoHttpRoute, OutOfRange, Withdrawn } from "../errors.ts";
-import type { HttpRoute } from "./http-route.ts";
 import { type BackendId, findBackend, type WeightedBackend, weightOf, weightPatch } from "./http-route-backend.ts";
 import type { ReadTerms, TargetState, WeightTarget, WriteTerms } from "./weight-target.ts";
 
 export type HttpRouteSpec = NonNullable<NonNullable<Rebalance["spec"]["target"]>["httpRoute"]>;
 
-/** The verbs in use. */
+/** The verbs that are used. */
 export type HttpRoutes = Pick<Resource<HttpRoute>, "get" | "patch">;
 
 export const HTTP_ROUTE_RANGE = { minimum: 0, maximum: 1_000_000 };
 
-/** How often a write is tried when the route changes between reading and writing it. */
+/** Attempts to write, if the route changes between reading and writing it. */
 const ATTEMPTS = 5;
 
-/** A backend of a Gateway API HTTPRoute as a target. Others may write the same route: the weight alone is patched. */
+/** A backend of a Gateway API HTTPRoute as a target. Other clients may write the same route, so only the weight is patched. */
 export function httpRouteTarget(routes: HttpRoutes, namespace: string, spec: HttpRouteSpec): WeightTarget {
   return new HttpRouteTarget(routes, namespace, spec);
 }
@@ -58,22 +57,22 @@ class HttpRouteTarget implements WeightTarget {
       if (fault === undefined) return;
       const before = route;
       route = await this.#get(terms.signal);
-      // What is refused without anybody having written meanwhile is refused for good.
+      // If the route did not change meanwhile, another attempt would be refused too.
       if (route.metadata.resourceVersion === before.metadata.resourceVersion) throw fault;
       if (attempt === ATTEMPTS) throw new HttpRouteContended({ target, weight, attempts: attempt }, { cause: fault });
     }
   }
 
-  /** False if the weight is there already. Throws if it may not be written. */
-  #isToWrite({ ref, others }: WeightedBackend, weight: number, { signal, held }: WriteTerms): boolean {
+  /** False if the backend already has the weight. Throws if it must not be written. */
+  #isToWrite({ ref, others }: WeightedBackend, weight: number, { signal, lastLook }: WriteTerms): boolean {
     const target = this.name;
     const { route, rule } = this.#id;
     if (weight === 0 && others.every((other) => weightOf(other) === 0))
       throw new AllZero({ target, weight: weightOf(ref), set: `rule ${rule} of HTTPRoute ${route}` });
     if (weightOf(ref) === weight) return false;
     if (signal.aborted)
-      throw new Withdrawn({ target, weight, why: "its caller waits no longer" }, { cause: signal.reason });
-    if (!held()) throw new Withdrawn({ target, weight, why: "this process may no longer act" });
+      throw new Withdrawn({ target, weight, why: "its deadline has passed" }, { cause: signal.reason });
+    lastLook();
     return true;
   }
 
@@ -86,7 +85,7 @@ class HttpRouteTarget implements WeightTarget {
     }
   }
 
-  /** Gives the refusal if it may be that the route is not as it was read. */
+  /** Returns the refusal if the reason may be that the route has changed since it was read. */
   async #patch(backend: WeightedBackend, weight: number, signal: AbortSignal): Promise<CodedError | undefined> {
     const operations = weightPatch(this.#id.rule, backend, weight);
     try {

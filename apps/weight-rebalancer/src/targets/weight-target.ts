@@ -1,11 +1,12 @@
+import type { LastLook } from "@evenkeel/kube";
 import type { WeightRange } from "@evenkeel/scoring";
 
-/** What a target is now. */
+/** The present state of a target. */
 export interface TargetState {
   readonly weight: number;
-  /** What shares the load with it. */
+  /** The weights that share the load with it. */
   readonly others: readonly { readonly name: string; readonly weight: number }[];
-  /** Milliseconds that clients may go on with what was there before a change; 0 where a change is seen at once. */
+  /** Milliseconds that clients may use the previous weights after a change; 0 if a change has effect at once. */
   readonly timeToLive: number;
   /** A change was accepted and is not in effect everywhere yet. */
   readonly pending: boolean;
@@ -18,24 +19,24 @@ export interface ReadTerms {
 }
 
 export interface WriteTerms {
-  /** When it aborts before the write was sent, nothing is written. */
+  /** If it aborts before the write is sent, nothing is written. */
   readonly signal: AbortSignal;
-  /** Asked right before the write is sent: false means that this process may no longer act. */
-  readonly held: () => boolean;
+  /** Called right before the write is sent. If it throws, nothing is written and the write rejects with what it threw. */
+  readonly lastLook: LastLook;
 }
 
 /**
- * A place that a weight is written to: a DNS record, a backend of a route. Both calls reject with coded errors; a terminal one
- * says that the spec or the target must change, a retryable one that the next turn may do.
+ * Where a weight is read from and written to: a DNS record, a backend of a route. Both calls reject with coded errors. A terminal error
+ * means that the spec or the target must change; after a retryable one the next reconcile may succeed.
  */
 export interface WeightTarget {
-  /** How a person would name it, such as `route53 Z1/www.example.com A blue`. The same target has the same name. */
+  /** Such as `route53 Z1/www.example.com A blue`. The same target has the same name. */
   readonly name: string;
   readonly range: WeightRange;
   read(terms: ReadTerms): Promise<TargetState>;
   /**
-   * Resolves when the target has accepted the weight. Writing what is there already does nothing. A weight of 0 is refused when all
-   * others are 0 too: what is meant as "none" would be taken as "equal parts" or as an error.
+   * Resolves after the target has accepted the weight. Writing the weight that the target already has does nothing. A weight of 0 is
+   * refused if all others are 0 too: "no traffic" would become "equal shares" or errors.
    */
   write(weight: number, terms: WriteTerms): Promise<void>;
 }

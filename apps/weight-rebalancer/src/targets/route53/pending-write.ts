@@ -3,14 +3,14 @@ import type { WriteTerms } from "../weight-target.ts";
 import type { Wish } from "./change-batch.ts";
 import { describeRecord, recordKey, type RecordId } from "./weighted-record.ts";
 
-/** A write that somebody waits for. It is settled once; whatever comes after has no effect. */
+/** A write whose caller waits. It is settled once; later calls have no effect. */
 export class PendingWrite implements Wish {
   readonly id: RecordId;
   readonly weight: number;
   readonly key: string;
   readonly target: string;
   readonly done: Promise<void>;
-  /** Batches with it that Route 53 refused. */
+  /** How many batches with this write Route 53 has refused. */
   refusals = 0;
   readonly #terms: WriteTerms;
   readonly #settled = Promise.withResolvers<undefined>();
@@ -25,7 +25,7 @@ export class PendingWrite implements Wish {
     this.done = this.#settled.promise;
   }
 
-  /** Calls `abort` once when whoever waits gives up, until the write is settled. */
+  /** Calls `abort` once when the caller gives up, unless the write is settled before. */
   onAbort(abort: () => void): void {
     this.#abort = abort;
     this.#terms.signal.addEventListener("abort", abort, { once: true });
@@ -35,9 +35,9 @@ export class PendingWrite implements Wish {
     return this.#terms.signal;
   }
 
-  /** Whether this process may still write it. */
-  get isHeld(): boolean {
-    return this.#terms.held();
+  /** Throws if it must not be written any more. */
+  lastLook(): void {
+    this.#terms.lastLook();
   }
 
   resolve(): void {

@@ -18,12 +18,12 @@ export interface ZoneWriterOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
-  /** Milliseconds for which writes are gathered; a record that was read longer ago is read again before it is written. */
+  /** Milliseconds for which writes are collected. A record that was read longer ago is read again before it is written. */
   readonly window: number;
   readonly signal: AbortSignal;
 }
 
-/** A write that can be sent, as the record that it makes. */
+/** A write that can be sent, and the record that it sends. */
 interface ReadyWrite {
   readonly write: PendingWrite;
   readonly record: ResourceRecordSet;
@@ -32,12 +32,12 @@ interface ReadyWrite {
 const BACKOFF: Backoff = { base: 1_000, cap: 30_000 };
 
 /**
- * Writes the weights of one zone: those that come within a window go out as one batch, which Route 53 carries out whole or not at all.
- * There is one batch under way at a time. What may be tried again stays until its signal aborts.
+ * Writes the weights of one zone. Writes that arrive within a window are sent as one batch, which Route 53 applies as a whole or not at
+ * all. One batch is in flight at a time. A write that can be retried stays in the queue until its signal aborts.
  */
 export class ZoneWriter {
   readonly #options: ZoneWriterOptions;
-  /** What is to be sent, by record. A write leaves it when it is settled or sent. */
+  /** Writes to send, by record. A write leaves the queue when it is settled or sent. */
   readonly #queue = new Map<string, PendingWrite>();
   #running = false;
   #failures = 0;
@@ -45,7 +45,7 @@ export class ZoneWriter {
   constructor(options: ZoneWriterOptions) {
     this.#options = options;
     options.signal.addEventListener("abort", () => {
-      for (const write of this.#queue.values()) write.withdraw("this process stops");
+      for (const write of this.#queue.values()) write.withdraw("this process is stopping");
       this.#queue.clear();
     });
   }
@@ -54,10 +54,10 @@ export class ZoneWriter {
     return !this.#running;
   }
 
-  /** Resolves when Route 53 has accepted the weight or had it already. */
+  /** Resolves after Route 53 has accepted the weight, or if the record already has it. */
   write(id: RecordId, weight: number, terms: WriteTerms): Promise<void> {
     const write = new PendingWrite(id, weight, terms);
-    if (this.#options.signal.aborted) write.withdraw("this process stops");
+    if (this.#options.signal.aborted) write.withdraw("this process is stopping");
     else if (terms.signal.aborted) this.#giveUp(write);
     else {
       write.onAbort(() => {
@@ -82,7 +82,7 @@ export class ZoneWriter {
     if (this.#isQueued(write)) this.#queue.delete(write.key);
     const { api } = this.#options;
     if (api.trouble) write.reject(whyNotYet(api, write.signal));
-    else write.withdraw("its caller waits no longer", write.signal.reason);
+    else write.withdraw("its deadline has passed", write.signal.reason);
   }
 
   /** Never rejects. */
@@ -96,7 +96,7 @@ export class ZoneWriter {
         await this.#flush();
       }
     } catch (error) {
-      if (!signal.aborted) log.error({ error, zone: api.zone }, "writing a zone broke off");
+      if (!signal.aborted) log.error({ error, zone: api.zone }, "writing a zone failed");
       for (const write of this.#queue.values()) write.reject(toError(error));
       this.#queue.clear();
     } finally {
@@ -104,7 +104,7 @@ export class ZoneWriter {
     }
   }
 
-  /** Sends everything that waits, in as many batches as it takes, until one meets a fault that may pass. */
+  /** Sends all queued writes, in as many batches as needed, until one fails with a retryable error. */
   async #flush(): Promise<void> {
     const parts: PendingWrite[][] = [[...this.#queue.values()]];
     for (let part = parts.shift(); part; part = parts.shift()) {
@@ -119,7 +119,7 @@ export class ZoneWriter {
     }
   }
 
-  /** Sends one batch. Gives what is left to be sent, in parts. Rejects when all of it is to be tried again later. */
+  /** Sends one batch. Returns the writes that are still to send, in parts. Rejects if all of them are to be retried later. */
   async #send(part: readonly PendingWrite[]): Promise<PendingWrite[][]> {
     const { api, records, window } = this.#options;
     try {
@@ -140,7 +140,7 @@ export class ZoneWriter {
     return [...(await this.#change(batch)), ...(rest.length > 0 ? [rest] : [])];
   }
 
-  /** Gives what is to be sent again, in parts, after a refusal. */
+  /** Returns the writes to send again after a refusal, in parts. */
   async #change(batch: readonly ReadyWrite[]): Promise<PendingWrite[][]> {
     const { api, records, follower, signal } = this.#options;
     const writes = batch.map(({ write }) => write);
@@ -172,8 +172,8 @@ export class ZoneWriter {
   }
 
   /**
-   * Route 53 refuses a batch as a whole and need not say for which record: halves find out. A record that is refused on its own was
-   * read anew before the second time, so that it is not refused for what somebody else changed meanwhile.
+   * Route 53 refuses a batch as a whole and may not say which record is at fault, so the batch is sent again in halves. A record that is
+   * refused alone is read again before its second attempt, because another client may have changed it meanwhile.
    */
   #divide(writes: readonly PendingWrite[]): PendingWrite[][] {
     for (const write of writes) {
@@ -184,20 +184,23 @@ export class ZoneWriter {
     return [writes.slice(0, half), writes.slice(half)].filter((part) => part.length > 0);
   }
 
-  /** A write that was sent in vain waits again, unless a later one took its place or nobody waits for it. */
+  /** Queues a write again that was sent without success, unless a later one replaced it or its caller has given up. */
   #putBack(write: PendingWrite): void {
     const later = this.#queue.get(write.key);
     if (later) write.supersede(later.weight);
-    else if (this.#options.signal.aborted) write.withdraw("this process stops");
+    else if (this.#options.signal.aborted) write.withdraw("this process is stopping");
     else if (write.signal.aborted) this.#giveUp(write);
     else this.#queue.set(write.key, write);
   }
 
-  /** Those that can be sent now, raises first. Settles all others: not there, not held, there already, or the last above 0. */
+  /**
+   * The writes that can be sent now, raises first. All others are settled: no longer wanted, record not found, weight already there, or the
+   * last weight above 0.
+   */
   #ready(part: readonly PendingWrite[]): ReadyWrite[] {
     const { records } = this.#options;
-    const held = part.filter((write) => this.#isQueued(write) && this.#isHeld(write));
-    const found = held.flatMap((write) => this.#find(write) ?? []);
+    const wanted = part.filter((write) => this.#isQueued(write) && this.#isWanted(write));
+    const found = wanted.flatMap((write) => this.#find(write) ?? []);
     const refused = allZeroWishes(
       found.map(({ write }) => write),
       (name) => records.latest(name),
@@ -214,11 +217,15 @@ export class ZoneWriter {
       .map(({ write, record }) => ({ write, record: { ...record, Weight: write.weight } }));
   }
 
-  #isHeld(write: PendingWrite): boolean {
-    if (write.isHeld) return true;
-    this.#queue.delete(write.key);
-    write.withdraw("this process may no longer act");
-    return false;
+  #isWanted(write: PendingWrite): boolean {
+    try {
+      write.lastLook();
+      return true;
+    } catch (error) {
+      this.#queue.delete(write.key);
+      write.reject(error);
+      return false;
+    }
   }
 
   #find(write: PendingWrite) {

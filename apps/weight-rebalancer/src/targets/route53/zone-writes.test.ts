@@ -1,5 +1,15 @@
 import { describe, expect, test } from "@jest/globals";
+import { kubeErrors } from "@evenkeel/kube";
 import { codeOf, Route53World, weighted, write } from "../../../test/route53-world.ts";
+
+/** A last look that stops writes from when a test says so. */
+class Look {
+  overtaken = false;
+
+  readonly lastLook = (): void => {
+    if (this.overtaken) throw new kubeErrors.ActOvertaken({ object: "default/checkout", why: "changed" });
+  };
+}
 
 describe("writing a weight", () => {
   test("changes the weight and nothing else of the record", async () => {
@@ -120,13 +130,13 @@ describe("writes of one window", () => {
     expect(world.route53.journal.map(({ after }) => after?.weight)).toEqual([10]);
   });
 
-  test("are withdrawn when this process may no longer act", async () => {
+  test("are not sent when a last look finds that they are no longer wanted", async () => {
     await using world = await Route53World.start([weighted("blue", 8), weighted("green", 8)]);
-    let held = true;
-    const lost = codeOf(write(world.target("blue"), 9, { held: () => held }));
+    const look = new Look();
+    const lost = codeOf(write(world.target("blue"), 9, look));
     const kept = write(world.target("green"), 9);
-    held = false;
-    expect(await world.until(lost)).toBe("EK_WEIGHT_WITHDRAWN");
+    look.overtaken = true;
+    expect(await world.until(lost)).toBe("EK_KUBE_ACT_OVERTAKEN");
     await world.until(kept);
     expect(world.weights()).toEqual({ blue: 8, green: 9 });
   });
@@ -331,16 +341,16 @@ describe("a write that Route 53 does not take yet", () => {
     expect(world.weights()).toEqual({ blue: 8 });
   });
 
-  test("asks again whether it may act before each try", async () => {
+  test("looks again before each attempt", async () => {
     await using world = await Route53World.start([weighted("blue", 8)], { sim: { busy: 60_000 } });
     const target = world.target("blue");
     await world.write(target, 9);
-    let held = true;
-    const code = codeOf(write(target, 10, { held: () => held }));
+    const look = new Look();
+    const code = codeOf(write(target, 10, look));
     await world.advance(5_000);
     expect(world.calls).toContain("change busy");
-    held = false;
-    expect(await world.until(code)).toBe("EK_WEIGHT_WITHDRAWN");
+    look.overtaken = true;
+    expect(await world.until(code)).toBe("EK_KUBE_ACT_OVERTAKEN");
     expect(world.weights()).toEqual({ blue: 9 });
   });
 

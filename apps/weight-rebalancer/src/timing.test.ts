@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { intervalOf, untilNextReconcile } from "./interval.ts";
+import { intervalOf, untilNextReconcile } from "./timing.ts";
 
 describe("the interval", () => {
   test.each([
@@ -13,7 +13,7 @@ describe("the interval", () => {
   });
 });
 
-describe("the next turn", () => {
+describe("the next reconcile", () => {
   test("falls together for all that have the same interval, but for a second at most", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4e12 }), fc.string(), fc.string(), (now, one, other) => {

@@ -1,0 +1,63 @@
+import { FakeClock } from "@evenkeel/runtime/testing";
+import { WatchedService } from "./watched-service.ts";
+import type { World } from "./world.ts";
+
+/** Milliseconds of the clock between two chances for the sockets. */
+const STEP = 250;
+
+/** Rounds of the event loop in which calls on loopback end. */
+const ROUNDS = 60;
+
+/** The whole service in this process, on a clock that a test moves. It leads without an election. */
+export class SteppedService implements AsyncDisposable {
+  readonly clock = new FakeClock(Date.now());
+  readonly watched: WatchedService;
+
+  private constructor(world: World, flags: readonly string[]) {
+    this.watched = new WatchedService(world, ["--leader-elect=false", ...flags], this.clock);
+  }
+
+  static async start(world: World, flags: readonly string[] = []): Promise<SteppedService> {
+    // Loading the AWS SDK takes seconds, in which the clock would run into deadlines.
+    await import("../src/targets/route53/aws-sdk.ts");
+    return new SteppedService(world, flags);
+  }
+
+  /** What the log says of reconciles that failed. */
+  get failures(): readonly unknown[] {
+    const isBad = (level: unknown) => level === "warn" || level === "error";
+    return this.watched.lines.filter(({ level, reconcile }) => reconcile !== undefined && isBad(level));
+  }
+
+  async advance(milliseconds: number): Promise<void> {
+    for (let rest = milliseconds; rest > 0; rest -= STEP) {
+      await rounds();
+      await this.clock.advance(Math.min(rest, STEP));
+    }
+    await rounds();
+  }
+
+  /** Moves the clock until `check` does not throw, for at most `limit` milliseconds. */
+  async until<T>(check: () => T | Promise<T>, limit = 600_000): Promise<T> {
+    const end = this.clock.monotonic() + limit;
+    for (;;) {
+      try {
+        return await check();
+      } catch (error) {
+        if (this.clock.monotonic() >= end) throw error;
+      }
+      await this.advance(STEP);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    let ended = false;
+    const end = this.watched[Symbol.asyncDispose]().finally(() => (ended = true));
+    while (!ended) await this.advance(STEP);
+    await end;
+  }
+}
+
+async function rounds(): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) await new Promise((resolve) => setImmediate(resolve));
+}
