@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { kinds, parseRebalance } from "@evenkeel/api";
 import { badManifests, goodManifests, type Manifest } from "@evenkeel/api/manifests";
 import { rebalanceSpecs } from "@evenkeel/api/rebalance-specs";
-import { sleep, systemClock } from "@evenkeel/runtime";
+import { eventually } from "@evenkeel/runtime/testing";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { type ApiServer, startApiServer } from "./api-server.ts";
@@ -15,7 +15,7 @@ let server: ApiServer;
 beforeAll(async () => {
   server = await startApiServer({ users: [{ name: "admin", groups: ["system:masters"], token: "token" }] });
   for (const file of globSync(CRDS.pathname)) server.load(readFileSync(file, "utf8"));
-  while ((await send("GET", pathOf(goodManifests[0]))).code !== 200) await sleep(systemClock, 5);
+  await eventually(async () => (await send("GET", pathOf(goodManifests[0]))).code === 200);
 });
 
 afterAll(() => server.stop());

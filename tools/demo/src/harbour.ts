@@ -12,6 +12,7 @@ import {
   startApiServer,
   workloads,
 } from "@evenkeel/sim";
+import { type LoopbackAddresses, loopbackAddresses } from "@evenkeel/testkit";
 
 /** kubectl sends no token over plain HTTP, so whoever reaches the demo, on loopback, may do everything in it. */
 const everyone = [
@@ -34,8 +35,8 @@ const crds = join(import.meta.dirname, "../../../charts/*/files/crds/*.yaml");
 /** The demo's cluster, and what stands for the machines below it. */
 export interface Harbour {
   readonly url: string;
-  /** Below 80, and as a rule another for each process: addresses and ports made of it keep demos beside each other apart. */
-  readonly number: number;
+  /** Of pods and Services: no other demo or test on this machine has them. */
+  readonly addresses: LoopbackAddresses;
   /** Carries connections to Services, as kube-proxy does. */
   readonly plane: DataPlane;
   /** What goes wrong at the API server. */
@@ -47,7 +48,7 @@ export interface Harbour {
 
 /** A small cluster that lives in this process: four nodes, a few Deployments behind Services, and the project's own kinds. */
 export async function startHarbour(): Promise<Harbour> {
-  const number = process.pid % 80;
+  const addresses = await loopbackAddresses();
   const faults = new FaultPlan();
   const programs: Harbour["programs"] = new Map();
   // Pods have addresses of loopback, where their programs really listen.
@@ -57,7 +58,7 @@ export async function startHarbour(): Promise<Harbour> {
     faults: faults.faults,
     behaviours: [
       ...controlPlane,
-      ...workloads({ podCidr: `127.${60 + number}.0.0/16` }),
+      ...workloads({ podCidr: addresses.range }),
       podPrograms((pod) => programs.get(pod.labels["app"] ?? "")?.(pod)),
       plane.behaviour,
     ],
@@ -68,7 +69,11 @@ export async function startHarbour(): Promise<Harbour> {
     server.load(JSON.stringify(simNode(name, { cpu: "4", memory: "8Gi", pods: 40 })));
   }
   for (const [name, replicas] of fleet) for (const object of ship(name, replicas)) server.load(JSON.stringify(object));
-  return { url: server.url, number, plane, faults, programs, stop: () => server.stop() };
+  const stop = async () => {
+    await server.stop();
+    await addresses[Symbol.asyncDispose]();
+  };
+  return { url: server.url, addresses, plane, faults, programs, stop };
 }
 
 /** The Deployments and how many pods they begin with. */

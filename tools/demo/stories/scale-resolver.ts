@@ -66,12 +66,17 @@ class Reports implements Scene {
   #arrived = 0;
 
   constructor(stage: Stage, prometheus: Prometheus) {
-    const { number } = stage.harbour;
+    const { addresses } = stage.harbour;
     this.#stage = stage;
     this.#prometheus = prometheus;
-    this.#address = `127.${160 + number}.0.1`;
-    const ports = `--port-range=${21_000 + number * 20}-${21_019 + number * 20}`;
-    this.flags = ["--port=0", ports, "--trigger-interval=1s", "--settle=1s", "--warm-up=0s"];
+    this.#address = addresses.of(NAME);
+    this.flags = [
+      "--port=0",
+      `--port-range=${addresses.ports}`,
+      "--trigger-interval=1s",
+      "--settle=1s",
+      "--warm-up=0s",
+    ];
     prometheus.answer(QUERY, () => ({ kind: "vector", samples: [{ metric: {}, value: this.#rate }] }));
     prometheus.answer(UPTIME, () => ({ kind: "vector", samples: [{ metric: {}, value: 1 }] }));
     this.controls = this.#buttons();
