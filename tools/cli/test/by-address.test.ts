@@ -322,7 +322,7 @@ describe("doctor without a cluster", () => {
     expect(stdout).toMatch(/^ok {4}metrics +.*ballast.* \d+ samples$/m);
     expect(stdout).toMatch(/^ok {4}state +.*ballast/m);
     expect(stdout).toMatch(/^ok {4}versions +.*0\.1\.0/m);
-    expect(stdout).toMatch(/^4 passed, 1 warnings, 0 failed$/m);
+    expect(stdout).toMatch(/^4 passed, 1 warning, 0 failed$/m);
   });
 
   test("says what to do about a service that does not answer, and exits 1", async () => {

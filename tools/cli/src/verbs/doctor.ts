@@ -116,5 +116,6 @@ function show(screen: Screen, findings: readonly Finding[]): void {
     if (fix !== undefined && verdict !== "ok") screen.lines(`${" ".repeat(width + 8)}→ ${harmless(fix)}`);
   }
   const count = (wanted: Verdict) => findings.filter(({ verdict }) => verdict === wanted).length;
-  screen.lines("", `${count("ok")} passed, ${count("warn")} warnings, ${count("fail")} failed`);
+  const warnings = count("warn") === 1 ? "1 warning" : `${count("warn")} warnings`;
+  screen.lines("", `${count("ok")} passed, ${warnings}, ${count("fail")} failed`);
 }
