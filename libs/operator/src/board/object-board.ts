@@ -11,13 +11,15 @@ export interface ReadBoard<View> {
 
 export interface ObjectBoardOptions<T extends KubeObject, Shown, View> {
   readonly store: Pick<ReadStore<T>, "get" | "values" | "subscribe">;
-  /** What readers see of an object. `shown` is what the last reconcile left; absent where this process does not lead. */
+  /**
+   * What readers see of an object. `shown` is what the last reconcile left; absent where this process does not lead.
+   */
   readonly view: (object: T, shown: Shown | undefined) => View;
 }
 
 /**
- * What readers see of each object. Every replica has a board: it follows the objects as they are stored. On the leader it also has what
- * the last reconcile showed, which is newer and tells more than the status.
+ * What readers see of each object. Every replica has a board: it follows the objects as they are stored. On the leader
+ * it also has what the last reconcile showed, which is newer and tells more than the status.
  */
 export class ObjectBoard<T extends KubeObject, Shown, View> implements ReadBoard<View> {
   readonly #options: ObjectBoardOptions<T, Shown, View>;

@@ -30,3 +30,13 @@ test.each([undefined, { namespace: "", name: "a" }, { namespace: "shop", name: "
 test("gives the object that a request names", () => {
   expect(objectNamed("Pause", "rebalance", { namespace: "shop", name: "a" })).toEqual({ namespace: "shop", name: "a" });
 });
+
+test("selects and takes objects of the cluster by their name alone", () => {
+  const cluster = ["a", "b"];
+  expect(cluster.filter(objectFilter("Get", { namespace: "", name: "" }, false))).toEqual(cluster);
+  expect(cluster.filter(objectFilter("Get", { namespace: "", name: "a" }, false))).toEqual(["a"]);
+  expect(objectNamed("Pause", "policy", { namespace: "", name: "a" }, false)).toEqual({ namespace: "", name: "a" });
+  expect(() => objectNamed("Pause", "policy", { namespace: "shop", name: "" }, false)).toThrow(
+    expect.objectContaining({ code: "EK_RPC_BAD_REQUEST" }),
+  );
+});

@@ -7,7 +7,12 @@ interface NameParts {
 }
 
 /** Selects keys as a request does: one object, those of a namespace, or all. Empty text stands for all. */
-export function objectFilter(method: string, { namespace, name }: NameParts): (key: string) => boolean {
+export function objectFilter(
+  method: string,
+  { namespace, name }: NameParts,
+  namespaced = true,
+): (key: string) => boolean {
+  if (!namespaced) return (key) => name === "" || key === name;
   if (name !== "" && namespace === "") {
     throw new rpcErrors.BadRequest({ method, fault: "a name needs its namespace" });
   }
@@ -16,9 +21,16 @@ export function objectFilter(method: string, { namespace, name }: NameParts): (k
 }
 
 /** The object that a request must name in full. `field` is the request's field, such as `rebalance`. */
-export function objectNamed(method: string, field: string, object: NameParts | undefined): NameParts {
-  if (!object?.namespace || !object.name) {
-    throw new rpcErrors.BadRequest({ method, fault: `${field}.namespace and ${field}.name are required` });
+export function objectNamed(
+  method: string,
+  field: string,
+  object: NameParts | undefined,
+  namespaced = true,
+): NameParts {
+  const { namespace = "", name = "" } = object ?? {};
+  if (name === "" || (namespaced && namespace === "")) {
+    const fault = namespaced ? `${field}.namespace and ${field}.name are required` : `${field}.name is required`;
+    throw new rpcErrors.BadRequest({ method, fault });
   }
-  return object;
+  return { namespace: namespaced ? namespace : "", name };
 }

@@ -20,7 +20,9 @@ interface ConditionedObject extends KubeObject {
   };
 }
 
-/** What every service can show of an object: the last decision where this process leads, what the status says elsewhere. */
+/**
+ * What every service can show of an object: the last decision where this process leads, what the status says elsewhere.
+ */
 export function objectView(object: ConditionedObject, decision?: Decision): ObjectView {
   const { namespace = "", name = "" } = object.metadata;
   const conditions = object.status?.conditions ?? [];
@@ -55,7 +57,7 @@ export function objectsService({ type, resource, board }: ObjectsServiceOptions)
     resource,
     asked: ({ object }) => ({ namespace: object?.namespace ?? "", name: object?.name ?? "" }),
     known: (method, { object }) => {
-      const named = objectNamed(method, "object", object);
+      const named = objectNamed(method, "object", object, type.namespaced);
       if (!board.get(nameKey(named))) throw new rpcErrors.NotFound({ what: `${type.kind} ${nameKey(named)}` });
       return named;
     },
@@ -64,12 +66,12 @@ export function objectsService({ type, resource, board }: ObjectsServiceOptions)
     definition: commonV1.ObjectsDefinition,
     implementation: {
       get: (request) => {
-        const keys = board.keys().filter(objectFilter("Get", request));
+        const keys = board.keys().filter(objectFilter("Get", request, type.namespaced));
         return Promise.resolve({ objects: keys.flatMap((key) => board.get(key) ?? []) });
       },
       watch: (request, { signal }) =>
         watchBoard(board, {
-          selects: objectFilter("Watch", request),
+          selects: objectFilter("Watch", request, type.namespaced),
           event: (value) => ({ $case: "object", value }) as const,
           signal,
         }),

@@ -10,8 +10,8 @@ export interface PausingOptions<Request> {
   readonly type: Pick<ResourceType, "group" | "plural">;
   readonly resource: Pick<Resource<KubeObject>, "patch">;
   /**
-   * The object whose rights a caller needs. It never throws: whether an object exists is for callers with that right. Empty text if the
-   * request does not say.
+   * The object whose rights a caller needs. It never throws: whether an object exists is for callers with that right.
+   * Empty text if the request does not say.
    */
   readonly asked: (request: Request) => Named;
   /** The object that is annotated. Throws EK_RPC_BAD_REQUEST, or EK_RPC_NOT_FOUND if there is none. */

@@ -20,8 +20,8 @@ export interface WatchOptions<View, Event> {
 }
 
 /**
- * First every selected object, then each that something happened to, until the signal aborts. Changes that come faster than they are read
- * become one, so that a slow reader costs no more than a list of names.
+ * First every selected object, then each that something happened to, until the signal aborts. Changes that come faster
+ * than they are read become one, so that a slow reader costs no more than a list of names.
  */
 export async function* watchBoard<View, const Event extends { readonly $case: string }>(
   board: ReadBoard<View>,
