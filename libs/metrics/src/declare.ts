@@ -1,6 +1,6 @@
 /**
- * How a label's values are bounded. A label set that grows with its input is a memory leak with a dashboard, so every label
- * says what bounds it:
+ * How a label's values are bounded. A label set that grows with its input is a memory leak with a dashboard, so every
+ * label says what bounds it:
  * - `closed`: a fixed list. Series exist from the start, at zero. Any other value is counted as `other`.
  * - `object`: the identity of something that comes and goes; its series go when `forget` names it.
  * - `capped`: the first `limit` distinct values; later ones are counted as `other`.
@@ -55,7 +55,7 @@ export interface DeclarationOptions {
 }
 
 export interface GaugeOptions extends DeclarationOptions {
-  /** The leader alone sets it. Its series go at the end of a term, so that alerts do not fire on what a former leader saw. */
+  /** Only the leader sets it. Its series are removed at the end of a term, so that alerts do not fire on old values. */
   readonly leaderOnly?: boolean;
 }
 
@@ -69,7 +69,10 @@ export function counter<const L extends Labels>(
   return checked({ type: "counter", name, help, labels }, options);
 }
 
-/** A value that goes up and down. Setting it to a value that is not finite removes the series: unknown is absent, not zero. */
+/**
+ * A value that goes up and down. Setting it to a value that is not finite removes the series: unknown is absent, not
+ * zero.
+ */
 export function gauge<const L extends Labels>(
   name: string,
   help: string,

@@ -95,8 +95,8 @@ export interface ReconcileOptions<T extends KubeObject> {
 }
 
 /**
- * The frame of a service: what every service has, connected in the one right order. `compose.ts` of a service calls it from top to
- * bottom, and adds its own parts between the calls:
+ * The frame of a service: what every service has, connected in the one right order. `compose.ts` of a service calls it
+ * from top to bottom, and adds its own parts between the calls:
  *
  *     operatorFrame   API server, shared state, election of the leader
  *     reflect         objects, followed in every watched namespace
@@ -104,8 +104,8 @@ export interface ReconcileOptions<T extends KubeObject> {
  *     reconcile       the loop, on the leader alone
  *     serve, open     gRPC with authorization, JSON, the dashboard
  *
- * Parts start in this order and stop in reverse. The leader's loops start last; on shutdown they end first, and the Lease is released
- * before the servers drain.
+ * Parts start in this order and stop in reverse. The leader's loops start last; on shutdown they end first, and the
+ * Lease is released before the servers drain.
  */
 export function operatorFrame(service: OperatedService, options: OperatorFrameOptions): OperatorFrame {
   return new OperatorFrame(service, options);
@@ -173,7 +173,10 @@ export class OperatorFrame {
     return joined;
   }
 
-  /** Tells of decisions: as Events of the objects that are reflected, in the stream that replicas share, and to callers of Decisions. */
+  /**
+   * Tells of decisions: as Events of the objects that are reflected, in the stream that replicas share, and to callers
+   * of Decisions.
+   */
   announce({ isWarning }: { readonly isWarning: (decision: Decision) => boolean }): void {
     const { name, clock, log, registry, decisions } = this.#service;
     const recorder = this.use(
@@ -194,8 +197,9 @@ export class OperatorFrame {
   }
 
   /**
-   * Reconciles every object that the sources name, on the leader alone. When a term ends, what this process knew as leader is forgotten:
-   * the runtime forgets decisions and the gauges that are `leaderOnly`, the frame the board and what the reconciler keeps.
+   * Reconciles every object that the sources name, on the leader alone. When a term ends, what this process knew as
+   * leader is forgotten: the runtime forgets decisions and the gauges that are `leaderOnly`, the frame the board and
+   * what the reconciler keeps.
    */
   reconcile<T extends KubeObject>({ name, type, store, sources, reconciler, board }: ReconcileOptions<T>): void {
     this.#reconciled.push(type);

@@ -22,8 +22,8 @@ const DEADLINE = 2000;
 const MOST = 1000;
 
 /**
- * Passes a call to the leader over the shared state, and its answer back, so that callers need not know which replica leads. The replica
- * that receives the call checks the caller's rights.
+ * Passes a call to the leader over the shared state, and its answer back, so that callers need not know which replica
+ * leads. The replica that receives the call checks the caller's rights.
  */
 export class LeaderRelay implements Component {
   readonly name: string;

@@ -30,7 +30,10 @@ export function operatorSettings({ kind, workers }: OperatorSettingsOptions) {
   };
 }
 
-/** For a service that replaces another controller, which must not act at the same time. `original` names that controller. */
+/**
+ * For a service that replaces another controller, which must not act at the same time. `original` names that
+ * controller.
+ */
 export function originalLeaseSetting(lease: string, original: string) {
   return {
     originalLease: setting.text({

@@ -43,8 +43,8 @@ export interface ServiceDefinition<T extends ServiceSettings, M extends MetricTa
 }
 
 /**
- * A service while it is put together and run. `main.ts` adds what the service consists of, in the order in which it starts;
- * settings, log, metrics, decisions, the admin and health servers and the lifecycle are here already.
+ * A service while it is put together and run. `main.ts` adds what the service consists of, in the order in which it
+ * starts; settings, log, metrics, decisions, the admin and health servers and the lifecycle are here already.
  */
 export class Service<T extends ServiceSettings, M extends MetricTable, D extends Decider> {
   readonly name: string;
@@ -150,7 +150,7 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
     this.lead(name, periodically({ clock: this.clock, log, interval }, turn));
   }
 
-  /** Calls `listener` at the end of each term as leader, when nothing of `lead` runs any more: for what others now know better. */
+  /** Calls `listener` at the end of each term as leader, after all leader loops have ended. */
   afterTerm(listener: () => void): void {
     this.#lifecycle.leaders.afterTerm(listener);
   }

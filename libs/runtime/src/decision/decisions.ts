@@ -36,9 +36,9 @@ export function decisionCounter(actions: readonly string[], reasons: readonly st
 }
 
 /**
- * Turns snapshots into decisions and tells the sinks. A decision that repeats its object's last one (same action, reason and
- * outcome) raises the counter and nothing else; it carries the id and the message of the decision that it repeats, so that a
- * status written from it does not change.
+ * Turns snapshots into decisions and tells the sinks. A decision that repeats its object's last one (same action,
+ * reason and outcome) raises the counter and nothing else; it carries the id and the message of the decision that it
+ * repeats, so that a status written from it does not change.
  */
 export class Decisions<D extends Decider = Decider> {
   readonly ring = new DecisionRing();

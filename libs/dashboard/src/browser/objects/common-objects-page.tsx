@@ -24,7 +24,10 @@ interface Kind {
   readonly kind: string;
 }
 
-/** The objects of a service that serves `common.v1.Objects`: each with its last decision, its conditions, Pause and Resume. */
+/**
+ * The objects of a service that serves `common.v1.Objects`: each with its last decision, its conditions, Pause and
+ * Resume.
+ */
 export function CommonObjectsPage({ query, kind, ...page }: PageProps & Kind) {
   return (
     <ObjectsPage<CommonObject>

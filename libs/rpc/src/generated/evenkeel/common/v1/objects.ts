@@ -884,8 +884,8 @@ export const ResumeResponse: MessageFns<ResumeResponse> = {
 };
 
 /**
- * The objects that a service reconciles, in the form that is the same for every service. A service with more to show has a proto of its
- * own, which uses ObjectName and Condition.
+ * The objects that a service reconciles, in the form that is the same for every service. A service with more to show
+ * has a proto of its own, which uses ObjectName and Condition.
  */
 export type ObjectsDefinition = typeof ObjectsDefinition;
 export const ObjectsDefinition = {
@@ -909,7 +909,10 @@ export const ObjectsDefinition = {
       responseStream: true,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
-    /** The service stops acting on the object until Resume, by the annotation evenkeel.io/paused. Needs the right to patch the object. */
+    /**
+     * The service stops acting on the object until Resume, by the annotation evenkeel.io/paused. Needs the right to patch
+     * the object.
+     */
     pause: {
       name: "Pause",
       requestType: PauseRequest as typeof PauseRequest,
@@ -936,7 +939,10 @@ export interface ObjectsServiceImplementation<CallContextExt = {}> {
     request: WatchRequest,
     context: CallContext & CallContextExt,
   ): ServerStreamingMethodResult<DeepPartial<WatchResponse>>;
-  /** The service stops acting on the object until Resume, by the annotation evenkeel.io/paused. Needs the right to patch the object. */
+  /**
+   * The service stops acting on the object until Resume, by the annotation evenkeel.io/paused. Needs the right to patch
+   * the object.
+   */
   pause(request: PauseRequest, context: CallContext & CallContextExt): Promise<DeepPartial<PauseResponse>>;
   resume(request: ResumeRequest, context: CallContext & CallContextExt): Promise<DeepPartial<ResumeResponse>>;
 }
@@ -945,7 +951,10 @@ export interface ObjectsClient<CallOptionsExt = {}> {
   get(request: DeepPartial<GetRequest>, options?: CallOptions & CallOptionsExt): Promise<GetResponse>;
   /** The present state at once, then each change. */
   watch(request: DeepPartial<WatchRequest>, options?: CallOptions & CallOptionsExt): AsyncIterable<WatchResponse>;
-  /** The service stops acting on the object until Resume, by the annotation evenkeel.io/paused. Needs the right to patch the object. */
+  /**
+   * The service stops acting on the object until Resume, by the annotation evenkeel.io/paused. Needs the right to patch
+   * the object.
+   */
   pause(request: DeepPartial<PauseRequest>, options?: CallOptions & CallOptionsExt): Promise<PauseResponse>;
   resume(request: DeepPartial<ResumeRequest>, options?: CallOptions & CallOptionsExt): Promise<ResumeResponse>;
 }
