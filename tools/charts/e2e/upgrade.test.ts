@@ -22,7 +22,7 @@ async function formerChart(): Promise<string> {
   const folder = join(release.folder, "former");
   cpSync(charts, folder, {
     recursive: true,
-    filter: (path) => !/\/charts$|Chart\.lock$|NOTES\.txt$/.test(path.slice(charts.length)),
+    filter: (path) => !/\/charts$|Chart\.lock$|NOTES\.txt$|\/files\/crds$/.test(path.slice(charts.length)),
   });
   const crds = join(folder, "crds");
   mkdirSync(join(crds, "templates"), { recursive: true });
@@ -44,8 +44,7 @@ async function formerChart(): Promise<string> {
 
 beforeAll(async () => {
   release = await Release.prepare(cluster());
-  const former = SERVICES.flatMap((service) => ["--set", `${service}.crds.enabled=false`]);
-  await release.helm("install", "evenkeel", await formerChart(), ...IN, "--create-namespace", ...former);
+  await release.helm("install", "evenkeel", await formerChart(), ...IN, "--create-namespace");
   await kubectl(cluster(), ["wait", "--for=condition=Established", "crd", ...ALL, "--timeout=30s"]);
   await apply(cluster(), {
     apiVersion: "rebalancer.dev/v1",
@@ -66,7 +65,7 @@ test(
   "an upgrade takes CRDs over from the common chart, and deletes none: neither one without a service nor its objects",
   async () => {
     const before = await uids();
-    await release.helm("upgrade", "evenkeel", release.chart("evenkeel"), ...IN, "--reset-values");
+    await release.helm("upgrade", "evenkeel", release.chart("evenkeel"), ...IN, "--reuse-values");
     expect(await uids()).toEqual(before);
     expect(await get(cluster(), "nodeclass", "kept")).toMatchObject({ metadata: { name: "kept" } });
     const owned = objectsOf(await release.helm("get", "manifest", "evenkeel", ...IN)).filter(
