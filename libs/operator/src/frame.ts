@@ -10,7 +10,6 @@ import {
   events,
   eventSink,
   joinStores,
-  type KeySource,
   type KubeClient,
   type KubeObject,
   leaseLeadership,
@@ -22,11 +21,9 @@ import {
   referenceOf,
   Reflector,
   reflectorMetrics,
-  type ReflectorTiming,
   type ResourceTypeOf,
   type Selection,
   Store,
-  type StoreOptions,
   workqueueMetrics,
 } from "@evenkeel/kube";
 import type { MetricTable } from "@evenkeel/metrics";
@@ -39,60 +36,11 @@ import {
   type Served,
   type Transport,
 } from "@evenkeel/rpc";
-import type {
-  Clock,
-  Decider,
-  Decision,
-  Decisions,
-  Environment,
-  Logger,
-  ObjectRef,
-  Service,
-  ServiceSettings,
-} from "@evenkeel/runtime";
+import type { Clock, Decider, Decision, Logger, ObjectRef, Service, ServiceSettings } from "@evenkeel/runtime";
 import { DecisionStream, openState, type State } from "@evenkeel/state";
+import type { OperatedService, OperatorFrameOptions, ReconcileOptions, ReflectOptions } from "./frame-options.ts";
 import { LeaderRelay } from "./leader-relay.ts";
 import { ObjectReconciles } from "./object-reconciles.ts";
-import type { Reconciler } from "./reconciler.ts";
-import type { OperatorSettings } from "./settings.ts";
-
-/** A `Service` of the runtime whose table of settings begins with `operatorSettings`. */
-export interface OperatedService extends Pick<
-  Service<ServiceSettings, MetricTable, Decider>,
-  "name" | "clock" | "log" | "registry" | "admin" | "use" | "open" | "electBy" | "lead" | "afterTerm"
-> {
-  readonly settings: OperatorSettings;
-  readonly decisions: Pick<Decisions, "addSink" | "ring" | "recording" | "forget">;
-}
-
-export interface OperatorFrameOptions {
-  readonly env: Environment;
-  /** `import.meta.url` of the program that runs the service. */
-  readonly main: string;
-  /** Name of this replica, unique among the replicas; the host's unless told. */
-  readonly instance?: string | undefined;
-}
-
-export interface ReflectOptions<T extends KubeObject, Index extends string> extends Omit<
-  StoreOptions<T, Index>,
-  "log"
-> {
-  /** What to reflect; all objects of the watched namespaces unless told. */
-  readonly selection?: Selection;
-  readonly timing?: Partial<ReflectorTiming>;
-}
-
-export interface ReconcileOptions<T extends KubeObject> {
-  /** Name of the loop in the log. */
-  readonly name: string;
-  readonly type: ResourceTypeOf<T>;
-  readonly store: Pick<ReadStore<T>, "get">;
-  /** What names the objects to reconcile. */
-  readonly sources: readonly KeySource[];
-  readonly reconciler: Reconciler<T>;
-  /** What this process knows better than the stored objects while it leads. */
-  readonly board?: { clear(): void };
-}
 
 /**
  * The frame of a service: what every service has, connected in the one right order. `compose.ts` of a service calls it
@@ -124,7 +72,6 @@ export class OperatorFrame {
   readonly #metrics;
   /** Of each kind that is reflected, how its objects are found. */
   readonly #references = new Map<string, (key: string) => ObjectReference | undefined>();
-
   /** The types that the service is about: reading it needs access to them where reading needs a token. */
   readonly #reconciled: { readonly group: string; readonly plural: string }[] = [];
 

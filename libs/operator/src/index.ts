@@ -4,14 +4,8 @@ export { objectsService, type ObjectsServiceOptions, type ObjectView, objectView
 export { type Pausing, pausing, type PausingOptions } from "./board/pausing.ts";
 export { type BoardEvent, type RemovedObject, watchBoard, type WatchOptions } from "./board/watch-board.ts";
 export { checkedResource } from "./checked-resource.ts";
-export {
-  type OperatedService,
-  operatorFrame,
-  OperatorFrame,
-  type OperatorFrameOptions,
-  type ReconcileOptions,
-  type ReflectOptions,
-} from "./frame.ts";
+export { operatorFrame, OperatorFrame } from "./frame.ts";
+export type { OperatedService, OperatorFrameOptions, ReconcileOptions, ReflectOptions } from "./frame-options.ts";
 export { type Answering, LeaderRelay, type LeaderRelayOptions } from "./leader-relay.ts";
 export { resourceTypeOf } from "./resource-type.ts";
 export type { ActContext, ObjectContext, Reconciler } from "./reconciler.ts";
