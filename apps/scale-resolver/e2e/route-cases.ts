@@ -29,7 +29,7 @@ export interface RoutePlace {
 
 /** Routes of a mesh and of a gateway that lead to the resolver during sleep, with a resolver that is ready in a place where tests run. */
 export function routeCases(place: () => RoutePlace): void {
-  test(
+  test.concurrent(
     "without a ReferenceGrant an HTTPRoute is not switched and the service behind it is not put to sleep, and with one it is",
     async () => {
       const name = "ungranted";
@@ -51,16 +51,16 @@ export function routeCases(place: () => RoutePlace): void {
     TEST_TIMEOUT_MS,
   );
 
-  describe.each(ROUTE_KINDS)("a route of the kind $type", (kind) => {
-    const prefix = kind.type.toLowerCase();
+  describe("a route of the kind", () => {
+    const prefixOf = ({ type }: RouteKind) => type.toLowerCase();
     beforeAll(async () => {
       await apply(place().cluster, grantIn(place().home));
     }, TEST_TIMEOUT_MS);
 
-    test(
-      "leads to the resolver while its service sleeps, back to it when it is awake, and is otherwise as its user wrote it",
-      async () => {
-        const name = `${prefix}-switched`;
+    test.concurrent.each(ROUTE_KINDS)(
+      "$type redirects to the resolver while its service sleeps, is restored when it is awake, and is otherwise as its user wrote it",
+      async (kind) => {
+        const name = `${prefixOf(kind)}-switched`;
         const scene = await Scene.set(place(), kind, name);
         expect(await scene.way()).toMatchObject({ namespace: NAMESPACE, service: name, port: 80 });
 
@@ -79,10 +79,10 @@ export function routeCases(place: () => RoutePlace): void {
       TEST_TIMEOUT_MS,
     );
 
-    test(
-      "is put back when its ElastiService is deleted in the midst of sleep",
-      async () => {
-        const name = `${prefix}-deleted`;
+    test.concurrent.each(ROUTE_KINDS)(
+      "$type is restored when its ElastiService is deleted during sleep",
+      async (kind) => {
+        const name = `${prefixOf(kind)}-deleted`;
         const scene = await Scene.set(place(), kind, name);
         await scene.sleep();
         await kubectl(place().cluster, ["delete", "elastiservice", name, ...IN, "--timeout=60s"]);
@@ -93,10 +93,12 @@ export function routeCases(place: () => RoutePlace): void {
       TEST_TIMEOUT_MS,
     );
 
-    test.each(WAYS.map((way) => ({ way, called: `kubectl ${way.join(" ")}` })))(
-      "that $called brings back in the midst of sleep, with all other manifests, is switched again, and its service sleeps on until a request comes",
-      async ({ way }) => {
-        const name = `${prefix}-again-${way.length}`;
+    test.concurrent.each(
+      ROUTE_KINDS.flatMap((kind) => WAYS.map((way) => ({ kind, way, command: `kubectl ${way.join(" ")}` }))),
+    )(
+      "$kind.type that $command restores during sleep, with all other manifests, is switched again, and its service sleeps until a request comes",
+      async ({ kind, way }) => {
+        const name = `${prefixOf(kind)}-again-${way.length}`;
         const { site } = place();
         const scene = await Scene.set(place(), kind, name, way);
         await scene.sleep();

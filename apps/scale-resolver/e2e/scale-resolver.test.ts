@@ -15,9 +15,9 @@ import { CHART, row, Site, Traffic } from "./site.ts";
 /*
  * KubeElasti's end-to-end scenarios, and where they are here:
  *
- *   01 enable-proxy-via-manual          "01: …"
- *   02 enable-serve-via-traffic         "02: …", twice: one after the other, and fifty at once; nothing is tried again
- *   03 enable-serve-via-manual          "03: …"
+ *   01 enable-proxy-via-manual          "01, 03: …"
+ *   02 enable-serve-via-traffic         "02: …", twice: one after the other, and fifty at once; nothing is sent again
+ *   03 enable-serve-via-manual          "01, 03: …"
  *   04 public-private-svc-sync          not applicable: there is no private Service. That one of KubeElasti's goes is in "take-over"
  *   05 elasti-crd-remove                "05: …"
  *   06 resolver-endpoint-sync           "06, 08: …"
@@ -160,7 +160,7 @@ describe("for the whole cluster,", () => {
     TEST_TIMEOUT_MS,
   );
 
-  test(
+  test.concurrent(
     "an idle Deployment goes to zero behind the resolver's EndpointSlices, a request through its ClusterIP wakes it and is answered by its pod, and deletion leaves nothing behind",
     async () => {
       const traffic = new Traffic(site.prometheus, "target");
@@ -259,21 +259,15 @@ describe("for the whole cluster,", () => {
     TEST_TIMEOUT_MS,
   );
 
-  test(
-    "01: a Deployment that somebody scales to zero is behind the resolver, though nothing ever asked",
+  test.concurrent(
+    "01, 03: a Deployment that somebody scales to zero is redirected to the resolver without a request, and scaled up again it is served by its pods",
     async () => {
       await site.given("by-hand");
       await site.hasReason("by-hand", "NoTrigger");
       await site.sleepByHand("by-hand");
       expect(await site.inPath("by-hand")).toEqual(await site.resolvers(RELEASE));
       expect((await site.get("by-hand")).status).toMatchObject({ mode: "proxy", replicas: 0 });
-    },
-    TEST_TIMEOUT_MS,
-  );
 
-  test(
-    "03: scaled up by somebody, it is served by its pods again",
-    async () => {
       await kubectl(cluster(), ["scale", "deployment/by-hand", ...IN, "--replicas=2"]);
       await site.outOfPath("by-hand");
       expect(await site.replicas("by-hand")).toBe(2);
@@ -283,45 +277,40 @@ describe("for the whole cluster,", () => {
     TEST_TIMEOUT_MS,
   );
 
-  describe("02: requests wake a sleeping service and are answered in full, each tried once,", () => {
-    const kinds = Object.keys(TRAFFIC);
-    const nameOf = (kind: string) => `traffic-${kind}`;
-    const urls = new Map<string, string>();
-    beforeAll(async () => {
-      for (const kind of kinds) urls.set(kind, await site.given(nameOf(kind)));
-    }, TEST_TIMEOUT_MS);
+  test.concurrent.each([
+    {
+      sent: "five after each other",
+      count: 5,
+      send: async (once: () => Promise<string>) => {
+        const pods: string[] = [];
+        for (let sent = 0; sent < 5; sent++) pods.push(await once());
+        return pods;
+      },
+    },
+    {
+      sent: "fifty at once",
+      count: 50,
+      send: (once: () => Promise<string>) => Promise.all(Array.from({ length: 50 }, once)),
+    },
+  ])(
+    "02: requests wake a sleeping service and are answered in full, each sent once, $sent: small, of 1 MiB, dripping, and streamed without a length",
+    async ({ count, send }) => {
+      const kinds = Object.entries(TRAFFIC).map(([kind, traffic]) => ({ name: `traffic-${kind}-${count}`, traffic }));
+      const services = await Promise.all(kinds.map(async (kind) => ({ ...kind, url: await site.given(kind.name) })));
+      await site.sleepByHand(...services.map(({ name }) => name));
+      await Promise.all(
+        services.map(async ({ name, traffic, url }) => {
+          const pods = await send(async () => String((await traffic(url)).headers["x-pod"]));
+          expect(pods).toHaveLength(count);
+          expect([...new Set(pods)]).toEqual(await site.podsOf(name));
+          await site.outOfPath(name);
+        }),
+      );
+    },
+    TEST_TIMEOUT_MS,
+  );
 
-    /** Asks each service for its own kind of traffic, and holds every answer to its pods. */
-    const wakeAll = async (send: (once: () => Promise<string>) => Promise<readonly string[]>, count: number) => {
-      await site.sleepByHand(...kinds.map(nameOf));
-      const answered = kinds.map(async (kind) => {
-        const pods = await send(async () => String((await TRAFFIC[kind]?.(urls.get(kind) ?? ""))?.headers["x-pod"]));
-        expect(pods).toHaveLength(count);
-        expect([...new Set(pods)]).toEqual(await site.podsOf(nameOf(kind)));
-      });
-      await Promise.all(answered);
-      for (const kind of kinds) await site.outOfPath(nameOf(kind));
-    };
-
-    test(
-      "five after each other: small, of 1 MiB, dripping, and streamed without a length",
-      () =>
-        wakeAll(async (once) => {
-          const pods: string[] = [];
-          for (let sent = 0; sent < 5; sent++) pods.push(await once());
-          return pods;
-        }, 5),
-      TEST_TIMEOUT_MS,
-    );
-
-    test(
-      "fifty at once: small, of 1 MiB, dripping, and streamed without a length",
-      () => wakeAll((once) => Promise.all(Array.from({ length: 50 }, once)), 50),
-      TEST_TIMEOUT_MS,
-    );
-  });
-
-  test(
+  test.concurrent(
     "05: an ElastiService that is removed leaves a Service that serves, and no trace on it",
     async () => {
       const url = await site.given("removed");
@@ -341,30 +330,7 @@ describe("for the whole cluster,", () => {
     TEST_TIMEOUT_MS,
   );
 
-  test(
-    "06, 08: the path of a sleeping service follows the resolver's own endpoints, from one to two to one",
-    async () => {
-      const url = await site.given("followed");
-      await site.sleepByHand("followed");
-      const resolvers = async (count: number) => {
-        await kubectl(cluster(), ["scale", `deployment/${CHART}`, "-n", RELEASE, `--replicas=${count}`]);
-        await site.until(`${count} resolvers in the path`, async () => {
-          const [path, pods] = [await site.inPath("followed"), await site.resolvers(RELEASE)];
-          return pods.length === count && path.join() === pods.join() ? undefined : `${path.join()} of ${pods.join()}`;
-        });
-      };
-      await resolvers(2);
-      await resolvers(1);
-      await resolvers(2);
-      const answers = await Promise.all(Array.from({ length: 20 }, () => ask(url)));
-      expect(new Set(answers.map((answer) => arrivalIn(answer).pod)).size).toBe(1);
-      await kubectl(cluster(), ["scale", `deployment/${CHART}`, "-n", RELEASE, "--replicas=1"]);
-      await site.outOfPath("followed");
-    },
-    TEST_TIMEOUT_MS,
-  );
-
-  test(
+  test.concurrent(
     "07: a trigger scales down below its threshold, and not while its metric server is in doubt by the filter that it names",
     async () => {
       const traffic = new Traffic(site.prometheus, "filtered", 'job="prometheus"');
@@ -383,7 +349,7 @@ describe("for the whole cluster,", () => {
     TEST_TIMEOUT_MS,
   );
 
-  test(
+  test.concurrent(
     "09: a StatefulSet sleeps, and wakes by a request",
     async () => {
       const scaleTargetRef = { apiVersion: "apps/v1", kind: "StatefulSet", name: "stateful" };
@@ -400,7 +366,7 @@ describe("for the whole cluster,", () => {
     TEST_TIMEOUT_MS,
   );
 
-  test(
+  test.concurrent(
     "an Argo Rollout sleeps, and wakes by a request",
     async () => {
       const rollout = {
@@ -429,7 +395,7 @@ describe("for the whole cluster,", () => {
     TEST_TIMEOUT_MS,
   );
 
-  test(
+  test.concurrent(
     "10: headers reach the pod of a service that had to wake as the client sent them",
     async () => {
       const url = await site.given("headers");
@@ -441,7 +407,7 @@ describe("for the whole cluster,", () => {
     TEST_TIMEOUT_MS,
   );
 
-  test(
+  test.concurrent(
     "11: a probe is answered for a sleeping service and does not wake it, and anything else does",
     async () => {
       const url = await site.given("probed", {
@@ -462,7 +428,7 @@ describe("for the whole cluster,", () => {
     TEST_TIMEOUT_MS,
   );
 
-  test(
+  test.concurrent(
     "12: a client that keeps its connections gets an answer to each request, before, during and after the wake, and is at its pods in the end",
     async () => {
       const url = await site.given("reused");
@@ -487,7 +453,7 @@ describe("for the whole cluster,", () => {
     TEST_TIMEOUT_MS,
   );
 
-  test(
+  test.concurrent(
     "13: gRPC over h2c wakes a service: calls, streams, and both at once on one connection that outlives the wake",
     async () => {
       await site.given("greeter");
@@ -545,29 +511,7 @@ describe("for the whole cluster,", () => {
     TEST_TIMEOUT_MS,
   );
 
-  test(
-    "while clients keep asking, kubectl scale --replicas=0 fails none of their requests",
-    async () => {
-      const url = await site.given("asked", {}, 5);
-      const [before] = await site.podNames("asked");
-      const asking = new Asking(url);
-      try {
-        await kubectl(cluster(), ["scale", "deployment/asked", ...IN, "--replicas=0"]);
-        await site.until("another pod in its place", async () => {
-          const names = await site.podNames("asked");
-          return names.length === 1 && names[0] !== before ? undefined : `${names.join()} after ${before ?? "none"}`;
-        });
-        await site.outOfPath("asked");
-      } finally {
-        await asking.stop();
-      }
-      expect(asking.failures).toEqual([]);
-      expect(asking.answers).toBeGreaterThan(50);
-    },
-    TEST_TIMEOUT_MS,
-  );
-
-  test(
+  test.concurrent(
     "manifests that are applied again while it sleeps, as GitOps does, wake it cleanly and find their Service as they left it",
     async () => {
       const url = await site.given("gitops");
@@ -589,7 +533,7 @@ describe("for the whole cluster,", () => {
     TEST_TIMEOUT_MS,
   );
 
-  test(
+  test.concurrent(
     "a ScaledObject that an ElastiService asks for is made for it, and goes with it",
     async () => {
       await site.given("scaled", { autoscaler: { type: "keda", name: "scaled", create: true, maxReplicas: 7 } });
@@ -606,7 +550,7 @@ describe("for the whole cluster,", () => {
 
   routeCases(() => ({ site, cluster: cluster(), home: RELEASE }));
 
-  test(
+  test.concurrent(
     "Services are selected by their label, each gets an ElastiService of its own, and loses it with the label",
     async () => {
       const labels = { sleepy: "yes" };
@@ -628,7 +572,7 @@ describe("for the whole cluster,", () => {
     TEST_TIMEOUT_MS,
   );
 
-  test(
+  test.concurrent(
     "who may change an ElastiService may wake its service, and who may not is refused",
     async () => {
       await site.given("berth");
@@ -653,6 +597,52 @@ describe("for the whole cluster,", () => {
       });
       expect(await site.replicas("berth")).toBe(1);
       await site.outOfPath("berth");
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  // Alone, since its pod has seconds to end.
+  test(
+    "while clients send requests, kubectl scale --replicas=0 fails none of their requests",
+    async () => {
+      const url = await site.given("asked", {}, 10);
+      const [before] = await site.podNames("asked");
+      const asking = new Asking(url);
+      try {
+        await kubectl(cluster(), ["scale", "deployment/asked", ...IN, "--replicas=0"]);
+        await site.until("another pod in its place", async () => {
+          const names = await site.podNames("asked");
+          return names.length === 1 && names[0] !== before ? undefined : `${names.join()} after ${before ?? "none"}`;
+        });
+        await site.outOfPath("asked");
+      } finally {
+        await asking.stop();
+      }
+      expect(asking.failures).toEqual([]);
+      expect(asking.answers).toBeGreaterThan(50);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    "06, 08: the path of a sleeping service follows the resolver's own endpoints, from one to two to one",
+    async () => {
+      const url = await site.given("followed");
+      await site.sleepByHand("followed");
+      const resolvers = async (count: number) => {
+        await kubectl(cluster(), ["scale", `deployment/${CHART}`, "-n", RELEASE, `--replicas=${count}`]);
+        await site.until(`${count} resolvers in the path`, async () => {
+          const [path, pods] = [await site.inPath("followed"), await site.resolvers(RELEASE)];
+          return pods.length === count && path.join() === pods.join() ? undefined : `${path.join()} of ${pods.join()}`;
+        });
+      };
+      await resolvers(2);
+      await resolvers(1);
+      await resolvers(2);
+      const answers = await Promise.all(Array.from({ length: 20 }, () => ask(url)));
+      expect(new Set(answers.map((answer) => arrivalIn(answer).pod)).size).toBe(1);
+      await kubectl(cluster(), ["scale", `deployment/${CHART}`, "-n", RELEASE, "--replicas=1"]);
+      await site.outOfPath("followed");
     },
     TEST_TIMEOUT_MS,
   );

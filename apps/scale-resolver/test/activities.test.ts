@@ -63,7 +63,7 @@ class Sample {
   }
 }
 
-describe("a replica whose state is its own", () => {
+describe("a replica with a state of its own", () => {
   async function alone(ready: () => readonly string[]) {
     const { state, close } = await openedState("sqlite::memory:");
     ends.push(close);
@@ -76,12 +76,12 @@ describe("a replica whose state is its own", () => {
     expect(await a.read()).toMatchObject({ pending: 2, inFlight: 1, requests: 3, lastRequestAt: 7 });
   });
 
-  test("knows nothing as soon as there is another, of which it cannot hear", async () => {
+  test("knows nothing as soon as there is another replica, which it cannot hear", async () => {
     const a = await alone(() => ["a", "b"]);
     expect(await a.read()).toBeNull();
   });
 
-  test("tells the rate of the last minute", async () => {
+  test("reports the rate of the last minute", async () => {
     const a = await alone(() => ["a"]);
     a.has({ requests: 100 });
     await a.clock.advance(1000);
@@ -118,7 +118,7 @@ describeRedis("replicas on one Redis", () => {
     expect(await b.read()).toMatchObject(both);
   });
 
-  test("have what they hear of in the moment at which they hear of it, so that KEDA is told without a question", async () => {
+  test("have a report at the moment they hear of it, so that KEDA is told without another read", async () => {
     const { a, b } = await two();
     for (const pending of [1, 2, 3]) b.has({ requests: pending, pending });
     b.has({ pending: 0 });
@@ -127,7 +127,7 @@ describeRedis("replicas on one Redis", () => {
     expect(a.pending.at(-1)).toBe(0);
   });
 
-  test("see without asking what each has, and who is missing", async () => {
+  test("see without a read what each has, and which one is missing", async () => {
     const { redis, a, b, setReady } = await two();
     b.has({ requests: 3, pending: 2, inFlight: 1, lastRequestAt: 5 });
     await eventually(() => Promise.resolve(a.changed.includes(KEY)), 5000);
@@ -141,14 +141,13 @@ describeRedis("replicas on one Redis", () => {
       gap: null,
     });
     setReady("a", "b", "c");
-    expect(a.activities.seen(KEY).gap).toBe("Not heard of: c");
+    expect(a.activities.seen(KEY).gap).toMatch(/\bc$/);
     await redis.kill();
-    const alone = "The shared state does not answer; only the requests of replica a are known";
-    await eventually(() => Promise.resolve(a.activities.seen(KEY).gap === alone), 5000);
+    await eventually(() => expect(a.activities.seen(KEY).gap).toMatch(/shared state .* replica a\b/));
     expect(a.activities.seen(KEY)).toMatchObject({ total: { pending: 1 }, parts: [{ replica: "a" }] });
   });
 
-  test("see what has become more or less without a word with the next heartbeat", async () => {
+  test("see changes that were not announced with the next heartbeat", async () => {
     const { a, b } = await two();
     b.has({ requests: 1, pending: 1 });
     await eventually(() => Promise.resolve(a.changed.includes(KEY)), 5000);
@@ -160,22 +159,22 @@ describeRedis("replicas on one Redis", () => {
     }, 5000);
   });
 
-  test("see nothing of the others once they were not asked for longer than a report lives", async () => {
+  test("see nothing of the others once the last read is older than a report's lifetime", async () => {
     const { a } = await two();
     expect(a.activities.seen(KEY).gap).toBeNull();
     const beats = a.activities.stop();
     await beats;
     await a.clock.advance(3501);
-    expect(a.activities.seen(KEY).gap).toContain("only the requests of replica a");
+    expect(a.activities.seen(KEY).gap).toMatch(/replica a\b/);
   });
 
-  test("know nothing while one that takes requests has not spoken, though another has that leaves", async () => {
+  test("know nothing while a ready replica has not reported, though one that terminates has", async () => {
     const { a, setReady } = await two();
     setReady("a", "c");
     expect(await a.read()).toBeNull();
   });
 
-  test("count what one has that leaves, until it is gone", async () => {
+  test("count what a terminating replica has, until it is gone", async () => {
     const { a, b, setReady } = await two();
     b.has({ requests: 1, pending: 1 });
     setReady("a");
@@ -184,7 +183,7 @@ describeRedis("replicas on one Redis", () => {
     expect(await a.read()).toMatchObject({ pending: 0, requests: 0 });
   });
 
-  test("forget one that is dead after a few seconds, and know nothing until it is not ready any more", async () => {
+  test("forget one that is dead after a few seconds, and know nothing until it is no longer ready", async () => {
     const { a, b, setReady } = await two();
     b.has({ requests: 1, pending: 1 });
     await eventually(async () => (await a.read())?.pending === 1, 5000);
@@ -199,7 +198,7 @@ describeRedis("replicas on one Redis", () => {
     expect(await a.read()).toMatchObject({ pending: 0 });
   }, 15_000);
 
-  test("know nothing while Redis is away, say so once, and go on when it is back", async () => {
+  test("know nothing while Redis is away, log it once, and continue when it is back", async () => {
     const { redis, a, b } = await two();
     await redis.kill();
     await eventually(async () => (await a.read()) === null, 5000);

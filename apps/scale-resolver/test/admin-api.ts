@@ -14,7 +14,7 @@ export async function metricOf(
     .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
 }
 
-/** What a method of the JSON API answers to the administrator, or to whoever has `token`. */
+/** What a method of the JSON API answers to the administrator, or to the user of `token`. */
 export async function call(
   service: ServiceProcess,
   method: string,

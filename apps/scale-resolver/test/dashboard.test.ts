@@ -102,7 +102,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(complaints).toEqual([]);
   });
 
-  test.concurrent("draws who waits over time, and the parts of each wake", async () => {
+  test.concurrent("draws waiting requests over time, and the parts of each wake", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver);
     const { detail, card, complaints } = opened;
@@ -134,7 +134,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(complaints).toEqual([]);
   });
 
-  test.concurrent("says which replica of the resolver has how many, and who is not heard of", async () => {
+  test.concurrent("shows which replica of the resolver has how many, and which one is not heard of", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver);
     const { detail, stat, card, complaints } = opened;
@@ -214,7 +214,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(await table.innerText()).toContain("Wake → Guard");
   });
 
-  test.concurrent("follows a service as it wakes, and lets go of one that is removed", async () => {
+  test.concurrent("follows a service as it wakes, and drops one that is removed", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver);
     const { page, stat, detail, complaints } = opened;
@@ -243,7 +243,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     expect(complaints).toEqual([]);
   });
 
-  test.concurrent("wakes, pauses and resumes after a confirmation, for who may", async () => {
+  test.concurrent("wakes, pauses and resumes after a confirmation, with the right token", async () => {
     await using resolver = await quietHour();
     await using opened = await open(resolver, "?service=media/video");
     const { page, detail, complaints } = opened;
@@ -261,7 +261,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     await dialog.getByLabel("Bearer token").fill("captain");
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
-    // Once it wakes, nobody is offered to wake it.
+    // Once it wakes, the button is gone.
     await detail.getByRole("button", { name: "Wake" }).waitFor({ state: "detached" });
     await detail.locator(".object-title .badge").getByText("Wake").waitFor();
     await detail.getByRole("button", { name: "Pause" }).click();

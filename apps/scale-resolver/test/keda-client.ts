@@ -24,7 +24,7 @@ export class CallFailed extends Error {
   }
 }
 
-/** KEDA's side of the wire, frame by frame: what comes is seen as it comes, by whoever reads it. */
+/** KEDA's side of the wire, frame by frame: each frame is available as it arrives. */
 export class KedaClient implements AsyncDisposable {
   readonly #session: ClientHttp2Session;
 

@@ -7,8 +7,8 @@ import { PathSlices } from "../src/act/path-slices.ts";
 import { elastiServices } from "../src/elasti-service-resource.ts";
 import { resolverEndpoints } from "../src/observe/resolver-endpoints.ts";
 import { Cluster } from "./cluster.ts";
-import { GateWorld } from "./gate/gate-world.ts";
-import { PodServer } from "./gate/pod-server.ts";
+import { GateWorld } from "./gateway/gate-world.ts";
+import { PodServer } from "./gateway/pod-server.ts";
 
 const PODS = `
 apiVersion: discovery.k8s.io/v1
@@ -21,8 +21,8 @@ ports: [{ name: http, port: 8080, protocol: TCP }]
 { apiVersion: v1, kind: Service, metadata: { name: checkout }, spec: { selector: { app: checkout }, ports: [{ name: http, port: 80 }] } }
 `;
 
-describe("the path of a Service that is carried as kube-proxy does", () => {
-  test("is proved to lead to the gate after it was joined, and not before or after", async () => {
+describe("the path of a Service that is routed as kube-proxy does", () => {
+  test("is proven to lead to the gate while the resolver has joined it, and not before or after", async () => {
     await using pod = await PodServer.start();
     await using world = await GateWorld.start();
     const listen = await world.put("default/checkout");

@@ -83,7 +83,7 @@ describeRedis("two replicas on one Redis", () => {
       expect(await Promise.all(kept)).toEqual(times(HELD, 200));
       expect(await world.replicas(name)).toBe(1);
       await eventually(async () => expect(await world.redirectedTo(name)).toEqual([alive.address]));
-      // What the dead one had reported is forgotten: the service sleeps again, by whoever leads now.
+      // What the dead one had reported is forgotten: the service sleeps again, by the replica that leads now.
       await world.inState(name, "Zero");
       await pair.revive(dead);
     },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { createLogger, systemClock } from "@evenkeel/runtime";
+import { systemClock } from "@evenkeel/runtime";
+import { silentLog } from "@evenkeel/runtime/testing";
 import { hasPrometheus, type RealPrometheus, startRealPrometheus } from "@evenkeel/world-contract";
 import type { TriggerReading } from "../src/decide/snapshot.ts";
 import { Triggers } from "../src/observe/triggers/triggers.ts";
@@ -42,7 +43,7 @@ function real(): void {
     prometheus = await startRealPrometheus(OPEN_METRICS);
     triggers = new Triggers({
       clock: systemClock,
-      log: createLogger({ service: "test", level: "silent", secrets: [], destination: { write: () => undefined } }),
+      log: silentLog(),
       interval: 30_000,
       address: new URL(prometheus.url),
       proxyFor: () => undefined,
@@ -65,7 +66,7 @@ function real(): void {
     expect(await read({ query: rate("quiet") })).toEqual({
       trigger: `prometheus ${rate("quiet")}`,
       verdict: "idle",
-      message: "0 is below 0.5",
+      message: expect.stringMatching(/\b0\b.*0\.5/),
     });
   });
 
@@ -78,26 +79,26 @@ function real(): void {
     const reading = await read({ query: rate("busy") });
     expect(reading).toMatchObject({
       verdict: "busy",
-      message: expect.stringMatching(/^[01](\.\d+)? is not below 0\.5$/),
+      message: expect.stringMatching(/[01](\.\d+)?.* 0\.5/),
     });
   });
 
   test.each([
-    ["there are no data", "sum(rate(absent_total[5m]))", /^the query gave no sample/],
-    ["there are two series", "rate(requests_total[5m])", /^the query gave 2 series/],
-    ["the value is NaN", "nothing", /^the value is NaN/],
-    ["it divides by zero", "1 / vector(0)", /^the value is \+Inf/],
-    ["the query is wrong", "sum(rate(", /^the server refuses the query \(bad_data: .*parse error/],
-    ["the query gives a range", "requests_total[5m]", /range of values/],
+    ["there are no data", "sum(rate(absent_total[5m]))", /no sample/],
+    ["there are two series", "rate(requests_total[5m])", /2 series/],
+    ["the value is NaN", "nothing", /NaN/],
+    ["it divides by zero", "1 / vector(0)", /\+Inf/],
+    ["the query is wrong", "sum(rate(", /bad_data/],
+    ["the query gives a range", "requests_total[5m]", /range/],
   ])("is unknown where %s", async (_name, query, message) => {
     expect(await read({ query })).toMatchObject({ verdict: "unknown", message: expect.stringMatching(message) });
   });
 
   test.each([
-    ["is younger than the cooldown", 'container="young"', /^the server cannot tell of the last 900 s/],
-    ["was down meanwhile", 'container="shaky"', /^the server cannot tell of the last 900 s/],
-    ["is not known at all", 'container="gone"', /^the server cannot tell of the last 900 s/],
-    ["is asked for by a wrong filter", "container=", /^it is not known whether the server was up: the server refuses/],
+    ["is younger than the cooldown", 'container="young"', /900 s/],
+    ["was down meanwhile", 'container="shaky"', /900 s/],
+    ["is not known at all", 'container="gone"', /900 s/],
+    ["is asked for by a wrong filter", "container=", /bad_data/],
   ])("is unknown where the Prometheus %s", async (_name, uptimeFilter, message) => {
     const reading = await read({ query: rate("quiet"), uptimeFilter });
     expect(reading).toMatchObject({ verdict: "unknown", message: expect.stringMatching(message) });

@@ -1,13 +1,13 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "@jest/globals";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import { ask } from "./ask.ts";
-import { GateWorld, HOST, KEY, until } from "./gate-world.ts";
+import { GateWorld, HOST, KEY } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
 
 const GET = "GET /slow HTTP/1.1\r\nhost: a.test\r\n\r\n";
 
-/** A client that asks and can leave. */
+/** A client that sends a request and can disconnect. */
 function client(port: number) {
   const socket = connect({ host: HOST, port });
   socket.on("error", () => undefined);
@@ -15,11 +15,11 @@ function client(port: number) {
   return socket;
 }
 
-describe("a wake whose only client leaves", () => {
+describe("a wake whose only client disconnects", () => {
   test.each([
     ["with its request at a pod", true],
     ["before a pod took its request", false],
-  ])("%s has no first answer, whoever waits for his turn hours later", async (_when, takes) => {
+  ])("%s has no first answer, also if a request is queued hours later", async (_when, takes) => {
     const clock = new FakeClock();
     const unanswered: string[] = [];
     await using world = await GateWorld.start({ unanswered: (key) => unanswered.push(key) }, clock);
@@ -32,21 +32,21 @@ describe("a wake whose only client leaves", () => {
     if (takes) await pod.listen();
     const port = await world.put(KEY, { hold: { concurrencyPerPod: 1, timeout: 86_400_000 } });
     const leaving = client(port);
-    await until(() => world.gate.activity(KEY).pending === 1);
+    await eventually(() => world.gate.activity(KEY).pending === 1);
     world.gate.endpoints(KEY, [pod.endpoint()]);
-    if (takes) await until(() => pod.begun === 1);
+    if (takes) await eventually(() => pod.begun === 1);
     leaving.destroy();
-    await until(() => unanswered.length === 1);
+    await eventually(() => unanswered.length === 1);
     expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, inFlight: 0 });
     if (!takes) await pod.listen();
     await clock.advance(3_600_000);
 
     const first = ask(port, { path: "/late" });
-    await until(() => late.length === 1);
+    await eventually(() => late.length === 1);
     const second = ask(port, { path: "/late" });
-    await until(() => world.gate.activity(KEY).pending === 1);
+    await eventually(() => world.gate.activity(KEY).pending === 1);
     late[0]?.();
-    await until(() => late.length === 2);
+    await eventually(() => late.length === 2);
     late[1]?.();
     expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([200, 200]);
     expect([world.firstAnswers, unanswered]).toEqual([[], [KEY]]);

@@ -1,6 +1,7 @@
+import { eventually } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
 import { ask } from "./ask.ts";
-import { GateWorld, KEY, until } from "./gate-world.ts";
+import { GateWorld, KEY } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
 import { ProbeRules } from "../../src/gateway/gate/probe-rules.ts";
 
@@ -13,16 +14,16 @@ const probes = new ProbeRules([
     response: { status: 200, body: "asleep" },
   },
 ]);
-const LEAVING = { ready: false, serving: true, terminating: true };
+const TERMINATING = { ready: false, serving: true, terminating: true };
 const NOBODY = { pending: 0, inFlight: 0, requests: 0, lastRequestAt: null };
 
-describe("a request that a probe rule fits", () => {
-  test("goes to a pod that is ready, and decisions hear nothing of it", async () => {
+describe("a request that matches a probe rule", () => {
+  test("goes to a ready pod, and is not reported to decisions", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const port = await world.put(KEY, { probes });
     world.gate.endpoints(KEY, [pod.endpoint()]);
-    for (let turn = 0; turn < 3; turn++) expect((await ask(port, { path: CHECK })).body).not.toBe("asleep");
+    for (let round = 0; round < 3; round++) expect((await ask(port, { path: CHECK })).body).not.toBe("asleep");
     expect(pod.begun).toBe(3);
     expect(world.gate.activity(KEY)).toEqual(NOBODY);
     expect([world.changes, world.wakes]).toEqual([[], []]);
@@ -31,7 +32,7 @@ describe("a request that a probe rule fits", () => {
     expect(world.changes).toEqual([KEY]);
   });
 
-  test("is not under way for decisions, so that another one is told of at once", async () => {
+  test("does not count as in flight for decisions, so that another one is reported at once", async () => {
     await using world = await GateWorld.start();
     const checked: (() => void)[] = [];
     await using pod = await PodServer.start({
@@ -43,20 +44,20 @@ describe("a request that a probe rule fits", () => {
     const port = await world.put(KEY, { probes });
     world.gate.endpoints(KEY, [pod.endpoint()]);
     const check = ask(port, { path: CHECK });
-    await until(() => checked.length === 1);
+    await eventually(() => checked.length === 1);
     expect(world.gate.activity(KEY)).toEqual(NOBODY);
     await ask(port, { path: "/buy" });
     expect(world.changes).toEqual([KEY]);
     checked[0]?.();
     expect((await check).body).toBe("well");
-    await until(() => world.gate.activity(KEY).inFlight === 0);
+    await eventually(() => world.gate.activity(KEY).inFlight === 0);
   });
 
-  test("goes to the last pod while that leaves, wakes nothing, and is answered by the rule once it is gone", async () => {
+  test("goes to the last pod while that terminates, wakes nothing, and is answered by the rule once it is gone", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const port = await world.put(KEY, { probes });
-    world.gate.endpoints(KEY, [pod.endpoint(LEAVING)]);
+    world.gate.endpoints(KEY, [pod.endpoint(TERMINATING)]);
     expect((await ask(port, { path: CHECK })).body).not.toBe("asleep");
     expect(pod.begun).toBe(1);
     world.gate.endpoints(KEY, []);
@@ -65,11 +66,11 @@ describe("a request that a probe rule fits", () => {
     expect([world.changes, world.wakes]).toEqual([[], []]);
   });
 
-  test("never waits: the rule answers it where the last pod takes no connections any more", async () => {
+  test("never waits: the rule answers it where the last pod no longer accepts connections", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.make();
     const port = await world.put(KEY, { probes });
-    world.gate.endpoints(KEY, [pod.endpoint(LEAVING)]);
+    world.gate.endpoints(KEY, [pod.endpoint(TERMINATING)]);
     const { body, headers } = await ask(port, { path: CHECK });
     expect(body).toBe("asleep");
     expect(headers).not.toHaveProperty("x-evenkeel-cold-start");

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { createServer as createHttp2Server, connect as connectHttp2, type ServerHttp2Stream } from "node:http2";
 import { connect } from "node:net";
+import { eventually } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
-import { GateWorld, HOST, KEY, until } from "./gate-world.ts";
+import { GateWorld, HOST, KEY } from "./gate-world.ts";
 import { endpointOf, freePort, podAddress, PodServer } from "./pod-server.ts";
 
-test("a WebSocket that is opened cold waits for its pod, and then carries messages both ways", async () => {
+test("a WebSocket that is opened while the service sleeps waits for its pod, and then carries messages both ways", async () => {
   await using world = await GateWorld.start();
   await using pod = await PodServer.start();
   pod.server.on("upgrade", (_request, socket) => {
@@ -22,20 +23,20 @@ test("a WebSocket that is opened cold waits for its pod, and then carries messag
   client.write(
     "GET /chat HTTP/1.1\r\nhost: a\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
   );
-  await until(() => world.gate.activity(KEY).pending === 1);
+  await eventually(() => world.gate.activity(KEY).pending === 1);
   expect(world.wakes).toEqual([KEY]);
   world.gate.endpoints(KEY, [pod.endpoint()]);
-  await until(() => received.endsWith("hello "));
+  await eventually(() => received.endsWith("hello "));
   expect(received).toMatch(/^HTTP\/1\.1 101 /);
   expect(world.firstAnswers).toHaveLength(1);
   client.write("one");
-  await until(() => received.endsWith("echo one"));
+  await eventually(() => received.endsWith("echo one"));
   expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, inFlight: 1 });
-  // Nobody waits for a tunnel that stays open.
+  // No request waits for a tunnel that stays open.
   client.write("two");
-  await until(() => received.endsWith("echo two"));
+  await eventually(() => received.endsWith("echo two"));
   client.destroy();
-  await until(() => world.gate.activity(KEY).inFlight === 0);
+  await eventually(() => world.gate.activity(KEY).inFlight === 0);
 });
 
 describe("gRPC", () => {
@@ -47,10 +48,10 @@ describe("gRPC", () => {
     return Buffer.concat([head, bytes]);
   };
 
-  test("that streams both ways, opened cold at a pod that refuses connections at first, goes to it by HTTP/2, trailers and all", async () => {
+  test("that streams both ways, opened while the service sleeps, goes by HTTP/2 with trailers to a pod that refuses connections at first", async () => {
     await using world = await GateWorld.start();
     const port = await world.put();
-    const address = podAddress();
+    const address = await podAddress();
     const podPort = await freePort();
     const paths: unknown[] = [];
     const server = createHttp2Server();
@@ -74,29 +75,29 @@ describe("gRPC", () => {
     stream.on("data", (data: Buffer) => (received = Buffer.concat([received, data])));
     stream.on("trailers", (list: Record<string, unknown>) => (trailers = list));
     stream.write(message("first"));
-    await until(() => world.gate.activity(KEY).pending === 1);
+    await eventually(() => world.gate.activity(KEY).pending === 1);
     world.gate.endpoints(KEY, [endpointOf(address, podPort)]);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(world.gate.activity(KEY)).toMatchObject({ pending: 1, inFlight: 0 });
     server.listen(podPort, address);
     const [head] = (await once(stream, "response")) as [Record<string, unknown>];
     expect(head).toMatchObject({ ":status": 200, "x-evenkeel-cold-start": "true" });
-    await until(() => received.includes("first"));
+    await eventually(() => received.includes("first"));
     stream.write(message("second"));
-    await until(() => received.includes("second"));
+    await eventually(() => received.includes("second"));
     stream.end();
     await once(stream, "close");
     expect(received).toEqual(Buffer.concat([message("first"), message("second")]));
     expect(trailers).toMatchObject({ "grpc-status": "0", "x-tail": "t" });
     expect(paths).toEqual(["/chat.Chat/Talk"]);
-    await until(() => world.gate.activity(KEY).inFlight === 0);
+    await eventually(() => world.gate.activity(KEY).inFlight === 0);
     session.destroy();
     await world.gate.forwarder.drain(AbortSignal.abort());
     await world.gate.forwarder.stop(AbortSignal.abort());
     server.close();
   });
 
-  test("at a pod that takes connections and speaks no HTTP/2 fails soon, and disturbs nobody else", async () => {
+  test("at a pod that accepts connections and has no HTTP/2 fails soon, and affects no other request", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const port = await world.put();

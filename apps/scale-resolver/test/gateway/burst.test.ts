@@ -1,8 +1,9 @@
 import { connect } from "node:net";
+import { eventually } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
 import { IN_SOAK } from "../soak.ts";
 import { type Answer, ask, digestOf } from "./ask.ts";
-import { GateWorld, HOST, KEY, until } from "./gate-world.ts";
+import { GateWorld, HOST, KEY } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
 
 const BURST = IN_SOAK ? 2000 : 400;
@@ -20,7 +21,7 @@ async function burst(world: GateWorld, port: number, count: number): Promise<Pro
     return ask(port, { id: String(index), path: `/${index}`, ...(body ? { body } : {}) });
   });
   for (const answer of answers) answer.catch(() => undefined);
-  await until(() => world.gate.activity(KEY).pending === count);
+  await eventually(() => world.gate.activity(KEY).pending === count);
   return answers;
 }
 
@@ -48,18 +49,18 @@ describe("a cold burst", () => {
     await expectAllOnce(answers, [pod]);
     expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, inFlight: 0, requests: BURST });
     expect(world.firstAnswers).toHaveLength(1);
-    await until(() => world.accessLog().length === BURST);
+    await eventually(() => world.accessLog().length === BURST);
     expect(world.accessLog().every(({ outcome }) => outcome === "released")).toBe(true);
   }, 60_000);
 
-  test("goes to the pods that take it while another refuses, and to that one too when it does", async () => {
+  test("goes to the pods that accept it while another refuses connections, and to that one too when it accepts them", async () => {
     await using world = await GateWorld.start();
     await using good = await PodServer.start({ answerAfter: 20 });
     await using late = await PodServer.make({ answerAfter: 20 });
     const port = await world.put(KEY, { hold: { concurrencyPerPod: 10 } });
     const answers = await burst(world, port, 200);
     world.gate.endpoints(KEY, [late.endpoint(), good.endpoint()]);
-    await until(() => good.arrivals.length > 50);
+    await eventually(() => good.arrivals.length > 50);
     await late.listen();
     await expectAllOnce(answers, [good, late]);
     expect(late.arrivals.length).toBeGreaterThan(0);
@@ -67,7 +68,7 @@ describe("a cold burst", () => {
     expect(late.most).toBeLessThanOrEqual(10);
   });
 
-  test("is not lost when its pod vanishes and another one comes", async () => {
+  test("is not lost when its pod is gone and another one starts", async () => {
     await using world = await GateWorld.start();
     await using gone = await PodServer.make();
     await using pod = await PodServer.start();
@@ -84,14 +85,14 @@ describe("a cold burst", () => {
     await expectAllOnce(answers, [pod]);
   });
 
-  test("is handed out in the order of its arrival, also after a refusal", async () => {
+  test("is forwarded in the order of its arrival, also after a refused connection", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.make();
     const port = await world.put(KEY, { hold: { concurrencyPerPod: 1 } });
     const answers: Promise<Answer>[] = [];
     for (let index = 0; index < 60; index++) {
       answers.push(ask(port, { id: String(index) }));
-      await until(() => world.gate.activity(KEY).pending === index + 1);
+      await eventually(() => world.gate.activity(KEY).pending === index + 1);
       await pause(2);
     }
     world.gate.endpoints(KEY, [pod.endpoint()]);
@@ -102,8 +103,8 @@ describe("a cold burst", () => {
   });
 });
 
-describe("without a cap of its own a pod", () => {
-  test("gets few requests at once, and more after a moment if others still wait: long streams keep nobody waiting", async () => {
+describe("without concurrencyPerPod a pod", () => {
+  test("gets few requests at once, and more after a moment if others still wait: long streams delay no other request", async () => {
     await using world = await GateWorld.start();
     const sent: string[] = [];
     await using pod = await PodServer.start({
@@ -119,27 +120,27 @@ describe("without a cap of its own a pod", () => {
       const socket = connect(port, HOST, () => socket.write("GET /stream HTTP/1.1\r\nhost: a\r\n\r\n"));
       return socket;
     });
-    await until(() => world.gate.activity(KEY).pending === 100);
+    await eventually(() => world.gate.activity(KEY).pending === 100);
     const quick = Array.from({ length: 20 }, () => ask(port, { path: "/quick" }));
-    await until(() => world.gate.activity(KEY).pending === 120);
+    await eventually(() => world.gate.activity(KEY).pending === 120);
     const began = performance.now();
     world.gate.endpoints(KEY, [pod.endpoint()]);
-    await until(() => sent.length >= 100);
+    await eventually(() => sent.length >= 100);
     expect(sent.slice(0, 100)).not.toContain("/quick");
     const answers = await Promise.all(quick);
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     expect(performance.now() - began).toBeGreaterThanOrEqual(240);
-    // Nobody waits, so the next is passed on at once, though a hundred streams are open.
+    // The queue is empty, so the next is forwarded at once, though a hundred streams are open.
     const next = await ask(port, { path: "/quick" });
     expect(next.status).toBe(200);
     expect(next.headers).not.toHaveProperty("x-evenkeel-cold-start");
     for (const socket of sockets) socket.destroy();
-    await until(() => world.gate.activity(KEY).inFlight === 0);
+    await eventually(() => world.gate.activity(KEY).inFlight === 0);
   });
 });
 
 describe("a request that may have had an effect", () => {
-  test("is sent once: a pod that breaks off after the first bytes of a body costs the client a 502", async () => {
+  test("is sent once: if a pod breaks the connection after the first bytes of a body, the client gets 502", async () => {
     await using world = await GateWorld.start();
     let seen = 0;
     await using pod = await PodServer.start({
@@ -150,7 +151,7 @@ describe("a request that may have had an effect", () => {
     });
     const port = await world.put();
     const answer = ask(port, { body: Buffer.alloc(100_000, "x") });
-    await until(() => world.gate.activity(KEY).pending === 1);
+    await eventually(() => world.gate.activity(KEY).pending === 1);
     world.gate.endpoints(KEY, [pod.endpoint()]);
     const { status, headers } = await answer;
     expect({ status, code: headers["evenkeel-error"], seen }).toEqual({
@@ -158,10 +159,10 @@ describe("a request that may have had an effect", () => {
       code: "EK_FORWARD_BROKEN",
       seen: 1,
     });
-    await until(() => world.gate.activity(KEY).inFlight === 0);
+    await eventually(() => world.gate.activity(KEY).inFlight === 0);
   });
 
-  test("without a body is sent again only if its method allows it, and not for ever", async () => {
+  test("without a body is sent again only if its method allows it, and at most twice", async () => {
     await using world = await GateWorld.start();
     const seen: string[] = [];
     await using pod = await PodServer.start({
@@ -176,7 +177,7 @@ describe("a request that may have had an effect", () => {
     expect(seen).toEqual(["POST"]);
     expect((await ask(port)).status).toBe(502);
     expect(seen).toEqual(["POST", "GET", "GET", "GET"]);
-    await until(() => world.gate.activity(KEY).inFlight === 0);
+    await eventually(() => world.gate.activity(KEY).inFlight === 0);
     expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, requests: 2 });
   });
 });

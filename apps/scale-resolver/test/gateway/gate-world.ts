@@ -108,13 +108,3 @@ export function routeOf(key: string, listen: number | null, { hold, ...changes }
     hold: { ...HOLD, ...hold },
   };
 }
-
-/** Looks again and again, until `done` or the patience ends; gives the milliseconds that it took. */
-export async function until(done: () => boolean | Promise<boolean>, patience = 20_000): Promise<number> {
-  const began = performance.now();
-  while (!(await done())) {
-    if (performance.now() - began > patience) throw new Error(`not within ${patience} ms: ${String(done)}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return performance.now() - began;
-}

@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import { eventually } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
-import { GateWorld, HOST, KEY, until } from "./gate-world.ts";
+import { GateWorld, HOST, KEY } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
 
 /** More than the gate reads of a body that waits. */
 const LENGTH = 3_000_000;
 
-/** Sends an upload and writes down all that comes back. */
+/** Sends an upload and records all that comes back. */
 async function upload(port: number, header = "x: y"): Promise<{ said: string }> {
   const client = { said: "" };
   const socket = connect(port, HOST);
@@ -20,7 +21,7 @@ async function upload(port: number, header = "x: y"): Promise<{ said: string }> 
   return client;
 }
 
-test("an upload that waits gets nothing before its answer where no probe is asked for, nor by a proxy, since nginx takes 100 for the answer", async () => {
+test("a waiting upload gets nothing before its answer with --upload-probe=0s, nor through a proxy, since nginx takes 100 for the answer", async () => {
   await using probing = await GateWorld.start({ uploadProbe: 20 });
   await using quiet = await GateWorld.start({ uploadProbe: 0 });
   await using pod = await PodServer.start();
@@ -31,11 +32,11 @@ test("an upload that waits gets nothing before its answer where no probe is aske
     await upload(await quiet.put()),
     ...(await Promise.all(proxied.map((header) => upload(port, header)))),
   ];
-  await until(() => probing.gate.activity(KEY).pending === 5 && quiet.gate.activity(KEY).pending === 1);
-  await until(() => probed.said.split("HTTP/1.1 100 Continue").length > 5);
+  await eventually(() => probing.gate.activity(KEY).pending === 5 && quiet.gate.activity(KEY).pending === 1);
+  await eventually(() => probed.said.split("HTTP/1.1 100 Continue").length > 5);
   expect(spared.map(({ said }) => said)).toEqual(spared.map(() => ""));
   for (const world of [probing, quiet]) world.gate.endpoints(KEY, [pod.endpoint()]);
-  await until(() => [probed, ...spared].every(({ said }) => said.includes("HTTP/1.1 200")));
+  await eventually(() => [probed, ...spared].every(({ said }) => said.includes("HTTP/1.1 200")));
   for (const { said } of spared) expect(said).toMatch(/^HTTP\/1\.1 200/);
   expect(pod.arrivals.map(({ bytes }) => bytes)).toEqual([probed, ...spared].map(() => LENGTH));
 });

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
-import { GateWorld, HOST, KEY, until } from "./gate-world.ts";
+import { GateWorld, HOST, KEY } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
 
 const MIB = 2 ** 20;
@@ -34,7 +34,7 @@ class Upload {
       part.fill(this.sent / MIB);
       this.#hash.update(part);
       this.sent += part.length;
-      // What was handed over must not change any more.
+      // A part that was written must not change.
       if (!this.asked.write(Buffer.from(part))) await once(this.asked, "drain");
     }
     if (this.sent === this.#size) this.asked.end();
@@ -53,7 +53,7 @@ class Upload {
 
 async function stands(taken: () => number): Promise<void> {
   let still = -1;
-  await until(async () => {
+  await eventually(async () => {
     if (still === taken()) return true;
     still = taken();
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -65,7 +65,7 @@ describe("an upload that is held for longer than 300 s by the gate's clock", () 
   async function held(world: GateWorld, timeout: number) {
     const port = await world.put(KEY, { hold: { timeout } });
     const upload = new Upload(port, 32 * MIB);
-    await until(() => world.gate.activity(KEY).pending === 1);
+    await eventually(() => world.gate.activity(KEY).pending === 1);
     const writing = upload.write();
     writing.catch(() => undefined);
     await stands(() => upload.sent);
@@ -114,7 +114,7 @@ describe("an upload that is held for longer than 300 s by the gate's clock", () 
       await using pod = await PodServer.start();
       const port = await world.put(KEY, { hold: { timeout: 600_000 } });
       const upload = new Upload(port, 64 * MIB);
-      await until(() => world.gate.activity(KEY).pending === 1);
+      await eventually(() => world.gate.activity(KEY).pending === 1);
       const writing = upload.write();
       await pause();
       expect(world.gate.activity(KEY).pending).toBe(1);
@@ -129,7 +129,7 @@ describe("an upload that is held for longer than 300 s by the gate's clock", () 
   );
 
   test.concurrent(
-    "an upload stands still half way to its pod, and then goes on",
+    "an upload pauses half way to its pod, and then continues",
     async () => {
       await using world = await GateWorld.start();
       await using pod = await PodServer.start();
@@ -137,7 +137,7 @@ describe("an upload that is held for longer than 300 s by the gate's clock", () 
       world.gate.endpoints(KEY, [pod.endpoint()]);
       const upload = new Upload(port, 16 * MIB);
       await upload.write(8 * MIB);
-      await until(() => pod.begun === 1);
+      await eventually(() => pod.begun === 1);
       await pause();
       await upload.write();
       expect(await upload.status()).toBe(200);
@@ -148,7 +148,7 @@ describe("an upload that is held for longer than 300 s by the gate's clock", () 
   );
 
   test.concurrent.each(["GET", "POST"])(
-    "a pod takes for the head of its answer to a %s, and again in the midst of it",
+    "a pod takes for the head of its answer to a %s, and again for its body",
     async (method) => {
       await using world = await GateWorld.start();
       await using pod = await PodServer.start({

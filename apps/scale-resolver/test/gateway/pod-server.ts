@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { type LoopbackAddresses, loopbackAddresses } from "@evenkeel/testkit";
 import type { ServiceEndpoint } from "../../src/observe/endpoints.ts";
 
 /** A request as a pod got it. */
@@ -21,12 +22,12 @@ export interface PodOptions {
   readonly answer?: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-let addresses = 0;
+let addresses: Promise<LoopbackAddresses> | undefined;
 
-/** Addresses of loopback, one for each pod. */
-export function podAddress(): string {
-  addresses += 1;
-  return `127.77.${(process.pid + (addresses >> 8)) % 250}.${addresses % 250 || 250}`;
+/** An address of loopback for one pod: those of one test file are of one block. */
+export async function podAddress(): Promise<string> {
+  addresses ??= loopbackAddresses();
+  return (await addresses).next();
 }
 
 export async function freePort(host = "127.0.0.1"): Promise<number> {
@@ -38,9 +39,9 @@ export async function freePort(host = "127.0.0.1"): Promise<number> {
   return port;
 }
 
-/** A pod: an address of its own, where an HTTP server listens once it is told to. It writes down what comes. */
+/** A pod: an address of its own, where an HTTP server listens after `listen`. It records the requests that arrive. */
 export class PodServer implements AsyncDisposable {
-  readonly address = podAddress();
+  readonly address: string;
   readonly port: number;
   readonly server: Server;
   readonly arrivals: Arrival[] = [];
@@ -50,7 +51,8 @@ export class PodServer implements AsyncDisposable {
   running = 0;
   most = 0;
 
-  private constructor(port: number, { answerAfter = 0, answer }: PodOptions) {
+  private constructor(address: string, port: number, { answerAfter = 0, answer }: PodOptions) {
+    this.address = address;
     this.port = port;
     this.server = createServer({ requestTimeout: 0, keepAliveTimeout: 120_000 }, (request, response) => {
       this.begun += 1;
@@ -80,7 +82,7 @@ export class PodServer implements AsyncDisposable {
 
   /** A pod that refuses connections until `listen`. */
   static async make(options: PodOptions = {}): Promise<PodServer> {
-    return new PodServer(await freePort(), options);
+    return new PodServer(await podAddress(), await freePort(), options);
   }
 
   static async start(options: PodOptions = {}): Promise<PodServer> {

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
+import { eventually } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
 import { IN_SOAK } from "../soak.ts";
 import { ask } from "./ask.ts";
-import { GateWorld, until } from "./gate-world.ts";
+import { GateWorld } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
 
 const BURSTS = IN_SOAK ? 50 : 10;
@@ -15,7 +16,7 @@ function starved(): number {
   return Number(nanoseconds) / 1e6;
 }
 
-test(`one Service that overflows does not keep another from waking, and ${BURSTS} bursts leave nothing behind`, async () => {
+test(`one Service that overflows does not keep another from waking, and nothing is left over after ${BURSTS} bursts`, async () => {
   await using world = await GateWorld.start();
   await using podA = await PodServer.start();
   await using podB = await PodServer.start();
@@ -23,9 +24,9 @@ test(`one Service that overflows does not keep another from waking, and ${BURSTS
   const portB = await world.put(B);
   for (let burst = 0; burst < BURSTS; burst++) {
     const held = Array.from({ length: 20 }, (_, index) => ask(portA, { id: `held ${burst} ${index}` }));
-    await until(() => world.gate.activity(A).pending === 20);
+    await eventually(() => world.gate.activity(A).pending === 20);
     const calm = ask(portB, { id: `calm ${burst}` });
-    await until(() => world.gate.activity(B).pending === 1);
+    await eventually(() => world.gate.activity(B).pending === 1);
     const surplus = await Promise.all(Array.from({ length: 10 }, () => ask(portA)));
     expect(surplus.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 503));
     expect(surplus.every(({ headers }) => headers["retry-after"] === "3")).toBe(true);
@@ -36,21 +37,21 @@ test(`one Service that overflows does not keep another from waking, and ${BURSTS
     for (const { status } of await Promise.all(held)) expect(status).toBe(200);
     world.gate.endpoints(A, []);
     world.gate.endpoints(B, []);
-    await until(() => world.gate.activity(A).inFlight + world.gate.activity(B).inFlight === 0);
+    await eventually(() => world.gate.activity(A).inFlight + world.gate.activity(B).inFlight === 0);
   }
   expect(world.gate.activity(A)).toMatchObject({ pending: 0, inFlight: 0, requests: 30 * BURSTS });
   expect(world.gate.activity(B)).toMatchObject({ pending: 0, inFlight: 0, requests: BURSTS });
   expect([podA.begun, podB.begun]).toEqual([20 * BURSTS, BURSTS]);
-  await until(() => world.gate.forwarder.counts().clientSockets === 0);
+  await eventually(() => world.gate.forwarder.counts().clientSockets === 0);
   expect(world.gate.forwarder.counts()).toMatchObject({ exchanges: 0, clientSockets: 0, timers: 0 });
 }, 120_000);
 
-test("who finds no room has a 503 with Retry-After within 50 ms, every one, while 500 others of the Service wait", async () => {
+test("with a full queue every request gets 503 with Retry-After within 50 ms, while 500 others of the Service wait", async () => {
   await using world = await GateWorld.start();
   await using pod = await PodServer.start();
   const port = await world.put(A, { hold: { maxPending: 500 } });
   const held = Array.from({ length: 500 }, () => ask(port));
-  await until(() => world.gate.activity(A).pending === 500);
+  await eventually(() => world.gate.activity(A).pending === 500);
   for (let index = 0; index < 100; index++) {
     const began = performance.now();
     const before = starved();

@@ -1,22 +1,23 @@
+import { eventually } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
 import { ask } from "./ask.ts";
-import { GateWorld, KEY, routeOf, until } from "./gate-world.ts";
+import { GateWorld, KEY, routeOf } from "./gate-world.ts";
 import { freePort, PodServer } from "./pod-server.ts";
 
-test("500 requests that are held when the drain begins are served within it, and none new is taken", async () => {
+test("500 requests that are held when the drain begins are served within it, and no new one is accepted", async () => {
   await using world = await GateWorld.start();
   await using pod = await PodServer.make();
   const port = await world.put();
   const { forwarder } = world.gate;
   const { mainPort } = world;
   const held = Array.from({ length: 500 }, (_, index) => ask(port, { id: String(index), body: `body ${index}` }));
-  await until(() => world.gate.activity(KEY).pending === 500);
+  await eventually(() => world.gate.activity(KEY).pending === 500);
   const deadline = new AbortController();
   const drained = forwarder.drain(deadline.signal);
   await expect(ask(port)).rejects.toThrow("ECONNREFUSED");
   await expect(ask(mainPort)).rejects.toThrow("ECONNREFUSED");
   expect(world.gate.activity(KEY).pending).toBe(500);
-  // The pod becomes ready and refuses connections for a while, as ever.
+  // The pod becomes ready and refuses connections for a while.
   world.gate.endpoints(KEY, [pod.endpoint()]);
   await new Promise((resolve) => setTimeout(resolve, 100));
   await pod.listen();
@@ -35,16 +36,16 @@ test("no port is opened while the process drains", async () => {
   await expect(ask(port)).rejects.toThrow("ECONNREFUSED");
 });
 
-test("what is still held when the drain's time is over is cut, and the forwarder says how many", async () => {
+test("requests still held at the end of the drain are cut, and the forwarder reports how many", async () => {
   await using world = await GateWorld.start();
   const port = await world.put();
   const held = Array.from({ length: 3 }, () => ask(port));
   const ends = Promise.allSettled(held);
-  await until(() => world.gate.activity(KEY).pending === 3);
+  await eventually(() => world.gate.activity(KEY).pending === 3);
   const deadline = new AbortController();
   const drained = world.gate.forwarder.drain(deadline.signal);
   deadline.abort();
   expect(await drained).toBe(3);
   expect((await ends).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-  await until(() => world.gate.activity(KEY).pending === 0);
+  await eventually(() => world.gate.activity(KEY).pending === 0);
 });

@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { Agent } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { createServer } from "node:net";
+import { eventually } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
 import { PATH_PROBE_HEADER } from "../../src/gateway/gate/path-probe-answer.ts";
 import { ask } from "./ask.ts";
-import { GateWorld, HOST, KEY, routeOf, until } from "./gate-world.ts";
+import { GateWorld, HOST, KEY, routeOf } from "./gate-world.ts";
 import { freePort, PodServer } from "./pod-server.ts";
 import { ProbeRules } from "../../src/gateway/gate/probe-rules.ts";
 
@@ -33,7 +34,7 @@ describe("the port for all Services", () => {
     const { status } = await ask(world.mainPort, { headers });
     expect({ status, here: pod.begun, elsewhere: other.begun }).toEqual({ status: 200, here: 1, elsewhere: 0 });
     expect(pod.arrivals[0]?.headers.host).toBe(headers.host);
-    await until(
+    await eventually(
       async () => (await world.sample(`elasti_resolver_host_extraction_count{extractionType="header"}`)) === 1,
     );
   });
@@ -65,16 +66,18 @@ describe("the port for all Services", () => {
     expect({ status, code: headers["evenkeel-error"] }).toEqual({ status: 404, code: "EK_RESOLVER_UNKNOWN_SERVICE" });
     expect(body).toContain("X-Envoy-Decorator-Operation, Host");
     expect(world.wakes).toEqual([]);
-    await until(async () => (await world.sample(`elasti_resolver_host_extraction_count{extractionType="none"}`)) === 1);
+    await eventually(
+      async () => (await world.sample(`elasti_resolver_host_extraction_count{extractionType="none"}`)) === 1,
+    );
   });
 
-  test("wakes and holds as a Service's own port does, and never sends clients away", async () => {
+  test("wakes and holds as a Service's own port does, and never closes clients' connections", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     await world.gate.put(routeOf(KEY, null));
     const agent = new Agent({ keepAlive: true });
     const answer = ask(world.mainPort, { agent, headers: { host: "checkout.shop" } });
-    await until(() => world.gate.activity(KEY).pending === 1);
+    await eventually(() => world.gate.activity(KEY).pending === 1);
     expect(world.wakes).toEqual([KEY]);
     world.gate.endpoints(KEY, [pod.endpoint()]);
     expect((await answer).headers["x-evenkeel-cold-start"]).toBe("true");
@@ -86,7 +89,7 @@ describe("the port for all Services", () => {
 });
 
 describe("the port of a Service", () => {
-  test("leads to it whatever Host says", async () => {
+  test("forwards to it whatever Host says", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const port = await world.put();
@@ -95,7 +98,7 @@ describe("the port of a Service", () => {
     expect(pod.arrivals[0]?.headers.host).toBe("www.example.com");
   });
 
-  test("knows the endpoints that were told before the Service was put", async () => {
+  test("knows endpoints that were reported before the Service was put", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     world.gate.endpoints(KEY, [pod.endpoint()]);
@@ -104,7 +107,7 @@ describe("the port of a Service", () => {
     expect(world.wakes).toEqual([]);
   });
 
-  test("that is taken is said in the log and in a metric, costs nobody else anything, and is tried again at the next put", async () => {
+  test("that is in use is reported in the log and in a metric, affects no other Service, and is retried at the next put", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const taken = createServer().listen(0, HOST);
@@ -123,18 +126,18 @@ describe("the port of a Service", () => {
     expect((await ask(port)).status).toBe(200);
   });
 
-  test("moves when it is given another number, without disturbing who waits", async () => {
+  test("moves when it gets another number, without affecting waiting requests", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const port = await world.put();
     const held = ask(port, { id: "held" });
-    await until(() => world.gate.activity(KEY).pending === 1);
+    await eventually(() => world.gate.activity(KEY).pending === 1);
     const next = await freePort();
     await world.gate.put(routeOf(KEY, next));
     await world.gate.put(routeOf(KEY, next));
     await expect(ask(port)).rejects.toThrow("ECONNREFUSED");
     const more = ask(next, { id: "more" });
-    await until(() => world.gate.activity(KEY).pending === 2);
+    await eventually(() => world.gate.activity(KEY).pending === 2);
     world.gate.endpoints(KEY, [pod.endpoint()]);
     expect([(await held).status, (await more).status]).toEqual([200, 200]);
   });
@@ -154,7 +157,7 @@ describe("the port of a Service", () => {
     expect([world.wakes, world.changes, pod.begun]).toEqual([[], [], 0]);
   });
 
-  test("forwards OPTIONS * of anybody else", async () => {
+  test("forwards OPTIONS * of any other client", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const port = await world.put();
@@ -180,7 +183,7 @@ describe("probe rules", () => {
     },
   ]);
 
-  test("are answered here while nothing serves, without a wake and without being activity, and by pods otherwise", async () => {
+  test("answer while nothing serves, without a wake and without counting as activity, and pods answer otherwise", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const port = await world.put(KEY, { probes });
@@ -203,7 +206,7 @@ describe("probe rules", () => {
 });
 
 describe("clients of a Service whose pods are ready", () => {
-  test("are served, and told with each answer to connect again, since the resolver leaves the path", async () => {
+  test("are served, and each answer closes the connection, since the path is restored", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const port = await world.put();
@@ -231,7 +234,7 @@ describe("clients of a Service whose pods are ready", () => {
     await once(session, "close");
   });
 
-  test("that leave are passed on to while no other is ready, without sending anybody away", async () => {
+  test("that terminate get requests while no other is ready, and clients' connections stay open", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const port = await world.put();
@@ -244,7 +247,7 @@ describe("clients of a Service whose pods are ready", () => {
     await ask(port, { agent });
     world.gate.endpoints(KEY, [next.endpoint({ ready: false, serving: false })]);
     const held = ask(port, { agent });
-    await until(() => world.gate.activity(KEY).pending === 1);
+    await eventually(() => world.gate.activity(KEY).pending === 1);
     world.gate.endpoints(KEY, [next.endpoint()]);
     await held;
     expect([pod.begun, next.begun]).toEqual([1, 2]);
@@ -261,14 +264,14 @@ describe("dial: service", () => {
     await world.put(KEY, { dial: "service", clusterAddress: cluster.address, ports });
     const port = ports[0]?.listen ?? 0;
     const held = ask(port);
-    await until(() => world.gate.activity(KEY).pending === 1);
+    await eventually(() => world.gate.activity(KEY).pending === 1);
     await using pod = await PodServer.start();
     world.gate.endpoints(KEY, [pod.endpoint()]);
     expect((await held).status).toBe(200);
     expect([cluster.begun, pod.begun]).toEqual([1, 0]);
   });
 
-  test("breaks the circle when the Service's address leads back here: the pod itself gets the request, which counts once", async () => {
+  test("breaks the loop when the Service's address leads back here: the pod itself gets the request, which counts once", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const listen = await freePort();
@@ -281,7 +284,7 @@ describe("dial: service", () => {
     world.gate.endpoints(KEY, [pod.endpoint()]);
     expect((await ask(listen, { id: "round" })).status).toBe(200);
     expect(pod.arrivals).toMatchObject([{ id: "round" }]);
-    await until(() => world.gate.activity(KEY).inFlight === 0);
+    await eventually(() => world.gate.activity(KEY).inFlight === 0);
     expect(world.gate.activity(KEY)).toMatchObject({ requests: 1 });
   });
 });

@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { eventually } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
 import { IN_SOAK } from "../soak.ts";
 import { ask } from "./ask.ts";
-import { GateWorld, HOST, KEY, until } from "./gate-world.ts";
+import { GateWorld, HOST, KEY } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
 
 const CLIENTS = IN_SOAK ? 1000 : 200;
@@ -13,7 +14,7 @@ const MIB = 2 ** 20;
 
 const post = (length: number) => `POST /gone HTTP/1.1\r\nhost: a.test\r\ncontent-length: ${length}\r\n\r\n`;
 
-/** Bytes that are in use, when what nobody holds has been collected. */
+/** Bytes in use after a garbage collection. */
 function inUse(): number {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
@@ -34,22 +35,22 @@ async function open(port: number, head: string, body: Buffer): Promise<Socket> {
   return socket;
 }
 
-/** Clients that come, wait until all are held, and leave; gives the milliseconds from the first that leaves until none is pending. */
-async function comeAndLeave(world: GateWorld, port: number, head: string, body: Buffer): Promise<number> {
+/** Clients that connect, wait until all are held, and disconnect; gives the milliseconds from the first disconnect until none is pending. */
+async function connectAndDisconnect(world: GateWorld, port: number, head: string, body: Buffer): Promise<number> {
   const sockets = await Promise.all(Array.from({ length: CLIENTS }, () => open(port, head, body)));
-  await until(() => world.gate.activity(KEY).pending === CLIENTS, 60_000);
+  await eventually(() => world.gate.activity(KEY).pending === CLIENTS, 60_000);
   const began = performance.now();
   for (const [index, socket] of sockets.entries()) {
     if (index % 2 === 0) socket.destroy();
     else socket.resetAndDestroy();
   }
-  await until(() => world.gate.activity(KEY).pending === 0);
+  await eventually(() => world.gate.activity(KEY).pending === 0);
   const took = performance.now() - began;
-  await until(() => world.gate.forwarder.counts().clientSockets === 0 && sockets.every(({ closed }) => closed));
+  await eventually(() => world.gate.forwarder.counts().clientSockets === 0 && sockets.every(({ closed }) => closed));
   return took;
 }
 
-/** Whether so many clients that left stand in the metrics, and so in the access log, which this then forgets. */
+/** Whether the metrics, and so the access log, have so many clients that disconnected. Clears the log then. */
 async function accounted(world: GateWorld, count: number): Promise<boolean> {
   const left = `evenkeel_resolver_rejected_total{namespace="shop",service="checkout",reason="clientGone"}`;
   if ((await world.sample(left)) !== count) return false;
@@ -68,22 +69,22 @@ test.each([
     await using pod = await PodServer.start();
     const port = await world.put();
     const body = Buffer.alloc(length, "x");
-    // What the first clients leave behind is made once and used again.
-    await comeAndLeave(world, port, head, body);
-    await until(() => accounted(world, CLIENTS));
+    // What the first clients allocate is reused.
+    await connectAndDisconnect(world, port, head, body);
+    await eventually(() => accounted(world, CLIENTS));
     const before = inUse();
-    expect(await comeAndLeave(world, port, head, body)).toBeLessThan(1500);
-    await until(() => accounted(world, 2 * CLIENTS));
+    expect(await connectAndDisconnect(world, port, head, body)).toBeLessThan(1500);
+    await eventually(() => accounted(world, 2 * CLIENTS));
     expect(inUse() - before).toBeLessThan(MIB);
     world.gate.endpoints(KEY, [pod.endpoint()]);
     expect((await ask(port, { path: "/last" })).status).toBe(200);
     expect(pod.arrivals.map(({ path }) => path)).toEqual(["/last"]);
     expect(pod.begun).toBe(1);
     // The last client closes its connection when it has its answer, not before.
-    await until(() => world.gate.forwarder.counts().clientSockets === 0);
+    await eventually(() => world.gate.forwarder.counts().clientSockets === 0);
     expect(world.gate.forwarder.counts()).toMatchObject({ exchanges: 0, clientSockets: 0, timers: 0 });
     expect(world.gate.activity(KEY)).toMatchObject({ pending: 0, inFlight: 0, requests: 2 * CLIENTS + 1 });
-    await until(
+    await eventually(
       async () => (await world.sample(`evenkeel_resolver_pending{namespace="shop",service="checkout"}`)) === 0,
     );
   },

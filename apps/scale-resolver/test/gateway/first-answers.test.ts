@@ -1,63 +1,63 @@
 import { Agent, type ServerResponse } from "node:http";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
 import { ask } from "./ask.ts";
-import { GateWorld, KEY, until } from "./gate-world.ts";
+import { GateWorld, KEY } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
 
 /** Two requests that waited have reached a pod, which has not answered yet. */
-async function handedOver(clock: FakeClock, scene: AsyncDisposableStack) {
+async function forwarded(clock: FakeClock, scene: AsyncDisposableStack) {
   const answers: ServerResponse[] = [];
   const world = scene.use(await GateWorld.start({}, clock));
   const answer = (_request: unknown, response: ServerResponse) => void answers.push(response);
   const pod = scene.use(await PodServer.start({ answer }));
   const port = await world.put();
   const asked = [ask(port), ask(port)];
-  await until(() => world.gate.activity(KEY).pending === 2);
+  await eventually(() => world.gate.activity(KEY).pending === 2);
   world.changes.length = 0;
   world.gate.endpoints(KEY, [pod.endpoint()]);
-  await until(() => answers.length === 2);
+  await eventually(() => answers.length === 2);
   return { answers, world, asked };
 }
 
-describe("that nobody waits any more is said", () => {
-  test("once the last has its answer, so that nothing which is decided then keeps it waiting", async () => {
+describe("the end of the queue is reported", () => {
+  test("after the last request has its answer, so that no decision delays it", async () => {
     await using scene = new AsyncDisposableStack();
-    const { answers, world, asked } = await handedOver(new FakeClock(), scene);
+    const { answers, world, asked } = await forwarded(new FakeClock(), scene);
     expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[], true]);
     answers[0]?.end("one");
-    await until(() => world.gate.activity(KEY).inFlight === 1);
+    await eventually(() => world.gate.activity(KEY).inFlight === 1);
     expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[], true]);
     answers[1]?.end("two");
     await Promise.all(asked);
-    await until(() => world.changes.length > 0);
+    await eventually(() => world.changes.length > 0);
     expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[KEY], false]);
   });
 
-  test("after 100 ms if an answer takes longer, as streams do, and not again after it", async () => {
+  test("after 100 ms if an answer takes longer, as streams do, and not again after the answer", async () => {
     const clock = new FakeClock();
     await using scene = new AsyncDisposableStack();
-    const { answers, world, asked } = await handedOver(clock, scene);
+    const { answers, world, asked } = await forwarded(clock, scene);
     await clock.advance(99);
     expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[], true]);
     await clock.advance(1);
     expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[KEY], false]);
     for (const answer of answers) answer.end("late");
     await Promise.all(asked);
-    await until(() => world.gate.activity(KEY).inFlight === 0);
+    await eventually(() => world.gate.activity(KEY).inFlight === 0);
     expect(world.changes).toEqual([KEY]);
   });
 });
 
-test("who has an answer and asks again on its connection comes after those who wait, and does not wait longer than they", async () => {
+test("a client that sends its next request on the same connection queues behind waiting requests, and waits no longer than they do", async () => {
   await using world = await GateWorld.start({}, new FakeClock());
   await using pod = await PodServer.start();
   const port = await world.put(KEY, { hold: { concurrencyPerPod: 1 } });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const first = ask(port, { id: "first", agent });
-  await until(() => world.gate.activity(KEY).pending === 1);
+  await eventually(() => world.gate.activity(KEY).pending === 1);
   const others = ["second", "third"].map((id) => ask(port, { id }));
-  await until(() => world.gate.activity(KEY).pending === 3);
+  await eventually(() => world.gate.activity(KEY).pending === 3);
   const again = first.then(() => ask(port, { id: "again", agent }));
   world.gate.endpoints(KEY, [pod.endpoint()]);
   await Promise.all([again, ...others]);

@@ -1,14 +1,15 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { eventually } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
-import { GateWorld, HOST, KEY, until } from "./gate-world.ts";
+import { GateWorld, HOST, KEY } from "./gate-world.ts";
 
 const OTHER = "shop/payments";
 /** Of 148 descriptors, 64 are for pods, watches and listeners whatever clients do. */
 const LIMIT = 148;
 const MOST = 84;
 
-test("clients of all Services together leave descriptors for pods, however many they are and whatever they keep open", async () => {
+test("connections of clients never use the file descriptors that are reserved for pods", async () => {
   await using world = await GateWorld.start({ descriptorLimit: LIMIT });
   const ports = [await world.put(KEY), await world.put(OTHER)];
   const sockets: Socket[] = [];
@@ -22,7 +23,7 @@ test("clients of all Services together leave descriptors for pods, however many 
       await once(socket, "connect");
     }
   }
-  await until(() => closed === sockets.length - MOST);
+  await eventually(() => closed === sockets.length - MOST);
   expect(world.gate.forwarder.counts().clientSockets).toBe(MOST);
   for (const socket of sockets) socket.destroy();
 });

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { eventually } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
 import { type Answer, ask } from "./ask.ts";
-import { GateWorld, KEY, until } from "./gate-world.ts";
+import { GateWorld, KEY } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
 
 const COUNT = 20;
@@ -67,11 +68,11 @@ async function scene(method: "GET" | "POST") {
 
 const statuses = (answers: readonly Answer[]) => new Set(answers.map(({ status }) => status));
 
-describe("a pod that dies at a stroke while another one serves", () => {
-  test("with GETs under way on connections that were used before costs none of them: the other pod answers", async () => {
+describe("a pod that is killed while another one serves", () => {
+  test("with GETs in flight on reused connections loses none of them: the other pod answers", async () => {
     await using s = await scene("GET");
     const answers = s.asked();
-    await until(() => s.silent.length === COUNT);
+    await eventually(() => s.silent.length === COUNT);
     expect(s.first.connections).toBe(s.connections);
     s.world.gate.endpoints(KEY, [s.first.endpoint(), s.second.endpoint()]);
     await s.kill();
@@ -80,10 +81,10 @@ describe("a pod that dies at a stroke while another one serves", () => {
     expect(ids).toEqual(Array.from({ length: COUNT }, (_, index) => index));
   });
 
-  test("with POSTs under way costs them a 502 each, since it may have done what they ask for: no other pod gets them", async () => {
+  test("with POSTs in flight fails them with 502, since it may have processed them: no other pod gets them", async () => {
     await using s = await scene("POST");
     const answers = s.asked();
-    await until(() => s.silent.length === COUNT);
+    await eventually(() => s.silent.length === COUNT);
     expect(s.first.connections).toBe(s.connections);
     s.world.gate.endpoints(KEY, [s.first.endpoint(), s.second.endpoint()]);
     await s.kill();
@@ -94,7 +95,7 @@ describe("a pod that dies at a stroke while another one serves", () => {
   });
 
   test.each(["GET", "POST"] as const)(
-    "with idle connections costs no %s that comes in the same moment: nothing of it was sent",
+    "with idle connections loses no %s that comes at the same moment: nothing of it was sent",
     async (method) => {
       await using s = await scene(method);
       s.world.gate.endpoints(KEY, [s.first.endpoint(), s.second.endpoint()]);
@@ -109,17 +110,17 @@ describe("a pod that dies at a stroke while another one serves", () => {
   );
 });
 
-test("a pod that dies while none other serves costs no POST that is just handed to it, however many of its connections close one after the other", async () => {
+test("a pod that is killed while no other serves loses no POST that is about to be sent to it, however many of its connections close one after the other", async () => {
   await using s = await scene("POST");
   s.world.gate.endpoints(KEY, []);
   const answers = s.asked(1);
-  await until(() => s.world.gate.activity(KEY).pending === 1);
+  await eventually(() => s.world.gate.activity(KEY).pending === 1);
   // From a timer: what happens to the connections is read before anything is written to them.
   await new Promise((resolve) => setTimeout(resolve));
   const dying = s.kill();
   s.world.gate.endpoints(KEY, [s.first.endpoint()]);
   await dying;
-  await Promise.race([until(() => s.world.gate.activity(KEY).pending === 1), answers]);
+  await Promise.race([eventually(() => s.world.gate.activity(KEY).pending === 1), answers]);
   s.world.gate.endpoints(KEY, [s.second.endpoint()]);
   expect(statuses(await answers)).toEqual(new Set([200]));
   expect(s.silent).toEqual([]);

@@ -1,12 +1,13 @@
 import { connect as connectHttp2 } from "node:http2";
 import { once } from "node:events";
+import { eventually } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
 import { ask } from "./ask.ts";
-import { GateWorld, HOST, KEY, routeOf, until } from "./gate-world.ts";
+import { GateWorld, HOST, KEY, routeOf } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
 
 describe("a held request", () => {
-  test("gets 503 with Retry-After when its time is over, never 408, and is counted and logged once", async () => {
+  test("gets 503 with Retry-After after hold.timeout, never 408, and is counted and logged once", async () => {
     await using world = await GateWorld.start();
     const port = await world.put(KEY, { hold: { timeout: 200 } });
     const { status, headers, took } = await ask(port, { body: "x" });
@@ -14,12 +15,12 @@ describe("a held request", () => {
     expect(headers).toMatchObject({ "retry-after": "3", "x-evenkeel-cold-start": "true" });
     expect(took).toBeGreaterThanOrEqual(200);
     const rejected = `evenkeel_resolver_rejected_total{namespace="shop",service="checkout",reason="deadline"}`;
-    await until(async () => (await world.sample(rejected)) === 1);
+    await eventually(async () => (await world.sample(rejected)) === 1);
     expect(world.accessLog()).toMatchObject([{ outcome: "deadline", status: 503 }]);
     expect(world.changes).toEqual([KEY, KEY]);
   });
 
-  test("gets it when a pod refused connections all the time", async () => {
+  test("gets it when a pod refuses connections all the time", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.make();
     const port = await world.put(KEY, { hold: { timeout: 400 } });
@@ -38,9 +39,9 @@ describe("a held request", () => {
     const port = await world.put(KEY, { hold: { concurrencyPerPod: 1 } });
     world.gate.endpoints(KEY, [pod.endpoint()]);
     const flying = ask(port);
-    await until(() => answer !== undefined);
+    await eventually(() => answer !== undefined);
     const held = ask(port);
-    await until(() => world.gate.activity(KEY).pending === 1);
+    await eventually(() => world.gate.activity(KEY).pending === 1);
     const removed = world.gate.remove(KEY);
     const { status, headers } = await held;
     expect({ status, code: headers["evenkeel-error"], after: headers["retry-after"] }).toEqual({
@@ -55,13 +56,13 @@ describe("a held request", () => {
     expect((await world.registry.text()).includes(`service="checkout"`)).toBe(false);
     await world.gate.put(routeOf(KEY, port));
     const again = ask(port);
-    await until(() => answer !== undefined);
-    await until(() => pod.begun === 2);
+    await eventually(() => answer !== undefined);
+    await eventually(() => pod.begun === 2);
     answer?.();
     expect((await again).status).toBe(200);
   });
 
-  test("of gRPC gets the status of gRPC", async () => {
+  test("of gRPC gets a gRPC status", async () => {
     await using world = await GateWorld.start();
     const port = await world.put(KEY, { hold: { timeout: 50 } });
     const session = connectHttp2(`http://${HOST}:${port}`);
@@ -72,12 +73,12 @@ describe("a held request", () => {
   });
 });
 
-describe("a request that finds no room", () => {
+describe("a request that finds the queue full", () => {
   test("gets 503 with Retry-After at once", async () => {
     await using world = await GateWorld.start();
     const port = await world.put(KEY, { hold: { maxPending: 2, timeout: 400 } });
     const held = [ask(port), ask(port)];
-    await until(() => world.gate.activity(KEY).pending === 2);
+    await eventually(() => world.gate.activity(KEY).pending === 2);
     const { status, headers, took } = await ask(port);
     expect({ status, code: headers["evenkeel-error"] }).toEqual({ status: 503, code: "EK_RESOLVER_NO_ROOM" });
     expect(headers["retry-after"]).toBe("3");
@@ -85,8 +86,8 @@ describe("a request that finds no room", () => {
     expect(took).toBeLessThan(400);
     await Promise.all(held);
     const rejected = `evenkeel_resolver_rejected_total{namespace="shop",service="checkout",reason="overflowCount"}`;
-    await until(async () => (await world.sample(rejected)) === 1);
-    await until(() => world.accessLog().length > 0);
+    await eventually(async () => (await world.sample(rejected)) === 1);
+    await eventually(() => world.accessLog().length > 0);
     expect(world.accessLog().map(({ outcome }) => outcome)).toEqual(["deadline", "deadline"]);
   });
 
@@ -95,7 +96,7 @@ describe("a request that finds no room", () => {
     const placeholder = { status: 202, body: "<h1>starting</h1>", contentType: "text/html" };
     const port = await world.put(KEY, { hold: { maxPendingBytes: 200, timeout: 300, placeholder } });
     const held = ask(port, { body: "x".repeat(100) });
-    await until(() => world.gate.activity(KEY).pending === 1);
+    await eventually(() => world.gate.activity(KEY).pending === 1);
     const { status, headers, body } = await ask(port, { body: "x".repeat(100) });
     expect({ status, body, type: headers["content-type"] }).toEqual({
       status: 202,
@@ -114,18 +115,18 @@ describe("a request that finds no room", () => {
     await world.put(KEY, { ports, hold: { maxPending: 2, timeout: 500 } });
     const to = (port: number) => ask(world.mainPort, { headers: { host: `checkout.shop:${port}` } });
     const held = [to(80), to(9000)];
-    await until(() => world.gate.activity(KEY).pending === 2);
+    await eventually(() => world.gate.activity(KEY).pending === 2);
     expect((await to(80)).headers["evenkeel-error"]).toBe("EK_RESOLVER_NO_ROOM");
     expect((await to(9000)).headers["evenkeel-error"]).toBe("EK_RESOLVER_NO_ROOM");
     await Promise.all(held);
   });
 
-  test("for want of file descriptors is told so before there are none, and pods still get requests", async () => {
+  test("for lack of file descriptors is refused before there are none, and pods still get requests", async () => {
     await using world = await GateWorld.start({ descriptorLimit: 128 + 20 });
     await using pod = await PodServer.start();
     const port = await world.put(KEY);
     const held = Array.from({ length: 15 }, () => ask(port));
-    await until(() => world.gate.activity(KEY).pending === 15);
+    await eventually(() => world.gate.activity(KEY).pending === 15);
     const rest = Array.from({ length: 20 }, () => ask(port));
     const refused = await Promise.race(rest);
     expect({ status: refused.status, code: refused.headers["evenkeel-error"] }).toEqual({
@@ -137,6 +138,6 @@ describe("a request that finds no room", () => {
     const codes = new Set(answers.map(({ status, headers }) => headers["evenkeel-error"] ?? status));
     expect(codes).toEqual(new Set([200, "EK_RESOLVER_NO_DESCRIPTORS"]));
     const rejected = `evenkeel_resolver_rejected_total{namespace="shop",service="checkout",reason="descriptors"}`;
-    await until(async () => ((await world.sample(rejected)) ?? 0) > 0);
+    await eventually(async () => ((await world.sample(rejected)) ?? 0) > 0);
   });
 });

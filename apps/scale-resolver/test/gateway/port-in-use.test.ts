@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { describe, expect, test } from "@jest/globals";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import { ask } from "./ask.ts";
-import { GateWorld, HOST, KEY, routeOf, until } from "./gate-world.ts";
+import { GateWorld, HOST, KEY, routeOf } from "./gate-world.ts";
 import { freePort, PodServer } from "./pod-server.ts";
 
 const UNBOUND = `evenkeel_resolver_unbound_ports{namespace="shop",service="checkout"}`;
 
-/** Somebody else who listens on a port. */
+/** Another program that listens on a port. */
 async function taker(port = 0): Promise<Server & AsyncDisposable> {
   const server = createServer().listen(port, HOST);
   await once(server, "listening");
@@ -17,8 +17,8 @@ async function taker(port = 0): Promise<Server & AsyncDisposable> {
 
 const portOf = (server: Server) => (server.address() as { readonly port: number }).port;
 
-describe("the port of a Service that somebody else has", () => {
-  test("is opened within half a minute after it is free, and decisions hear of both", async () => {
+describe("the port of a Service that another program uses", () => {
+  test("is opened within half a minute after it is free, and both are reported to decisions", async () => {
     const clock = new FakeClock();
     await using world = await GateWorld.start({}, clock);
     await using pod = await PodServer.start();
@@ -31,12 +31,12 @@ describe("the port of a Service that somebody else has", () => {
     expect(world.gate.unbound(KEY)).toBe(1);
     await taken[Symbol.asyncDispose]();
     await clock.advance(30_000);
-    await until(() => world.gate.unbound(KEY) === 0);
+    await eventually(() => world.gate.unbound(KEY) === 0);
     expect((await ask(port)).status).toBe(200);
     expect([await world.sample(UNBOUND), world.changes.slice(0, 2)]).toEqual([0, [KEY, KEY]]);
   });
 
-  test("is tried soon at first, ever later then, and every half minute in the end", async () => {
+  test("is retried soon at first, then with back-off, and every half minute in the end", async () => {
     const clock = new FakeClock();
     await using world = await GateWorld.start({}, clock);
     await using taken = await taker();
@@ -56,7 +56,7 @@ describe("the port of a Service that somebody else has", () => {
     expect([9, 10]).toContain(await during(300_000));
   });
 
-  test("is left alone once its Service is removed, or has got another port", async () => {
+  test("is no longer retried once its Service is removed, or has another port", async () => {
     const clock = new FakeClock();
     await using world = await GateWorld.start({}, clock);
     await using taken = await taker();
