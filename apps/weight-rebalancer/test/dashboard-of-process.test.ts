@@ -1,7 +1,8 @@
 import { chromiumProgram, openBrowser, openPage } from "@evenkeel/testkit/browser";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Browser } from "playwright-core";
-import { eventually, World } from "./world.ts";
+import { eventually } from "@evenkeel/runtime/testing";
+import { World } from "./world.ts";
 
 const program = chromiumProgram();
 

@@ -2,14 +2,20 @@ import type { IncomingMessage } from "node:http";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { startPrometheus } from "@evenkeel/sim";
 import { systemClock } from "@evenkeel/runtime";
+import { eventually } from "@evenkeel/runtime/testing";
 import { describeRedis, RedisServer } from "@evenkeel/state-contract";
 import { rebalances } from "../src/rebalance-resource.ts";
 import { unexplained, WatchedService } from "./watched-service.ts";
-import { eventually, World } from "./world.ts";
+import { World } from "./world.ts";
 
 const INTERVAL = 2000;
-const turns = (count: number) => new Promise((resolve) => setTimeout(resolve, count * INTERVAL));
 const interval = { interval: "2s" };
+/** Waits until the service has decided `count` times more. */
+async function reconciles({ decided }: WatchedService, count: number): Promise<void> {
+  const enough = decided.length + count;
+  await eventually(() => decided.length >= enough);
+}
+
 const isChange = ({ method }: IncomingMessage) => method === "POST";
 
 /** Every change must be what a snapshot of at most two intervals ago asks for. */
@@ -34,7 +40,7 @@ describe("under faults every change is what a recent snapshot asks for, and it r
     world.route53.limit({ perSecond: 0.01, burst: 1 });
     for (const metric of [5000, 2000, 7000]) {
       world.metric = metric;
-      await turns(1.5);
+      await reconciles(service, 1);
     }
     await eventually(async () => {
       const { status } = await world.get("checkout");
@@ -57,7 +63,7 @@ describe("under faults every change is what a recent snapshot asks for, and it r
     await eventually(() => expect(world.weight()).toBe(16));
     const port = Number(new URL(world.prometheus.url).port);
     await world.prometheus.stop();
-    await turns(2);
+    await reconciles(service, 2);
     expect(world.weight()).toBe(16);
     const again = await startPrometheus({ port });
     try {
@@ -79,7 +85,7 @@ describe("under faults every change is what a recent snapshot asks for, and it r
     await eventually(() => expect(service.decided.at(-1)?.verdict.after).toBe(56));
     await patch(world, { spec: { policy: { targettracking: { maximum: 10 } } } });
     await eventually(() => expect(world.weight()).toBe(10));
-    await turns(2);
+    await reconciles(service, 2);
     expect(world.weight()).toBe(10);
     everyChangeIsExplained(world, service);
   }, 60_000);
@@ -98,10 +104,10 @@ describe("under faults every change is what a recent snapshot asks for, and it r
     ] as const) {
       offset = jump;
       // An hour ahead a sample of now looks an hour old, and is not believed: the weight stays.
-      await turns(1);
+      await reconciles(service, 1);
       world.metric = metric;
       if (jump > 0) {
-        await turns(2);
+        await reconciles(service, 2);
         expect(world.weight()).toBe(16);
       } else await eventually(() => expect(world.weight()).toBe(weight), 30_000);
     }

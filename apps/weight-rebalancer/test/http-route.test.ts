@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectKube, type HttpRoute, httpRoutes, type KubeClient, kubeErrors, type Resource } from "@evenkeel/kube";
 import { type ApiServer, startApiServer } from "@evenkeel/sim";
+import { kubeconfigFor } from "@evenkeel/testkit";
 import { type HttpRoutes, httpRouteTarget } from "../src/targets/http-route-target.ts";
 
 const CRD = readFileSync(join(import.meta.dirname, "fixtures/httproutes.yaml"), "utf8");
@@ -67,10 +68,7 @@ describe("a backend of an HTTPRoute", () => {
 
   const connect = (token: string): KubeClient => {
     const kubeconfig = join(folder, token);
-    const cluster = { name: "c", cluster: { server: server.url } };
-    const context = { name: "x", context: { cluster: "c", user: "u" } };
-    const config = { clusters: [cluster], users: [{ name: "u", user: { token } }], contexts: [context] };
-    writeFileSync(kubeconfig, JSON.stringify({ ...config, "current-context": "x" }));
+    writeFileSync(kubeconfig, kubeconfigFor(server.url, { token }));
     const limits = { kubeDeadline: 10_000, kubeConnections: 4, kubeQps: 0, kubeBurst: 1 };
     return connectKube({ settings: { kubeconfig, kubeContext: undefined, ...limits }, env: {}, userAgent: "test" });
   };

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { leases } from "@evenkeel/kube";
+import { eventually } from "@evenkeel/runtime/testing";
 import { rebalances } from "../src/rebalance-resource.ts";
-import { eventually, World } from "./world.ts";
+import { QUERY, World } from "./world.ts";
 
 const condition = async (world: World, name: string, type: string) =>
   (await world.get(name)).status?.conditions?.find((each) => each.type === type);
@@ -169,8 +170,12 @@ describe("weight-rebalancer as a process", () => {
       expect(await condition(world, "checkout", "Ready")).toMatchObject({ reason: "InStep" }),
     );
     const { resourceVersion } = (await world.get("checkout")).metadata;
-    world.metric = 2999.9;
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    let queries = 0;
+    world.prometheus.answer(QUERY, () => {
+      queries += 1;
+      return { kind: "vector", samples: [{ metric: {}, value: 2999.9 }] };
+    });
+    await eventually(() => expect(queries).toBeGreaterThanOrEqual(3));
     expect((await world.get("checkout")).metadata.resourceVersion).toBe(resourceVersion);
   });
 });

@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { readmeExample } from "@evenkeel/api/manifests";
 import type { ServiceProcess } from "@evenkeel/testkit";
 import { secrets } from "@evenkeel/kube";
+import { eventually as eventuallyWithin } from "@evenkeel/runtime/testing";
 import { type RecordSet, startPrometheus } from "@evenkeel/sim";
 import { parse } from "yaml";
 import { rebalances, type StoredRebalance } from "../src/rebalance-resource.ts";
 import { type Proxy, proxyTo } from "./proxy-to.ts";
-import { CREDENTIALS, eventually as eventuallyWithin, twoSites, World } from "./world.ts";
+import { CREDENTIALS, twoSites, World } from "./world.ts";
 
-/** Milliseconds for what takes a few turns of a second, on a machine that is busy with other things. */
+/** Milliseconds for what takes a few reconciles, a second apart, on a machine that is busy with other things. */
 const LIMIT = 60_000;
 const TEST_LIMIT = 2 * LIMIT;
 const eventually = <T>(check: () => T | Promise<T>) => eventuallyWithin(check, LIMIT);
@@ -33,7 +34,7 @@ describe("the original's defect", () => {
     world = await World.start([...[...LONE, ...CROWD].flatMap(twoSites), ...STRANGERS]);
     proxy = await proxyTo(world.prometheus.url);
     const env = { HTTP_PROXY: proxy.url, NO_PROXY: "127.0.0.1", AWS_ENDPOINT_URL_ROUTE_53: world.route53.url };
-    service = world.serve([], { ...CREDENTIALS, ...env });
+    service = world.serve([], { env: { ...process.env, ...CREDENTIALS, ...env } });
     await service.phase("ready");
   }, TEST_LIMIT);
   afterAll(async () => {

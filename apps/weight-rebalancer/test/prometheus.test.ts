@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectKube, type KubeClient, secrets as secretType } from "@evenkeel/kube";
 import { MetricRegistry } from "@evenkeel/metrics";
-import { createLogger, systemClock } from "@evenkeel/runtime";
+import { systemClock } from "@evenkeel/runtime";
+import { silentLog } from "@evenkeel/runtime/testing";
 import { type ApiServer, startApiServer } from "@evenkeel/sim";
+import { ADMIN, kubeconfigFor } from "@evenkeel/testkit";
 import { hasPrometheus, type RealPrometheus, startRealPrometheus } from "@evenkeel/world-contract";
 import type { MetricFault, MetricReading } from "../src/decide/snapshot.ts";
 import { metrics } from "../src/metrics.ts";
@@ -55,7 +57,7 @@ const noSecrets: SecretReader = { read: () => Promise.reject(new Error("no Secre
 function sourcesWith(secrets: SecretReader): PrometheusSources {
   return new PrometheusSources({
     clock: systemClock,
-    log: createLogger({ service: "test", level: "silent", secrets: [], destination: { write: () => undefined } }),
+    log: silentLog(),
     secrets,
     proxyFor: () => undefined,
     queries: new MetricRegistry().register({ queries: metrics.queries }).queries,
@@ -163,12 +165,9 @@ function guarded(): void {
   const folder = mkdtempSync(join(tmpdir(), "evenkeel-guarded-"));
   beforeAll(async () => {
     prometheus = await startRealPrometheus(OPEN_METRICS, WEB_CONFIG);
-    server = await startApiServer({ users: [{ name: "admin", groups: ["system:masters"], token: "admin" }] });
+    server = await startApiServer({ users: [ADMIN] });
     const kubeconfig = join(folder, "kubeconfig");
-    const cluster = { name: "c", cluster: { server: server.url } };
-    const context = { name: "x", context: { cluster: "c", user: "u" } };
-    const config = { clusters: [cluster], users: [{ name: "u", user: { token: "admin" } }], contexts: [context] };
-    writeFileSync(kubeconfig, JSON.stringify({ ...config, "current-context": "x" }));
+    writeFileSync(kubeconfig, kubeconfigFor(server.url));
     const limits = { kubeDeadline: 10_000, kubeConnections: 4, kubeQps: 0, kubeBurst: 1 };
     kube = connectKube({ settings: { kubeconfig, kubeContext: undefined, ...limits }, env: {}, userAgent: "test" });
     const resource = kube.resource(secretType);

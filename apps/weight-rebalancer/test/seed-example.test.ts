@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { readmeExample } from "@evenkeel/api/manifests";
 import { secrets } from "@evenkeel/kube";
+import { eventually } from "@evenkeel/runtime/testing";
 import { Route53Client, type Route53Harness } from "@evenkeel/sim/contract";
 import {
   hasPrometheus,
@@ -12,7 +13,7 @@ import {
 import { parse } from "yaml";
 import { rebalances, type StoredRebalance } from "../src/rebalance-resource.ts";
 import { type Proxy, proxyTo } from "./proxy-to.ts";
-import { eventually, World } from "./world.ts";
+import { World } from "./world.ts";
 
 /** Five minutes of a counter that grows by 3,000 a second, as the example's query counts. */
 function istioRequests(): string {
@@ -69,11 +70,8 @@ describeReal(
         metadata: { ...example.metadata, namespace: "default" },
         spec: { ...example.spec, ...change },
       });
-      world.serve([], {
-        HTTP_PROXY: proxy.url,
-        NO_PROXY: "127.0.0.1",
-        AWS_ENDPOINT_URL_ROUTE_53: moto.url,
-      });
+      const env = { HTTP_PROXY: proxy.url, NO_PROXY: "127.0.0.1", AWS_ENDPOINT_URL_ROUTE_53: moto.url };
+      world.serve([], { env: { ...process.env, ...env } });
       const records = async () => (await client.list(zone)).records;
       const weight = async () => (await records()).find((record) => record.setIdentifier === "aws")?.weight;
       return { world, records, weight, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };

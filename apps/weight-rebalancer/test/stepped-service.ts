@@ -51,9 +51,9 @@ export class SteppedService implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    let ended = false;
-    const end = this.watched[Symbol.asyncDispose]().finally(() => (ended = true));
-    while (!ended) await this.advance(STEP);
+    const state = { ended: false };
+    const end = this.watched[Symbol.asyncDispose]().finally(() => (state.ended = true));
+    while (!state.ended) await this.advance(STEP);
     await end;
   }
 }

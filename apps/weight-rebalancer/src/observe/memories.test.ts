@@ -1,11 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
-import { createLogger, systemClock, termUntil } from "@evenkeel/runtime";
+import { systemClock, termUntil } from "@evenkeel/runtime";
+import { silentLog } from "@evenkeel/runtime/testing";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { openState } from "@evenkeel/state";
 import { NO_MEMORY } from "../decide/snapshot.ts";
 import { Memories } from "./memories.ts";
 
-const log = createLogger({ service: "test", level: "fatal", secrets: [], destination: { write: () => undefined } });
+const log = silentLog();
 const term = (token: bigint) => termUntil(new AbortController().signal, token);
 const memory = { ...NO_MEMORY, desired: 16, changedAt: 1_000 };
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { connectKube, type KubeClient, type Secret, secrets as secretType } from "@evenkeel/kube";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { type ApiServer, FaultPlan, startApiServer } from "@evenkeel/sim";
+import { kubeconfigFor } from "@evenkeel/testkit";
 import type { SecretKey } from "./secret-reader.ts";
 import { KubeSecrets } from "./secrets.ts";
 
@@ -41,10 +42,7 @@ describe("values of Secrets", () => {
 
   const connect = (token: string): KubeClient => {
     const kubeconfig = join(folder, token);
-    const cluster = { name: "c", cluster: { server: server.url } };
-    const context = { name: "x", context: { cluster: "c", user: "u" } };
-    const config = { clusters: [cluster], users: [{ name: "u", user: { token } }], contexts: [context] };
-    writeFileSync(kubeconfig, JSON.stringify({ ...config, "current-context": "x" }));
+    writeFileSync(kubeconfig, kubeconfigFor(server.url, { token }));
     const limits = { kubeDeadline: 10_000, kubeConnections: 4, kubeQps: 0, kubeBurst: 1 };
     return connectKube({ settings: { kubeconfig, kubeContext: undefined, ...limits }, env: {}, userAgent: "test" });
   };
