@@ -8,7 +8,7 @@ import type { Control } from "./story.ts";
 export interface Actor {
   readonly service: string;
   readonly about: string;
-  /** Port of its admin door, on loopback. */
+  /** Its admin port, on loopback. */
   readonly port: number;
   readonly controls: readonly Control[];
 }
@@ -26,12 +26,15 @@ const MEMORY = 100;
  * `/<service>/dashboard/`.
  */
 export class Front {
+  readonly #token: string;
   readonly #server: Server;
   readonly #actors = new Map<string, Actor>();
   readonly #lines: string[] = [];
   readonly #readers = new Set<ServerResponse>();
 
-  constructor() {
+  /** The services get `token` with the requests of visitors, who have none. */
+  constructor(token: string) {
+    this.#token = token;
     this.#server = createServer((asked, answer) => this.#answer(asked, answer));
   }
 
@@ -64,7 +67,7 @@ export class Front {
     const [, first = "", second = "", third = ""] = pathname.split("/");
     const actor = this.#actors.get(first);
     const file = pathname === "/" ? "index.html" : pathname.slice(1);
-    if (actor) pass(actor, asked, answer);
+    if (actor) pass(actor, asked, answer, this.#token);
     else if (first === "demo" && second === "actors") json(answer, 200, [...this.#actors.values()].map(shown));
     else if (first === "demo" && second === "lines") this.#follow(answer);
     else if (first === "demo" && asked.method === "POST") void this.#control(second, third, asked, answer);
@@ -102,10 +105,15 @@ const shown = ({ service, about, controls }: Actor) => ({
   controls: controls.map(({ name, label }) => ({ name, label })),
 });
 
-/** Passes a request on to the service, whose pages may be framed here and nowhere else. */
-function pass({ service, port }: Actor, asked: IncomingMessage, answer: ServerResponse): void {
+/**
+ * Passes a request on to the service, whose pages may be framed here and nowhere else. A page of another origin gets no token: a
+ * browser says in a header where a request comes from.
+ */
+function pass({ service, port }: Actor, asked: IncomingMessage, answer: ServerResponse, token: string): void {
   const path = asked.url?.slice(service.length + 1) || "/";
-  const passed = request({ host: "127.0.0.1", port, path, method: asked.method, headers: asked.headers }, (given) => {
+  const { "sec-fetch-site": site = "same-origin" } = asked.headers;
+  const sent = { ...(site === "same-origin" && { authorization: `Bearer ${token}` }), ...asked.headers };
+  const passed = request({ host: "127.0.0.1", port, path, method: asked.method, headers: sent }, (given) => {
     const headers = { ...given.headers };
     const policy = headers["content-security-policy"];
     if (policy)

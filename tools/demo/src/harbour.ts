@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -46,15 +47,18 @@ export interface Harbour {
   stop(): Promise<void>;
 }
 
-/** A small cluster that lives in this process: four nodes, a few Deployments behind Services, and the project's own kinds. */
-export async function startHarbour(): Promise<Harbour> {
+/**
+ * A small cluster that lives in this process: four nodes, a few Deployments behind Services, and the project's own kinds. Whoever has
+ * `token` may do everything in it.
+ */
+export async function startHarbour(token: string = randomUUID()): Promise<Harbour> {
   const addresses = await loopbackAddresses();
   const faults = new FaultPlan();
   const programs: Harbour["programs"] = new Map();
   // Pods have addresses of loopback, where their programs really listen.
   const plane = dataPlane({ locate: ({ address, port }) => ({ host: address, port }) });
   const server = await startApiServer({
-    users: [],
+    users: [{ name: "visitor", groups: ["system:masters"], token }],
     faults: faults.faults,
     behaviours: [
       ...controlPlane,

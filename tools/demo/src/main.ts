@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,13 +22,23 @@ if (!/^\d+$/.test(port) || rest.length > 0) {
   process.exit(port === "--help" ? 0 : 2);
 }
 
+const token = randomUUID();
+const front = new Front(token);
+const url = once ? "" : await front.listen(Number(port)).catch(refuse);
+
+/** Ends the process with one line. */
+function refuse(error: NodeJS.ErrnoException): never {
+  const taken = `port ${port} is in use: choose another one, such as make demo PORT=${Number(port) + 1}`;
+  console.error(error.code === "EADDRINUSE" ? taken : String(error));
+  process.exit(1);
+}
+
 const folder = mkdtempSync(join(tmpdir(), "evenkeel-demo-"));
 const kubeconfig = join(folder, "kubeconfig");
-const harbour = await startHarbour();
+const harbour = await startHarbour(token);
 writeFileSync(kubeconfig, harbourKubeconfig(harbour.url), { mode: 0o600 });
 const settings = { kubeContext: undefined, kubeDeadline: 5000, kubeConnections: 4, kubeQps: 0, kubeBurst: 100 };
 const kube = connectKube({ settings: { ...settings, kubeconfig }, env: {}, userAgent: "demo" });
-const front = new Front();
 
 function tell(line: string): void {
   const told = `${new Date().toLocaleTimeString("en-GB")}  ${line}`;
@@ -46,7 +57,6 @@ try {
     failed = !(await Promise.race([cast.rehearse(), stopping.promise.then(() => false)]));
   } else {
     for (const actor of await cast.enter()) front.add(actor);
-    const url = await front.listen(Number(port));
     cast.play();
     console.log(`
 Everything is on one page:  ${url}

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
+import { text as textOf } from "node:stream/consumers";
+import { eventually } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
 
 interface Shown {
@@ -39,12 +41,23 @@ test("plays the stories at speed, and everything comes out", async () => {
   expect(demo.exitCode).toBe(0);
 }, 120_000);
 
+test("says in one line which port is in use, and how to choose another", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const demo = spawn(process.execPath, [main, String(port)], { stdio: ["ignore", "ignore", "pipe"] });
+  const [said] = await Promise.all([textOf(demo.stderr), once(demo, "close")]);
+  taken.close();
+  expect(demo.exitCode).toBe(1);
+  expect(said.trimEnd().split("\n")).toEqual([expect.stringMatching(new RegExp(`${port}.* PORT=`))]);
+}, 30_000);
+
 test("shows the services on one page that drives them, and stops all of it on Ctrl-C", async () => {
   const { demo, lines, closed } = start("0");
   try {
-    const text = await readUntil(lines, (line) => line.includes("Ctrl-C stops"));
-    const url = /one page: {2}(\S+)/.exec(text)?.[1] ?? "";
-    const kubeconfig = /export KUBECONFIG=(\S+)/.exec(text)?.[1] ?? "";
+    const intro = await readUntil(lines, (line) => line.includes("Ctrl-C stops"));
+    const url = /one page: {2}(\S+)/.exec(intro)?.[1] ?? "";
+    const kubeconfig = /export KUBECONFIG=(\S+)/.exec(intro)?.[1] ?? "";
     expect(await (await fetch(url)).text()).toContain("Evenkeel demo");
     const dashboard = await fetch(`${url}weight-rebalancer/dashboard/`);
     expect(dashboard.status).toBe(200);
@@ -53,7 +66,7 @@ test("shows the services on one page that drives them, and stops all of it on Ct
       ((await (await fetch(`${url}weight-rebalancer/api/v1/Weights/Get`)).json()) as { weights: Shown[] }).weights;
     // At night the shop needs no second site. When that is done, somebody meddles.
     const atNight = ([shop]: readonly Shown[]) => shop?.conditions?.some(({ reason }) => reason === "InSync");
-    while (!atNight(await weights())) await sleep(200);
+    await eventually(async () => atNight(await weights()) ?? false, 60_000);
 
     const press = (headers: Record<string, string>) =>
       fetch(`${url}demo/weight-rebalancer/edit`, { method: "POST", headers });
@@ -61,6 +74,21 @@ test("shows the services on one page that drives them, and stops all of it on Ct
     expect((await press({ "x-demo": "1" })).status).toBe(200);
     await readUntil(lines, (line) => line.includes("Somebody else set"));
     expect((await weights()).map(({ rebalance }) => rebalance.name)).toEqual(["shop"]);
+
+    // A visitor needs no token, and another site's page cannot use that.
+    const shop = { rebalance: { namespace: "default", name: "shop" } };
+    const pause = (headers: Record<string, string>) =>
+      fetch(`${url}weight-rebalancer/api/v1/Weights/Pause`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(shop),
+      });
+    expect((await pause({ "sec-fetch-site": "cross-site" })).status).toBe(401);
+    expect((await pause({ "sec-fetch-site": "same-origin" })).status).toBe(200);
+    await eventually(async () => {
+      const [{ conditions = [] } = {}] = await weights();
+      return conditions.some(({ reason }) => reason === "Paused");
+    });
 
     // The other story on the page goes on beside it.
     expect((await fetch(`${url}scale-resolver/dashboard/`)).status).toBe(200);
