@@ -72,7 +72,11 @@ test("shows the services on one page that drives them, and stops all of it on Ct
       fetch(`${url}demo/weight-rebalancer/edit`, { method: "POST", headers });
     expect((await press({})).status).toBe(404);
     expect((await press({ "x-demo": "1" })).status).toBe(200);
-    await readUntil(lines, (line) => line.includes("Somebody else set"));
+    const restored = `${url}weight-rebalancer/api/v1/Decisions/List?reason=ExternalChange`;
+    await eventually(async () => {
+      const { decisions } = (await (await fetch(restored)).json()) as { decisions: readonly unknown[] };
+      return decisions.length > 0;
+    }, 30_000);
     expect((await weights()).map(({ rebalance }) => rebalance.name)).toEqual(["shop"]);
 
     // A visitor needs no token, and another site's page cannot use that.
