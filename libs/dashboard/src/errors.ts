@@ -11,7 +11,7 @@ export const PeerAnswer = defineError({
 export const NotBuilt = defineError({
   code: "EK_DASHBOARD_NOT_BUILT",
   recovery: "terminal",
-  message: "the dashboard's files are not beside the program; `nx run {app}:dashboard` builds them",
+  message: "the files of the dashboard are missing; `nx run {app}:dashboard` builds them",
   remedy:
-    "From source, run the command. In an image, the folder `dashboard` belongs beside main.mjs. All else works without it.",
+    "From source, run the command. In an image, the folder `dashboard` must be next to main.mjs. Everything else works without it.",
 });

@@ -49,6 +49,8 @@ describe("connections", () => {
   test("are made no more after the stop", async () => {
     const connections = new Connections({ clock: new FakeClock(), proxyFor: () => undefined });
     await connections.stop();
-    expect(() => connections.dispatcher("http://a", {})).toThrow("stopping");
+    expect(() => connections.dispatcher("http://a", {})).toThrow(
+      expect.objectContaining({ code: "EK_PROMETHEUS_STOPPED" }),
+    );
   });
 });

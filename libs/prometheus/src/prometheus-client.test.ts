@@ -251,6 +251,6 @@ describe("a client of Prometheus", () => {
 
   test("asks nobody any more once it is stopped", async () => {
     await client.stop();
-    expect(failure(await ask("load"))).toContain("stopping");
+    expect(failure(await ask("load"))).toContain("shutting down");
   });
 });

@@ -3,28 +3,28 @@ import { defineError } from "@evenkeel/runtime";
 export const BadRequest = defineError({
   code: "EK_RPC_BAD_REQUEST",
   recovery: "terminal",
-  message: "{method} cannot take this request: {fault}",
-  remedy: "The line names the field and what it takes; the protos under libs/rpc/proto say the rest.",
+  message: "invalid request to {method}: {fault}",
+  remedy: "The message names the field and its valid values. See the protos in libs/rpc/proto.",
 });
 
 export const NotFound = defineError({
   code: "EK_RPC_NOT_FOUND",
   recovery: "terminal",
-  message: "there is no {what}",
-  remedy: "Check kind, namespace and name. What was never decided about, or was long ago, is not known here.",
+  message: "{what} not found",
+  remedy: "Check kind, namespace and name. The service keeps only the latest decisions.",
 });
 
 export const NoSuchMethod = defineError({
   code: "EK_RPC_NO_SUCH_METHOD",
   recovery: "terminal",
-  message: "this service has no {method}",
-  remedy: "Reflection on the gRPC port lists what it serves. Another service, or a newer version, may have the method.",
+  message: "this service has no method {method}",
+  remedy: "Reflection on the gRPC port lists the methods. Another service or a newer version may have this one.",
 });
 
 export const NeedsPost = defineError({
   code: "EK_RPC_NEEDS_POST",
   recovery: "terminal",
-  message: "{method} changes something and is called by POST alone",
+  message: "{method} changes something and needs POST",
   remedy: "Send the request as a JSON body by POST, with a bearer token.",
 });
 
@@ -55,64 +55,64 @@ export const PlaintextRefused = defineError({
 export const CannotAuthorize = defineError({
   code: "EK_RPC_CANNOT_AUTHORIZE",
   recovery: "retryable",
-  message: "{method} was not done: the caller's rights cannot be checked now",
-  remedy: "The API server does not answer, or this process runs without one. Nothing was changed; try again.",
+  message: "{method} was refused: the rights of the caller cannot be checked now",
+  remedy: "The API server does not answer, or this process runs without one. Nothing was changed. Retry.",
 });
 
 export const TooBusy = defineError({
   code: "EK_RPC_TOO_BUSY",
   recovery: "retryable",
-  message: "{limit} {what} are open already, which is the limit",
-  remedy: "Try again later. If the callers are all meant, raise --grpc-max-calls or --grpc-max-streams.",
+  message: "the limit of {limit} open {what} is reached",
+  remedy: "Retry later. If all callers are expected, raise --grpc-max-calls or --grpc-max-streams.",
 });
 
 export const Draining = defineError({
   code: "EK_RPC_DRAINING",
   recovery: "retryable",
-  message: "this replica is stopping",
-  remedy: "Try again: another replica, or the next one, answers.",
+  message: "this replica is shutting down",
+  remedy: "Retry: another replica, or the next one, answers.",
 });
 
 export const BadCertificate = defineError({
   code: "EK_RPC_BAD_CERTIFICATE",
   recovery: "terminal",
-  message: "the certificates {files} cannot be used",
+  message: "cannot use the certificates {files}",
   remedy:
-    "The cause follows in the line. At the start this ends the process; later the certificates in use stay in use, and the files are " +
-    "read again every few seconds.",
+    "The line ends with the cause. At startup this ends the process. Later the current certificates stay in use, and the files are " +
+    "read again every --tls-reload-interval.",
 });
 
 export const BadPeerAddress = defineError({
   code: "EK_RPC_BAD_PEER_ADDRESS",
   recovery: "terminal",
-  message: "{address} is no address of a peer",
-  remedy: "Give host:port or dns:///host:port.",
+  message: "invalid peer address {address}",
+  remedy: "Use host:port or dns:///host:port.",
 });
 
 export const PeerAway = defineError({
   code: "EK_RPC_PEER_AWAY",
   recovery: "retryable",
-  message: "{method} got no answer from {peer}: it is away",
-  remedy: "Peers are optional: the service goes on without. It is connected to again as soon as it is back.",
+  message: "{method} failed: {peer} is unreachable",
+  remedy: "Peers are optional: the service continues without it, and reconnects when it is reachable.",
 });
 
 export const PeerSlow = defineError({
   code: "EK_RPC_PEER_SLOW",
   recovery: "retryable",
   message: "{method} got no answer from {peer} within its deadline",
-  remedy: "The peer is slow or hung. If it writes, it may have happened or not; every such call can be repeated.",
+  remedy: "The peer is slow or hung. A change may or may not have happened. Every such call can be retried.",
 });
 
 export const PeerBusy = defineError({
   code: "EK_RPC_PEER_BUSY",
   recovery: "retryable",
-  message: "{peer} would not take {method} now: {fault}",
-  remedy: "A limit of the peer, or of this side for what it answers, was reached; the line says which.",
+  message: "{peer} rejected {method} for now: {fault}",
+  remedy: "The call reached a limit of the peer, or the answer a limit of this process. The message says which.",
 });
 
 export const PeerRefused = defineError({
   code: "EK_RPC_PEER_REFUSED",
   recovery: "terminal",
   message: "{peer} refused {method} with {status}: {fault}",
-  remedy: "The peer's own words follow; a code among them is explained on this page.",
+  remedy: "The message ends with the error of the peer. If it has a code, see that code on this page.",
 });

@@ -20,8 +20,8 @@ test.each([
 });
 
 test.each([
-  ["nothing at all", [], "--tls-cert-file and --tls-key-file are both needed"],
-  ["a certificate without its key", ["--tls-cert-file=a.crt"], "--tls-cert-file and --tls-key-file are both needed"],
+  ["nothing at all", [], "--tls-key-file"],
+  ["a certificate without its key", ["--tls-cert-file=a.crt"], "--tls-key-file"],
   ["plaintext with certificates", ["--insecure", ...files], "--insecure"],
   ["plaintext with mTLS", ["--insecure", "--mtls"], "--insecure"],
   ["plaintext with TLS for the admin port", ["--insecure", "--admin-tls"], "--insecure"],

@@ -42,7 +42,7 @@ const LONGEST_MESSAGE = 1024;
 export function outcomeOf(error: unknown, statuses: StatusTable = {}): Outcome {
   if (error instanceof ServerError) return { status: error.code, code: undefined, message: error.details };
   if (!(error instanceof CodedError) || error.code === runtimeErrors.Internal.entry.code) {
-    return { status: Status.INTERNAL, code: undefined, message: "an internal error; the log has it" };
+    return { status: Status.INTERNAL, code: undefined, message: "internal error; see the log" };
   }
   const otherwise = error.recovery === "retryable" ? Status.UNAVAILABLE : Status.FAILED_PRECONDITION;
   const status = statuses[error.code] ?? known[error.code] ?? otherwise;

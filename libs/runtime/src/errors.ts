@@ -4,22 +4,22 @@ export const BadSettings = defineError({
   code: "EK_RUNTIME_BAD_SETTINGS",
   recovery: "terminal",
   message: "{fault}",
-  remedy: "Each line names a setting and what it takes. `--help` lists all of them, with their variables and defaults.",
+  remedy:
+    "Each line names a setting and its valid values. `--help` lists all settings with their variables and defaults.",
 });
 
 export const UnknownVerb = defineError({
   code: "EK_RUNTIME_UNKNOWN_VERB",
   recovery: "terminal",
-  message: "there is no verb {verb}; --help lists them",
-  remedy: "`--help` lists the verbs with what each takes.",
+  message: "unknown verb {verb}; --help lists the verbs",
+  remedy: "`--help` lists the verbs and their arguments.",
 });
 
 export const PortInUse = defineError({
   code: "EK_RUNTIME_PORT_IN_USE",
   recovery: "terminal",
   message: "the {server} server cannot listen on {address}: the port is in use; choose another with {flag}",
-  remedy:
-    "End the process that holds the port, or give this one another. Two services on one host need different ports.",
+  remedy: "Stop the process that uses the port, or choose another port. Two services on one host need different ports.",
 });
 
 export const CannotListen = defineError({
@@ -27,63 +27,62 @@ export const CannotListen = defineError({
   recovery: "terminal",
   message: "the {server} server cannot listen on {address}; see {flag} and --listen-host",
   remedy:
-    "The cause follows in the line: an address that is not this host's, or a port below 1024 without the right to it.",
+    "The line ends with the cause, such as an address that this host does not have, or a port below 1024 without permission.",
 });
 
 export const StartFailed = defineError({
   code: "EK_RUNTIME_START_FAILED",
   recovery: "terminal",
-  message: "{component} did not start",
-  remedy: "The cause follows in the line. What had started before it was stopped again.",
+  message: "{component} failed to start",
+  remedy: "The line ends with the cause. The components that had started were stopped.",
 });
 
 export const ComponentDied = defineError({
   code: "EK_RUNTIME_COMPONENT_DIED",
   recovery: "terminal",
-  message: "{component} died",
-  remedy:
-    "The cause follows in the line. The process stops in order and exits 1, so that its supervisor starts it afresh.",
+  message: "{component} failed",
+  remedy: "The line ends with the cause. The process shuts down and exits 1, so that its supervisor restarts it.",
 });
 
 export const Unhandled = defineError({
   code: "EK_RUNTIME_UNHANDLED",
   recovery: "terminal",
-  message: "nothing handled an error ({origin})",
-  remedy: "This is a defect: please report it with the stack in the log line. The process stops in order and exits 1.",
+  message: "unhandled {origin}",
+  remedy: "This is a defect: please report it with the stack in the log line. The process shuts down and exits 1.",
 });
 
 export const SecondSignal = defineError({
   code: "EK_RUNTIME_SECOND_SIGNAL",
   recovery: "terminal",
-  message: "{signal} came while stopping: exiting at once",
-  remedy: "Requests in flight were cut. One signal is enough; the process then has --drain-timeout to finish.",
+  message: "received {signal} during shutdown: exiting at once",
+  remedy: "Requests in flight were aborted. After the first signal the process has --drain-timeout to finish.",
 });
 
 export const StopFailed = defineError({
   code: "EK_RUNTIME_STOP_FAILED",
   recovery: "terminal",
-  message: "{component} did not stop cleanly",
-  remedy: "The cause follows in the line. The process went on to stop the rest and exits 1.",
+  message: "{component} failed to stop",
+  remedy: "The line ends with the cause. The process stopped the other components and exits 1.",
 });
 
 export const DeadlineExceeded = defineError({
   code: "EK_RUNTIME_DEADLINE_EXCEEDED",
   recovery: "retryable",
   message: "{what} took longer than {milliseconds} ms",
-  remedy: "The other side is slow or gone. If it is merely slow, raise the deadline's setting.",
+  remedy: "The other side is slow or unreachable. If it is slow, raise the setting of the deadline.",
 });
 
 export const WatcherTooSlow = defineError({
   code: "EK_RUNTIME_WATCHER_TOO_SLOW",
   recovery: "retryable",
-  message: "a reader of decisions fell more than {limit} behind and was ended",
+  message: "a watch of decisions fell more than {limit} decisions behind and was closed",
   remedy: "List the decisions again and watch from there.",
 });
 
 export const SnapshotNotJson = defineError({
   code: "EK_RUNTIME_SNAPSHOT_NOT_JSON",
   recovery: "terminal",
-  message: "the snapshot holds {what} at {path}, which JSON cannot carry",
+  message: "the snapshot contains {what} at {path}, which JSON cannot represent",
   remedy: "This is a defect of the service: a snapshot is plain data, so that it can be replayed.",
 });
 
@@ -91,34 +90,35 @@ export const BadRecording = defineError({
   code: "EK_RUNTIME_BAD_RECORDING",
   recovery: "terminal",
   message: "{file} cannot be replayed: {fault}",
-  remedy: "Give a file that /api/v1/Decisions/Snapshot of the same service wrote.",
+  remedy: "Use a file from /api/v1/Decisions/Snapshot of the same service.",
 });
 
 export const NoRecording = defineError({
   code: "EK_RUNTIME_NO_RECORDING",
   recovery: "terminal",
   message: "the flight recorder has no snapshot of decision {id}",
-  remedy: "It keeps the last ones only; raise --recorded-snapshots or --recorded-bytes to keep more.",
+  remedy:
+    "The flight recorder keeps only the latest snapshots. Raise --recorded-snapshots or --recorded-bytes to keep more.",
 });
 
 export const NotTheSame = defineError({
   code: "EK_RUNTIME_REPLAY_DIFFERS",
   recovery: "terminal",
-  message: "the snapshot now leads to another decision than the one recorded by version {version}",
-  remedy: "Both are printed. With the same version this is a defect: please report it with the file.",
+  message: "the decision differs from the one that version {version} recorded",
+  remedy: "Both decisions are printed. If the versions are the same, this is a defect: please report it with the file.",
 });
 
 export const Internal = defineError({
   code: "EK_RUNTIME_INTERNAL",
   recovery: "terminal",
-  message: "something went wrong inside; the log says what",
+  message: "internal error; see the log",
   remedy: "This is a defect: please report it with the log line.",
 });
 
 export const NoSuchPath = defineError({
   code: "EK_RUNTIME_NO_SUCH_PATH",
   recovery: "terminal",
-  message: "nothing answers {method} on this path",
+  message: "no route for {method} on this path",
   remedy:
     "The admin port serves /, /metrics and /api/v1/<Service>/<Method>; the health port /healthz, /livez and /readyz.",
 });
@@ -126,13 +126,13 @@ export const NoSuchPath = defineError({
 export const BadRequest = defineError({
   code: "EK_RUNTIME_BAD_REQUEST",
   recovery: "terminal",
-  message: "the request cannot be meant: {fault}",
-  remedy: "The message names the parameter and what it takes.",
+  message: "invalid request: {fault}",
+  remedy: "The message names the parameter and its valid values.",
 });
 
 export const WrongWords = defineError({
   code: "EK_RUNTIME_WRONG_WORDS",
   recovery: "terminal",
-  message: "the verb {verb} is used as: {usage}",
-  remedy: "`--help` lists the verbs with what each takes.",
+  message: "wrong arguments for {verb}; usage: {usage}",
+  remedy: "`--help` lists the verbs and their arguments.",
 });

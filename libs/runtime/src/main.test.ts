@@ -100,7 +100,7 @@ describe("a command line that cannot be meant", () => {
       "all faults at once",
       ["--target=x", "--bogus", "--token"],
       [
-        `${bad}--bogus: there is no such flag; --help lists them`,
+        `${bad}--bogus: unknown flag; --help lists them`,
         `${bad}--target: "x" is not a whole number from 0 to 100`,
         `${bad}--token: a value is missing; it takes a text`,
       ],
@@ -115,21 +115,21 @@ describe("a command line that cannot be meant", () => {
       ["--print-settings", "--target=x"],
       [`${bad}--target: "x" is not a whole number from 0 to 100`],
     ],
-    ["a verb that does not exist", ["sail"], [`${unknown}there is no verb sail; --help lists them`]],
+    ["a verb that does not exist", ["sail"], [`${unknown}unknown verb sail; --help lists the verbs`]],
     [
       "a verb of several lines",
       ["sail\nsample: all is well"],
-      [`${unknown}there is no verb sail sample: all is well; --help lists them`],
+      [`${unknown}unknown verb sail sample: all is well; --help lists the verbs`],
     ],
     [
       "a verb without its file",
       ["replay"],
-      ["sample: EK_RUNTIME_WRONG_WORDS: the verb replay is used as: sample replay <file>"],
+      ["sample: EK_RUNTIME_WRONG_WORDS: wrong arguments for replay; usage: sample replay <file>"],
     ],
     [
       "a verb with too many files",
       ["replay", "a", "b"],
-      ["sample: EK_RUNTIME_WRONG_WORDS: the verb replay is used as: sample replay <file>"],
+      ["sample: EK_RUNTIME_WRONG_WORDS: wrong arguments for replay; usage: sample replay <file>"],
     ],
   ])("is refused with 2 and one line each: %s", async (_name, args, lines) => {
     expect(await command(args)).toEqual({
@@ -181,9 +181,7 @@ describe("replay", () => {
     expect(out).toContain('"action": "pump"');
     expect(out).toContain("recorded:\n{");
     expect(out).toContain('"action": "hold"');
-    expect(err).toBe(
-      "sample: EK_RUNTIME_REPLAY_DIFFERS: the snapshot now leads to another decision than the one recorded by version 1.0.0\n",
-    );
+    expect(err).toMatch(/^sample: EK_RUNTIME_REPLAY_DIFFERS: .*1\.0\.0.*\n$/);
   });
 
   test("needs none of the settings that a start does", async () => {

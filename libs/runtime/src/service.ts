@@ -145,9 +145,9 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
   }
 
   /** Adds work that the leader alone does, once every `interval` milliseconds. */
-  leadEvery(name: string, interval: number, turn: (term: Term) => Promise<void>): void {
+  leadEvery(name: string, interval: number, work: (term: Term) => Promise<void>): void {
     const log = this.log.child({ component: name });
-    this.lead(name, periodically({ clock: this.clock, log, interval }, turn));
+    this.lead(name, periodically({ clock: this.clock, log, interval }, work));
   }
 
   /** Calls `listener` at the end of each term as leader, after all leader loops have ended. */

@@ -23,8 +23,8 @@ export class Availability {
     if (available === this.#available) return;
     this.#available = available;
     this.#metrics.available.set({}, available ? 1 : 0);
-    if (available) this.#log.info("the shared state answers");
-    else this.#log.warn({ error: cause }, "the shared state is away; the service goes on from memory");
+    if (available) this.#log.info("the shared state is available");
+    else this.#log.warn({ error: cause }, "the shared state is unavailable; the service continues from memory");
     for (const listener of [...this.#listeners]) listener(available);
   }
 

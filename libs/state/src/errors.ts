@@ -24,26 +24,26 @@ export const TooLarge = defineError({
 export const Unavailable = defineError({
   code: "EK_STATE_UNAVAILABLE",
   recovery: "retryable",
-  message: "{operation} was not done: the shared state is away",
+  message: "{operation} failed: the shared state is unavailable",
   remedy:
-    "Nothing was written. The cause follows in the line. The service goes on from memory, does nothing irreversible, and " +
-    "catches up when Redis is back, or when the disk of the SQLite file can be written again.",
+    "Nothing was written. The line ends with the cause. The service continues from memory, does nothing irreversible, and " +
+    "catches up when Redis answers, or when the disk of the SQLite file is writable.",
 });
 
 export const NoAnswer = defineError({
   code: "EK_STATE_NO_ANSWER",
   recovery: "retryable",
-  message: "{operation} was sent to Redis and got no answer; if it writes, it may have happened or not",
+  message: "Redis did not answer {operation}; a write may or may not have happened",
   remedy:
-    "Redis is slow, hung or gone. Every write can be repeated: records are compared by version, counters are absolute. " +
-    "If Redis is merely slow, raise --state-deadline.",
+    "Redis is slow, hung or unreachable. Every write can be retried: records are compared by version, counters are absolute. " +
+    "If Redis is slow, raise --state-deadline.",
 });
 
 export const Conflict = defineError({
   code: "EK_STATE_CONFLICT",
   recovery: "terminal",
   message: "record {name} of {object} is not at the expected version",
-  remedy: "Somebody else wrote it, or a fail-over lost the last write. The service reads it again and decides afresh.",
+  remedy: "Another process wrote it, or a fail-over lost the last write. The service reads it again and decides again.",
 });
 
 export const Fenced = defineError({
@@ -51,16 +51,16 @@ export const Fenced = defineError({
   recovery: "terminal",
   message: "token {token} was refused for {object}: scope {scope} has seen {highest}",
   remedy:
-    "A newer leader has written, so this one must stop writing. If the Lease was deleted and counts from the start again, " +
-    "let the state forget the higher token: delete the key evenkeel:<service>:{<object uid>}:fences in Redis, or the rows of " +
+    "A newer leader has written, so this one must stop writing. If the Lease was deleted and its count restarted, " +
+    "remove the higher token: delete the key evenkeel:<service>:{<object uid>}:fences in Redis, or the rows of " +
     "table fences in the SQLite file.",
 });
 
 export const Corrupt = defineError({
   code: "EK_STATE_CORRUPT",
   recovery: "terminal",
-  message: "{key} holds something that this service did not write: {fault}",
-  remedy: "Look at the key, then delete it; the service writes it afresh. Check that nothing else uses the same keys.",
+  message: "{key} contains data that this service did not write: {fault}",
+  remedy: "Inspect the key, then delete it; the service writes it again. Check that nothing else uses the same keys.",
 });
 
 export const Refused = defineError({
@@ -68,13 +68,13 @@ export const Refused = defineError({
   recovery: "terminal",
   message: "Redis refused {operation}",
   remedy:
-    "Redis's own words follow in the line. A user without rights needs ~evenkeel:*, &evenkeel:* and +@all -@dangerous +info.",
+    "The line ends with the error of Redis. The user needs the rights ~evenkeel:*, &evenkeel:* and +@all -@dangerous +info.",
 });
 
 export const FileInUse = defineError({
   code: "EK_STATE_FILE_IN_USE",
   recovery: "terminal",
-  message: "{file} is in use by another process",
+  message: "another process uses {file}",
   remedy:
     "A SQLite file serves one replica. Stop the other process, give each its own file, or set EVENKEEL_STATE to a Redis.",
 });
@@ -89,7 +89,6 @@ export const NoSqlite = defineError({
 export const BadFile = defineError({
   code: "EK_STATE_BAD_FILE",
   recovery: "terminal",
-  message: "{file} cannot be used as state: {fault}",
-  remedy:
-    "Give a writable path. A damaged file can be moved away: the service starts with an empty one and decides afresh.",
+  message: "cannot use {file} as state: {fault}",
+  remedy: "Use a writable path. A damaged file can be moved away: the service then starts with an empty one.",
 });

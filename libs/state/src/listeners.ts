@@ -41,7 +41,7 @@ export class Listeners {
     try {
       listener(notice);
     } catch (error) {
-      this.#log.error({ error, channel }, "a listener threw; it goes on with the next notice");
+      this.#log.error({ error, channel }, "a listener failed; it still gets the next notice");
     }
   }
 }

@@ -7,7 +7,7 @@ const address: Setting<string> = {
     takes: `one of ${ADDRESS_FORMS}`,
     parse: (text) => (tryAddress(text) ? text : undefined),
   },
-  help: "Where the state that replicas share lives: a SQLite file or memory for one replica, Redis for several",
+  help: "Where shared state is kept: a SQLite file or memory for one replica, Redis for several",
   default: "sqlite::memory:",
   presence: "defaulted",
   env: [],

@@ -42,7 +42,7 @@ describe("bad settings exit 2 with one line each", () => {
     expect(status).toBe(2);
     expect(stdout).toBe("");
     expect(stderr.split("\n")).toEqual([
-      "ballast: EK_RUNTIME_BAD_SETTINGS: --targt: there is no such flag; did you mean --target?",
+      "ballast: EK_RUNTIME_BAD_SETTINGS: --targt: unknown flag; did you mean --target?",
       'ballast: EK_RUNTIME_BAD_SETTINGS: $EVENKEEL_ADMIN_PORT: "99999" is not a port from 0 to 65535',
       "ballast: EK_RUNTIME_BAD_SETTINGS: --level-file (or EVENKEEL_LEVEL_FILE) is required: File that holds the tank's level, a number from 0 to 100",
       'ballast: EK_RUNTIME_BAD_SETTINGS: --interval: "soon" is not a duration such as 250ms, 30s or 1h30m',
@@ -61,7 +61,7 @@ describe("bad settings exit 2 with one line each", () => {
   test("a verb that does not exist", () => {
     expect(ballast(["sail"])).toMatchObject({
       status: 2,
-      stderr: "ballast: EK_RUNTIME_UNKNOWN_VERB: there is no verb sail; --help lists them\n",
+      stderr: "ballast: EK_RUNTIME_UNKNOWN_VERB: unknown verb sail; --help lists the verbs\n",
     });
   });
 });

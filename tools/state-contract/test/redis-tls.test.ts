@@ -50,7 +50,7 @@ describeRedis("Redis over TLS", () => {
   test("a certificate that nobody vouches for is refused, and the log says so", async () => {
     const { state, lines, close } = await openedState(address);
     expect(state.available).toBe(false);
-    expect(lines.join("")).toMatch(/rediss:.* is away \(.*certificate/);
+    expect(lines.join("")).toMatch(/rediss:.*certificate/);
     await close();
   });
 });

@@ -125,7 +125,7 @@ export class Peer implements Component {
     this.#up = up;
     metrics.up.set({ peer: name }, up ? 1 : 0);
     if (up) log.info({ peer: name, address }, `${name} is connected`);
-    else log.warn({ peer: name, address }, `${name} is away; the service goes on without it`);
+    else log.warn({ peer: name, address }, `${name} is unreachable; the service continues without it`);
   }
 }
 

@@ -136,7 +136,7 @@ function attachment({ name, type, content }: Attachment): Answer {
 /** A call's context as gRPC would give it. The signal aborts when the caller is gone before it has its answer. */
 function contextOf({ headers, ip }: Request, reply: Reply): CallContext {
   const gone = new AbortController();
-  reply.raw.once("close", () => gone.abort(new Error("the caller went away")));
+  reply.raw.once("close", () => gone.abort(new Error("the caller disconnected")));
   const metadata = Metadata();
   if (headers.authorization !== undefined) metadata.set("authorization", headers.authorization);
   return {

@@ -29,10 +29,10 @@ export class CallFailed extends Error {
 }
 
 /** Why a stream's signal aborts when the process drains. */
-const DRAIN = new Error("this replica is stopping");
+const DRAIN = new Error("this replica is shutting down");
 
 /**
- * All calls in progress, whichever door they came through: it bounds them, counts how they end, and ends streams in good order
+ * All calls in progress, over gRPC and HTTP: it bounds them, counts how they end, and ends streams in good order
  * when the process stops. Every failure leaves it as a `CallFailed`.
  */
 export class Calls {
@@ -133,7 +133,7 @@ export class Calls {
 
   #failure({ service, method, statuses }: CallName, error: unknown, signal: AbortSignal): CallFailed {
     if (signal.aborted) {
-      return new CallFailed({ status: Status.CANCELLED, code: undefined, message: "the caller went away" }, error);
+      return new CallFailed({ status: Status.CANCELLED, code: undefined, message: "the caller disconnected" }, error);
     }
     const outcome = outcomeOf(error, statuses);
     if (outcome.status === Status.INTERNAL) {

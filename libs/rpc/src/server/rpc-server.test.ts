@@ -58,7 +58,7 @@ describe("errors", () => {
       "too far",
       undefined,
     ],
-    ["a defect", new Error("password=hunter2"), Status.INTERNAL, "an internal error; the log has it", undefined],
+    ["a defect", new Error("password=hunter2"), Status.INTERNAL, "internal error; see the log", undefined],
   ])("%s reaches the caller as its status, message and code", async (_name, error, status, details, code) => {
     await using running = await startServer([any(resolver({ activity: () => Promise.reject(error) }))]);
     using sample = clientOf(running);
@@ -122,7 +122,7 @@ describe("limits", () => {
     await until(async () => (await running.registry.text()).includes('evenkeel_rpc_open_calls{kind="unary"} 3'));
     const failure = await failureOf(sample.client.activity({}));
     expect(failure.code).toBe(Status.RESOURCE_EXHAUSTED);
-    expect(failure.details).toBe("3 calls are open already, which is the limit");
+    expect(failure.details).toMatch(/\b3\b.*calls/);
     gate.resolve({});
     await Promise.all(held);
     await expect(sample.client.activity({})).resolves.toBeDefined();

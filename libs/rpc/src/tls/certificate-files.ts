@@ -77,12 +77,12 @@ export class CertificateFiles implements Component {
       this.#refused = "";
       if (!changed) return;
       this.#use(read);
-      this.#options.log.info({ component: this.name }, "the certificates were renewed; new connections use them");
+      this.#options.log.info({ component: this.name }, "certificates renewed; new connections use them");
     } catch (error) {
       this.#metrics.reads.inc({ outcome: "refused" });
       const fault = explain(error);
       if (fault !== this.#refused)
-        this.#options.log.error({ component: this.name, error }, `${fault}; those in use stay in use`);
+        this.#options.log.error({ component: this.name, error }, `${fault}; the current ones stay in use`);
       this.#refused = fault;
     }
   }

@@ -2,6 +2,7 @@ import { Agent, get, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { defineError } from "../error.ts";
+import * as runtimeErrors from "../errors.ts";
 import { FakeHost } from "../testing/fake-host.ts";
 import { HttpServer, type HttpServerOptions } from "./http-server.ts";
 
@@ -123,7 +124,7 @@ describe("an answer to what went wrong", () => {
     [
       "a surprise, of which only the log tells more,",
       new TypeError("x is undefined"),
-      { code: "EK_RUNTIME_INTERNAL", message: "something went wrong inside; the log says what" },
+      { code: "EK_RUNTIME_INTERNAL", message: runtimeErrors.Internal.entry.message },
     ],
   ])("to %s is 500 with a code", async (_name, error, body) => {
     const server = build();

@@ -65,7 +65,7 @@ describe("what JSON would change", () => {
     expect(() => snapshotText(snapshot)).toThrow(
       expect.objectContaining({
         code: "EK_RUNTIME_SNAPSHOT_NOT_JSON",
-        message: `the snapshot holds ${what} at ${path}, which JSON cannot carry`,
+        message: expect.stringContaining(`${what} at ${path}`) as unknown,
       }),
     );
   });
@@ -76,7 +76,7 @@ describe("what JSON would change", () => {
     expect(() => snapshotText({ at, loop })).toThrow(
       expect.objectContaining({
         code: "EK_RUNTIME_SNAPSHOT_NOT_JSON",
-        message: "the snapshot holds a circle at loop.self.deep.0, which JSON cannot carry",
+        message: expect.stringContaining("loop.self.deep.0") as unknown,
       }),
     );
   });

@@ -3,6 +3,11 @@ import { defineError } from "../error.ts";
 import type { Server } from "./component.ts";
 import { DELAY, DRAIN, Stage } from "../testing/stage.ts";
 
+/** A line of `Stage.complaints` that names the values in this order, whatever else it says. */
+function complaint(level: string, code: string, ...values: readonly string[]): unknown {
+  return expect.stringMatching(new RegExp(`^${level} ${code} .*${values.join(".*")}`));
+}
+
 const never = () => new Promise<never>(() => undefined);
 const Refused = defineError({
   code: "EK_TEST_REFUSED",
@@ -63,7 +68,7 @@ describe("the start", () => {
     await stage.run();
     expect(stage.code).toBe(1);
     expect(stage.events).toEqual(["0 start a", "0 start b", "0 drain b", "0 stop c", "0 stop b", "0 stop a"]);
-    expect(stage.complaints).toEqual(["fatal EK_RUNTIME_START_FAILED c did not start: no route"]);
+    expect(stage.complaints).toEqual([complaint("fatal", "EK_RUNTIME_START_FAILED", "c", "no route")]);
   });
 
   test("that fails with a code of its own ends the process with that code", async () => {
@@ -175,22 +180,22 @@ describe("the stop after a signal", () => {
   });
 
   test.each<[string, Server["drain"], string]>([
-    ["does not end", never, "server did not stop cleanly: draining server took longer than 21000 ms"],
-    ["fails", () => Promise.reject(new Error("stuck")), "server did not stop cleanly: stuck"],
+    ["does not end", never, "21000"],
+    ["fails", () => Promise.reject(new Error("stuck")), "stuck"],
   ])("goes on when a drain %s, and exits 1", async (_name, drain, message) => {
     const stage = new Stage();
     stage.use("a");
     stage.open("server", drain);
     await stage.run();
     await stage.signal("SIGTERM");
-    expect(stage.complaints).toEqual([`error EK_RUNTIME_STOP_FAILED ${message}`]);
+    expect(stage.complaints).toEqual([complaint("error", "EK_RUNTIME_STOP_FAILED", "server", message)]);
     expect(stage.events.map((event) => event.replace(/^\d+ /, "")).slice(-2)).toEqual(["stop server", "stop a"]);
     expect(stage.code).toBe(1);
   });
 
   test.each<[string, () => Promise<void>, string]>([
-    ["does not end", never, "b did not stop cleanly: stopping b took longer than 3000 ms"],
-    ["fails", () => Promise.reject(new Error("stuck")), "b did not stop cleanly: stuck"],
+    ["does not end", never, "3000"],
+    ["fails", () => Promise.reject(new Error("stuck")), "stuck"],
   ])("goes on when the stop of a component %s, and exits 1", async (_name, stop, message) => {
     const stage = new Stage();
     stage.use("a");
@@ -200,7 +205,7 @@ describe("the stop after a signal", () => {
     stage.events.length = 0;
     await stage.signal("SIGTERM");
     expect(stage.events.map((event) => event.replace(/^\d+ /, ""))).toEqual(["stop c", "stop b", "stop a"]);
-    expect(stage.complaints).toEqual([`error EK_RUNTIME_STOP_FAILED ${message}`]);
+    expect(stage.complaints).toEqual([complaint("error", "EK_RUNTIME_STOP_FAILED", "b", message)]);
     expect([stage.code, stage.clock.pending]).toEqual([1, 0]);
   });
 
@@ -233,9 +238,7 @@ describe("the stop after a signal", () => {
     stage.lifecycle.leaders.add("deaf", never);
     await stage.run();
     await stage.signal("SIGTERM");
-    expect(stage.complaints).toEqual([
-      "error EK_RUNTIME_STOP_FAILED leader loops did not stop cleanly: stopping leader loops took longer than 21000 ms",
-    ]);
+    expect(stage.complaints).toEqual([complaint("error", "EK_RUNTIME_STOP_FAILED", "leader loops", "21000")]);
     expect([stage.code, stage.events.at(-1)]).toEqual([1, "21000 stop a"]);
     expect(stage.phases).not.toContain("leader loops stopped");
   });
@@ -265,7 +268,7 @@ describe("a death", () => {
     await stage.clock.advance(0);
     expect(stage.code).toBe(1);
     expect(stage.events.slice(3)).toEqual(["1000 end loop", "1000 drain server", "1000 stop server", "1000 stop a"]);
-    expect(stage.complaints).toEqual(["fatal EK_RUNTIME_COMPONENT_DIED a died: the connection is gone"]);
+    expect(stage.complaints).toEqual([complaint("fatal", "EK_RUNTIME_COMPONENT_DIED", "a", "the connection is gone")]);
     expect(stage.phases).not.toContain("delay");
   });
 
@@ -285,7 +288,10 @@ describe("a death", () => {
     await stage.run();
     stage.running.get("a")?.fail("no more");
     await stage.clock.advance(0);
-    expect([stage.code, stage.complaints]).toEqual([1, ["fatal EK_RUNTIME_COMPONENT_DIED a died: no more"]]);
+    expect([stage.code, stage.complaints]).toEqual([
+      1,
+      [complaint("fatal", "EK_RUNTIME_COMPONENT_DIED", "a", "no more")],
+    ]);
     expect(stage.events).toEqual(["0 start a", "0 start b", "0 stop b", "0 stop a"]);
   });
 
@@ -297,7 +303,7 @@ describe("a death", () => {
     await stage.signal("SIGTERM", 10);
     stage.running.get("a")?.fail(new Error("late"));
     await stage.clock.advance(DELAY);
-    expect([stage.code, stage.complaints]).toEqual([1, ["error EK_RUNTIME_COMPONENT_DIED a died: late"]]);
+    expect([stage.code, stage.complaints]).toEqual([1, [complaint("error", "EK_RUNTIME_COMPONENT_DIED", "a", "late")]]);
   });
 
   test("of a second component is reported too", async () => {
@@ -309,8 +315,8 @@ describe("a death", () => {
     stage.running.get("b")?.fail(new Error("second"));
     await stage.clock.advance(0);
     expect(stage.complaints.toSorted()).toEqual([
-      "error EK_RUNTIME_COMPONENT_DIED b died: second",
-      "fatal EK_RUNTIME_COMPONENT_DIED a died: first",
+      complaint("error", "EK_RUNTIME_COMPONENT_DIED", "b", "second"),
+      complaint("fatal", "EK_RUNTIME_COMPONENT_DIED", "a", "first"),
     ]);
     expect(stage.code).toBe(1);
   });
@@ -319,7 +325,10 @@ describe("a death", () => {
     const stage = new Stage();
     stage.lifecycle.leaders.add("rebalance", () => Promise.reject(new Error("a defect")));
     await stage.run();
-    expect([stage.code, stage.complaints]).toEqual([1, ["fatal EK_RUNTIME_COMPONENT_DIED rebalance died: a defect"]]);
+    expect([stage.code, stage.complaints]).toEqual([
+      1,
+      [complaint("fatal", "EK_RUNTIME_COMPONENT_DIED", "rebalance", "a defect")],
+    ]);
   });
 
   test.each([
@@ -334,7 +343,7 @@ describe("a death", () => {
     await stage.clock.advance(0);
     expect([stage.code, stage.complaints]).toEqual([
       1,
-      [`fatal EK_RUNTIME_UNHANDLED nothing handled an error (${origin}): x is undefined`],
+      [complaint("fatal", "EK_RUNTIME_UNHANDLED", origin, "x is undefined")],
     ]);
     expect(stage.host.lines).toContainEqual(
       expect.objectContaining({ error: expect.objectContaining({ stack: surprise.stack }) }),
@@ -364,7 +373,7 @@ describe("a second signal", () => {
     expect(stage.host.exits).toEqual([]);
     stage.host.emit(signal, signal);
     expect(stage.host.exits).toEqual([code]);
-    expect(stage.complaints).toEqual([`fatal EK_RUNTIME_SECOND_SIGNAL ${signal} came while stopping: exiting at once`]);
+    expect(stage.complaints).toEqual([complaint("fatal", "EK_RUNTIME_SECOND_SIGNAL", signal)]);
   });
 
   test("counts from the moment of the first, also while a start hangs", async () => {

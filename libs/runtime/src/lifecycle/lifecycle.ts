@@ -133,14 +133,17 @@ export class Lifecycle {
     const servers = started.filter(isServer);
     const delay = delayed && servers.length > 0 ? shutdownDelay : 0;
     if (started.includes(this.leaders) && (await this.#stopOne(this.leaders, delay + drainTimeout))) {
-      this.#say("leader loops stopped", "leader loops have ended and the lease is released");
+      this.#say("leader loops stopped", "leader loops stopped and the lease is released");
     }
     if (delayed && servers.length > 0) {
-      this.#say("delay", `taking requests for ${Math.round(left(delay))} ms more, until load balancers know`);
+      this.#say(
+        "delay",
+        `accepting requests for another ${Math.round(left(delay))} ms, until load balancers stop sending them`,
+      );
       await sleep(clock, left(delay));
     }
     const drain = left(delay + drainTimeout);
-    if (servers.length > 0) this.#say("drain", `no new requests; those in flight have ${Math.round(drain)} ms`);
+    if (servers.length > 0) this.#say("drain", `no new requests; requests in flight have ${Math.round(drain)} ms`);
     await Promise.all(servers.map((server) => this.#drain(server, drain)));
     for (const component of started.toReversed()) {
       if (component !== this.leaders) await this.#stopOne(component, STOP_TIME);
@@ -153,7 +156,7 @@ export class Lifecycle {
     const what = `draining ${server.name}`;
     try {
       const cut = await this.#within(milliseconds, what, (deadline) => server.drain(deadline));
-      if (cut > 0) log.warn({ component: server.name, cut }, `${cut} requests did not end in time and were cut`);
+      if (cut > 0) log.warn({ component: server.name, cut }, `${cut} requests did not finish in time and were aborted`);
     } catch (error) {
       this.#unclean(new StopFailed({ component: server.name }, { cause: error }));
     }

@@ -5,20 +5,20 @@ import type { Loop, Term } from "./leadership.ts";
 export interface PeriodOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Milliseconds from the start of one turn to the start of the next; a turn that takes longer delays the next. */
+  /** Milliseconds from the start of one run to the start of the next; a run that takes longer delays the next. */
   readonly interval: number;
 }
 
-/** A loop that takes a turn at once and then every interval. A turn that fails is logged, and the next one is taken in its time. */
-export function periodically({ clock, log, interval }: PeriodOptions, turn: (term: Term) => Promise<void>): Loop {
+/** A loop that runs `work` at once and then every interval. A run that fails is logged, and the next one starts on time. */
+export function periodically({ clock, log, interval }: PeriodOptions, work: (term: Term) => Promise<void>): Loop {
   return async (term) => {
     const ended = () => term.signal.aborted;
     while (!ended()) {
       const started = clock.monotonic();
       try {
-        await turn(term);
+        await work(term);
       } catch (error) {
-        if (!ended()) log.error({ error }, "a turn failed; the next one comes in its time");
+        if (!ended()) log.error({ error }, "a run failed; the next one starts on time");
       }
       await sleep(clock, Math.max(0, started + interval - clock.monotonic()), term.signal).catch(() => undefined);
     }

@@ -145,11 +145,11 @@ describe("a fault", () => {
       { INTERVAL: "1s", SYNC_INTERVAL: "2s" },
       "SYNC_INTERVAL and INTERVAL are set to different values; keep one",
     ],
-    ["an unknown flag", ["--frobnicate"], {}, "--frobnicate: there is no such flag; --help lists them"],
-    ["a slip of the finger", ["--prot=1"], {}, "--prot: there is no such flag; did you mean --port?"],
-    ["a slip in an alias", ["--read-onyl"], {}, "--read-onyl: there is no such flag; did you mean --read-only?"],
-    ["a negation of what is no boolean", ["--no-port"], {}, "--no-port: there is no such flag; --help lists them"],
-    ["nothing but dashes", ["---"], {}, "---: there is no such flag; --help lists them"],
+    ["an unknown flag", ["--frobnicate"], {}, "--frobnicate: unknown flag; --help lists them"],
+    ["a slip of the finger", ["--prot=1"], {}, "--prot: unknown flag; did you mean --port?"],
+    ["a slip in an alias", ["--read-onyl"], {}, "--read-onyl: unknown flag; did you mean --read-only?"],
+    ["a negation of what is no boolean", ["--no-port"], {}, "--no-port: unknown flag; --help lists them"],
+    ["nothing but dashes", ["---"], {}, "---: unknown flag; --help lists them"],
   ])("is found in %s", (_name, args, env, fault) => {
     expect(faults(args, env)).toEqual([fault]);
   });
@@ -160,12 +160,12 @@ describe("a fault", () => {
       weightB: setting.text({ optional: true, help: "x" }),
     };
     const reading = readSettings(siblings, [{ name: "weight-bb", text: "1" }], {});
-    expect(reading).toEqual({ ok: false, faults: ["--weight-bb: there is no such flag; did you mean --weight-b?"] });
+    expect(reading).toEqual({ ok: false, faults: ["--weight-bb: unknown flag; did you mean --weight-b?"] });
   });
 
   test("does not hide the others", () => {
     expect(faults(["--port=x", "--interval=y", "--nope", "--offset=99"], { EVENKEEL_SOURCE: "z" })).toEqual([
-      "--nope: there is no such flag; --help lists them",
+      "--nope: unknown flag; --help lists them",
       '--port: "x" is not a port from 0 to 65535',
       '--interval: "y" is not a duration such as 250ms, 30s or 1h30m',
       '--offset: "99" is not a whole number from -10 to 10',

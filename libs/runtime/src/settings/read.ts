@@ -141,7 +141,7 @@ function unknownFlags(table: SettingsTable, flags: CommandLine["flags"]): string
     .filter(({ name }) => !known.has(name) && !switches.has(name))
     .map(({ name }) => {
       const near = nearest(name, [...known.keys()]);
-      return `--${name}: there is no such flag${near === undefined ? "; --help lists them" : `; did you mean --${near}?`}`;
+      return `--${name}: unknown flag${near === undefined ? "; --help lists them" : `; did you mean --${near}?`}`;
     });
 }
 

@@ -10,8 +10,8 @@ export const adminTlsSettings = {
 
 /** What every service can be told. A service's own table begins with these: `{ ...runtimeSettings, … }`. */
 export const runtimeSettings = {
-  dryRun: setting.boolean({ default: "false", help: "Decide and say so, but change nothing" }),
-  listenHost: setting.text({ optional: true, help: "Address that the servers listen on; all addresses unless set" }),
+  dryRun: setting.boolean({ default: "false", help: "Decide and report, but change nothing" }),
+  listenHost: setting.text({ optional: true, help: "Address that all servers listen on; all addresses unless set" }),
   adminPort: setting.port({ default: "8080", help: "Port of metrics, the status page and the JSON API" }),
   healthPort: setting.port({ default: "8081", help: "Port of /healthz, /livez and /readyz" }),
   logLevel: setting.choice(
@@ -23,22 +23,22 @@ export const runtimeSettings = {
     "fatal",
   )({
     default: "info",
-    help: "The least severe log lines that are written",
+    help: "Lowest log level that is written",
   }),
   shutdownDelay: setting.duration({
     default: "5s",
-    help: "How long requests are still taken after SIGTERM, while load balancers learn that this replica goes",
+    help: "How long requests are still accepted after SIGTERM, while load balancers stop sending them",
   }),
   drainTimeout: setting.duration({
     default: "20s",
-    help: "How long requests in flight may take to finish after that; then they are cut",
+    help: "How long requests in flight may then take to finish before they are aborted",
   }),
   recordedSnapshots: setting.integer(
     0,
     100_000,
   )({
     default: "100",
-    help: "How many snapshots the flight recorder keeps",
+    help: "Maximum snapshots in the flight recorder",
   }),
-  recordedBytes: setting.bytes({ default: "32Mi", help: "How much memory those snapshots may take" }),
+  recordedBytes: setting.bytes({ default: "32Mi", help: "Maximum memory of the flight recorder" }),
 };

@@ -105,7 +105,7 @@ export class RedisState implements State {
     cancel();
     if (!this.available && !signal.aborted) {
       const why = this.#lastError ? explain(this.#lastError) : `no answer within ${deadline} ms`;
-      log.warn(`${showAddress(address)} is away (${why}); the service starts from memory and goes on trying`);
+      log.warn(`${showAddress(address)} is unreachable (${why}); the service starts from memory and keeps retrying`);
     }
   }
 

@@ -58,7 +58,7 @@ export class SqliteState implements State {
     const { file, log } = this.#options;
     this.#calls.open(await openDatabase(file));
     this.#availability.set(true);
-    if (file === IN_MEMORY) log.info("the state is in memory: a restart forgets it");
+    if (file === IN_MEMORY) log.info("state is in memory only: a restart loses it");
   }
 
   stop(): void {

@@ -33,5 +33,5 @@ export function faultText(error: unknown): string {
   const { name, message = String(error) } = error as Partial<Error>;
   if (name === "TimeoutError") return "the service did not answer in time";
   // What fetch throws when there is no answer at all.
-  return name === "TypeError" ? "the service cannot be reached" : message;
+  return name === "TypeError" ? "the service is unreachable" : message;
 }
