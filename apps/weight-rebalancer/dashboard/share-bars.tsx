@@ -1,7 +1,7 @@
 import { Card, Empty, shareText, Time } from "@evenkeel/dashboard/browser";
 import { earlierShare, placeOf, type Point, type Weight } from "./weight.ts";
 
-/** How the traffic is divided between the target and the rest, as it was before the last change and as it is. */
+/** The share of the target in the traffic, before the last change and now. */
 export function ShareBars({ weight, points }: { readonly weight: Weight; readonly points: readonly Point[] }) {
   const [first] = weight.targets;
   const earlier = earlierShare(points);
@@ -9,14 +9,16 @@ export function ShareBars({ weight, points }: { readonly weight: Weight; readonl
   return (
     <Card title="Share per environment">
       {first?.share === undefined ? (
-        <Empty title="The share is unknown">It is told once the target and its siblings were read.</Empty>
+        <Empty title="The share is unknown">
+          It appears after the target and the weights next to it have been read.
+        </Empty>
       ) : (
         <>
           <dl class="shares">
             {earlier && (
               <>
                 <dt>
-                  Was{" "}
+                  Before{" "}
                   <span class="quiet">
                     until <Time at={earlier.at} />
                   </span>
@@ -26,7 +28,7 @@ export function ShareBars({ weight, points }: { readonly weight: Weight; readonl
                 </dd>
               </>
             )}
-            <dt>Is now</dt>
+            <dt>Now</dt>
             <dd>
               <Bar share={first.share} name={name} />
             </dd>

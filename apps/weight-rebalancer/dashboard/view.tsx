@@ -4,6 +4,6 @@ import { WeightsPage } from "./weights-page.tsx";
 
 export default defineView({
   title: "Weights",
-  summary: "Each Rebalance, what it follows, and where its weight stands.",
+  summary: "Each Rebalance with its metric and its weight.",
   page: WeightsPage,
 });

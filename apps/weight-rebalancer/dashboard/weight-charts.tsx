@@ -21,7 +21,7 @@ export interface WeightChartsProps {
   readonly decisions: readonly Decision[];
 }
 
-/** What was followed and what came of it, one above the other, at the same times. */
+/** The metric and the weight over the same time, one chart above the other. */
 export function WeightCharts({ weight, points, decisions }: WeightChartsProps) {
   const key = keyOf(weight.rebalance);
   const times = useMemo(() => points.map(({ at }) => Date.parse(at) / 1000), [points]);
@@ -31,7 +31,7 @@ export function WeightCharts({ weight, points, decisions }: WeightChartsProps) {
   if (points.length < 2) {
     return (
       <Card title="Over time">
-        <Empty title="Not enough turns yet">The lines begin with the second turn of the leader.</Empty>
+        <Empty title="Not enough data yet">The charts start with the second reconcile of the leader.</Empty>
       </Card>
     );
   }
@@ -69,7 +69,7 @@ export function WeightCharts({ weight, points, decisions }: WeightChartsProps) {
         }
       >
         <Chart
-          label={`Weight of ${key} over time with ${markers.length} changes; the arrow keys go from one to the next`}
+          label={`Weight of ${key} over time with ${markers.length} changes; the arrow keys select the next one`}
           {...{ times, markers }}
           series={weights}
           together={key}
@@ -93,7 +93,7 @@ function metricSeries(points: readonly Point[]): readonly ChartSeries[] {
   ];
 }
 
-/** What was decided is drawn where something else is in force, up to the moment from which it is. */
+/** The decided weight is drawn where another one is in force, until it is in force itself. */
 function weightSeries(points: readonly Point[]): readonly ChartSeries[] {
   const apart = points.map(({ desired, actual }) => desired !== actual);
   const decided = points.map(({ desired }, index) => (apart[index] || apart[index - 1] ? count(desired) : null));
@@ -104,7 +104,7 @@ function weightSeries(points: readonly Point[]): readonly ChartSeries[] {
   ];
 }
 
-/** Changes within the times that are drawn, the oldest first. */
+/** Changes within the drawn time range, the oldest first. */
 function markersOf(decisions: readonly Decision[], times: readonly number[]): readonly Marker[] {
   const [from = 0, to = 0] = [times[0], times.at(-1)];
   return decisions.toReversed().flatMap((decision) => {

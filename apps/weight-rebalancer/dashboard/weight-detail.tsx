@@ -22,7 +22,7 @@ export interface WeightDetailProps extends Pick<PageProps, "api" | "act" | "serv
   readonly weight: Weight;
 }
 
-/** One Rebalance: where it stands, how it came there, and what would be if. */
+/** One Rebalance: its state, its history, and a what-if. */
 export function WeightDetail({ weight, ...page }: WeightDetailProps) {
   const { rebalance, decidedAt, metric, desired, targets } = weight;
   const { api, act } = page;
@@ -61,13 +61,13 @@ function Head({ weight, act }: Pick<WeightDetailProps, "weight" | "act">) {
   const [tone, word] = stateOf(weight);
   const pause = {
     title: "Pause",
-    consequence: `The weight of ${key} stays as it is, whatever the metric does, until somebody resumes it.`,
+    consequence: `The weight of ${key} stays as it is, whatever the metric is, until you resume it.`,
     method: "Weights/Pause",
     request: { rebalance },
   };
   const resume = {
     title: "Resume",
-    consequence: `The weight of ${key} follows its metric again, from the next turn on.`,
+    consequence: `The weight of ${key} follows its metric again, from the next reconcile on.`,
     method: "Weights/Resume",
     request: { rebalance },
   };
@@ -101,7 +101,7 @@ function Facts({ weight }: { readonly weight: Weight }) {
         note={apart ? `${numberText(desired)} was decided` : `between ${minimum} and ${maximum}`}
         tone={apart ? "warn" : undefined}
       />
-      <Stat label="Share of the traffic" value={shareText(first?.share)} note={`beside a base of ${baseValue}`} />
+      <Stat label="Share of the traffic" value={shareText(first?.share)} note={`the base has weight ${baseValue}`} />
       <Stat
         label="Target"
         value={<span title={targets.map(({ name }) => name).join("\n")}>{place.title}</span>}

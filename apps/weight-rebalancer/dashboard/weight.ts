@@ -1,6 +1,6 @@
 import type { Condition, ObjectName, Tone } from "@evenkeel/dashboard/browser";
 
-/** `weights.v1.Weight` in JSON: 64-bit numbers are texts, and what is unknown is absent. */
+/** `weights.v1.Weight` in JSON: 64-bit numbers are strings, and unknown values are absent. */
 export interface Weight {
   readonly rebalance: ObjectName;
   readonly metric?: number;
@@ -28,7 +28,7 @@ export interface Point {
   readonly share?: number;
 }
 
-/** The one word that matters most about a Rebalance. */
+/** The state of a Rebalance in one word. */
 export function stateOf({ paused, metric, dryRun, conditions, decidedAt }: Weight): readonly [Tone, string] {
   if (paused) return ["warn", "Paused"];
   if (conditions.some(({ type, status }) => type === "Ready" && status === "False")) return ["bad", "Not ready"];
@@ -37,7 +37,7 @@ export function stateOf({ paused, metric, dryRun, conditions, decidedAt }: Weigh
   return dryRun ? ["quiet", "Dry run"] : ["ok", "Following"];
 }
 
-/** The part of the traffic that the first target had before it came to what it has now; nothing if it was never another. */
+/** The share of the first target before it got its present one; undefined if it never changed. */
 export function earlierShare(points: readonly Point[]): { readonly at: string; readonly share: number } | undefined {
   const now = points.findLast(({ share }) => share !== undefined)?.share;
   if (now === undefined) return undefined;
@@ -45,7 +45,7 @@ export function earlierShare(points: readonly Point[]): { readonly at: string; r
   return before?.share === undefined ? undefined : { at: before.at, share: before.share };
 }
 
-/** Of `route53 Z1/www.example.com A blue`, what tells it from its siblings (`blue`) and what it is part of (`www.example.com A`). */
+/** Of `route53 Z1/www.example.com A blue`, what distinguishes it (`blue`) and where it is (`www.example.com A`). */
 export function placeOf({ targets }: Weight): { readonly title: string; readonly where: string } {
   const words = targets[0]?.name.split(" ") ?? [];
   const more = targets.length > 1 ? ` and ${targets.length - 1} more` : "";

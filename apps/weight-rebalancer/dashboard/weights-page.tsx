@@ -2,7 +2,7 @@ import { Badge, count, Empty, numberText, ObjectsPage, type PageProps, shareText
 import { stateOf, type Weight } from "./weight.ts";
 import { WeightDetail } from "./weight-detail.tsx";
 
-/** Every Rebalance in a list, and the chosen one in full. */
+/** A list of all Rebalances, and the selected one in detail. */
 export function WeightsPage({ query, ...page }: PageProps) {
   return (
     <ObjectsPage<Weight>
@@ -13,8 +13,8 @@ export function WeightsPage({ query, ...page }: PageProps) {
       field="weight"
       nameOf={({ rebalance }) => rebalance}
       empty={
-        <Empty title="There is no Rebalance">
-          Apply one and it shows up here: <code>kubectl apply -f rebalance.yaml</code>
+        <Empty title="No Rebalances">
+          Create one: <code>kubectl apply -f rebalance.yaml</code>
         </Empty>
       }
       entry={(weight) => <Entry {...weight} />}

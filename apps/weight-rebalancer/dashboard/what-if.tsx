@@ -14,7 +14,7 @@ type Answer =
   | { readonly phase: "told"; readonly preview: Preview }
   | { readonly phase: "failed"; readonly fault: string };
 
-/** The slider rests this long before the service is asked, in milliseconds. */
+/** Milliseconds without a move of the slider before the service is asked. */
 const REST = 120;
 const STEPS = 200;
 
@@ -24,7 +24,7 @@ export interface WhatIfProps {
   readonly points: readonly Point[];
 }
 
-/** What the service would decide now if the metric had another value. Nothing is written. */
+/** What the service would decide now with another value of the metric. Nothing is written. */
 export function WhatIf({ api, weight, points }: WhatIfProps) {
   const { rebalance, metric, targetValue } = weight;
   const most = roundUp(Math.max(2 * targetValue, 1.5 * (metric ?? 0), 1.2 * greatest(points)));
@@ -37,15 +37,15 @@ export function WhatIf({ api, weight, points }: WhatIfProps) {
       aside={
         chosen !== undefined && (
           <button type="button" class="plain small" onClick={() => setChosen(undefined)}>
-            Back to now
+            Reset
           </button>
         )
       }
     >
       <label class="what-if">
         <span>
-          the metric were <output>{numberText(value)}</output>
-          {chosen === undefined && metric !== undefined && <span class="quiet"> as it is</span>}
+          If the metric were <output>{numberText(value)}</output>
+          {chosen === undefined && metric !== undefined && <span class="quiet"> (current value)</span>}
         </span>
         <input
           type="range"
@@ -72,7 +72,7 @@ export function WhatIf({ api, weight, points }: WhatIfProps) {
 }
 
 function Told({ answer, base }: { readonly answer: Answer; readonly base: number }) {
-  if (answer.phase === "asking") return <p class="quiet">Asking…</p>;
+  if (answer.phase === "asking") return <p class="quiet">Loading…</p>;
   if (answer.phase === "failed") return <p class="form-fault">{answer.fault}</p>;
   const { before, reason, message } = answer.preview;
   const after = Number(answer.preview.after);
@@ -89,7 +89,7 @@ function Told({ answer, base }: { readonly answer: Answer; readonly base: number
   );
 }
 
-/** The last answer stays until the next one is there. */
+/** The last answer stays until the next one arrives. */
 function usePreview(api: Api, { rebalance, desired, decidedAt }: Weight, metric: number): Answer {
   const [answer, setAnswer] = useState<Answer>({ phase: "asking" });
   const { namespace, name } = rebalance;
@@ -120,7 +120,7 @@ function greatest(points: readonly Point[]): number {
   return Math.max(0, ...points.map(({ metric }) => metric ?? 0));
 }
 
-/** The next number with two digits that mean something, so that the scale's end reads well and moves seldom. */
+/** The next multiple of a round number, so that the end of the scale is easy to read and rarely moves. */
 function roundUp(value: number): number {
   if (!(value > 0)) return 1;
   const unit = 10 ** (Math.floor(Math.log10(value)) - 1) * 5;

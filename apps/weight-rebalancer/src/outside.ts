@@ -12,7 +12,7 @@ export interface OutsideParts {
   readonly httpRoutes: HttpRoutes;
 }
 
-/** Finds what a spec names. A further kind of target or source is one more line here. */
+/** Builds the sources and targets of a spec. Another kind of target or source is one more line here. */
 export function outsideOf({ prometheus, route53, httpRoutes }: OutsideParts): Outside {
   const target = (namespace: string, spec: TargetSpec): readonly WeightTarget[] => {
     if (spec.route53) return [route53.target(namespace, spec.route53)];
@@ -32,7 +32,7 @@ export function outsideOf({ prometheus, route53, httpRoutes }: OutsideParts): Ou
 type TargetSpec = NonNullable<Rebalance["spec"]["target"]>;
 type SourceSpec = NonNullable<Rebalance["spec"]["metrics"]>;
 
-/** The seed's one field, or the list that stands for several. */
+/** The single field of the original, or the list that replaces it. */
 function listOf<T>(one: T | undefined, several: readonly T[] | undefined): readonly T[] {
   return several ?? (one === undefined ? [] : [one]);
 }

@@ -104,7 +104,7 @@ const program = chromiumProgram();
     await using weights = await afternoon();
     await using opened = await open(weights);
     const { detail } = opened;
-    await detail.getByText(/^Was/).waitFor();
+    await detail.getByText(/^Before/).waitFor();
     const bars = await Promise.all(
       (await detail.locator(".share-track").all()).map((bar) => bar.getAttribute("aria-label")),
     );
@@ -175,7 +175,7 @@ const program = chromiumProgram();
     await page.locator(".what-if-answer").getByText("Metric 4500 asks for a weight of 28").waitFor();
     expect(await page.locator(".what-if-weight").innerText()).toMatch(/15 → 28\s*77\.8 % of the traffic/);
     await page.getByRole("button", { name: "Back to now" }).click();
-    await page.locator(".what-if").getByText("as it is").waitFor();
+    await page.locator(".what-if").getByText("current value").waitFor();
     expect(weights.previews).toContain(4500);
     expect(weights.paused).toEqual([]);
   });
@@ -186,7 +186,7 @@ const program = chromiumProgram();
     const { page, detail, complaints } = opened;
     const dialog = page.getByRole("dialog");
     await detail.getByRole("button", { name: "Pause" }).click();
-    await dialog.getByText("The weight of shop/checkout stays as it is").waitFor();
+    await dialog.getByText(/The weight of shop\/checkout stays/).waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
 

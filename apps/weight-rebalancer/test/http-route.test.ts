@@ -238,8 +238,8 @@ describe("a backend of an HTTPRoute", () => {
 
   test.each([
     ["elsewhere", 1, "burst", "EK_WEIGHT_NO_HTTP_ROUTE", "default/elsewhere"],
-    ["shop", 2, "burst", "EK_WEIGHT_NO_HTTP_ROUTE_RULE", "it has the rules 0 to 1"],
-    ["shop", 1, "brust", "EK_WEIGHT_NO_HTTP_ROUTE_BACKEND", "its backends are base, burst"],
+    ["shop", 2, "burst", "EK_WEIGHT_NO_HTTP_ROUTE_RULE", "0 to 1"],
+    ["shop", 1, "brust", "EK_WEIGHT_NO_HTTP_ROUTE_BACKEND", "base, burst"],
   ])(
     "that is missing (%s, rule %d, %s) is a terminal error that says what exists",
     async (name, rule, backend, code, found) => {

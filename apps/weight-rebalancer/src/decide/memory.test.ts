@@ -63,7 +63,7 @@ describe("what is remembered", () => {
     expect(remembered({ metrics, memory, policy: { smoothing: 60_000 } })).toEqual(memory);
   });
 
-  test("the generation is that of the last turn with every target in step", () => {
+  test("the generation is that of the last reconcile with every target in step", () => {
     const second = { namespace: "default", name: "aws-env", generation: 2 };
     const memory = { desired: 16, yieldedAt: 1 };
     const yieldedAt = (targets: SeedChanges["targets"]) =>

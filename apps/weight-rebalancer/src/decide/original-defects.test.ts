@@ -83,7 +83,7 @@ describe("the original's defect", () => {
 
   test("5, that a metric of the base alone swings between 0 and 16 for ever", () => {
     const swing: number[] = [];
-    for (let turn = 0, weight = 0; turn < 6; turn += 1) {
+    for (let round = 0, weight = 0; round < 6; round += 1) {
       weight = original({ metric: (3000 * 8) / (8 + weight) });
       swing.push(weight);
     }
@@ -96,7 +96,7 @@ describe("the original's defect", () => {
     const theirs = noise.map((metric) => original({ metric }));
     expect(new Set(theirs).size).toBeGreaterThan(1);
     const policy = { tolerance: 0.1, smoothing: 120_000 };
-    const ours = closedLoop({ policy }, noise.length, (turn) => noise[turn] ?? NaN, 8);
+    const ours = closedLoop({ policy }, noise.length, (round) => noise[round] ?? NaN, 8);
     expect(ours).toEqual([8, 8, 8, 8, 8, 8]);
   });
 
@@ -142,21 +142,21 @@ describe("the original's defect", () => {
   });
 });
 
-/** The weights of a record after each of some turns a minute apart, in a world where every client follows at once. */
+/** The weights of a record after each of some rounds a minute apart, in a world where every client follows at once. */
 function closedLoop(
   world: SeedChanges,
-  turns: number,
-  total: (turn: number) => number = () => 3000,
+  rounds: number,
+  total: (round: number) => number = () => 3000,
   first = 0,
 ): readonly number[] {
   const weights: number[] = [];
   let weight = first;
   let memory: Memory = { ...NO_MEMORY, desired: first };
-  for (let turn = 0; turn < turns; turn += 1) {
-    const seen = world.policy?.scope === "base" ? (total(turn) * 8) / (8 + weight) : total(turn);
+  for (let round = 0; round < rounds; round += 1) {
+    const seen = world.policy?.scope === "base" ? (total(round) * 8) / (8 + weight) : total(round);
     const snapshot: WeightSnapshot = seedSnapshot({
       ...world,
-      at: new Date(Date.UTC(2026, 10, 16, 12, turn)).toISOString(),
+      at: new Date(Date.UTC(2026, 10, 16, 12, round)).toISOString(),
       metrics: [measured(String(seen))],
       targets: [record(weight)],
       memory,

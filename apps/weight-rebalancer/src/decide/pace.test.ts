@@ -279,9 +279,9 @@ describe("a clock that jumps", () => {
     let memory: Memory = { ...NO_MEMORY, desired: 0 };
     let weight = 0;
     const risen: number[] = [];
-    for (let turn = 0; turn < 20; turn += 1) {
+    for (let round = 0; round < 20; round += 1) {
       const snapshot = seedSnapshot({
-        at: new Date(noon + clock(turn) * minute).toISOString(),
+        at: new Date(noon + clock(round) * minute).toISOString(),
         policy: { maxStepUp: 1, cooldownUp: 5 * minute },
         metrics: [measured("20000")],
         targets: [record(weight)],
@@ -289,16 +289,16 @@ describe("a clock that jumps", () => {
       });
       const verdict = weightDecider.decide(snapshot);
       memory = nextMemory(snapshot, verdict, true);
-      if (verdict.action === "raise") risen.push(turn);
+      if (verdict.action === "raise") risen.push(round);
       weight = verdict.after ?? weight;
     }
     return risen;
   }
 
   test("neither freezes the weight nor lets it run", () => {
-    expect(rises((turn) => turn)).toEqual([0, 5, 10, 15]);
-    expect(rises((turn) => (turn < 7 ? turn : turn - 60))).toEqual([0, 5, 12, 17]);
-    expect(rises((turn) => (turn < 7 ? turn : turn + 60))).toEqual([0, 5, 7, 12, 17]);
-    expect(rises((turn) => (turn === 7 ? turn + 60 : turn))).toEqual([0, 5, 7, 13, 18]);
+    expect(rises((round) => round)).toEqual([0, 5, 10, 15]);
+    expect(rises((round) => (round < 7 ? round : round - 60))).toEqual([0, 5, 12, 17]);
+    expect(rises((round) => (round < 7 ? round : round + 60))).toEqual([0, 5, 7, 12, 17]);
+    expect(rises((round) => (round === 7 ? round + 60 : round))).toEqual([0, 5, 7, 13, 18]);
   });
 });

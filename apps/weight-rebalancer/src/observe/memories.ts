@@ -17,8 +17,8 @@ const memory = z.object({
 }) satisfies z.ZodType<Memory>;
 
 /**
- * What the leader remembers of each Rebalance, kept in shared state so that the next leader goes on where it was. Weights are
- * reversible: while the state is away, what is in memory goes on, and what was lost is begun anew.
+ * What the leader remembers of each Rebalance. It is stored in shared state for the next leader. Weights are reversible: while shared
+ * state is unavailable, the memory of this process is used, and what is lost starts from nothing.
  */
 export class Memories {
   readonly #state: Pick<State, "records" | "forget">;
@@ -32,7 +32,7 @@ export class Memories {
     this.#log = log.child({ component: "memories" });
   }
 
-  /** What is remembered of the object; from shared state when it is asked for the first time in a term. */
+  /** The memory of the object; read from shared state on the first call in a term. */
   async recall(uid: string, term: Term): Promise<Memory> {
     if (this.#token !== term.fencingToken) {
       this.#known.clear();
@@ -55,7 +55,10 @@ export class Memories {
       await this.#state.records.put(uid, RECORD, memory, { expected: "any", fence });
       this.#stored.set(uid, memory);
     } catch (error) {
-      this.#log.debug({ object: uid, fault: explain(error) }, "what was done is remembered by this process alone");
+      this.#log.debug(
+        { object: uid, fault: explain(error) },
+        "the memory of a Rebalance is not stored; only this process has it",
+      );
     }
   }
 
@@ -65,7 +68,7 @@ export class Memories {
     await this.#state.forget(uid, { scope: SCOPE, token: term.fencingToken }).catch((error: unknown) => {
       this.#log.debug(
         { object: uid, fault: explain(error) },
-        "shared state keeps what was remembered of a deleted object",
+        "the memory of a deleted Rebalance remains in shared state",
       );
     });
   }
@@ -76,7 +79,10 @@ export class Memories {
       const record = await this.#state.records.get(uid, RECORD);
       return record ? memory.parse(record.value) : NO_MEMORY;
     } catch (error) {
-      this.#log.warn({ object: uid, fault: explain(error) }, "what was done before is not known; it is begun anew");
+      this.#log.warn(
+        { object: uid, fault: explain(error) },
+        "the memory of a Rebalance cannot be read; it starts from nothing",
+      );
       return NO_MEMORY;
     }
   }

@@ -1,4 +1,4 @@
-/** Secrets as the API server gave them, for a while. The oldest go first when there are too many or they are too large. */
+/** A cache of Secrets as the API server returned them. The oldest are dropped first when the limits are exceeded. */
 export class SecretCache {
   readonly #limits: SecretCacheLimits;
   readonly #entries = new Map<string, Entry>();
@@ -8,7 +8,7 @@ export class SecretCache {
     this.#limits = limits;
   }
 
-  /** What was kept since `oldest` on the monotonic clock, or nothing. */
+  /** The Secret if it was cached since `oldest` on the monotonic clock. */
   get(key: string, oldest: number): SecretData | undefined {
     const entry = this.#entries.get(key);
     return entry !== undefined && entry.at >= oldest ? entry.data : undefined;

@@ -17,23 +17,23 @@ export interface KubeSecretsOptions {
   /** Only `get` is called: the service needs no right to list or watch Secrets. */
   readonly resource: Pick<Resource<Secret>, "get">;
   readonly clock: Clock;
-  /** Let an object name Secrets of other namespaces than its own. */
+  /** Allow an object to use Secrets of other namespaces. */
   readonly allowCrossNamespace: boolean;
   /** Milliseconds for which a Secret is not read again; a minute unless told. */
   readonly maxAge?: number;
 }
 
 const MAX_AGE = 60_000;
-/** A Secret may have 1 MiB, so their number alone bounds nothing. */
+/** A Secret can have 1 MiB, so a limit on their number is not enough. */
 const LIMITS = { count: 1000, characters: 16 * 2 ** 20 };
-/** Milliseconds for one read, whoever waits for it. */
+/** Milliseconds for one read. */
 const DEADLINE = 10_000;
 
 /**
- * Values of Secrets, each read when it is asked for and kept for a short while, so that many objects with one Secret cost one
- * call. A failure is not kept: a Secret that comes to be is found at the next turn.
+ * Values of Secrets. A Secret is cached for a short time, so that many objects with one Secret cost one call. A failure is not cached: a
+ * Secret that is created later is found at the next reconcile.
  *
- * One line break at a value's end is dropped, since `echo user | base64` leaves one and no credential ends so.
+ * One line break at the end of a value is removed, because `echo user | base64` leaves one and no credential ends with one.
  */
 export class KubeSecrets implements SecretReader {
   readonly #resource: Pick<Resource<Secret>, "get">;
@@ -41,7 +41,7 @@ export class KubeSecrets implements SecretReader {
   readonly #allowCrossNamespace: boolean;
   readonly #maxAge: number;
   readonly #kept = new SecretCache(LIMITS);
-  /** Reads that are under way, shared by all who wait for the same Secret. */
+  /** Reads in flight, shared by all callers of the same Secret. */
   readonly #reading = new Map<string, Promise<SecretData>>();
 
   constructor({ resource, clock, allowCrossNamespace, maxAge = MAX_AGE }: KubeSecretsOptions) {
@@ -67,7 +67,7 @@ export class KubeSecrets implements SecretReader {
     return withoutLineBreak(decode(value, secret, key));
   }
 
-  /** A caller that gives up leaves the read to the others who wait for it. */
+  /** A caller that gives up does not abort the read for other callers. */
   #data(object: ObjectName, signal: AbortSignal): Promise<SecretData> {
     const secret = nameKey(object);
     const kept = this.#kept.get(secret, this.#clock.monotonic() - this.#maxAge);

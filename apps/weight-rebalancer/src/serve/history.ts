@@ -1,4 +1,4 @@
-/** One turn, as the dashboard draws it. */
+/** One reconcile, as the dashboard draws it. */
 export interface HistoryPoint {
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -9,12 +9,12 @@ export interface HistoryPoint {
   readonly share: number | null;
 }
 
-/** Of a turn but its time. */
+/** Values of a point, without its time. */
 const COLUMNS = 5;
 
 /**
- * The last turns of one Rebalance, packed: some 7 KB for 240 of them, however long it runs. Values are kept to seven digits, which is
- * more than a picture of them shows.
+ * The last reconciles of one Rebalance, packed: about 7 KB for 240 of them. Values are kept to seven digits, which is more than a chart
+ * shows.
  */
 export class History {
   readonly #times: Float64Array;

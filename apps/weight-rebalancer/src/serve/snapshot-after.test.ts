@@ -12,7 +12,7 @@ const target: WeightTarget = {
   write: () => Promise.reject(new Error("nobody writes here")),
 };
 
-/** The turn that takes the seed's record from 8 to 16, and how its write went. */
+/** The reconcile that raises the record from 8 to 16, and the result of its write. */
 function reconciled(actual: number, error?: unknown): ShownOutcome {
   const snapshot = seedSnapshot();
   const decision = { ...weightDecider.decide(snapshot), at: NOON, dryRun: false };
@@ -22,7 +22,7 @@ function reconciled(actual: number, error?: unknown): ShownOutcome {
 const whatIf = (shown: ShownOutcome, metric: string) =>
   weightDecider.decide({ ...snapshotAfter(shown), metrics: [measured(metric)] });
 
-test("a what-if starts from the weight that the last turn wrote", () => {
+test("a what-if starts from the weight that the last reconcile wrote", () => {
   expect(whatIf(reconciled(16), "1500")).toMatchObject({
     action: "lower",
     reason: "TargetTracking",
@@ -32,6 +32,6 @@ test("a what-if starts from the weight that the last turn wrote", () => {
   expect(whatIf(reconciled(16), "3000")).toMatchObject({ action: "hold", reason: "InStep", after: 16 });
 });
 
-test("a what-if starts from the weight that is there where the last turn could not write", () => {
+test("a what-if starts from the weight that is there where the last reconcile could not write", () => {
   expect(whatIf(reconciled(8, new Error("throttled")), "1500")).toMatchObject({ action: "lower", before: 8, after: 4 });
 });

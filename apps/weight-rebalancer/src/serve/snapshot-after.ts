@@ -3,7 +3,7 @@ import { nextMemory } from "../decide/memory.ts";
 import type { WeightSnapshot } from "../decide/snapshot.ts";
 import type { ShownOutcome } from "./weight-view.ts";
 
-/** The world as a turn left it: what a what-if starts from, which is not what the turn itself started from. */
+/** The state after a reconcile, from which a preview starts. */
 export function snapshotAfter({ snapshot, decision, targets }: ShownOutcome): WeightSnapshot {
   return {
     ...snapshot,

@@ -1,13 +1,13 @@
 import type { Advice } from "@evenkeel/prometheus";
 
-/** Where to look when a metric server does not answer: fields of `spec.metrics.prometheus`, unless they say otherwise. */
+/** What to check if a metric server does not answer: fields of `spec.metrics.prometheus` unless said otherwise. */
 export const advice: Advice = {
-  address: "set address to where it serves",
-  credentials: "see auth and headers",
-  permission: "see auth, headers and what the account may read",
-  load: "lengthen spec.interval or lighten the query",
-  time: "lighten the query or raise timeout",
-  trust: "see tls.caSecretRef and tls.serverName",
-  handshake: "is it https, and are tls.certSecretRef and tls.keySecretRef what the server wants?",
-  clientCertificate: "Does it ask for a client's certificate (tls.certSecretRef)?",
+  address: "set address to the URL of the server",
+  credentials: "check auth and headers",
+  permission: "check auth, headers and the permissions of the account",
+  load: "increase spec.interval or simplify the query",
+  time: "simplify the query or increase timeout",
+  trust: "check tls.caSecretRef and tls.serverName",
+  handshake: "check that the server uses https, and tls.certSecretRef and tls.keySecretRef",
+  clientCertificate: "Check whether the server requires a client certificate (tls.certSecretRef)",
 };

@@ -5,18 +5,18 @@ import type { SecretKey, SecretReader } from "../secret-reader.ts";
 
 export type PrometheusSpec = NonNullable<NonNullable<Rebalance["spec"]["metrics"]>["prometheus"]>;
 
-/** What goes along with a query, and what must not be seen of it. */
+/** What is sent with a query, and which of its values are secret. */
 export interface Authorization {
   /** The header that `auth` asks for. */
   readonly authorization: string | undefined;
-  /** Those of the spec's own. Lower-case names. */
+  /** The headers of the spec, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly trust: Trust;
   /** Values that are masked where a server repeats them. */
   readonly secrets: readonly string[];
 }
 
-/** Gathers what a spec asks to be sent, from its Secrets. Throws coded errors that name the field or the Secret. */
+/** Reads what a query sends from the spec and its Secrets. Throws coded errors that name the field or the Secret. */
 export async function authorizationOf(
   spec: PrometheusSpec,
   read: (key: SecretKey) => Promise<string>,
@@ -46,7 +46,7 @@ async function authorizationHeader(
 ): Promise<{ readonly header: string; readonly secrets: readonly string[] } | undefined> {
   const { secretRef, bearerSecretRef } = auth ?? {};
   if (secretRef !== undefined && bearerSecretRef !== undefined)
-    throw new BadSource({ fault: "auth has both secretRef and bearerSecretRef: leave one out" });
+    throw new BadSource({ fault: "auth has both secretRef and bearerSecretRef: remove one of them" });
   if (bearerSecretRef !== undefined) {
     const token = await read(bearerSecretRef);
     const fault = headerFault("auth.bearerSecretRef", token);

@@ -22,14 +22,14 @@ export interface PrometheusSourceOptions extends PrometheusSourcesOptions {
   readonly spec: PrometheusSpec;
 }
 
-/** Milliseconds from which a sample is stale unless the spec says so: what Prometheus itself looks back. */
+/** Milliseconds after which a sample is stale, unless the spec has maxAge: the lookback of Prometheus. */
 const MAX_AGE = 300_000;
 
 /** One query of one object. */
 export class PrometheusSource implements MetricSource {
   readonly name: string;
   readonly #options: PrometheusSourceOptions;
-  /** Undefined for what is no address; asking then says so. */
+  /** Undefined for an invalid URL, which is reported when it is read. */
   readonly #address: ServerAddress | undefined;
   readonly #maxAge: number;
 
@@ -44,14 +44,14 @@ export class PrometheusSource implements MetricSource {
   async read(signal: AbortSignal): Promise<MetricReading> {
     const { clock, queries } = this.#options;
     const begun = clock.monotonic();
-    // Filled as Secrets are read, so that what a server repeats of them is masked in a reading too.
+    // Filled as Secrets are read, so that they are masked in a reading if the server repeats them.
     const secrets: string[] = [];
     const reading = this.#readingOf(await this.#ask(begun, signal, secrets));
     queries.observe({ result: reading.fault === null ? "ok" : "fault" }, (clock.monotonic() - begun) / 1000);
     return reading.fault === null ? reading : { ...reading, message: masked(reading.message, secrets) };
   }
 
-  /** What Secrets take counts against the query's time. */
+  /** Reading Secrets counts against the timeout of the query. */
   async #ask(begun: number, signal: AbortSignal, seen: string[]): Promise<QueryOutcome> {
     const { clock, client, spec } = this.#options;
     const timeout = spec.timeout * 1000;
@@ -69,7 +69,9 @@ export class PrometheusSource implements MetricSource {
       });
     } catch (error) {
       const attempt = { seconds: spec.timeout, isSecure: this.#address?.origin.startsWith("https:") === true };
-      const message = signal.aborted ? "the query was given up" : failureMessage(error, attempt, advice);
+      const message = signal.aborted
+        ? "the query was aborted before the server answered"
+        : failureMessage(error, attempt, advice);
       return { kind: "failed", message };
     }
   }
@@ -77,9 +79,9 @@ export class PrometheusSource implements MetricSource {
   #checkedAddress(): ServerAddress {
     if (this.#address === undefined) {
       const field = "spec.metrics.prometheus.address";
-      throw new BadSource({ fault: `${field} is no URL with http:// or https://, such as http://prometheus:9090` });
+      throw new BadSource({ fault: `${field} is not a URL with http:// or https://, such as http://prometheus:9090` });
     }
-    if (!(this.#maxAge > 0)) throw new BadSource({ fault: "maxAge is not above 0" });
+    if (!(this.#maxAge > 0)) throw new BadSource({ fault: "maxAge must be greater than 0" });
     return this.#address;
   }
 
@@ -93,7 +95,7 @@ export class PrometheusSource implements MetricSource {
     if (outcome.kind === "failed") return faulty(this.name, "QueryFailed", outcome.message);
     const isOfSamples = outcome.kind === "samples";
     if (isOfSamples && outcome.warnings.length > 0)
-      log.debug({ source: this.name, namespace, warnings: outcome.warnings }, "the metric server warns");
+      log.debug({ source: this.name, namespace, warnings: outcome.warnings }, "the metric server returned warnings");
     const askedAt = isOfSamples ? outcome.askedAt : clock.now();
     return readingOf(outcome, { source: this.name, reducer: spec.reducer, maxAge: this.#maxAge, askedAt });
   }

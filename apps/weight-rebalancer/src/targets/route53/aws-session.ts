@@ -100,7 +100,7 @@ export class AwsSession {
       const error = route53Fault(thrown, zone);
       const denied = [Route53Denied.entry.code, Route53Refused.entry.code] as readonly string[];
       if (!denied.includes(error.code)) throw error;
-      throw new Route53Denied({ zone, fault: `the role ${roleARN} cannot be taken` }, { cause: error });
+      throw new Route53Denied({ zone, fault: `the role ${roleARN} cannot be assumed` }, { cause: error });
     }
   }
 }

@@ -52,12 +52,12 @@ export class ChangeFollower {
         await sleep(clock, wait, signal);
         inSync = await this.#look(change);
         if (!inSync && clock.monotonic() >= end) {
-          log.warn(about, "a change is not in effect everywhere after ten minutes; it is followed no longer");
+          log.warn(about, "a change is not in effect everywhere after ten minutes; it is no longer followed");
           return;
         }
       }
     } catch (error) {
-      if (!signal.aborted) log.warn({ ...about, error }, "a change cannot be followed until it is in effect");
+      if (!signal.aborted) log.warn({ ...about, error }, "following a change failed");
     }
   }
 

@@ -69,7 +69,7 @@ export function route53Fault(thrown: unknown, zone: string, what = `zone ${zone}
   return new Route53Unreachable({ zone, fault });
 }
 
-/** Whether the credentials are over, so that a session should be opened anew. */
+/** Whether the credentials have expired, so that the role must be assumed again. */
 export function isExpiry(thrown: unknown): boolean {
   return EXPIRIES.has(toError(thrown).name);
 }
@@ -88,6 +88,6 @@ function faultText(error: Error & ServiceError, status: number | undefined): str
   if (Messages?.Message !== undefined) return `InvalidChangeBatch: ${[Messages.Message].flat().join("; ")}`;
   const said = messages.length > 0 ? messages.join("; ") : message;
   if (said === "" || said === "UnknownError" || said.includes("Deserialization error"))
-    return `HTTP status ${status} without an answer of Route 53's own`;
+    return `HTTP status ${status} without an error of Route 53`;
   return said.startsWith(name) || name === "Error" ? said : `${name}: ${said}`;
 }

@@ -50,7 +50,7 @@ export function findWeighted(id: RecordId, sameName: readonly ResourceRecordSet[
   const record = sameType.find(({ SetIdentifier }) => SetIdentifier === id.identifier);
   if (record === undefined) {
     const simple = sameType.find(({ SetIdentifier }) => SetIdentifier === undefined);
-    if (simple) throw new Route53NotWeighted({ target, found: "the record that is there has no set identifier" });
+    if (simple) throw new Route53NotWeighted({ target, found: "the existing record has no set identifier" });
     throw new Route53NoRecord({ target, found: identifiersOf(id, sameType) });
   }
   if (isWeighted(record)) return record;
@@ -102,13 +102,18 @@ function policyOf(record: ResourceRecordSet): string {
 
 function typesOf(sameName: readonly ResourceRecordSet[]): string {
   const types = [...new Set(sameName.map(({ Type = "?" }) => Type))];
-  return types.length === 0 ? "the zone has no record of that name" : `of that name there are ${types.join(", ")}`;
+  return types.length === 0
+    ? "the zone has no record with that name"
+    : `the types of that name are ${types.join(", ")}`;
 }
 
 function identifiersOf({ identifier }: RecordId, sameType: readonly ResourceRecordSet[]): string {
   const names = sameType.flatMap(({ SetIdentifier }) => SetIdentifier ?? []);
   const listed = names.slice(0, MOST_LISTED).join(", ");
   const more = names.length > MOST_LISTED ? ` and ${names.length - MOST_LISTED} more` : "";
-  const why = identifier === undefined ? "the spec gives no identifier; there are" : "the identifiers that exist are";
+  const why =
+    identifier === undefined
+      ? "the spec has no identifier; the identifiers that exist are"
+      : "the identifiers that exist are";
   return `${why} ${listed}${more}`;
 }

