@@ -43,7 +43,7 @@ const VALUES = [
 /** Rights that no ordinary run uses, and why they are granted. */
 const SELDOM_USED = new Map([
   [`list ${CRD}`, "objects are listed where the API server is too old to stream them with the watch"],
-  [`get ${CRD}`, "a finalizer is changed on the object as it is now when somebody else changed it at the same time"],
+  [`get ${CRD}`, "after a conflict the object is read again before its finalizers are changed"],
 ]);
 
 let kube: KubeClient;

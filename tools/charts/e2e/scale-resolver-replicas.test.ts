@@ -186,7 +186,7 @@ test(
       replicas.push({ address, pod: started });
     }
     await Promise.all(replicas.map(({ pod }) => pod.process.phase("ready")));
-    await waitUntil("somebody to lead", () => roles().then(() => undefined, String));
+    await waitUntil("a leader", () => roles().then(() => undefined, String));
     const [leader, other] = await roles();
     const lease = await get<{ spec: { holderIdentity: string } }>(cluster(), "lease", SERVICE, ...IN);
     expect(lease.spec.holderIdentity.startsWith(leader.pod.pod)).toBe(true);

@@ -90,7 +90,7 @@ const elastiService = () => get<ElastiService>(cluster(), "elastiservice", "web"
 const replicas = async () =>
   (await get<{ spec: { replicas?: number } }>(cluster(), "deployment", "web", "-n", "shop")).spec.replicas;
 
-/** A workload that nobody asks, its Service and its ElastiService. */
+/** An idle workload, its Service and its ElastiService. */
 function web(): readonly object[] {
   const labels = { app: "web" };
   const metadata = { namespace: "shop", name: "web" };

@@ -104,7 +104,7 @@ test(
   TEST_TIMEOUT_MS,
 );
 
-test("whoever may view or edit a namespace may do the same with the objects of the services there", async () => {
+test("users with the role view or edit in a namespace have the same rights on the objects of the services there", async () => {
   await kubectl(cluster(), ["create", "namespace", "shop"]);
   for (const role of ["view", "edit"]) {
     const binding = ["create", "rolebinding", role, "-n", "shop", `--clusterrole=${role}`, `--user=${role}er`];

@@ -23,7 +23,7 @@ export async function runAsImage(
     readonly cwd: string;
     readonly env: Readonly<Record<string, string>>;
     readonly fits: (line: string) => boolean;
-    /** Keep the rights of whoever runs the tests. */
+    /** Keep the rights of the user who runs the tests. */
     readonly asRoot?: boolean;
   },
 ): Promise<Running> {

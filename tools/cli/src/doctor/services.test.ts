@@ -73,7 +73,7 @@ describe("versions", () => {
     expect(checkVersions(reached, "1.0.0")).toMatchObject([{ verdict, message: expect.stringMatching(message) }]);
   });
 
-  test("are nobody's where no service was reached", () => {
+  test("are not checked if no service answers", () => {
     expect(checkVersions([], "1.0.0")).toEqual([]);
   });
 });

@@ -29,7 +29,7 @@ export interface MissedService {
   readonly name: string;
   readonly place: string;
   readonly error: unknown;
-  /** False if the cluster has no such Service. That is not an error: nobody needs all services. */
+  /** False if the cluster has no such Service. That is not an error: not every cluster needs all services. */
   readonly installed: boolean;
   readonly registration: Registration | undefined;
   readonly servicePlace?: ServicePlace;

@@ -77,7 +77,7 @@ function dataOf(place: string, { event, data }: ServerSentEvent): unknown {
   return value;
 }
 
-/** Whether a later attempt may succeed: a service that is replaced is away for a while. */
+/** Whether a later attempt may succeed: a service that restarts does not answer for a while. */
 function passes(error: unknown): boolean {
   return isRetryable(error) || (error instanceof Refused && (error.status === 429 || error.status >= 500));
 }

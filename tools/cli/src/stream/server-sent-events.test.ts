@@ -87,7 +87,7 @@ describe("a body that is watched", () => {
     });
   });
 
-  test("is let go by whoever stops reading", async () => {
+  test("is closed when the reader stops", async () => {
     const body = new PassThrough();
     body.write("a");
     const texts = awaken(body, { clock: new FakeClock(), silence: 45_000, place: "there" });
