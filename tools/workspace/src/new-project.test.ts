@@ -38,9 +38,10 @@ describe("a new app", () => {
   const text = (file: string) => readFileSync(join(root, file), "utf8");
 
   test("has the folders and targets of every service", () => {
-    const [weightRebalancer, windVane] = [workspaceRoot, root].map((place) =>
-      readProjects(place).find(({ folder }) => folder.startsWith("apps/")),
-    );
+    const named = (wanted: string, place: string) => readProjects(place).find(({ name }) => name === wanted);
+    const weightRebalancer = named("weight-rebalancer", workspaceRoot);
+    const windVane = named("wind-vane", root);
+    expect(weightRebalancer).toBeDefined();
     expect(windVane).toEqual({ ...weightRebalancer, name: "wind-vane", folder: "apps/wind-vane" });
     const inSrc = ["main", "compose", "reconciler", "settings", "metrics", "observe/observer", "act/carry-out"];
     expect(files).toEqual(expect.arrayContaining(inSrc.map((file) => `apps/wind-vane/src/${file}.ts`)));
