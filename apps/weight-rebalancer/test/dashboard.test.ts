@@ -46,7 +46,7 @@ const program = chromiumProgram();
   test("says that there is no Rebalance, and shows the first one as soon as it is there", async () => {
     await using weights = await new ScriptedWeights(main).run();
     await using opened = await open(weights);
-    await opened.page.getByText("There is no Rebalance").waitFor();
+    await opened.page.getByText("No Rebalances").waitFor();
     playAfternoon(weights, new Date());
     await opened.detail.getByRole("heading", { name: "shop/checkout" }).waitFor();
     expect(opened.complaints).toEqual([]);
@@ -174,7 +174,7 @@ const program = chromiumProgram();
     await page.keyboard.press("End");
     await page.locator(".what-if-answer").getByText("Metric 4500 asks for a weight of 28").waitFor();
     expect(await page.locator(".what-if-weight").innerText()).toMatch(/15 → 28\s*77\.8 % of the traffic/);
-    await page.getByRole("button", { name: "Back to now" }).click();
+    await page.getByRole("button", { name: "Reset" }).click();
     await page.locator(".what-if").getByText("current value").waitFor();
     expect(weights.previews).toContain(4500);
     expect(weights.paused).toEqual([]);
@@ -191,7 +191,8 @@ const program = chromiumProgram();
     await dialog.waitFor({ state: "detached" });
 
     await detail.getByRole("button", { name: "Pause" }).click();
-    expect(await dialog.getByRole("button", { name: "Pause" }).isDisabled()).toBe(true);
+    await dialog.getByRole("button", { name: "Pause" }).click();
+    await dialog.getByRole("alert").getByText("EK_RPC_UNAUTHENTICATED").waitFor();
     await dialog.getByLabel("Bearer token").fill("guest");
     await dialog.getByRole("button", { name: "Pause" }).click();
     await dialog.getByRole("alert").getByText("EK_RPC_FORBIDDEN").waitFor();
@@ -234,7 +235,7 @@ const program = chromiumProgram();
     // The only one left has the page to itself.
     expect(await page.locator(".object-list").count()).toBe(0);
     back.remove("shop/checkout");
-    await page.getByText("There is no Rebalance").waitFor();
+    await page.getByText("No Rebalances").waitFor();
   });
 
   test.each(["light", "dark"] as const)(
