@@ -10,23 +10,23 @@ const inherited = { inherited: true };
 export const metrics = {
   state: gauge(
     "evenkeel_resolver_state",
-    "1 for the state that a Service is in, 0 for the others.",
+    "1 for the current state of a Service, 0 for the others.",
     {
       ...service,
       state: oneOf(...STATES),
     },
     { leaderOnly: true },
   ),
-  pending: gauge("evenkeel_resolver_pending", "Requests that wait for a pod, in this process.", service),
-  inFlight: gauge("evenkeel_resolver_in_flight", "Requests on their way to a pod and back, in this process.", service),
+  pending: gauge("evenkeel_resolver_pending", "Requests that wait for a pod, in this replica.", service),
+  inFlight: gauge("evenkeel_resolver_in_flight", "Requests in flight to a pod, in this replica.", service),
   requests: counter(
     "evenkeel_resolver_requests_total",
-    "Requests that came to the resolver. None come in Serve.",
+    "Requests that reached the resolver; none do in state Serve.",
     service,
   ),
   held: histogram(
     "evenkeel_resolver_held_seconds",
-    "How long requests waited that were held.",
+    "How long held requests waited.",
     service,
     [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
   ),
@@ -36,26 +36,26 @@ export const metrics = {
   }),
   unboundPorts: gauge(
     "evenkeel_resolver_unbound_ports",
-    "Ports that were given to a Service and on which this process cannot listen.",
+    "Ports of a Service on which this replica could not listen.",
     service,
   ),
-  wakes: counter("evenkeel_resolver_wakes_total", "Times that a workload was scaled up for requests.", service),
+  wakes: counter("evenkeel_resolver_wakes_total", "Times a workload was scaled up because of requests.", service),
   wakeSeconds: histogram(
     "evenkeel_resolver_wake_seconds",
-    "How long a wake took: the scale call, from there to a ready pod, from there to the first answer.",
+    "Duration of a wake by phase: the scale call, then until a pod is ready, then until the first answer.",
     { ...service, phase: oneOf("scale", "start", "connect") },
     [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
   ),
   queuedCount: gauge("elasti_resolver_queued_count", "Requests that wait for a pod.", source),
   incomingRequests: histogram(
     "elasti_resolver_incoming_requests",
-    "How long requests took that passed the resolver.",
+    "Duration of requests through the resolver.",
     { ...source, status: oneOf("1xx", "2xx", "3xx", "4xx", "5xx", "none") },
     [0.1, 0.5, 1, 2, 5, 10],
   ),
   hostExtraction: counter(
     "elasti_resolver_host_extraction_count",
-    "Requests to the port for all Services, by how their Service was found.",
+    "Requests by how their Service was found.",
     {
       extractionType: oneOf("port", "header", "none"),
     },
@@ -63,7 +63,7 @@ export const metrics = {
   ),
   trafficSwitches: counter(
     "elasti_resolver_traffic_switch_count",
-    "Times that the resolver joined or left a path.",
+    "Times requests to a Service were redirected to the resolver or restored to its pods.",
     {
       ...source,
       enabled: oneOf("true", "false"),
@@ -72,7 +72,7 @@ export const metrics = {
   ),
   operatorCalls: counter(
     "elasti_resolver_operator_rpc_count",
-    "Calls that scaled a workload up for requests.",
+    "Calls that scaled a workload up because of requests.",
     {
       error: oneOf("", "failed"),
     },
@@ -80,7 +80,7 @@ export const metrics = {
   ),
   mode: gauge(
     "elasti_operator_mode",
-    "1 while requests pass the resolver, 0 while they do not.",
+    "1 while requests to a Service are redirected to the resolver, else 0.",
     {
       namespace: perObject,
       crd_name: perObject,

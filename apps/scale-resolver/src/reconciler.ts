@@ -94,7 +94,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     }
     if (understood.kind === "invalid") {
       const message = understood.errors.join("; ");
-      context.log.warn({ errors: understood.errors }, "the spec is invalid; nothing is done");
+      context.log.warn({ errors: understood.errors }, "the spec is invalid; nothing is changed");
       await this.#keepPath(object, context);
       return this.#idle(object, { reason: "InvalidSpec", message }, context);
     }
@@ -215,9 +215,9 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
       given = ports.allocate(object, service);
     } catch (error) {
       if (!(error instanceof PortsExhausted)) throw error;
-      context.log.warn({ error }, "a Service is given no port; nothing is done");
+      context.log.warn({ error }, "no port is free for a Service; nothing is changed");
       await this.#keepPath(object, context);
-      const message = `Nothing is done: ${explain(error)}. ${PortsExhausted.entry.remedy}`;
+      const message = `Nothing is changed: ${explain(error)}. ${PortsExhausted.entry.remedy}`;
       await this.#idle(object, { reason: "PortsExhausted", message }, context);
       return undefined;
     }
@@ -240,21 +240,21 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     const { selections, original, dryRun } = this.#options;
     const running = await original(context.signal);
     if (running !== undefined) {
-      return this.#idle(object, { reason: "OriginalRuns", message: `Nothing is done: ${running}` }, context);
+      return this.#idle(object, { reason: "OriginalRuns", message: `Nothing is changed: ${running}` }, context);
     }
     if (dryRun) {
       if (!(await this.#releaseFormerService.own(object, context))) return { requeueAfter: SOON };
-      return this.#idle(object, { reason: "DryRun", message: "A dry run selects no Services" }, context);
+      return this.#idle(object, { reason: "DryRun", message: "In a dry run no Services are selected" }, context);
     }
     try {
       const { selected, left } = await selections.sync(elastiService, context);
       if (!(await this.#releaseFormerService.own(object, context))) return { requeueAfter: SOON };
-      const others = left.slice(0, SHOWN_OUT).map(({ service, why }) => `${service} is left out: ${why}`);
+      const others = left.slice(0, SHOWN_OUT).map(({ service, why }) => `${service} is not selected: ${why}`);
       const message = [`${selected} Services are selected, ${left.length} are not`, ...others].join("; ");
       return await this.#idle(object, { reason: "Selected", message, selected }, context);
     } catch (error) {
       if (!(error instanceof BadSelector)) throw error;
-      const message = `What was selected stays as it is, since this selector cannot be used: ${explain(error)}`;
+      const message = `The Services selected before stay selected: ${explain(error)}`;
       return this.#idle(object, { reason: "InvalidSpec", message }, context);
     }
   }

@@ -197,15 +197,12 @@ describe("a Service is left out, and it is said why, when", () => {
   test("it is headless", () => {
     expect(why({ services: [service("web", { clusterIP: "None" })] })).toEqual([
       0,
-      [{ service: "web", why: "it is headless: its clients ask pods by their addresses" }],
+      [{ service: "web", why: expect.stringContaining("headless") }],
     ]);
   });
 
   test("no workload can be told from it", () => {
-    expect(why({ workloads: [] })).toEqual([
-      0,
-      [{ service: "web", why: "its selector fits the pods of no Deployment, StatefulSet or Rollout" }],
-    ]);
+    expect(why({ workloads: [] })).toEqual([0, [{ service: "web", why: expect.stringContaining("selector") }]]);
   });
 
   test("another selected Service leads to the same workload", () => {
@@ -213,8 +210,8 @@ describe("a Service is left out, and it is said why, when", () => {
     expect(why({ services, workloads: [workload("web"), workload("api")] })).toEqual([
       1,
       [
-        { service: "web", why: "its Deployment web is behind the Service web-admin as well" },
-        { service: "web-admin", why: "its Deployment web is behind the Service web as well" },
+        { service: "web", why: expect.stringMatching(/Deployment web .*Service web-admin/) },
+        { service: "web-admin", why: expect.stringMatching(/Deployment web .*Service web/) },
       ],
     ]);
   });
@@ -222,14 +219,14 @@ describe("a Service is left out, and it is said why, when", () => {
   test("somebody's ElastiService scales its workload", () => {
     expect(why({ objects: [parent, named("mine", "front", "web")] })).toEqual([
       0,
-      [{ service: "web", why: "the ElastiService mine scales its Deployment web" }],
+      [{ service: "web", why: expect.stringMatching(/ElastiService mine .*Deployment web/) }],
     ]);
   });
 
   test("somebody's ElastiService has the child's name", () => {
     expect(why({ objects: [parent, named("all-web", "other", "other")] })).toEqual([
       0,
-      [{ service: "web", why: "there is another ElastiService all-web" }],
+      [{ service: "web", why: expect.stringContaining("all-web") }],
     ]);
   });
 });

@@ -57,7 +57,7 @@ export function planChildren(input: SelectionInput): SelectionPlan {
     const { name = "" } = child.metadata;
     const present = byName.get(name);
     if (present === undefined || isChildOf(present, parent)) wanted.set(name, child);
-    else taken.push({ service: one.service, why: `there is another ElastiService ${name}` });
+    else taken.push({ service: one.service, why: `an ElastiService ${name} exists already` });
   }
   const present = objects.filter((object) => isChildOf(object, parent) && !isGoing(object));
   return {
@@ -93,7 +93,7 @@ function findWorkloads(input: SelectionInput): { readonly found: readonly Found[
     if (service === own || named.has(service)) continue;
     const behind = workloadOf(spec.selector, workloads);
     if (spec.clusterIP === "None")
-      left.push({ service, why: "it is headless: its clients ask pods by their addresses" });
+      left.push({ service, why: "it is headless, so its clients connect to pods directly" });
     else if ("why" in behind) left.push({ service, why: behind.why });
     else if (!itself || "why" in itself || keyOf(itself.target) !== keyOf(behind.target))
       found.push({ service, target: behind.target });
@@ -140,9 +140,9 @@ function withoutShared(
     for (const one of group) {
       const { service, target } = one;
       const second = group.find((beside) => beside !== one)?.service;
-      if (other !== undefined) left.push({ service, why: `the ElastiService ${other} scales its ${nameOf(target)}` });
+      if (other !== undefined) left.push({ service, why: `ElastiService ${other} scales its ${nameOf(target)}` });
       else if (second !== undefined)
-        left.push({ service, why: `its ${nameOf(target)} is behind the Service ${second} as well` });
+        left.push({ service, why: `its ${nameOf(target)} is also behind Service ${second}` });
       else found.push(one);
     }
   }

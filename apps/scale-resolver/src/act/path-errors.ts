@@ -1,34 +1,34 @@
 import { defineError } from "@evenkeel/runtime";
 
-// The resolver's part in the path of a Service.
+// The EndpointSlices that redirect a Service to the resolver.
 
 export const PortsExhausted = defineError({
   code: "EK_RESOLVER_PORTS_EXHAUSTED",
   recovery: "retryable",
-  message: "no port is free for {port}: all {size} of {range} are given to other Services",
-  remedy: "Give a wider --port-range to all replicas, or let go of Services that need no looking after.",
+  message: "no port is free for {port}: all {size} ports of {range} are assigned to other Services",
+  remedy: "Set a wider --port-range on all replicas, or delete ElastiServices that are not needed.",
 });
 
 export const SliceNameTaken = defineError({
   code: "EK_RESOLVER_SLICE_NAME_TAKEN",
   recovery: "terminal",
-  message: "EndpointSlice {slice} exists and is not the resolver's: {manager} manages it",
+  message: "EndpointSlice {slice} exists and is managed by {manager}",
   remedy:
-    "Rename or delete it. Until then the Service's requests do not come to the resolver, and it is not put to sleep.",
+    "Rename or delete it. Until then, requests to the Service are not redirected and its workload is not scaled to 0.",
 });
 
 export const SliceContended = defineError({
   code: "EK_RESOLVER_SLICE_CONTENDED",
   recovery: "retryable",
-  message: "EndpointSlice {slice} was written by somebody else each of the {tries} times that it was to be written",
-  remedy: "Look at its managedFields for who writes it: another resolver may look after the same Service.",
+  message: "EndpointSlice {slice} was changed by another client during each of {tries} writes",
+  remedy: "Its managedFields name the client: another resolver may manage the same Service.",
 });
 
-// Services that are selected.
+// Selection of Services.
 
 export const BadSelector = defineError({
   code: "EK_RESOLVER_BAD_SELECTOR",
   recovery: "terminal",
-  message: "spec.selector cannot be understood, and what it has selected stays: {faults}",
-  remedy: "Write the selector as that of a Deployment; its operators are In, NotIn, Exists and DoesNotExist.",
+  message: "spec.selector is invalid: {faults}",
+  remedy: "Use the syntax of a Deployment's selector with the operators In, NotIn, Exists and DoesNotExist.",
 });

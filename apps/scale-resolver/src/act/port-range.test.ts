@@ -60,14 +60,14 @@ describe("a range of ports", () => {
     "is not %j",
     (text) => {
       expect(parsePortRange(text)).toBeUndefined();
-      expect(portRangeContradictions(text, {})).toEqual([expect.stringMatching(/^--port-range takes two ports/)]);
+      expect(portRangeContradictions(text, {})).toEqual([expect.stringMatching(/--port-range/)]);
     },
   );
 
   test("contains none of the program's own ports", () => {
     expect(portRangeContradictions("8000-8080", { "--port": 8012, "--admin-port": 8080, "--rpc-port": 9090 })).toEqual([
-      "--port 8012 lies within --port-range 8000-8080, which is for Services alone",
-      "--admin-port 8080 lies within --port-range 8000-8080, which is for Services alone",
+      expect.stringContaining("--port 8012"),
+      expect.stringContaining("--admin-port 8080"),
     ]);
   });
 });

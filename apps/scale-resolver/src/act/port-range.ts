@@ -25,11 +25,11 @@ export function portRangeContradictions(text: string, own: Readonly<Record<strin
   const range = parsePortRange(text);
   if (range === undefined)
     return [
-      `--port-range takes two ports of 1 to 65535 such as 20000-20999, not ${JSON.stringify(text.slice(0, 100))}`,
+      `--port-range must be two ports from 1 to 65535 such as 20000-20999, not ${JSON.stringify(text.slice(0, 100))}`,
     ];
   return Object.entries(own)
     .filter(([, port]) => port >= range.first && port <= range.last)
-    .map(([flag, port]) => `${flag} ${port} lies within --port-range ${text}, which is for Services alone`);
+    .map(([flag, port]) => `${flag} ${port} is within --port-range ${text}, which is reserved for Services`);
 }
 
 /**

@@ -128,8 +128,8 @@ function judgements(
           silent
             ? judged(TRIGGERS, false, "TriggerUnknown", `${silent.trigger}: ${silent.message}`)
             : triggers.length > 0
-              ? judged(TRIGGERS, true, "Read", "Every trigger has answered")
-              : judged(TRIGGERS, true, "NoTriggers", "There are no triggers any more"),
+              ? judged(TRIGGERS, true, "Read", "All triggers were evaluated")
+              : judged(TRIGGERS, true, "NoTriggers", "The spec has no triggers"),
         ]),
     // Where every rule was used from the first, nothing need be said.
     ...(refusedProbes.length === 0 && !wasJudged(PROBES)
@@ -137,7 +137,7 @@ function judgements(
       : [
           refusedProbes.length > 0
             ? judged(PROBES, false, "PatternRefused", refusedProbes.join("; "))
-            : judged(PROBES, true, "Used", "Every rule of probeResponse is used"),
+            : judged(PROBES, true, "Used", "All rules of probeResponse are valid"),
         ]),
   ];
 }
@@ -146,10 +146,10 @@ const TRIGGERS = "TriggersAvailable";
 const PROBES = "ProbeRulesUsed";
 
 const SENTENCES: Readonly<Record<Stage["state"], string>> = {
-  Serve: "Requests go straight to the pods",
-  Guard: "Requests pass the resolver",
-  Zero: "There are no pods; the next request wakes the workload",
-  Wake: "Requests wait for a pod",
+  Serve: "Requests go directly to the pods",
+  Guard: "Requests are redirected to the resolver, which forwards them",
+  Zero: "The workload is at 0 replicas; the next request wakes it",
+  Wake: "Requests wait for a ready pod",
 };
 
 /** `lastReconciledTime` says when the status was last written, and does not count as a change. Null removes what is stored. */

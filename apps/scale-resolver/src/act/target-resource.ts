@@ -50,9 +50,9 @@ export class TargetResources {
     const resources = await this.#resources(target, options);
     const own = resources.find(({ name, kind: of }) => !name.includes("/") && (of === kind || name === kind));
     if (own === undefined) throw new TargetKindUnknown({ apiVersion, kind });
-    if (!own.namespaced) throw new TargetNotScalable({ apiVersion, kind, why: "it is in no namespace" });
+    if (!own.namespaced) throw new TargetNotScalable({ apiVersion, kind, why: "the kind is not namespaced" });
     if (!resources.some(({ name }) => name === `${own.name}/scale`)) {
-      throw new TargetNotScalable({ apiVersion, kind, why: "it has no part scale" });
+      throw new TargetNotScalable({ apiVersion, kind, why: "it has no scale subresource" });
     }
     const type = { group, version, kind: own.kind, plural: own.name, namespaced: true };
     this.#found.set(keyOf(target), type);

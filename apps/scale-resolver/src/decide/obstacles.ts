@@ -7,7 +7,7 @@ export interface Obstacle {
   readonly message: string;
 }
 
-/** All that keeps a service from being put to sleep, the weightiest first. What it has to wait for in Guard is not among it. */
+/** Everything that prevents a service from being scaled to 0, the most important first. What it waits for in Guard is not included. */
 export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
   const { specFault, periodFault, triggers, policy, createdAt, idleSince, activity, pods, path, drainPrepared } =
     snapshot;
@@ -15,37 +15,37 @@ export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
   const add = (reason: Reason, message: string) => found.push({ reason, message });
 
   if (specFault !== undefined) add("InvalidSpec", specFault);
-  if (periodFault !== undefined) add("InvalidSpec", `It is not known when it may sleep: ${periodFault}`);
-  if (triggers.length === 0) add("NoTrigger", "No trigger says when the service is idle, so it is only woken");
+  if (periodFault !== undefined) add("InvalidSpec", `It is not known when the service may sleep: ${periodFault}`);
+  if (triggers.length === 0) add("NoTrigger", "The spec has no triggers, so the service is never scaled to 0");
   for (const { trigger, message } of triggers.filter(({ verdict }) => verdict === "busy")) {
-    add("Busy", `The trigger ${trigger} says that there is traffic: ${message}`);
+    add("Busy", `Trigger ${trigger} reports traffic: ${message}`);
   }
   for (const { trigger, message } of triggers.filter(({ verdict }) => verdict === "unknown")) {
-    add("TriggerUnknown", `The trigger ${trigger} says nothing: ${message}`);
+    add("TriggerUnknown", `Trigger ${trigger} cannot be evaluated: ${message}`);
   }
   const since = Math.max(createdAt ?? -Infinity, idleSince ?? -Infinity);
   const left = since + policy.cooldown - Date.parse(snapshot.at);
   if (left > 0) {
     const from = new Date(since).toISOString().replace(/\.\d+Z$/, "Z");
     const rest = Math.ceil(left / 1000);
-    add("Cooldown", `The cooldown of ${policy.cooldown / 1000} s counts from ${from}; ${rest} s are left`);
+    add("Cooldown", `The cooldown of ${policy.cooldown / 1000} s started at ${from} and ends in ${rest} s`);
   }
-  if (periodFault === undefined && !snapshot.withinPeriod) add("OutsidePeriod", "The time is outside of enabledPeriod");
-  if (!pods) add("EndpointsUnknown", "The pods of the service are not known");
+  if (periodFault === undefined && !snapshot.withinPeriod) add("OutsidePeriod", "The time is outside enabledPeriod");
+  if (!pods) add("EndpointsUnknown", "The endpoints of the Service are not known yet");
   for (const message of gaps(path)) add("NoResolver", message);
-  if (!activity) add("ActivityUnknown", "Not every resolver says how many requests it has");
-  if (drainPrepared) add("DrainPrepared", "The last pod of the service is about to be taken away");
+  if (!activity) add("ActivityUnknown", "Not all replicas of the resolver report their requests");
+  if (drainPrepared) add("DrainPrepared", "The last ready pod is about to be evicted");
   return found;
 }
 
-/** What would not reach a resolver of the requests for a Service at zero. */
+/** Requests to a Service at zero that would not reach a resolver. */
 function gaps({ resolvers, unreached = [], unbound = 0 }: Path): readonly string[] {
-  if (resolvers === 0) return ["No resolver is ready to take requests"];
+  if (resolvers === 0) return ["No replica of the resolver is ready"];
   const found = unreached.map(
     (family) =>
-      `No resolver is reached by ${family}, which the Service has: install the resolver with both families (ipFamilyPolicy of its Service), or take ${family} out of the Service's ipFamilies`,
+      `No replica of the resolver has an ${family} address, which the Service has: set ipFamilyPolicy of the resolver's Service to dual-stack, or remove ${family} from the Service's ipFamilies`,
   );
   if (unbound === 0) return found;
   const ports = unbound === 1 ? "a port" : `${unbound} ports`;
-  return [...found, `The resolver could not listen on ${ports} for the Service; its log says why`];
+  return [...found, `The resolver could not listen on ${ports} of the Service: see its log`];
 }

@@ -6,16 +6,16 @@ import type { State } from "./state.ts";
 
 /**
  * - `stay`: nothing changes.
- * - `join`, `leave`: the resolver's endpoints are added to the Service, or taken out.
+ * - `join`, `leave`: the resolver's endpoints are added to the Service, or removed.
  * - `sleep`, `wake`: the workload is scaled to zero, or up.
- * - `move`: the state changes because the world did.
+ * - `move`: the state changes because the cluster did; nothing is written.
  */
 export const ACTIONS = ["stay", "join", "leave", "sleep", "wake", "move"] as const;
 export type Action = (typeof ACTIONS)[number];
 
 export type StateVerdict = Verdict<Action, Reason, State>;
 
-/** What comes of a decision, before it is put into its object's name. */
+/** A decision without the name of its object. */
 interface Answer {
   readonly action: Action;
   readonly reason: Reason;
@@ -23,7 +23,7 @@ interface Answer {
   readonly because: string;
 }
 
-/** The next state of one service. What is unknown is never zero: it keeps a service where it is, and never puts one to sleep. */
+/** The next state of one service. What is unknown is never zero: the service keeps its state, and is never scaled to 0. */
 function decide(snapshot: ServiceSnapshot): StateVerdict {
   const { stage, elastiService, dryRun } = snapshot;
   const { action, reason, after, because } = answer(snapshot);
@@ -41,16 +41,16 @@ function decide(snapshot: ServiceSnapshot): StateVerdict {
 
 const WORDS: Readonly<Record<Action, (snapshot: ServiceSnapshot) => string>> = {
   stay: ({ stage }) => `the service stays in ${stage.state}`,
-  join: () => "the resolver joins the path",
-  leave: () => "the resolver leaves the path",
-  sleep: ({ replicas }) => `the workload goes from ${replicas === null ? "?" : count(replicas, "replica")} to 0`,
+  join: () => "requests are redirected to the resolver",
+  leave: () => "requests go directly to the pods again",
+  sleep: ({ replicas }) => `the workload is scaled from ${replicas === null ? "?" : count(replicas, "replica")} to 0`,
   wake: ({ policy }) => `the workload is scaled to ${policy.minReplicas}`,
-  move: () => "requests are treated accordingly",
+  move: ({ stage }) => `the service leaves ${stage.state}`,
 };
 
 function answer(snapshot: ServiceSnapshot): Answer {
   const { blocked, stage } = snapshot;
-  if (blocked) return stay(snapshot, blocked.reason, `Nothing is done: ${blocked.message}`);
+  if (blocked) return stay(snapshot, blocked.reason, `Nothing is changed: ${blocked.message}`);
   return RULES[stage.state](snapshot);
 }
 
@@ -64,20 +64,20 @@ const RULES: Readonly<Record<State, (snapshot: ServiceSnapshot) => Answer>> = {
   Wake: fromWake,
 };
 
-/** Pods that go, or are gone, cannot wait for a trigger: whoever takes them away has decided. */
+/** Pods that terminate, or are gone, cannot wait for a trigger: they were scaled down or evicted by another client. */
 function fromServe(snapshot: ServiceSnapshot): Answer {
   const { pods, path, drainPrepared } = snapshot;
   if (pods && (pods.ready === 0 || drainPrepared)) {
-    if (path.resolvers === 0) return stay(snapshot, "NoResolver", "No resolver is ready to take requests");
+    if (path.resolvers === 0) return stay(snapshot, "NoResolver", "No replica of the resolver is ready");
     if (pods.ready > 0) {
-      return to("Guard", "join", "DrainPrepared", "The last pod of the service is about to be taken away");
+      return to("Guard", "join", "DrainPrepared", "The last ready pod is about to be evicted");
     }
-    if (pods.leaving === 0) return to("Guard", "join", "NothingServes", "No pod of the service is ready");
+    if (pods.leaving === 0) return to("Guard", "join", "NothingServes", "No pod is ready");
     return to(
       "Guard",
       "join",
       "LastPodLeaving",
-      `Of the service there is nothing but ${count(pods.leaving, "pod")} on the way out`,
+      `No pod is ready, and ${count(pods.leaving, "pod")} ${pods.leaving === 1 ? "is" : "are"} terminating`,
     );
   }
   const [obstacle] = obstacles(snapshot);
@@ -92,19 +92,14 @@ function fromServe(snapshot: ServiceSnapshot): Answer {
 
 function fromGuard(snapshot: ServiceSnapshot): Answer {
   const { pods, replicas, stage, drainPrepared } = snapshot;
-  if (!pods) return stay(snapshot, "EndpointsUnknown", "The pods of the service are not known");
+  if (!pods) return stay(snapshot, "EndpointsUnknown", "The endpoints of the Service are not known yet");
   if (pods.ready + pods.leaving === 0) {
-    if (replicas === null) return stay(snapshot, "ReplicasUnknown", `Nothing serves, and ${unreadable(snapshot)}`);
-    if (replicas === 0) return to("Zero", "move", "ScaledToZero", "Nothing runs and the workload is set to 0 replicas");
-    return to(
-      "Wake",
-      "move",
-      "PodsStarting",
-      `Nothing serves yet of the ${count(replicas, "replica")} of the workload`,
-    );
+    if (replicas === null) return stay(snapshot, "ReplicasUnknown", `No pod serves, and ${unreadable(snapshot)}`);
+    if (replicas === 0) return to("Zero", "move", "ScaledToZero", "The workload is at 0 replicas and has no pods");
+    return to("Wake", "move", "PodsStarting", `None of ${count(replicas, "replica")} is ready`);
   }
-  if (pods.ready === 0) return stay(snapshot, "LastPodLeaving", "Requests still go to pods that are leaving");
-  if (drainPrepared) return stay(snapshot, "DrainPrepared", "The last pod of the service is about to be taken away");
+  if (pods.ready === 0) return stay(snapshot, "LastPodLeaving", "Only terminating pods serve");
+  if (drainPrepared) return stay(snapshot, "DrainPrepared", "The last ready pod is about to be evicted");
   return stage.purpose === "sleep" ? towardsSleep(snapshot) : towardsServe(snapshot);
 }
 
@@ -112,28 +107,27 @@ function fromGuard(snapshot: ServiceSnapshot): Answer {
 function towardsSleep(snapshot: ServiceSnapshot): Answer {
   const { activity, stage, path, policy, replicas, dryRun } = snapshot;
   const leave = (reason: Reason, because: string) => to("Serve", "leave", reason, because);
-  if (dryRun) return leave("DryRun", "A dry run is asked for, so the service is kept in Serve");
+  if (dryRun) return leave("DryRun", "In a dry run requests are not redirected");
   if (activity && stage.requests === null)
-    return leave("ActivityUnknown", "How many requests had come before is not known");
-  if (activity && activity.requests !== stage.requests)
-    return leave("RequestSeen", "A request came while the resolver listened");
+    return leave("ActivityUnknown", "The number of earlier requests is not known");
+  if (activity && activity.requests !== stage.requests) return leave("RequestSeen", "A request arrived");
   const [obstacle] = obstacles(snapshot);
   if (obstacle) return leave(obstacle.reason, obstacle.message);
   if (activity && activity.pending + activity.inFlight > 0) {
     const under = count(activity.pending + activity.inFlight, "request");
-    return leave("InFlight", `The resolver has ${under} under way`);
+    return leave("InFlight", `The resolver has ${under} in flight`);
   }
   if (replicas === null) return stay(snapshot, "ReplicasUnknown", capital(unreadable(snapshot)));
   if (replicas === 0)
-    return stay(snapshot, "LastPodLeaving", "The workload is at 0 replicas and its pods are to leave");
+    return stay(snapshot, "LastPodLeaving", "The workload is at 0 replicas and its pods are about to terminate");
   if (!path.joined || path.provenAt === null) {
-    return stay(snapshot, "PathUnproven", "No probe through the Service has reached the resolver yet");
+    return stay(snapshot, "PathUnproven", "No probe request through the Service has reached the resolver yet");
   }
   const quiet = Date.parse(snapshot.at) - Math.max(path.provenAt, stage.since);
   if (quiet < policy.quiet) {
-    return stay(snapshot, "Quieting", `It has been quiet for ${seconds(quiet)} of ${seconds(policy.quiet)}`);
+    return stay(snapshot, "Quieting", `No request for ${seconds(quiet)} of ${seconds(policy.quiet)}`);
   }
-  return to("Zero", "sleep", "Quiet", `No request came for ${seconds(quiet)}, and it is idle`);
+  return to("Zero", "sleep", "Quiet", `No request for ${seconds(quiet)}, and all triggers report idle`);
 }
 
 function towardsServe(snapshot: ServiceSnapshot): Answer {
@@ -142,60 +136,65 @@ function towardsServe(snapshot: ServiceSnapshot): Answer {
     return stay(snapshot, "RequestHeld", `The resolver still holds ${count(activity.pending, "request")}`);
   }
   if (Date.parse(snapshot.at) - stage.since < policy.settle) {
-    return stay(snapshot, "Settling", "Pods are ready, and are given a moment to stay so");
+    return stay(snapshot, "Settling", "Pods are ready; waiting for them to stay ready");
   }
-  return to("Serve", "leave", "PodsReady", activity ? "Pods are ready and nobody waits" : "Pods are ready");
+  return to("Serve", "leave", "PodsReady", activity ? "Pods are ready and no request waits" : "Pods are ready");
 }
 
 function fromZero(snapshot: ServiceSnapshot): Answer {
   const { pods, replicas, activity, triggers, stage, specFault } = snapshot;
   if (pods && pods.ready + pods.leaving > 0) {
     if (replicas === 0 && isLeaving(pods, snapshot)) {
-      // Whoever asks them now would find them gone the next time, or half way through.
+      // They would be gone at the next request, or during this one.
       if (activity && stage.requests !== null && activity.requests !== stage.requests) {
-        return to("Wake", "wake", "RequestSeen", "A request came while the last pods leave");
+        return to("Wake", "wake", "RequestSeen", "A request arrived while the last pods terminate");
       }
-      return stay(snapshot, "LastPodLeaving", "The workload is at 0 replicas and its last pods leave");
+      return stay(snapshot, "LastPodLeaving", "The workload is at 0 replicas and its last pods terminate");
     }
-    return to("Guard", "move", "PodsReady", "Pods of the service serve");
+    return to("Guard", "move", "PodsReady", "Pods serve");
   }
   if (replicas !== null && replicas > 0) {
-    // The path of requests has scaled it up before this turn came.
+    // The gateway has scaled it up before this reconcile.
     if (activity && activity.pending > 0) {
       return to("Wake", "move", "RequestHeld", `The resolver holds ${count(activity.pending, "request")}`);
     }
-    return to("Wake", "move", "ScaledUp", `Somebody scaled the workload to ${count(replicas, "replica")}`);
+    return to("Wake", "move", "ScaledUp", `Another client scaled the workload to ${count(replicas, "replica")}`);
   }
   if (activity && activity.pending > 0) {
     return to("Wake", "wake", "RequestHeld", `The resolver holds ${count(activity.pending, "request")}`);
   }
   if (replicas === null) return stay(snapshot, "ReplicasUnknown", capital(unreadable(snapshot)));
   const busy = triggers.find(({ verdict }) => verdict === "busy");
-  if (busy) return to("Wake", "wake", "Busy", `There is traffic: ${busy.message}`);
-  if (isPastPeriod(snapshot)) return to("Wake", "wake", "OutsidePeriod", "The time is outside of enabledPeriod");
+  if (busy) return to("Wake", "wake", "Busy", `A trigger reports traffic: ${busy.message}`);
+  if (isPastPeriod(snapshot)) return to("Wake", "wake", "OutsidePeriod", "The time is outside enabledPeriod");
   if (specFault !== undefined) return stay(snapshot, "InvalidSpec", specFault);
-  return stay(snapshot, "Asleep", "The workload is at 0 replicas and nobody asks for it");
+  return stay(snapshot, "Asleep", "The workload is at 0 replicas and no request waits");
 }
 
 function fromWake(snapshot: ServiceSnapshot): Answer {
   const { pods, replicas, activity } = snapshot;
-  if (pods && pods.ready + pods.leaving > 0) return to("Guard", "move", "PodsReady", "Pods of the service serve");
+  if (pods && pods.ready + pods.leaving > 0) return to("Guard", "move", "PodsReady", "Pods serve");
   if (replicas === null) return stay(snapshot, "ReplicasUnknown", capital(unreadable(snapshot)));
-  if (replicas > 0) return stay(snapshot, "PodsStarting", `No pod of ${count(replicas, "replica")} is ready yet`);
-  if (!activity) return stay(snapshot, "ActivityUnknown", "The workload is at 0 replicas, and who waits is not known");
+  if (replicas > 0) return stay(snapshot, "PodsStarting", `None of ${count(replicas, "replica")} is ready yet`);
+  if (!activity)
+    return stay(
+      snapshot,
+      "ActivityUnknown",
+      "The workload is at 0 replicas, and the number of waiting requests is not known",
+    );
   if (activity.pending > 0) {
     const held = count(activity.pending, "request");
     return to("Wake", "wake", "RequestHeld", `The workload is at 0 replicas and the resolver holds ${held}`);
   }
-  return to("Zero", "move", "ScaledToZero", "The workload is at 0 replicas and nobody waits");
+  return to("Zero", "move", "ScaledToZero", "The workload is at 0 replicas and no request waits");
 }
 
-/** Whether the time is known in which it may sleep, and over. Without triggers it is not this program that put it to sleep. */
+/** Whether the enabled period is known and over. Without triggers this program did not scale the workload to 0. */
 function isPastPeriod({ triggers, withinPeriod, periodFault, dryRun }: ServiceSnapshot): boolean {
   return triggers.length > 0 && !withinPeriod && periodFault === undefined && !dryRun;
 }
 
-/** Pods of a workload at 0 replicas are soon told to leave. Those that stay ready for longer are not its own. */
+/** Pods of a workload at 0 replicas terminate soon. Pods that stay ready for longer belong to another workload. */
 function isLeaving(pods: Pods, { at, stage }: ServiceSnapshot): boolean {
   return pods.ready === 0 || Date.parse(at) - stage.since < TOLD_TO_LEAVE;
 }

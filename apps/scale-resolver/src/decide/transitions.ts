@@ -2,7 +2,7 @@ import type { Reason } from "./reason.ts";
 import type { State } from "./state.ts";
 import type { Action } from "./state-decider.ts";
 
-/** One way that a service goes from a state, or stays in it. */
+/** One transition of a service from a state, or a reason to stay in it. */
 export interface Transition {
   /** `any`: from each state, to the same. */
   readonly from: State | "any";
@@ -14,100 +14,106 @@ export interface Transition {
 }
 
 /**
- * Every arrow of the state machine, in the order in which they are looked at; one with several causes stands where the first of them is. Tests hold the decider to it;
- * the documentation shows it.
+ * Every transition of the state machine, in evaluation order. A transition with several causes is listed at its first cause. Tests compare the decider with this table, and the
+ * documentation shows it.
  */
 export const TRANSITIONS: readonly Transition[] = [
-  stays("any", "OriginalRuns", "KubeElasti's operator leads"),
+  stays("any", "OriginalRuns", "KubeElasti's operator is running"),
   stays("any", "Paused", "the annotation evenkeel.io/paused is set"),
-  stays("any", "Unsupported", "the resolver cannot stand in for the Service"),
+  stays("any", "Unsupported", "the Service cannot be redirected to the resolver"),
 
   stays("Serve", "NoResolver", "no resolver is ready, or none for a family or a port of the Service"),
-  goes("Serve", "Guard", "join", "DrainPrepared", "somebody is about to take the last ready pod away"),
-  goes("Serve", "Guard", "join", "NothingServes", "no pod is ready, and none is leaving"),
-  goes("Serve", "Guard", "join", "LastPodLeaving", "no pod is ready, and some are leaving"),
-  stays("Serve", "InvalidSpec", "the spec, or its enabledPeriod, cannot be understood"),
-  stays("Serve", "NoTrigger", "no trigger is given"),
-  stays("Serve", "Busy", "a trigger says that there is traffic"),
-  stays("Serve", "TriggerUnknown", "a trigger says nothing"),
-  stays("Serve", "Cooldown", "the object, its last wake or the last traffic is younger than cooldownPeriod"),
-  stays("Serve", "OutsidePeriod", "the time is outside of enabledPeriod"),
-  stays("Serve", "EndpointsUnknown", "the pods are not known"),
-  stays("Serve", "ActivityUnknown", "the requests of a resolver are not known"),
-  goes("Serve", "Guard", "join", "Idle", "every trigger says idle, and nothing of the above is so"),
+  goes("Serve", "Guard", "join", "DrainPrepared", "the last ready pod is about to be evicted"),
+  goes("Serve", "Guard", "join", "NothingServes", "no pod is ready, and none is terminating"),
+  goes("Serve", "Guard", "join", "LastPodLeaving", "no pod is ready, and some are terminating"),
+  stays("Serve", "InvalidSpec", "the spec, or its enabledPeriod, is invalid"),
+  stays("Serve", "NoTrigger", "the spec has no triggers"),
+  stays("Serve", "Busy", "a trigger reports traffic"),
+  stays("Serve", "TriggerUnknown", "a trigger cannot be evaluated"),
+  stays(
+    "Serve",
+    "Cooldown",
+    "less than cooldownPeriod has passed since the object was created, last woken or last had traffic",
+  ),
+  stays("Serve", "OutsidePeriod", "the time is outside enabledPeriod"),
+  stays("Serve", "EndpointsUnknown", "the endpoints of the Service are not known"),
+  stays("Serve", "ActivityUnknown", "a replica of the resolver does not report its requests"),
+  goes("Serve", "Guard", "join", "Idle", "all triggers report idle, and no row above applies"),
 
-  stays("Guard", "EndpointsUnknown", "the pods are not known"),
-  stays("Guard", "ReplicasUnknown", "nothing serves or it is about to sleep, and the scale cannot be read"),
-  goes("Guard", "Zero", "move", "ScaledToZero", "nothing serves, and the workload is at 0 replicas"),
-  goes("Guard", "Wake", "move", "PodsStarting", "nothing serves, and the workload has replicas"),
-  stays("Guard", "LastPodLeaving", "only leaving pods serve, or the workload was just set to 0 replicas"),
-  stays("Guard", "DrainPrepared", "somebody is about to take the last ready pod away"),
-  goes("Guard", "Serve", "leave", "DryRun", "it is on its way to sleep, and a dry run is asked for"),
+  stays("Guard", "EndpointsUnknown", "the endpoints of the Service are not known"),
+  stays("Guard", "ReplicasUnknown", "no pod serves or it is about to sleep, and the scale cannot be read"),
+  goes("Guard", "Zero", "move", "ScaledToZero", "no pod serves, and the workload is at 0 replicas"),
+  goes("Guard", "Wake", "move", "PodsStarting", "no pod serves, and the workload has replicas"),
+  stays("Guard", "LastPodLeaving", "only terminating pods serve, or the workload was just scaled to 0"),
+  stays("Guard", "DrainPrepared", "the last ready pod is about to be evicted"),
+  goes("Guard", "Serve", "leave", "DryRun", "it is about to sleep, and dry run is set"),
   goes(
     "Guard",
     "Serve",
     "leave",
     "ActivityUnknown",
-    "it is on its way to sleep, and the requests of a resolver are not known",
+    "it is about to sleep, and a replica of the resolver does not report its requests",
   ),
-  goes("Guard", "Serve", "leave", "RequestSeen", "it is on its way to sleep, and a request came"),
+  goes("Guard", "Serve", "leave", "RequestSeen", "it is about to sleep, and a request arrived"),
+  goes("Guard", "Serve", "leave", "InvalidSpec", "it is about to sleep, and the spec became invalid"),
+  goes("Guard", "Serve", "leave", "NoTrigger", "it is about to sleep, and the triggers were removed"),
+  goes("Guard", "Serve", "leave", "Busy", "it is about to sleep, and a trigger reports traffic"),
+  goes("Guard", "Serve", "leave", "TriggerUnknown", "it is about to sleep, and a trigger cannot be evaluated"),
+  goes("Guard", "Serve", "leave", "Cooldown", "it is about to sleep, and cooldownPeriod was raised"),
+  goes("Guard", "Serve", "leave", "OutsidePeriod", "it is about to sleep, and enabledPeriod has ended"),
   goes(
     "Guard",
     "Serve",
     "leave",
-    "InvalidSpec",
-    "it is on its way to sleep, and the spec cannot be understood any more",
+    "NoResolver",
+    "it is about to sleep, and no resolver is ready for all families and ports",
   ),
-  goes("Guard", "Serve", "leave", "NoTrigger", "it is on its way to sleep, and no trigger is given any more"),
-  goes("Guard", "Serve", "leave", "Busy", "it is on its way to sleep, and a trigger says that there is traffic"),
-  goes("Guard", "Serve", "leave", "TriggerUnknown", "it is on its way to sleep, and a trigger says nothing"),
-  goes("Guard", "Serve", "leave", "Cooldown", "it is on its way to sleep, and cooldownPeriod has become longer"),
-  goes("Guard", "Serve", "leave", "OutsidePeriod", "it is on its way to sleep, and enabledPeriod has ended"),
-  goes("Guard", "Serve", "leave", "NoResolver", "it is on its way to sleep, and no resolver is ready for all of it"),
-  goes(
+  goes("Guard", "Serve", "leave", "InFlight", "it is about to sleep, and a request is in flight through the resolver"),
+  stays(
     "Guard",
-    "Serve",
-    "leave",
-    "InFlight",
-    "it is on its way to sleep, and a request is under way through the resolver",
+    "PathUnproven",
+    "it is about to sleep, and no probe request through the Service has reached the resolver",
   ),
-  stays("Guard", "PathUnproven", "it is on its way to sleep, and no probe through the Service has come back"),
-  stays("Guard", "Quieting", "it is on its way to sleep, and has not been quiet for quietPeriod"),
+  stays("Guard", "Quieting", "it is about to sleep, and quietPeriod without requests has not passed"),
   goes(
     "Guard",
     "Zero",
     "sleep",
     "Quiet",
-    "it is on its way to sleep, the path is proven, and no request came for quietPeriod",
+    "it is about to sleep, a probe request reached the resolver, and no request arrived for quietPeriod",
   ),
-  stays("Guard", "RequestHeld", "pods are ready, and a request still waits for its turn"),
+  stays("Guard", "RequestHeld", "pods are ready, and a request still waits"),
   stays("Guard", "Settling", "pods are ready, and --settle has not passed"),
-  goes("Guard", "Serve", "leave", "PodsReady", "pods are ready, nobody waits, and it is not on its way to sleep"),
+  goes("Guard", "Serve", "leave", "PodsReady", "pods are ready, no request waits, and it is not about to sleep"),
 
   goes(
     "Zero",
     "Wake",
     "wake",
     "RequestSeen",
-    "the workload is at 0 replicas, and a request came while its last pods leave",
+    "the workload is at 0 replicas, and a request arrived while its last pods terminate",
   ),
-  stays("Zero", "LastPodLeaving", "the workload is at 0 replicas, and its last pods leave"),
+  stays("Zero", "LastPodLeaving", "the workload is at 0 replicas, and its last pods terminate"),
   goes("Zero", "Guard", "move", "PodsReady", "pods serve again"),
-  goes("Zero", "Wake", "move", "RequestHeld", "a request waits, for which the workload was given replicas already"),
-  goes("Zero", "Wake", "move", "ScaledUp", "somebody gave the workload replicas"),
+  goes("Zero", "Wake", "move", "RequestHeld", "a request waits, and the workload has been scaled up for it already"),
+  goes("Zero", "Wake", "move", "ScaledUp", "another client scaled the workload up"),
   goes("Zero", "Wake", "wake", "RequestHeld", "a request waits"),
-  stays("Zero", "ReplicasUnknown", "the scale cannot be read, and nobody waits"),
-  goes("Zero", "Wake", "wake", "Busy", "a trigger says that there is traffic"),
-  goes("Zero", "Wake", "wake", "OutsidePeriod", "the time is outside of enabledPeriod, and triggers are given"),
-  stays("Zero", "InvalidSpec", "the spec cannot be understood, and nobody waits"),
-  stays("Zero", "Asleep", "nothing of the above is so"),
+  stays("Zero", "ReplicasUnknown", "the scale cannot be read, and no request waits"),
+  goes("Zero", "Wake", "wake", "Busy", "a trigger reports traffic"),
+  goes("Zero", "Wake", "wake", "OutsidePeriod", "the time is outside enabledPeriod, and triggers are given"),
+  stays("Zero", "InvalidSpec", "the spec is invalid, and no request waits"),
+  stays("Zero", "Asleep", "no row above applies"),
 
   goes("Wake", "Guard", "move", "PodsReady", "a pod serves"),
   stays("Wake", "ReplicasUnknown", "the scale cannot be read"),
   stays("Wake", "PodsStarting", "the workload has replicas, and none is ready"),
-  stays("Wake", "ActivityUnknown", "the workload is at 0 replicas, and the requests of a resolver are not known"),
+  stays(
+    "Wake",
+    "ActivityUnknown",
+    "the workload is at 0 replicas, and a replica of the resolver does not report its requests",
+  ),
   goes("Wake", "Wake", "wake", "RequestHeld", "the workload is at 0 replicas again, and a request waits"),
-  goes("Wake", "Zero", "move", "ScaledToZero", "the workload is at 0 replicas again, and nobody waits"),
+  goes("Wake", "Zero", "move", "ScaledToZero", "the workload is at 0 replicas again, and no request waits"),
 ];
 
 function stays(from: Transition["from"], reason: Reason, when: string): Transition {

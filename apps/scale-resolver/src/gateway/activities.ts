@@ -147,11 +147,11 @@ export class Activities implements Component {
 
   #gap(isRead: boolean, heard: ReadonlySet<string>): string | null {
     const { shared, instance } = this.#options;
-    const alone = `only the requests of replica ${instance} are known`;
-    if (shared && !isRead) return `The shared state does not answer; ${alone}`;
+    const alone = `only requests of replica ${instance} are known`;
+    if (shared && !isRead) return `The shared state is unavailable; ${alone}`;
     const unheard = this.#unheard(heard);
     if (unheard.length === 0) return null;
-    return shared ? `Not heard of: ${unheard.join(", ")}` : `The state of each replica is its own; ${alone}`;
+    return shared ? `No report from ${unheard.join(", ")}` : `The replicas do not share their state; ${alone}`;
   }
 
   /** The resolvers that take requests and are not among those. One whose name is not known counts for any. */
@@ -241,6 +241,9 @@ export class Activities implements Component {
   #fail(error: unknown): void {
     if (this.#warned) return;
     this.#warned = true;
-    this.#options.log.warn({ error }, "replicas do not hear of each other; nothing is put to sleep meanwhile");
+    this.#options.log.warn(
+      { error },
+      "could not exchange request counts with other replicas; nothing is scaled to 0 until this succeeds",
+    );
   }
 }

@@ -104,7 +104,7 @@ export class Feeder implements Component {
   #after(key: string, task: () => Promise<void>): Promise<void> {
     const { log } = this.#options;
     const run = (this.#known.get(key) ?? Promise.resolve()).then(task).catch((error: unknown) => {
-      log.warn({ error, service: key }, "the gate did not take a change");
+      log.warn({ error, service: key }, "the gateway did not apply a change");
     });
     this.#known.set(key, run);
     return run;

@@ -31,7 +31,7 @@ export interface RetriesOptions {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
-  /** What a log line says is not done yet, such as `the workload is not woken`. */
+  /** The beginning of a log line about a failure, such as `could not wake the workload`. */
   readonly undone: string;
 }
 
@@ -116,12 +116,12 @@ export class Retries {
     for (let attempt = 0; ; attempt++) {
       try {
         const changed = await running.task.attempt({ deadline });
-        if (told.size > 0) log.info({ key, milliseconds: clock.monotonic() - asked }, "what was undone is done");
+        if (told.size > 0) log.info({ key, milliseconds: clock.monotonic() - asked }, "succeeded after retries");
         return changed ? "changed" : "same";
       } catch (error) {
         this.#end.signal.throwIfAborted();
         const kind = error instanceof Error ? error.name : "";
-        if (!told.has(kind)) log.warn({ key, error }, `${undone}; it is tried again while a request waits for it`);
+        if (!told.has(kind)) log.warn({ key, error }, `${undone}; retrying while a request waits for it`);
         told.add(kind);
         // A slow server that is cut off each time would never get it done.
         if (error instanceof kubeErrors.Timeout) deadline = Math.min(deadline * 2, DEADLINE.longest);

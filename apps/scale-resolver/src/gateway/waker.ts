@@ -39,7 +39,7 @@ export class Waker implements Component {
   constructor(options: WakerOptions) {
     const { clock, random, log } = options;
     this.#options = options;
-    this.#retries = new Retries({ clock, random, log, undone: "the workload is not woken" });
+    this.#retries = new Retries({ clock, random, log, undone: "could not wake the workload" });
   }
 
   /** For the path of requests: the call that scales is under way when this returns, unless it was already. Never throws. */

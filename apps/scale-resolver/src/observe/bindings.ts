@@ -84,8 +84,8 @@ export class Bindings {
     if (!rest) return understood;
     const { generation = 0 } = object.metadata;
     const inForce =
-      rest === good ? "The last good spec is in force" : "Requests wake the workload, and nothing else is done";
-    const fault = `${inForce}, since this one cannot be understood: ${understood.errors.join("; ")}`;
+      rest === good ? "The last valid spec stays in force" : "Requests wake the workload, and nothing else is done";
+    const fault = `${inForce}, because the spec is invalid: ${understood.errors.join("; ")}`;
     return { ...rest, binding: { ...rest.binding, generation }, fault };
   }
 }

@@ -12,9 +12,15 @@ const FIELDS = [
   { name: "day of week", size: 7 },
 ] as const;
 
-const MACROS: ReadonlySet<string> = new Set([
-  ...["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"],
-]);
+const MACROS: Readonly<Record<string, string>> = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+};
 
 /** Longer expressions are refused: all sixty minutes in a list need 170 characters. */
 const LONGEST = 512;
@@ -27,8 +33,8 @@ const PART = /^(?:[*?]|(?:\d+|[a-z]{3})(?:-(?:\d+|[a-z]{3}))?)(?:\/\d+)?$/i;
 export class CronSchedule {
   /** A time zone before the expression, as in `CRON_TZ=Asia/Tokyo 0 9 * * *`. */
   readonly timeZone: string | undefined;
-  readonly #cron: Cron;
-  readonly #hour: string;
+  readonly #days: Cron;
+  readonly #times: Cron;
 
   /**
    * Reads what KubeElasti's parser (https://github.com/robfig/cron) reads, and 7 for Sunday besides.
@@ -39,27 +45,29 @@ export class CronSchedule {
     if (text.length > LONGEST) throw new CronFault(`it is longer than ${LONGEST} characters`);
     const [, timeZone, expression = ""] = /^(?:(?:CRON_)?TZ=(\S+)\s+)?(.*)$/s.exec(text.trim()) ?? [];
     this.timeZone = timeZone;
-    if (expression.startsWith("@")) {
-      if (!MACROS.has(expression)) throw new CronFault(`${shown(expression)} is none of ${[...MACROS].join(", ")}`);
-      this.#cron = parse(expression);
-      this.#hour = expression === "@hourly" ? "*" : "0";
-    } else {
-      const fields = fieldsOf(expression);
-      this.#cron = parse(fields.join(" "));
-      this.#hour = fields[1] ?? "";
+    if (expression.startsWith("@") && !(expression in MACROS)) {
+      throw new CronFault(`${shown(expression)} is none of ${Object.keys(MACROS).join(", ")}`);
     }
+    const [minute, hour, ...days] = fieldsOf(MACROS[expression] ?? expression);
+    // Days and times apart: if a month lacks the next day of the list, croner skips the beginning of the month after it.
+    this.#days = parse(`0 0 ${days.join(" ")}`);
+    this.#times = parse(`${minute} ${hour} * * *`);
   }
 
   /** Whether it names a minute of every hour. */
   get isHourly(): boolean {
-    const last = parse(`0 ${this.#hour} * * *`).nextRuns(24, new Date(-1)).at(-1);
-    return last !== undefined && last.getTime() < DAY;
+    const hours = this.#times.nextRuns(24 * 60, new Date(-1)).filter((time) => time.getTime() < DAY);
+    return new Set(hours.map((time) => time.getUTCHours())).size === 24;
   }
 
   /** Whether there is such a minute after `from`, and not after `to`. */
   fallsBetween(from: number, to: number): boolean {
-    const next = this.#cron.nextRun(new Date(from));
-    return next !== null && next.getTime() <= to;
+    for (let day = Math.floor(from / DAY) * DAY; day <= to; day += DAY) {
+      if (!this.#days.match(new Date(day))) continue;
+      const next = this.#times.nextRun(new Date(Math.max(from, day - 1)))?.getTime() ?? Infinity;
+      if (next <= to && next < day + DAY) return true;
+    }
+    return false;
   }
 }
 

@@ -43,6 +43,8 @@ describe("an enabled period", () => {
     ["0 9 */1 * THU", "1h", "2026-05-06T09:30Z", false],
     // A star with a step chooses days, as it does for the original.
     ["0 9 */5 * THU", "1h", "2026-05-06T09:30Z", true],
+    // The list has a 31st, which February has not.
+    ["* * */5 * 0", "1m", "2024-03-01T00:00Z", true],
     // A step beyond the last value names the first alone.
     ["*/90 * * * *", "5m", "2026-05-06T09:04Z", true],
     ["*/90 * * * *", "5m", "2026-05-06T09:34Z", false],

@@ -162,9 +162,9 @@ function blockageOf(
 
 /** Why the resolver cannot stand in the path of a Service. */
 function whyUnsupported({ spec = {} }: Service): string | undefined {
-  if (spec.type === "ExternalName") return "a Service of type ExternalName has no endpoints of its own";
+  if (spec.type === "ExternalName") return "a Service of type ExternalName has no endpoints";
   if (spec.clusterIP === "None") {
-    return "the Service is headless: its clients ask pods at ports that the resolver cannot stand in for";
+    return "the Service is headless, so its clients connect to pods directly";
   }
   const ports = (spec.ports ?? []).filter(({ protocol = "TCP" }) => protocol === "TCP");
   return ports.length === 0 ? "the Service has no TCP port" : undefined;

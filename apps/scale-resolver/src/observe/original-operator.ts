@@ -14,6 +14,6 @@ export class OriginalOperator {
    */
   async running(): Promise<string | undefined> {
     const holder = await this.#lease.live();
-    return holder === null ? undefined : `KubeElasti's operator runs: ${holder} is renewed`;
+    return holder === null ? undefined : `KubeElasti's operator is running (${holder} is being renewed): stop it first`;
   }
 }

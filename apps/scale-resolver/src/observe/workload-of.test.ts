@@ -36,20 +36,12 @@ describe("the workload behind a Service", () => {
   });
 
   test.each([
-    ["no selector", undefined, "it has no selector, which would tell its workload"],
-    ["an empty selector", {}, "it has no selector, which would tell its workload"],
-    [
-      "a selector that nothing fits",
-      { app: "gone" },
-      "its selector fits the pods of no Deployment, StatefulSet or Rollout",
-    ],
-    [
-      "a selector that two fit",
-      { app: "shop" },
-      "its selector fits the pods of several workloads: Deployment blue, Rollout green",
-    ],
+    ["no selector", undefined, /no selector/],
+    ["an empty selector", {}, /no selector/],
+    ["a selector that nothing fits", { app: "gone" }, /no Deployment, StatefulSet or Rollout/],
+    ["a selector that two fit", { app: "shop" }, /Deployment blue, Rollout green/],
   ])("cannot be told with %s", (_name, selector, why) => {
-    expect(workloadOf(selector, workloads)).toEqual({ why });
+    expect(workloadOf(selector, workloads)).toEqual({ why: expect.stringMatching(why) });
   });
 
   test("is named with few of many", () => {

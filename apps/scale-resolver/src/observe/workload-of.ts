@@ -75,13 +75,13 @@ export function workloadOf(
   workloads: readonly Workload[],
 ): { readonly target: TargetRef } | { readonly why: string } {
   if (selector === undefined || Object.keys(selector).length === 0)
-    return { why: "it has no selector, which would tell its workload" };
+    return { why: "it has no selector, so its workload cannot be found" };
   const [found, ...others] = workloads.filter(({ labels }) => containsAll(labels, selector));
-  if (found === undefined) return { why: "its selector fits the pods of no Deployment, StatefulSet or Rollout" };
+  if (found === undefined) return { why: "its selector matches the pods of no Deployment, StatefulSet or Rollout" };
   if (others.length === 0) return { target: found.target };
   const names = [found, ...others].map(({ target }) => nameOf(target));
   const shown = names.length > 3 ? [...names.slice(0, 3), `${names.length - 3} more`] : names;
-  return { why: `its selector fits the pods of several workloads: ${shown.join(", ")}` };
+  return { why: `its selector matches the pods of several workloads: ${shown.join(", ")}` };
 }
 
 /** As a person would name it. */

@@ -23,7 +23,7 @@ type Pod = Pick<drainV1.Pod, "namespace" | "name" | "uid">;
 
 const { PREPARATION_READY, PREPARATION_WORKING, PREPARATION_NOT_CONCERNED } = drainV1.Preparation;
 const { PrepareRequest, PrepareResponse, ReleaseRequest } = drainV1;
-const NOT_CONCERNED = "The pod is behind no Service that the resolver looks after";
+const NOT_CONCERNED = "The pod is behind no Service that scale-resolver manages";
 const RETRY_AFTER = 500;
 const SHORTEST_HOLD = 1000;
 const LONGEST_HOLD = 3_600_000;
@@ -100,7 +100,7 @@ class DrainService implements Implementation {
     if (!mayConcern) return { preparation: PREPARATION_NOT_CONCERNED, message: NOT_CONCERNED };
     return {
       preparation: PREPARATION_WORKING,
-      message: "Nobody who leads the resolvers has answered; nothing is prepared yet",
+      message: "The leader did not answer; nothing is prepared yet",
       retryAfter: durationMessage(RETRY_AFTER),
     };
   }
@@ -117,7 +117,7 @@ class DrainService implements Implementation {
 
     const behind = this.#behind(pod);
     const unknown = behind.find((one) => one.endpoints === null);
-    if (unknown) return answer(PREPARATION_WORKING, `The pods behind Service ${unknown.key} are not known yet`);
+    if (unknown) return answer(PREPARATION_WORKING, `The endpoints of Service ${unknown.key} are not known yet`);
     const concerned = behind.filter((one) => one.endpoints?.some(({ uid }) => uid === pod.uid));
     if (concerned.length === 0 && !preparations.find(pod.uid, eviction)) {
       return answer(PREPARATION_NOT_CONCERNED, NOT_CONCERNED);
@@ -131,8 +131,9 @@ class DrainService implements Implementation {
     preparations.keep({ uid: pod.uid, eviction, services: last }, hold);
     const missing = last.flatMap((key) => whyNotYet(key, board.turn(key)) ?? []);
     if (missing.length > 0) return answer(PREPARATION_WORKING, missing.join("; "));
-    if (last.length > 0) return answer(PREPARATION_READY, `Requests to ${last.join(" and ")} are held from now on`);
-    return answer(PREPARATION_READY, "The services that it is behind have other pods, or are left alone");
+    if (last.length > 0)
+      return answer(PREPARATION_READY, `Requests to ${last.join(" and ")} are held if the pod terminates`);
+    return answer(PREPARATION_READY, "The Services of the pod have other ready pods, or are paused");
   }
 
   /**
@@ -153,13 +154,13 @@ function isLeftAlone(turn: ShownTurn | undefined): boolean {
 
 /** Why requests to a Service would not be held yet if its last pod went now. */
 function whyNotYet(key: string, turn: ShownTurn | undefined): string | undefined {
-  if (!turn) return `Service ${key} was not looked at yet`;
+  if (!turn) return `Service ${key} was not reconciled yet`;
   const { stage, snapshot } = turn;
   if (stage.state === "Zero" || stage.state === "Wake") return undefined;
-  if (stage.state === "Serve") return `The resolver is not in the path of Service ${key} yet`;
+  if (stage.state === "Serve") return `Requests to Service ${key} are not redirected to the resolver yet`;
   // A turn sees the path before it acts, so what joined in the last one is proven in the next at the earliest.
   if (snapshot.path.joined && snapshot.path.provenAt !== null) return undefined;
-  return `No request through Service ${key} has reached the resolver yet`;
+  return `No probe request through Service ${key} has reached the resolver yet`;
 }
 
 function preparationOf(request: drainV1.PrepareRequest) {
@@ -177,7 +178,7 @@ function evictionOf(method: string, { eviction }: { readonly eviction: string })
 }
 
 function bounded(method: string, field: string, text: string): string {
-  if (text === "") throw new rpcErrors.BadRequest({ method, fault: `${field} is needed` });
+  if (text === "") throw new rpcErrors.BadRequest({ method, fault: `${field} is required` });
   if (text.length > LONGEST_TEXT) {
     throw new rpcErrors.BadRequest({ method, fault: `${field} is longer than ${LONGEST_TEXT} characters` });
   }
@@ -187,7 +188,7 @@ function bounded(method: string, field: string, text: string): string {
 function holdOf({ hold }: Pick<drainV1.PrepareRequest, "hold">): number {
   const milliseconds = hold ? millisecondsOf(hold) : 0;
   if (milliseconds < SHORTEST_HOLD || milliseconds > LONGEST_HOLD) {
-    throw new rpcErrors.BadRequest({ method: "Prepare", fault: "hold is not between 1 s and 1 h" });
+    throw new rpcErrors.BadRequest({ method: "Prepare", fault: "hold must be between 1 s and 1 h" });
   }
   return milliseconds;
 }

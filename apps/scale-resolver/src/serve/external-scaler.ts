@@ -125,8 +125,8 @@ class ExternalScaler implements Implementation {
     const service = scalerMetadata["service"];
     const key = this.#options.find(namespace, name, service);
     if (key !== undefined) return key;
-    const scaledObject = `the ScaledObject ${namespace}/${name}`;
-    const what = service ? `the Service ${namespace}/${service}, which ${scaledObject} names` : scaledObject;
+    const scaledObject = `ScaledObject ${namespace}/${name}`;
+    const what = service ? `Service ${namespace}/${service} of ${scaledObject}` : scaledObject;
     throw new NoSuchScaledService({ what });
   }
 

@@ -4,23 +4,23 @@ import { stateDecider, type StateVerdict } from "../decide/state-decider.ts";
 
 export interface Forecast {
   readonly verdict: StateVerdict;
-  /** What keeps the service awake, the weightiest first. Nothing keeps one awake that has no ready pods. */
+  /** What keeps the service awake, the most important first; empty for a service without ready pods. */
   readonly obstacles: readonly Obstacle[];
   /** What only takes time. */
   readonly waits: readonly Obstacle[];
 }
 
-/** What is next for a service, and what is in its way. */
+/** The next decision for a service, and what prevents it from being scaled to 0. */
 export function forecast(snapshot: ServiceSnapshot): Forecast {
   const verdict = stateDecider.decide(snapshot);
-  return { verdict, obstacles: inTheWay(snapshot), waits: waits(snapshot, verdict) };
+  return { verdict, obstacles: obstaclesOf(snapshot), waits: waits(snapshot, verdict) };
 }
 
-function inTheWay(snapshot: ServiceSnapshot): readonly Obstacle[] {
+function obstaclesOf(snapshot: ServiceSnapshot): readonly Obstacle[] {
   const { blocked, dryRun, stage, pods } = snapshot;
   const always: Obstacle[] = [];
-  if (blocked) always.push({ reason: blocked.reason, message: `Nothing is done: ${blocked.message}` });
-  if (dryRun) always.push({ reason: "DryRun", message: "A dry run is asked for, so the service is kept in Serve" });
+  if (blocked) always.push({ reason: blocked.reason, message: `Nothing is changed: ${blocked.message}` });
+  if (dryRun) always.push({ reason: "DryRun", message: "In a dry run requests are not redirected" });
   const isAwake = (stage.state === "Serve" || stage.state === "Guard") && pods?.ready !== 0;
   return isAwake ? [...always, ...obstacles(snapshot)] : always;
 }
@@ -31,6 +31,6 @@ function waits({ blocked, stage, policy }: ServiceSnapshot, { action, reason, me
   if (reason !== "PathUnproven") return [{ reason, message }];
   return [
     { reason, message },
-    { reason: "Quieting", message: `From then on, no request may come for ${policy.quiet / 1000} s` },
+    { reason: "Quieting", message: `After that, no request may arrive for ${policy.quiet / 1000} s` },
   ];
 }

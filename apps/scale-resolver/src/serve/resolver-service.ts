@@ -17,8 +17,6 @@ export interface ResolverServiceOptions {
   readonly elastiServices: Pick<Resource<StoredElastiService>, "patch">;
   /** Scales a service up that sleeps; says whether it was this call that did. */
   readonly wake: (namespace: string, service: string, reason: string) => Promise<boolean>;
-  /** What is seen of a service now, by the key of its ElastiService, where this process does not lead. Absent: it cannot tell. */
-  readonly observe?: (key: string, signal: AbortSignal) => Promise<ServiceSnapshot | undefined>;
   readonly clock: Clock;
 }
 
@@ -86,10 +84,9 @@ class ResolverService implements Omit<Implementation, "pause" | "resume"> {
     return { woken, state: stateMessage("Wake") };
   };
 
-  preview: Implementation["preview"] = async (request, { signal }) => {
-    const snapshot = await this.#snapshot(this.known("Preview", request), signal);
-    const { verdict, obstacles, waits } = forecast(snapshot);
-    return {
+  preview: Implementation["preview"] = (request) => {
+    const { verdict, obstacles, waits } = forecast(this.#snapshot(this.known("Preview", request)));
+    return Promise.resolve({
       state: stateMessage(verdict.before),
       next: stateMessage(verdict.after),
       blockers: obstacles.map(({ message }) => message),
@@ -97,7 +94,7 @@ class ResolverService implements Omit<Implementation, "pause" | "resume"> {
       message: verdict.message,
       obstacles: [...obstacles],
       waits: [...waits],
-    };
+    });
   };
 
   history: Implementation["history"] = (request) => {
@@ -112,17 +109,12 @@ class ResolverService implements Omit<Implementation, "pause" | "resume"> {
     return view;
   }
 
-  /** What the last turn left, with the requests of this moment; or what is found now, where this process does not lead. */
-  async #snapshot(
-    { namespace, service, elastiService, activity }: ServiceView,
-    signal: AbortSignal,
-  ): Promise<ServiceSnapshot> {
-    const { board, observe, clock } = this.#options;
+  /** What the last reconcile left, with the requests of this moment. */
+  #snapshot({ namespace, service, activity }: ServiceView): ServiceSnapshot {
+    const { board, clock } = this.#options;
     const key = serviceKey(namespace, service);
     const turn = board.turn(key);
-    if (turn) return { ...snapshotAfter(turn, clock.now()), activity };
-    const seen = await observe?.(`${namespace}/${elastiService}`, signal);
-    if (!seen) throw new NotLookedAt({ service: key });
-    return seen;
+    if (!turn) throw new NotLookedAt({ service: key });
+    return { ...snapshotAfter(turn, clock.now()), activity };
   }
 }

@@ -59,7 +59,7 @@ export class ReleaseService {
     if (binding) {
       const running = await original(signal);
       if (running !== undefined) {
-        log.warn(`the original lets go of the object, since it still runs: ${running}`);
+        log.warn(`not releasing the object: ${running}`);
         return { requeueAfter: SOON * 20 };
       }
       if (!(await this.release(object, binding, context))) return { requeueAfter: SOON };

@@ -4,7 +4,7 @@ import type { metrics } from "../../metrics.ts";
 import type { GatedService } from "./gated-service.ts";
 import type { Rejection } from "./refusals.ts";
 
-/** Milliseconds for which counts and lines are gathered; fewer while lines are left. */
+/** Milliseconds for which counts and lines are collected; fewer while lines are left. */
 const GATHER = 250;
 const NEXT = 10;
 /** Entries that are written at once, so that no request waits long for them, and how many may wait. */
@@ -122,13 +122,13 @@ export class AccessLog {
       const { service, outcome, waited, took, status, method, path } = entry;
       if (entry.held) {
         const line = { service: service.key, outcome, waited, took: Math.round(took), status, method, path };
-        log.info({ request: line }, "a request was held");
+        log.info({ request: line }, "request held");
       }
     }
     if (this.#written < this.#ended.length) return;
     this.#ended = [];
     this.#written = 0;
-    if (this.#leftOut > 0) log.warn({ lines: this.#leftOut }, "lines of the access log were left out");
+    if (this.#leftOut > 0) log.warn({ lines: this.#leftOut }, "access log lines dropped");
     this.#leftOut = 0;
   }
 

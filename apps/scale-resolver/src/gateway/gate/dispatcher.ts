@@ -192,7 +192,7 @@ export class Dispatcher implements RequestOwner {
     try {
       listener(key);
     } catch (error) {
-      this.#options.log.error({ error, service: key }, "a listener of the gate failed");
+      this.#options.log.error({ error, service: key }, "a listener of the gateway failed");
     }
   }
 

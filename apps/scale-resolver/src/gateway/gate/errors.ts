@@ -3,37 +3,36 @@ import { defineError } from "@evenkeel/runtime";
 export const UnknownService = defineError({
   code: "EK_RESOLVER_UNKNOWN_SERVICE",
   recovery: "terminal",
-  message: "none of the headers {headers} names a Service that is looked after here",
+  message: "none of the headers {headers} names a Service that scale-resolver manages",
   remedy:
-    "Send Host as name.namespace.svc.cluster.local, or another header that --host-headers names; or let requests come through the Service, which has a port of its own here. The Service needs an ElastiService.",
+    "Send Host as name.namespace.svc.cluster.local, or another header that --host-headers names; or send requests through the Service. The Service needs an ElastiService.",
 });
 
 export const NoRoom = defineError({
   code: "EK_RESOLVER_NO_ROOM",
   recovery: "retryable",
-  message: "as many requests wait for {service} as may",
-  remedy: "Try again. spec.hold.maxPending and maxPendingBytes, --max-pending and --max-pending-bytes are the bounds.",
+  message: "too many requests wait for {service}",
+  remedy: "Retry. The limits are spec.hold.maxPending and maxPendingBytes, --max-pending and --max-pending-bytes.",
 });
 
 export const NotAwake = defineError({
   code: "EK_RESOLVER_NOT_AWAKE",
   recovery: "retryable",
-  message: "no pod of {service} took the request within {seconds} s",
-  remedy:
-    "Try again. If pods never become ready, their events say why; if they take longer than that, raise spec.hold.timeout.",
+  message: "no pod of {service} accepted the request within {seconds} s",
+  remedy: "Retry. If pods do not become ready, see their events; if they need more time, raise spec.hold.timeout.",
 });
 
 export const NoLongerServed = defineError({
   code: "EK_RESOLVER_NO_LONGER_SERVED",
   recovery: "retryable",
-  message: "{service} is looked after here no more",
-  remedy: "Try again: the request then goes straight to the Service's pods, if there are any.",
+  message: "{service} is no longer managed",
+  remedy: "Retry: the request then goes directly to the Service's pods, if there are any.",
 });
 
 export const NoDescriptors = defineError({
   code: "EK_RESOLVER_NO_DESCRIPTORS",
   recovery: "retryable",
-  message: "this process may open too few files to let another request wait",
+  message: "the open file limit of the resolver is reached, so no more requests can wait",
   remedy: "Raise the limit of open files (RLIMIT_NOFILE) of the container, or run more replicas.",
 });
 

@@ -96,7 +96,10 @@ export class Gate {
     let service = this.#services.get(route.key);
     if (service?.route.probes !== route.probes) {
       for (const error of route.probes.refused) {
-        this.#options.log.warn({ error, service: route.key }, "a probe rule is not used");
+        this.#options.log.warn(
+          { error, service: route.key },
+          "a rule of probeResponse is invalid and matches no request",
+        );
       }
     }
     if (service) {

@@ -90,7 +90,7 @@ export class ServicePorts {
       if (forwarder.isDraining()) await this.#unlisten(opened);
       else queue.listener = opened;
     } catch (error) {
-      log.warn({ error, service: service.key, port: port.listen }, "a port of a Service is not listened on");
+      log.warn({ error, service: service.key, port: port.listen }, "could not listen on a port of a Service; retrying");
     }
   }
 
@@ -105,6 +105,6 @@ export class ServicePorts {
     const cancel = clock.schedule(CLOSE_WITHIN, () => bound.abort());
     const cut = await forwarder.unlisten(listener, bound.signal);
     cancel();
-    if (cut > 0) log.warn({ listener: listener.name, cut }, "requests were cut when their port closed");
+    if (cut > 0) log.warn({ listener: listener.name, cut }, "requests were aborted when their port closed");
   }
 }

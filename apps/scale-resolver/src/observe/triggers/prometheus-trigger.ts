@@ -33,7 +33,7 @@ export function prometheusTrigger(
   defaultAddress: URL | undefined,
 ): PrometheusTrigger | { readonly fault: string } {
   const parsed = parsePrometheusTrigger(metadata ?? {});
-  if (!parsed.ok) return { fault: `its metadata cannot be read: ${bounded(parsed.errors.join("; "), 300)}` };
+  if (!parsed.ok) return { fault: `its metadata is invalid: ${bounded(parsed.errors.join("; "), 300)}` };
   const { query, serverAddress, threshold, headers = {} } = parsed.value;
   const uptimeFilter = parsed.value.uptimeFilter.trim() || DEFAULT_UPTIME_FILTER;
   if (query.trim() === "") return { fault: "its query is empty" };
@@ -43,10 +43,9 @@ export function prometheusTrigger(
   if (fault !== undefined) return { fault };
 
   const named = serverAddress?.trim() || defaultAddress?.href;
-  if (named === undefined) return { fault: "it names no serverAddress, and --prometheus-address is not set" };
+  if (named === undefined) return { fault: "it has no serverAddress, and --prometheus-address is not set" };
   const address = parseAddress(named);
-  if (!address)
-    return { fault: "its serverAddress is no URL with http:// or https://, such as http://prometheus:9090" };
+  if (!address) return { fault: "its serverAddress is not an http:// or https:// URL such as http://prometheus:9090" };
   const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   return { server: { address, headers: Object.fromEntries(lower) }, query, threshold, uptimeFilter };
 }

@@ -17,17 +17,21 @@ export function singleValue(outcome: QueryOutcome): SingleValue {
   const { samples, askedAt } = outcome;
   const [sample, ...others] = samples;
   if (!sample)
-    return { fault: "the query gave no sample: is the series still scraped? With `or vector(0)`, no series means 0" };
-  if (others.length > 0) return { fault: `the query gave ${samples.length} series: put \`sum(…)\` around it` };
+    return {
+      fault:
+        "the query returned no sample: check that the series is scraped, or add `or vector(0)` to count no series as 0",
+    };
+  if (others.length > 0)
+    return { fault: `the query returned ${samples.length} series: aggregate them with \`sum(…)\`` };
   if (Math.abs(askedAt - sample.seconds * 1000) > MOST_AGE)
     return {
-      fault: `the answer is for ${new Date(sample.seconds * 1000).toISOString()}: the server's clock or this host's is wrong, or the answer is an old one`,
+      fault: `the answer is for ${new Date(sample.seconds * 1000).toISOString()}: the clock of the server or of this host is wrong, or the answer is outdated`,
     };
   if (NOT_NUMBERS.test(sample.value))
     return {
-      fault: `the value is ${sample.value}: look for a division by zero, or for scalar(…) of none or several series`,
+      fault: `the value is ${sample.value}: check for a division by zero, or for scalar(…) of no or several series`,
     };
   const value = DECIMAL.test(sample.value) ? Number(sample.value) : NaN;
   // What a server writes in place of a number is not repeated: it may be anything.
-  return Number.isFinite(value) ? { value } : { fault: "the server gave something else for a number" };
+  return Number.isFinite(value) ? { value } : { fault: "the server returned a value that is not a number" };
 }

@@ -53,7 +53,7 @@ export class Triggers implements Component {
       triggers.slice(0, MOST_TRIGGERS).map((trigger) => this.#read(namespace, trigger, cooldown / 1000, signal)),
     );
     if (triggers.length <= MOST_TRIGGERS) return readings;
-    const message = `${triggers.length} triggers are more than the ${MOST_TRIGGERS} that are read`;
+    const message = `${triggers.length} triggers exceed the limit of ${MOST_TRIGGERS}`;
     return [...readings, { trigger: "the rest", ...unknown(message) }];
   }
 
@@ -70,7 +70,10 @@ export class Triggers implements Component {
     if (downtime !== undefined) return { trigger: name, ...unknown(downtime) };
     const outcome = await this.#answers.ask(checked.server, checked.query, signal);
     if (outcome.kind === "samples" && outcome.warnings.length > 0)
-      this.#options.log.debug({ namespace, trigger: name, warnings: outcome.warnings }, "the metric server warns");
+      this.#options.log.debug(
+        { namespace, trigger: name, warnings: outcome.warnings },
+        "the metric server returned warnings",
+      );
     return { trigger: name, ...verdictOf(singleValue(outcome), checked.threshold) };
   }
 
@@ -89,9 +92,9 @@ export class Triggers implements Component {
     if (outcome.kind === "samples" && outcome.samples.length === 0)
       outcome = await this.#answers.ask(server, uptimeQuery(uptimeFilter, seconds, "1s"), signal);
     const up = singleValue(outcome);
-    if ("fault" in up) return `it is not known whether the server was up: ${up.fault}`;
+    if ("fault" in up) return `the uptime of the server is not known: ${up.fault}`;
     if (up.value === 1) return undefined;
-    return `the server cannot tell of the last ${seconds} s: up{${bounded(uptimeFilter, 100)}} was not 1 all the time. See uptimeFilter`;
+    return `the server was not up for the last ${seconds} s: up{${bounded(uptimeFilter, 100)}} was not always 1 (see uptimeFilter)`;
   }
 }
 
@@ -106,7 +109,7 @@ const NONE = -1;
 function verdictOf(read: SingleValue, threshold: number): Verdict {
   if ("fault" in read) return unknown(read.fault);
   const { value } = read;
-  if (value === NONE) return unknown("the value is -1, which stands for none");
+  if (value === NONE) return unknown("the value is -1, which means no value");
   return value < threshold
     ? { verdict: "idle", message: `${value} is below ${threshold}` }
     : { verdict: "busy", message: `${value} is not below ${threshold}` };
