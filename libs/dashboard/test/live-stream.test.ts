@@ -71,7 +71,7 @@ test("gives each message, and comes back when the server ends the stream", async
 });
 
 test.each([
-  ["is cut", (response: ServerResponse) => response.destroy(), "the service cannot be reached"],
+  ["is cut", (response: ServerResponse) => response.destroy(), "the service is unreachable"],
   ["is refused", (response: ServerResponse) => response.writeHead(503).end(), "status 503"],
   ["ends with an error", sending(event({ code: "EK_X", message: "too slow" }, "error")), "too slow (EK_X)"],
   ["sends what is no JSON", sending("data: {\n\n"), "JSON"],

@@ -202,7 +202,7 @@ const pages = ["", "decisions", "peers", "health", "settings"];
       const { page } = opened;
       await page.route("**/api/v1/**", (route) => route.abort());
       await page.goto(`${tide.url}/dashboard/`);
-      await page.locator(".state.fault").getByText("cannot be reached").waitFor();
+      await page.locator(".state.fault").getByText("unreachable").waitFor();
       await page.unroute("**/api/v1/**");
       await page.getByRole("button", { name: "Try now" }).click();
       await page.getByText("remembered here").waitFor();

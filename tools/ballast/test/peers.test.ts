@@ -66,7 +66,7 @@ describe("decisions by gRPC", () => {
     await using ballast = await BallastProcess.start([], "main-with-peers.ts");
     const { code, stderr } = await ballast.exit;
     expect(code).toBe(2);
-    expect(stderr).toContain("--insecure speaks plaintext instead");
+    expect(stderr).toContain("--tls-key-file");
   });
 });
 
