@@ -1,6 +1,5 @@
 import type { ElastiService } from "@evenkeel/api";
 import {
-  isPaused,
   keepFinalizer,
   keyOf,
   nameKey,
@@ -209,7 +208,6 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     context: ObjectContext,
   ): Promise<readonly PortRecord[] | undefined> {
     const { ports, statuses, clock } = this.#options;
-    const { signal } = context;
     let given: readonly PortRecord[];
     try {
       given = ports.allocate(object, service);

@@ -2,7 +2,7 @@ import { resolverV1 } from "@evenkeel/rpc";
 import { describe, expect, test } from "@jest/globals";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import { loopback } from "../testing/loopback-rpc.ts";
-import { BUSY, NOON, quietService, secondsAgo, SILENT } from "../testing/quiet-service.ts";
+import { BUSY, NOON, secondsAgo, SILENT } from "../testing/quiet-service.ts";
 import { boardOf, seenBy, stored, turn } from "../testing/shown-service.ts";
 import type { BoardOptions } from "./board.ts";
 import { resolverService, type ResolverServiceOptions } from "./resolver-service.ts";
