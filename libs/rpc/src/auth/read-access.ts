@@ -7,7 +7,7 @@ export interface ReadAccess {
   readonly reads: "open" | "token";
   /** The objects that answers are about. */
   readonly objects: readonly Pick<AccessObject, "group" | "resource">[];
-  /** The namespaces that the service watches; all if absent. */
+  /** The namespaces that the service watches; all if absent or empty. */
   readonly namespaces?: readonly string[] | undefined;
 }
 
@@ -30,10 +30,11 @@ export class ReadCheck {
 
   /** Rejects with Unauthenticated, Forbidden or CannotAuthorize. `authorization` is the header. */
   async check(method: string, authorization: string | undefined, asked: Asked, signal: AbortSignal): Promise<void> {
-    const { objects, namespaces = [undefined] } = this.#access;
+    const { objects, namespaces = [] } = this.#access;
+    const everywhere = namespaces.length > 0 ? namespaces : [undefined];
     const verb = asked.name === undefined ? "list" : "get";
     for (const object of objects) {
-      for (const namespace of asked.namespace === undefined ? namespaces : [asked.namespace]) {
+      for (const namespace of asked.namespace === undefined ? everywhere : [asked.namespace]) {
         const { name } = asked;
         const place = { ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) };
         const permission = { verb, object: { ...object, ...place } };

@@ -122,6 +122,13 @@ describe("reading", () => {
     await using more = await adminPort({ reads: "token", namespaces: ["shop", "bank"] });
     expect(await more.ask("/api/v1/Runtime/Status", { token: "shop" })).toMatchObject({ status: 403 });
   });
+
+  test("of everything needs access to all namespaces where the list of watched ones is empty", async () => {
+    await using port = await adminPort({ reads: "token", namespaces: [] });
+    expect(await port.ask("/api/v1/Runtime/Status")).toMatchObject({ status: 401 });
+    expect(await port.ask("/api/v1/Runtime/Status", { token: "shop" })).toMatchObject({ status: 403 });
+    expect(await port.ask("/api/v1/Runtime/Status", { token: "all" })).toMatchObject({ status: 200 });
+  });
 });
 
 describe("a call that changes something", () => {
