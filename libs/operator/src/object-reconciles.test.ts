@@ -1,4 +1,4 @@
-import { type ConfigMap, type ReconcileContext, type Resource, Store } from "@evenkeel/kube";
+import { type CallOptions, type ConfigMap, type ReconcileContext, type Resource, Store } from "@evenkeel/kube";
 import { termUntil } from "@evenkeel/runtime";
 import { silentLog } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
@@ -19,12 +19,22 @@ interface Stage {
 /** Reconciles the stored object with `reconcile`; gives what was written and what was forgotten. */
 function build(reconcile: (context: ObjectContext, stage: Stage) => Promise<unknown> = () => Promise.resolve()) {
   const store = new Store<ConfigMap>({ log: silentLog() });
-  const stage = { store, term: new AbortController() };
+  const stage = { store, term: new AbortController(), beforeRetry: undefined as (() => void) | undefined };
   const calls: string[] = [];
-  const write = (verb: string) => () => {
-    calls.push(verb);
-    return Promise.resolve<never>(undefined as never);
-  };
+  /** With `beforeRetry` it sends twice, as a client does whose first attempt was refused. */
+  const write =
+    (verb: string) =>
+    async (...call: readonly unknown[]) => {
+      const { beforeSend } = (call.at(-1) ?? {}) as CallOptions;
+      beforeSend?.();
+      calls.push(verb);
+      if (stage.beforeRetry) {
+        stage.beforeRetry();
+        beforeSend?.();
+        calls.push(verb);
+      }
+      return Promise.resolve<never>(undefined as never);
+    };
   const part = { get: write("read"), replace: write("replace"), patch: write("patch"), apply: write("apply") };
   const resource: Resource<ConfigMap> = {
     ...part,
@@ -49,7 +59,7 @@ function build(reconcile: (context: ObjectContext, stage: Stage) => Promise<unkn
   const signal = new AbortController().signal;
   const term = termUntil(stage.term.signal, 1n);
   const context: ReconcileContext = { signal, term, log: silentLog(), id: "1" };
-  return { ...stage, resource, calls, reconciles, run: () => reconciles.reconcile(name, context) };
+  return { stage, ...stage, resource, calls, reconciles, run: () => reconciles.reconcile(name, context) };
 }
 
 const writes = {
@@ -82,6 +92,17 @@ test.each(Object.entries(writes))(
     stage.store.put(object());
     await expect(stage.run()).rejects.toMatchObject({ code: "EK_KUBE_ACT_OVERTAKEN" });
     expect(stage.calls).toEqual([]);
+  },
+);
+
+test.each(Object.entries(writes))(
+  "%s of a checked resource is not sent again once the object was paused",
+  async (verb, write) => {
+    const built = build(({ checked }) => write(checked(built.resource)));
+    built.store.put(object());
+    built.stage.beforeRetry = () => built.store.put(object({ annotations: { "evenkeel.io/paused": "true" } }));
+    await expect(built.run()).rejects.toMatchObject({ code: "EK_KUBE_ACT_OVERTAKEN" });
+    expect(built.calls).toEqual([verb.split(".").at(-1)]);
   },
 );
 

@@ -53,7 +53,7 @@ class HttpRouteTarget implements WeightTarget {
     for (let attempt = 1; ; attempt++) {
       const backend = findBackend(this.#id, route);
       if (!this.#isToWrite(backend, weight, terms)) return;
-      const fault = await this.#patch(backend, weight, terms.signal);
+      const fault = await this.#patch(backend, weight, terms);
       if (fault === undefined) return;
       const before = route;
       route = await this.#get(terms.signal);
@@ -64,7 +64,7 @@ class HttpRouteTarget implements WeightTarget {
   }
 
   /** False if the backend already has the weight. Throws if it must not be written. */
-  #isToWrite({ ref, others }: WeightedBackend, weight: number, { signal, lastLook }: WriteTerms): boolean {
+  #isToWrite({ ref, others }: WeightedBackend, weight: number, { signal }: WriteTerms): boolean {
     const target = this.name;
     const { route, rule } = this.#id;
     if (weight === 0 && others.every((other) => weightOf(other) === 0))
@@ -72,7 +72,6 @@ class HttpRouteTarget implements WeightTarget {
     if (weightOf(ref) === weight) return false;
     if (signal.aborted)
       throw new Withdrawn({ target, weight, why: "its deadline has passed" }, { cause: signal.reason });
-    lastLook();
     return true;
   }
 
@@ -86,10 +85,14 @@ class HttpRouteTarget implements WeightTarget {
   }
 
   /** Returns the refusal if the reason may be that the route has changed since it was read. */
-  async #patch(backend: WeightedBackend, weight: number, signal: AbortSignal): Promise<CodedError | undefined> {
+  async #patch(
+    backend: WeightedBackend,
+    weight: number,
+    { signal, lastLook }: WriteTerms,
+  ): Promise<CodedError | undefined> {
     const operations = weightPatch(this.#id.rule, backend, weight);
     try {
-      await this.#routes.patch(this.#object, { type: "json", operations }, { signal });
+      await this.#routes.patch(this.#object, { type: "json", operations }, { signal, beforeSend: lastLook });
       return undefined;
     } catch (error) {
       if (isOf(error, kubeErrors.Conflict) || isOf(error, kubeErrors.Invalid)) return error;

@@ -6,8 +6,8 @@ import { keyOf } from "../objects/object-key.ts";
 import { isPaused } from "../objects/pause.ts";
 
 /**
- * To be called right before each write outside the object's own status. It throws `ActOvertaken` if the write must not
- * happen.
+ * To be called right before each write outside the object's own status: `beforeSend` of a call of the client, so that a
+ * retry looks too. It throws `ActOvertaken` if the write must not happen.
  */
 export type LastLook = () => void;
 

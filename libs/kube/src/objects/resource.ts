@@ -5,6 +5,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds that the whole call may take, retries included; default the client's. Watches have no deadline. */
   readonly deadline?: number;
+  /**
+   * Called right before each attempt, so after every wait. If it throws, nothing more is sent, and the call rejects with
+   * what it threw.
+   */
+  readonly beforeSend?: (() => void) | undefined;
 }
 
 export interface Selection {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { CodedError } from "@evenkeel/runtime";
-import { Timeout, TooManyRequests, Unreachable } from "../errors.ts";
+import { ActOvertaken, Timeout, TooManyRequests, Unreachable } from "../errors.ts";
 import { configMaps, leases } from "../objects/resource-types.ts";
 import { answerJson, ScriptedServer, statusBody } from "../testing/scripted-server.ts";
 import { HurriedClock, testClient, TestFolder } from "../testing/test-client.ts";
@@ -138,6 +138,35 @@ describe("retries", () => {
   test("a server that is always overloaded is TooManyRequests after bounded retries", async () => {
     await using server = await serverWith(Array.from({ length: 20 }, () => ({ status: 429 })));
     expect(await run(server, "create")).toMatchObject({ outcome: TooManyRequests.entry.code, requests: 8 });
+  });
+
+  test("beforeSend runs before each attempt, and what it throws ends the call as it is", async () => {
+    await using server = await serverWith([flowControl, flowControl]);
+    using folder = new TestFolder();
+    const clock = new HurriedClock();
+    await using client = testClient(folder.kubeconfig({ server: server.url }), { clock });
+    const overtaken = new ActOvertaken({ object: "n/a", why: "paused" });
+    let looks = 0;
+    const beforeSend = () => {
+      looks += 1;
+      if (looks === 2) throw overtaken;
+    };
+    await expect(client.resource(configMaps).create(object, { beforeSend })).rejects.toBe(overtaken);
+    expect({ looks, requests: server.requests.length, waits: clock.waits }).toEqual({
+      ...{ looks: 2, requests: 1, waits: [2100] },
+    });
+  });
+
+  test("beforeSend runs after the wait for the rate limit", async () => {
+    await using server = await serverWith([]);
+    using folder = new TestFolder();
+    const clock = new HurriedClock();
+    const settings = { kubeQps: 1, kubeBurst: 1 };
+    await using client = testClient(folder.kubeconfig({ server: server.url }), { clock, settings });
+    await client.resource(configMaps).get(name);
+    let waited = 0;
+    await client.resource(configMaps).delete(name, { beforeSend: () => (waited = clock.waits.length) });
+    expect(waited).toBe(1);
   });
 });
 

@@ -153,11 +153,13 @@ export class Exchange {
     }
     const access = await credentials.access();
     try {
+      request.beforeSend?.();
       return await attempt(access);
     } catch (error) {
       if (!(error instanceof errors.Unauthorized || error instanceof errors.UntrustedServer)) throw error;
       const renewed = await credentials.renew(access);
       if (renewed === undefined || request.body instanceof Readable) throw this.#explained(request, access, error);
+      request.beforeSend?.();
       return await attempt(renewed);
     }
   }

@@ -212,6 +212,6 @@ function writeQuery({ fieldManager, fieldValidation, dryRun }: contract.WriteOpt
   return { fieldManager, fieldValidation, dryRun: dryRun === true ? "All" : undefined };
 }
 
-function callOptions({ signal, deadline }: contract.CallOptions): contract.CallOptions {
-  return { signal, ...(deadline === undefined ? {} : { deadline }) };
+function callOptions({ signal, deadline, beforeSend }: contract.CallOptions): contract.CallOptions {
+  return { signal, beforeSend, ...(deadline === undefined ? {} : { deadline }) };
 }
