@@ -1,4 +1,4 @@
-import { Cron } from "croner";
+import { CronPattern } from "croner";
 
 /** Why a cron expression cannot be used: the rest of a sentence about it. */
 export class CronFault extends Error {}
@@ -24,17 +24,19 @@ const MACROS: Readonly<Record<string, string>> = {
 
 /** Longer expressions are refused: all sixty minutes in a list need 170 characters. */
 const LONGEST = 512;
-const DAY = 24 * 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
-/** A part of a field as KubeElasti's parser reads it, which knows no `L`, `W` or `#`. */
-const PART = /^(?:[*?]|(?:\d+|[a-z]{3})(?:-(?:\d+|[a-z]{3}))?)(?:\/\d+)?$/i;
+/** A part of a field as KubeElasti's parser reads it, which knows no `L`, `W` or `#`, and no step of 0. */
+const PART = /^(?:[*?]|(?:\d+|[a-z]{3})(?:-(?:\d+|[a-z]{3}))?)(?:\/0*[1-9]\d*)?$/i;
 
 /** The minutes that a cron expression of five fields names, on a calendar without time zones: its clock is UTC. */
 export class CronSchedule {
   /** A time zone before the expression, as in `CRON_TZ=Asia/Tokyo 0 9 * * *`. */
   readonly timeZone: string | undefined;
-  readonly #days: Cron;
-  readonly #times: Cron;
+  /** Croner reads the expression and no more: its search overflows the stack over days that no month has, such as 31 April. */
+  readonly #pattern: CronPattern;
 
   /**
    * Reads what KubeElasti's parser (https://github.com/robfig/cron) reads, and 7 for Sunday besides.
@@ -48,24 +50,37 @@ export class CronSchedule {
     if (expression.startsWith("@") && !(expression in MACROS)) {
       throw new CronFault(`${shown(expression)} is none of ${Object.keys(MACROS).join(", ")}`);
     }
-    const [minute, hour, ...days] = fieldsOf(MACROS[expression] ?? expression);
-    // Days and times apart: if a month lacks the next day of the list, croner skips the beginning of the month after it.
-    this.#days = parse(`0 0 ${days.join(" ")}`);
-    this.#times = parse(`${minute} ${hour} * * *`);
+    this.#pattern = parse(fieldsOf(MACROS[expression] ?? expression).join(" "));
   }
 
   /** Whether it names a minute of every hour. */
   get isHourly(): boolean {
-    const hours = this.#times.nextRuns(24 * 60, new Date(-1)).filter((time) => time.getTime() < DAY);
-    return new Set(hours.map((time) => time.getUTCHours())).size === 24;
+    return this.#pattern.hour.every(Boolean);
   }
 
   /** Whether there is such a minute after `from`, and not after `to`. */
   fallsBetween(from: number, to: number): boolean {
     for (let day = Math.floor(from / DAY) * DAY; day <= to; day += DAY) {
-      if (!this.#days.match(new Date(day))) continue;
-      const next = this.#times.nextRun(new Date(Math.max(from, day - 1)))?.getTime() ?? Infinity;
-      if (next <= to && next < day + DAY) return true;
+      if (this.#hasDay(new Date(day)) && this.#hasTime(from - day, to - day)) return true;
+    }
+    return false;
+  }
+
+  /** Of the day of month and the day of week one is enough, unless the other is `*`. */
+  #hasDay(date: Date): boolean {
+    const { month, day, dayOfWeek, starDOM, starDOW } = this.#pattern;
+    if (!month[date.getUTCMonth()]) return false;
+    const [ofMonth, ofWeek] = [Boolean(day[date.getUTCDate() - 1]), Boolean(dayOfWeek[date.getUTCDay()])];
+    return starDOM || starDOW ? ofMonth && ofWeek : ofMonth || ofWeek;
+  }
+
+  /** Whether there is a minute after `from`, and not after `to`, in milliseconds since midnight. */
+  #hasTime(from: number, to: number): boolean {
+    const { hour, minute } = this.#pattern;
+    for (let time = Math.max(0, Math.floor(from / MINUTE) + 1) * MINUTE; time <= to && time < DAY;) {
+      if (!hour[Math.floor(time / HOUR)]) time = (Math.floor(time / HOUR) + 1) * HOUR;
+      else if (!minute[(time % HOUR) / MINUTE]) time += MINUTE;
+      else return true;
     }
     return false;
   }
@@ -79,20 +94,27 @@ function fieldsOf(expression: string): readonly string[] {
   return FIELDS.map(({ name, size }, index) => {
     const text = texts[index] ?? "";
     const parts = text.split(",").filter(Boolean);
-    const field = parts.map((part) => asCroner(part, size)).join(",");
-    // A range from Friday to Sunday is 5-7; KubeElasti refuses FRI-SUN.
-    const isRead = parts.every((part) => PART.test(part)) && !/-SUN\b/i.test(text);
-    if (!isRead || !isField(field, index)) throw new CronFault(`its ${name} is ${shown(text)}`);
-    return field;
+    const read = parts
+      .map((part) => (name === "day of week" ? withSunday(part) : part))
+      .map((part) => asCroner(part, size));
+    if (!parts.every((part) => PART.test(part)) || !isField(read.join(","), index)) {
+      throw new CronFault(`its ${name} is ${shown(text)}`);
+    }
+    // One `*` in a list leaves the field open, as it does for KubeElasti.
+    return read.includes("*") ? "*" : read.join(",");
   });
 }
 
-/** `?` is `*`, a step of 1 is none, one beyond the last value ends at the first, and one from Sunday as 7 names Sunday alone. */
+/** `SUN` is 0, so that a range cannot end with it: from Friday to Sunday is 5-7. A step from Sunday as 7 names Sunday alone. */
+function withSunday(part: string): string {
+  return part.replace(/\bSUN\b/gi, "0").replace(/^(0*7)\/\d+$/, "$1");
+}
+
+/** `?` is `*`, a step of 1 is none, and one beyond the last value ends at the first. */
 function asCroner(part: string, size: number): string {
   return part
     .replace("?", "*")
     .replace(/^\*\/0*1$/, "*")
-    .replace(/^7\/\d+$/, "7")
     .replace(/(?<=\/)\d+$/, (step) => String(Math.min(Number(step), size)));
 }
 
@@ -105,8 +127,8 @@ function isField(field: string, index: number): boolean {
   }
 }
 
-function parse(expression: string): Cron {
-  return new Cron(expression, { mode: "5-part", utcOffset: 0, sloppyRanges: true });
+function parse(expression: string): CronPattern {
+  return new CronPattern(expression, undefined, { mode: "5-part", sloppyRanges: true });
 }
 
 function shown(text: string): string {

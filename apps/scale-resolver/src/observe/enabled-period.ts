@@ -1,7 +1,7 @@
 import { durationMilliseconds } from "@evenkeel/api";
 import type { EnabledPeriod } from "../binding.ts";
 import { CronFault, CronSchedule } from "./cron.ts";
-import { wallStretches } from "./wall-clock.ts";
+import { UnknownTimeZone, wallStretches } from "./wall-clock.ts";
 
 /** Characters of a duration. */
 const LONGEST_DURATION = 64;
@@ -38,7 +38,7 @@ export function isWithin(
     return { within: false };
   } catch (error) {
     if (error instanceof CronFault) return { error: `enabledPeriod.schedule cannot be read: ${error.message}` };
-    if (error instanceof RangeError) return { error: "enabledPeriod names a time zone that does not exist" };
+    if (error instanceof UnknownTimeZone) return { error: "enabledPeriod names a time zone that does not exist" };
     throw error;
   }
 }

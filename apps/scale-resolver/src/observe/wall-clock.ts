@@ -6,13 +6,18 @@ export interface WallStretch {
   readonly isSkipped: boolean;
 }
 
+/** No time zone has that name. */
+export class UnknownTimeZone extends Error {}
+
 const MINUTE = 60_000;
 /** Clocks do not change twice within so many milliseconds. */
 const STEP = 3 * 24 * 60 * MINUTE;
 
 /**
  * What a wall clock showed after the instant `from`, up to and with the instant `to`: a stretch for each offset from UTC that it had meanwhile.
- * Stretches overlap where it was set back. Throws RangeError for a time zone that does not exist; undefined is UTC.
+ * Stretches overlap where it was set back. Undefined is UTC.
+ *
+ * @throws UnknownTimeZone
  */
 export function* wallStretches(timeZone: string | undefined, from: number, to: number): Generator<WallStretch> {
   const offsetAt = timeZone === undefined || timeZone === "UTC" ? () => 0 : offsetIn(timeZone);
@@ -45,14 +50,22 @@ function changeBetween(from: number, to: number, after: number, offsetAt: (insta
 
 /** What the wall clock of a time zone shows less the instant, in milliseconds. */
 function offsetIn(timeZone: string): (instant: number) => number {
-  const format = new Intl.DateTimeFormat("en-US", {
-    ...{ timeZone, calendar: "iso8601", numberingSystem: "latn", hourCycle: "h23" },
-    ...{ year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" },
-  });
+  const format = formatIn(timeZone);
   return (instant) => {
     const part: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
     for (const { type, value } of format.formatToParts(instant)) part[type] = Number(value);
     const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
     return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(instant / 1000) * 1000;
   };
+}
+
+function formatIn(timeZone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat("en-US", {
+      ...{ timeZone, calendar: "iso8601", numberingSystem: "latn", hourCycle: "h23" },
+      ...{ year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" },
+    });
+  } catch (error) {
+    throw error instanceof RangeError ? new UnknownTimeZone(timeZone, { cause: error }) : error;
+  }
 }
