@@ -33,6 +33,12 @@ test("reconciles every object and tells of its decision as an Event of that obje
   ]);
 });
 
+test("starts certificates before all that can wait for others, so that a scrape over TLS is answered from the start", () => {
+  const parts = world.parts("--tls-cert-file=tls.crt", "--tls-key-file=tls.key", "--admin-tls");
+  expect(parts[0]).toBe("certificates");
+  expect(parts.length).toBeGreaterThan(1);
+});
+
 test("releases the Lease on SIGTERM, before the servers drain", async () => {
   const service = await world.serve();
   await until(async () => (await service.service.registry.text()).includes('master_status{name="level-service"} 1'));

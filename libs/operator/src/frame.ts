@@ -34,7 +34,6 @@ import {
   rpcServer,
   rpcTransport,
   type Served,
-  type Transport,
 } from "@evenkeel/rpc";
 import type { Clock, Decider, Decision, Logger, ObjectRef, Service, ServiceSettings } from "@evenkeel/runtime";
 import { DecisionStream, openState, type State } from "@evenkeel/state";
@@ -46,7 +45,7 @@ import { ObjectReconciles } from "./object-reconciles.ts";
  * The frame of a service: what every service has, connected in the one right order. `compose.ts` of a service calls it
  * from top to bottom, and adds its own parts between the calls:
  *
- *     operatorFrame   API server, shared state, election of the leader
+ *     operatorFrame   certificates, API server, shared state, election of the leader
  *     reflect         objects, followed in every watched namespace
  *     announce        decisions go to Kubernetes Events, the shared stream and the Decisions service
  *     reconcile       the loop, on the leader alone
@@ -67,7 +66,6 @@ export class OperatorFrame {
   readonly use: Service<ServiceSettings, MetricTable, Decider>["use"];
   readonly #service: OperatedService;
   readonly #main: string;
-  readonly #transport: Transport;
   readonly #rpc: RpcServer;
   readonly #metrics;
   /** Of each kind that is reflected, how its objects are found. */
@@ -82,6 +80,8 @@ export class OperatorFrame {
     this.instance = instance;
     this.common = { clock, random: Math.random, log };
     this.use = (component) => service.use(component);
+    const transport = rpcTransport(service);
+    if (transport !== "insecure") this.use(transport);
     this.kube = service.use(connectKube({ settings, env, userAgent: name, clock, log, metrics: registry }));
     this.state = service.use(
       openState(settings.state, { service: name, clock, log, registry, deadline: settings.stateDeadline }),
@@ -91,8 +91,7 @@ export class OperatorFrame {
       controller: registry.register(controllerMetrics),
       queue: registry.register(workqueueMetrics),
     };
-    this.#transport = rpcTransport(service);
-    this.#rpc = rpcServer(service, this.#transport, new CachedAuthorizer(new AccessReviewer(this.kube), { clock }));
+    this.#rpc = rpcServer(service, transport, new CachedAuthorizer(new AccessReviewer(this.kube), { clock }));
     if (settings.leaderElect) {
       const lease = { namespace: settings.leaseNamespace, name, identity: instance, timing: settings };
       const urgent = this.kube.resource(leases, { lane: "urgent" });
@@ -188,7 +187,6 @@ export class OperatorFrame {
   /** Opens the servers: the last call. */
   open(): void {
     const { admin, settings } = this.#service;
-    if (this.#transport !== "insecure") this.use(this.#transport);
     this.#rpc.serveJson(admin.routes, {
       reads: settings.readAccess,
       objects: this.#reconciled.map(({ group, plural }) => ({ group, resource: plural })),

@@ -24,6 +24,7 @@ import {
 } from "@evenkeel/runtime";
 import { FakeHost } from "@evenkeel/runtime/testing";
 import { type ApiServer, startApiServer } from "@evenkeel/sim";
+import { jest } from "@jest/globals";
 import {
   ObjectBoard,
   objectsService,
@@ -108,6 +109,12 @@ class LevelReconciler implements Reconciler<ConfigMap> {
 
 type Board = ObjectBoard<ConfigMap, Decision, ObjectView>;
 
+function composed(flags: readonly string[], { host } = new FakeHost()): LevelService {
+  const reading = readSettings(levelService.settings, splitCommandLine(levelService.settings, flags).flags, {});
+  if (!reading.ok) throw new Error(reading.faults.join("\n"));
+  return new Service(levelService, reading, host, systemClock);
+}
+
 /** A cluster in this process. */
 export class World implements AsyncDisposable {
   readonly api: ApiServer;
@@ -154,6 +161,14 @@ export class World implements AsyncDisposable {
     return service;
   }
 
+  /** The names of the parts that the frame itself adds to a service, in the order in which they start. */
+  parts(...flags: readonly string[]): readonly string[] {
+    const service = composed([`--kubeconfig=${join(this.#folder, "kubeconfig")}`, "--state=sqlite::memory:", ...flags]);
+    const use = jest.spyOn(service, "use");
+    operatorFrame(service, { env: {}, main: import.meta.url });
+    return use.mock.calls.map(([{ name }]) => name);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const service of this.#started) await service.stop();
     await this.kube.stop();
@@ -172,9 +187,7 @@ export class StartedService {
   readonly exit: Promise<number>;
 
   private constructor(flags: readonly string[]) {
-    const reading = readSettings(levelService.settings, splitCommandLine(levelService.settings, flags).flags, {});
-    if (!reading.ok) throw new Error(reading.faults.join("\n"));
-    this.service = new Service(levelService, reading, this.host.host, systemClock);
+    this.service = composed(flags, this.host);
     const frame = operatorFrame(this.service, { env: {}, main: import.meta.url, instance: "replica-0" });
     this.store = frame.reflect(configMaps);
     frame.announce({ isWarning: () => false });
