@@ -41,5 +41,5 @@ export const PatternRefused = defineError({
   recovery: "terminal",
   message: "the regular expression in {field} is not valid, so its rule matches no request: {fault}",
   remedy:
-    "Use the syntax of Go's regexp (RE2), which has no back references and no lookarounds, and at most 256 characters; or use Exact or PathPrefix.",
+    "Use the syntax of Go's regexp (RE2), which has no back references and no lookarounds, at most 256 characters, and few repetitions such as {100}; or use Exact or PathPrefix.",
 });
