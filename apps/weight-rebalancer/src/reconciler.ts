@@ -14,7 +14,15 @@ import type { ObjectContext, Reconciler } from "@evenkeel/operator";
 import type { Clock, DecisionOf, Decisions } from "@evenkeel/runtime";
 import { carryOut, isCarriedOut, overtakenBy } from "./act/carry-out.ts";
 import { revert } from "./act/revert.ts";
-import { isFault, isInStep, type Outcome, statusAfter, statusOfInvalid, withoutUnknown } from "./act/status.ts";
+import {
+  isFault,
+  isInStep,
+  type Outcome,
+  statusAfter,
+  statusOfInvalid,
+  withInitialWeights,
+  withoutUnknown,
+} from "./act/status.ts";
 import { nextMemory } from "./decide/memory.ts";
 import type { weightDecider } from "./decide/weight-decider.ts";
 import type { metrics } from "./metrics.ts";
@@ -98,25 +106,23 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
     await this.#writeStatus(object, written, statusAfter(written, outcome, clock.now()), context);
   }
 
-  /** Stores the weight of a target before its first change, so that a later process can revert it. */
+  /**
+   * Stores the weight of a target before its first change, so that a later process can revert it. A weight that is
+   * already stored stays, even if the object at hand is older than it. Returns the status that is then stored.
+   */
   async #rememberInitial(
     object: StoredRebalance,
     { action, dryRun }: WeightDecision,
     { targets }: Observation,
-    context: ReconcileContext,
+    { term }: ReconcileContext,
   ): Promise<RebalanceStatus | undefined> {
-    const { status } = object;
+    let { status } = object;
     if (action === "hold" || dryRun) return status;
-    const known = status?.initialWeights ?? [];
-    const fresh = targets.flatMap(({ target, reading }) =>
-      reading.weight === null || known.some((initial) => initial.target === target.name)
-        ? []
-        : [{ target: target.name, weight: reading.weight }],
+    const weights = targets.flatMap(({ target: { name: target }, reading: { weight } }) =>
+      weight === null ? [] : [{ target, weight }],
     );
-    if (fresh.length === 0) return status;
-    const next = { ...(status ?? { condition: "Unhealthy" }), initialWeights: [...known, ...fresh] };
-    await this.#writeStatus(object, status, next, context);
-    return next;
+    await this.#options.statuses.write(object, (present) => (status = withInitialWeights(present, weights)), term);
+    return status;
   }
 
   async #release(object: StoredRebalance, rebalance: Rebalance | undefined, context: ObjectContext): Promise<void> {

@@ -31,7 +31,10 @@ class Leader {
 
   constructor() {
     this.pauses = new PausedScaledObjects({
-      write: (_, { pausedScaledObject = "" }) => this.#do(`record ${pausedScaledObject}`, undefined),
+      write: (_, status) => {
+        const recorded = "pausedScaledObject" in status ? status.pausedScaledObject : undefined;
+        return this.#do(`record ${recorded ?? ""}`, undefined);
+      },
     });
     const call = <T extends string>(verb: string, { name }: AutoscalerRef, done: T) =>
       this.#do<T | "absent">(`${verb} ${name}`, this.present.has(name) ? done : "absent");

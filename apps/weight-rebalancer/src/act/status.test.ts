@@ -6,7 +6,7 @@ import type { WeightSnapshot } from "../decide/snapshot.ts";
 import { SecretElsewhere } from "../observe/errors.ts";
 import { seedSnapshot } from "../testing/seed-snapshot.ts";
 import type { TargetOutcome } from "./carry-out.ts";
-import { statusAfter, statusOfInvalid, type Outcome } from "./status.ts";
+import { statusAfter, statusOfInvalid, withInitialWeights, type Outcome } from "./status.ts";
 import type { WeightTarget } from "../targets/weight-target.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
@@ -70,9 +70,9 @@ describe("the status after a reconcile", () => {
     expect(statusAfter(before, reconciled({}), now + 60_000)).toBe(before);
   });
 
-  test("keeps what the targets were at first", () => {
+  test("leaves what the targets were at first as it is stored", () => {
     const before = { condition: "Unhealthy", initialWeights: [{ target: target.name, weight: 3 }] };
-    expect(statusAfter(before, reconciled({}), now).initialWeights).toEqual(before.initialWeights);
+    expect(statusAfter(before, reconciled({}), now)).not.toHaveProperty("initialWeights");
   });
 
   test("of a dry run shows the desired weight beside the actual one", () => {
@@ -150,5 +150,30 @@ describe("the status after a reconcile", () => {
       message: "spec.policy: Required: expected object",
       observedGeneration: 4,
     });
+  });
+});
+
+describe("initial weights", () => {
+  const weights = [
+    { target: "a", weight: 16 },
+    { target: "b", weight: 4 },
+  ];
+
+  test("are added for each target that has none", () => {
+    expect(withInitialWeights(undefined, weights)?.initialWeights).toEqual(weights);
+    const before = { condition: "Healty", actualValue: 10, initialWeights: [{ target: "a", weight: 10 }] };
+    expect(withInitialWeights(before, weights)).toEqual({
+      ...before,
+      initialWeights: [
+        { target: "a", weight: 10 },
+        { target: "b", weight: 4 },
+      ],
+    });
+  });
+
+  test("that are stored already leave the status the same object", () => {
+    const before = { condition: "Healty", initialWeights: [{ target: "a", weight: 10 }] };
+    expect(withInitialWeights(before, [{ target: "a", weight: 16 }])).toBe(before);
+    expect(withInitialWeights(undefined, [])).toBeUndefined();
   });
 });

@@ -18,6 +18,8 @@ export interface Outcome {
   readonly targets: readonly TargetOutcome[];
 }
 
+type InitialWeight = NonNullable<RebalanceStatus["initialWeights"]>[number];
+
 /** Reasons for which a Rebalance cannot work until something else changes. */
 const FAULTS: ReadonlySet<WeightReason> = new Set([...METRIC_FAULTS, "TargetUnknown", "AllZero", "OriginalRuns"]);
 
@@ -41,7 +43,7 @@ export function isInStep({ targets }: Pick<Outcome, "targets">): boolean {
 
 /**
  * The status after a reconcile. It is the same object if nothing changed, so that nothing is written. `lastUpdateAt` says when
- * it was last written, and does not count as a change.
+ * it was last written, and does not count as a change. `initialWeights` is absent, so that it stays as it is stored.
  */
 export function statusAfter(before: RebalanceStatus | undefined, outcome: Outcome, now: number): RebalanceStatus {
   const { snapshot, decision, targets } = outcome;
@@ -128,6 +130,17 @@ function reasonOf(error: unknown): string {
   return words.map((word) => word.charAt(0) + word.slice(1).toLowerCase()).join("");
 }
 
+/** Adds the weights of targets that have no initial weight yet. It is the same object if there are none. */
+export function withInitialWeights(
+  before: RebalanceStatus | undefined,
+  weights: readonly InitialWeight[],
+): RebalanceStatus | undefined {
+  const known = before?.initialWeights ?? [];
+  const fresh = weights.filter(({ target }) => !known.some((initial) => initial.target === target));
+  if (fresh.length === 0) return before;
+  return { ...(before ?? { condition: "Unhealthy" }), initialWeights: [...known, ...fresh] };
+}
+
 /** The status to write: a weight that is unknown is removed from what is stored. */
 export function withoutUnknown(status: RebalanceStatus): Nulled<RebalanceStatus> {
   return { desiredValue: null, actualValue: null, ...status };
@@ -151,7 +164,6 @@ function updated(
     ...(desired === undefined ? {} : { desiredValue: desired }),
     ...(actual === undefined ? {} : { actualValue: actual }),
     lastUpdateAt: new Date(now).toISOString(),
-    ...(before?.initialWeights ? { initialWeights: before.initialWeights } : {}),
     conditions,
   };
 }

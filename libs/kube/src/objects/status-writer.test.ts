@@ -64,6 +64,30 @@ describe("a status writer", () => {
     expect(present()).toBeUndefined();
   });
 
+  test("computes the status again from the present one after a conflict", async () => {
+    const { resource, object, writer, present } = world();
+    resource.put({ ...object, status: { phase: "Idle", weight: 10 } });
+    const seen: (number | undefined)[] = [];
+    const double = (status?: WidgetStatus): WidgetStatus => {
+      seen.push(status?.weight);
+      return { phase: "Busy", weight: 2 * (status?.weight ?? 0) };
+    };
+    await writer.write(object, double, term());
+    expect(seen).toEqual([16, 10]);
+    expect(present()).toEqual({ phase: "Busy", weight: 20 });
+  });
+
+  test("writes nothing where the present status is already the computed one", async () => {
+    const { resource, object, writer, present } = world();
+    const stored: WidgetStatus = { phase: "Idle", weight: 10 };
+    resource.put({ ...object, status: stored });
+    const atMost = (status?: WidgetStatus): WidgetStatus | undefined =>
+      (status?.weight ?? 0) > 10 ? { phase: "Idle", weight: 9 } : status;
+    await writer.write(object, atMost, term());
+    expect(present()).toEqual(stored);
+    expect(resource.count("patch")).toBe(1);
+  });
+
   test("takes null for optional fields only", () => {
     const status: Nulled<WidgetStatus> = { phase: "Busy", weight: null, route: null };
     // @ts-expect-error: a required field cannot be removed.

@@ -13,6 +13,9 @@ export interface StoredObject<S> extends KubeObject {
 /** A status to write: absent leaves a field as it is stored, null removes it. Only optional fields can be removed. */
 export type Nulled<S> = { readonly [F in keyof S]: undefined extends S[F] ? S[F] | null : S[F] };
 
+/** Computes the status to write from the present one. To return the present one means that nothing is to be written. */
+export type StatusChange<S> = (present: S | undefined) => Nulled<S> | undefined;
+
 export interface StatusWriterOptions {
   /** Milliseconds that one request may take, retries included. Default 10 s. */
   readonly deadline?: number;
@@ -32,18 +35,23 @@ export class StatusWriter<T extends StoredObject<S>, S> {
   }
 
   /**
-   * Does nothing if `status` is the one that `object` has, or if the object is gone or was replaced. It has a deadline of
-   * its own and is aborted only by the end of the term, so that a reconcile that ran into its deadline can still say so
-   * in the status.
+   * Does nothing if `status` is the one that `object` has, or if the object is gone or was replaced. If the object was
+   * written since it was read, a status is written all the same, and a function is called again with what is stored: it
+   * is for fields where an old object leads to a wrong value, such as a list that is only added to.
+   *
+   * It has a deadline of its own and is aborted only by the end of the term, so that a reconcile that ran into its
+   * deadline can still say so in the status.
    */
-  async write({ metadata, status: before }: T, status: Nulled<S>, { signal }: Pick<Term, "signal">): Promise<void> {
-    if (status === before) return;
-    const { namespace, name = "", uid } = metadata;
+  async write(object: T, status: Nulled<S> | StatusChange<S>, { signal }: Pick<Term, "signal">): Promise<void> {
+    const change = isChange(status) ? status : () => status;
+    const { namespace, name = "", uid } = object.metadata;
     const options = { signal, deadline: this.#deadline };
-    let { resourceVersion } = metadata;
+    let stored = object;
     for (let attempt = 1; ; attempt++) {
+      const next = change(stored.status);
+      if (next === stored.status) return;
       // The version and not the uid, which the API server ignores in a patch of the status.
-      const body = { metadata: { resourceVersion }, status };
+      const body = { metadata: { resourceVersion: stored.metadata.resourceVersion }, status: next };
       try {
         await this.#resource.status.patch({ namespace, name }, { type: "merge", body }, options);
         return;
@@ -52,8 +60,12 @@ export class StatusWriter<T extends StoredObject<S>, S> {
         if (!(error instanceof Conflict) || attempt === ATTEMPTS) throw error;
       }
       const present = await getIfThere(this.#resource, { namespace, name }, options);
-      if (present?.metadata.uid !== uid) return;
-      resourceVersion = present?.metadata.resourceVersion;
+      if (!present || present.metadata.uid !== uid) return;
+      stored = present;
     }
   }
+}
+
+function isChange<S>(status: Nulled<S> | StatusChange<S>): status is StatusChange<S> {
+  return typeof status === "function";
 }
