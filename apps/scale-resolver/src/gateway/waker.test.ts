@@ -290,19 +290,24 @@ describe("waking a workload for requests", () => {
       cluster.before = (call, response) => (call === RESUME ? refuse(response, 403, "Forbidden") : "pass");
       const resumes = () => cluster.calls.filter((call) => call === RESUME).length;
       waker.wake(request({ autoscaler: keda }));
-      // Both calls of a try have ended, and what is left on the clock is the wait for the next.
-      const tried = (tries: number) =>
-        resumes() === tries &&
-        outcomes().length === tries &&
-        cluster.answered === cluster.calls.length &&
-        clock.pending === 1;
-      await until(() => tried(1));
+      const tried = (tries: number) => resumes() === tries && cluster.answered === cluster.calls.length;
+      // On the clock are the rest after the wake and the wait for the next resume; later the wait alone.
+      await until(() => tried(1) && outcomes().length === 1 && clock.pending === 2);
       await clock.advance(5000);
-      await until(() => tried(2));
+      await until(() => tried(2) && clock.pending === 1);
       await clock.advance(5000);
-      await until(() => tried(3));
-      expect(outcomes().filter((outcome) => outcome === "woken")).toHaveLength(1);
-      expect(warned()).toEqual([AutoscalerForbidden.entry.code]);
+      await until(() => tried(3) && clock.pending === 1);
+      expect(outcomes()).toEqual(["woken"]);
+      expect(cluster.calls.filter((call) => call === PATCH)).toHaveLength(1);
+      const warnings = cluster.lines.filter(({ level }) => level === "warn");
+      expect(warnings.map(({ error, msg }) => [error?.code, msg])).toEqual([
+        [AutoscalerForbidden.entry.code, expect.stringContaining("resume the autoscaler")],
+      ]);
+      // The next wake does not wait for it.
+      await cluster.setReplicas("checkout", 0);
+      waker.wake(request({ autoscaler: keda }));
+      await until(() => outcomes().length === 2);
+      expect([outcomes(), resumes()]).toEqual([["woken", "woken"], 3]);
     });
 
     test("is not done again for those who ask within a second, unless the workload sleeps again", async () => {

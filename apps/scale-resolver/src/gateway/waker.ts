@@ -1,7 +1,7 @@
 import type { Clock, Component, Logger } from "@evenkeel/runtime";
-import { wakeWorkload, type Workload, type WorkloadClients } from "../act/wake-workload.ts";
+import type { Workload, WorkloadClients } from "../act/wake-workload.ts";
 import type { TargetRef } from "../binding.ts";
-import { Retries } from "./retries.ts";
+import { Retries, type Terms } from "./retries.ts";
 
 export interface WakeRequest {
   /** `namespace/service`. */
@@ -30,7 +30,9 @@ const REMEMBERED = 60_000;
 export class Waker implements Component {
   readonly name = "waker";
   readonly #options: WakerOptions;
-  readonly #retries: Retries;
+  readonly #wakes: Retries;
+  /** Apart: an autoscaler that cannot be resumed neither repeats nor delays a wake. */
+  readonly #resumes: Retries;
   /** By workload, the call that is under way, and whether it succeeds. */
   readonly #calls = new Map<string, Promise<boolean>>();
   /** By workload, when the last call succeeded, by the monotonic clock; the oldest first. */
@@ -39,26 +41,30 @@ export class Waker implements Component {
   constructor(options: WakerOptions) {
     const { clock, random, log } = options;
     this.#options = options;
-    this.#retries = new Retries({ clock, random, log, undone: "could not wake the workload" });
+    this.#wakes = new Retries({ clock, random, log, undone: "could not wake the workload" });
+    this.#resumes = new Retries({ clock, random, log, undone: "could not resume the autoscaler" });
   }
 
-  /** For the path of requests: the call that scales is under way when this returns, unless it was already. Never throws. */
+  /**
+   * For the path of requests: the calls that scale the workload and resume its autoscaler are under way when this returns, unless they were already. The scale's is the
+   * first: a pod takes longer to start than an autoscaler to look. Never throws.
+   */
   wake({ key, workload, needed }: WakeRequest): void {
-    const attempt = async ({ deadline }: { readonly deadline: number }) => {
-      const { promise, resolve } = Promise.withResolvers<boolean>();
-      this.#follow(idOf(workload.namespace, workload.target), promise);
-      const onScaled = (outcome: Scaled) => {
-        resolve(outcome !== "failed");
-        this.#options.onScaled(key, outcome);
-      };
-      return (await wakeWorkload(this.#options, workload, { deadline, onScaled })) === "woken";
+    const { namespace, autoscaler } = workload;
+    this.#wakes.start(key, { needed, attempt: ({ deadline }) => this.#scale(key, workload, deadline) });
+    if (!autoscaler) return;
+    const attempt = async ({ deadline }: Terms): Promise<boolean> => {
+      await this.#options.autoscalers.resume(namespace, autoscaler, { deadline });
+      // The answer does not say whether it was paused, so that repeated calls get rarer.
+      return false;
     };
-    this.#retries.start(key, { needed, attempt });
+    this.#resumes.start(key, { needed, attempt });
   }
 
   /** A pod is ready: a request that waits from now on waits for another wake. */
   awake(key: string): void {
-    this.#retries.fulfilled(key);
+    this.#wakes.fulfilled(key);
+    this.#resumes.fulfilled(key);
   }
 
   /**
@@ -71,7 +77,23 @@ export class Waker implements Component {
   }
 
   stop(): void {
-    this.#retries.stop();
+    this.#wakes.stop();
+    this.#resumes.stop();
+  }
+
+  /** Whether the workload had to be scaled. */
+  async #scale(key: string, { namespace, target, minReplicas }: Workload, deadline: number): Promise<boolean> {
+    const { scales, onScaled } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#follow(idOf(namespace, target), promise);
+    let outcome: Scaled = "failed";
+    try {
+      outcome = await scales.wake(namespace, target, minReplicas, { deadline });
+    } finally {
+      resolve(outcome !== "failed");
+      onScaled(key, outcome);
+    }
+    return outcome === "woken";
   }
 
   #follow(id: string, call: Promise<boolean>): void {
