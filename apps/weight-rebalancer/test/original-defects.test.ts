@@ -181,8 +181,10 @@ describe("the original's defect", () => {
       await eventually(() => shows("misspelt", /^rebalancer_error\{.*\} 0$/, /^rebalancer_healthy\{.*\} 1$/));
       const body = { spec: { policy: { targettracking: { timeZone: "Mars/Olympus" } } } };
       await world.kube.resource(rebalances).patch({ namespace: "default", name: "misspelt" }, { type: "merge", body });
-      await eventually(() => shows("misspelt", /^rebalancer_error\{.*\} 1$/, /^rebalancer_healthy\{.*\} 0$/));
-      expect(await conditionOf("misspelt", "Ready")).toMatchObject({ status: "False", reason: "InvalidSpec" });
+      await eventually(async () => {
+        await shows("misspelt", /^rebalancer_error\{.*\} 1$/, /^rebalancer_healthy\{.*\} 0$/);
+        expect(await conditionOf("misspelt", "Ready")).toMatchObject({ status: "False", reason: "InvalidSpec" });
+      });
       await remove("misspelt");
     },
     TEST_LIMIT,

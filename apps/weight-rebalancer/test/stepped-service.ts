@@ -59,5 +59,7 @@ export class SteppedService implements AsyncDisposable {
 }
 
 async function rounds(): Promise<void> {
+  // A real millisecond for what other threads do, such as reading files.
+  await new Promise((resolve) => setTimeout(resolve, 1));
   for (let round = 0; round < ROUNDS; round++) await new Promise((resolve) => setImmediate(resolve));
 }
