@@ -27,7 +27,7 @@ export const rpcSettings = {
     "token",
   )({
     default: "open",
-    help: "Who may read the JSON API, the status page and the dashboard's data: anyone, or bearer tokens that may get and list the objects",
+    help: "Who may read over gRPC and JSON, the status page and the dashboard's data: anyone, or bearer tokens that may get and list the objects",
   }),
   grpcMaxMessage: setting.bytes({ default: "4Mi", help: "Largest message that is accepted from a caller or a peer" }),
   grpcMaxCalls: setting.integer(1, 100_000)({ default: "256", help: "Maximum concurrent unary calls" }),

@@ -39,6 +39,7 @@ export function weightsService(options: WeightsServiceOptions): Served<weightsV1
     definition: weightsV1.WeightsDefinition,
     implementation: new WeightsService(options, pauses.methods),
     access: pauses.access,
+    namesObjects: true,
   };
 }
 

@@ -78,5 +78,6 @@ export function objectsService({ type, resource, board }: ObjectsServiceOptions)
       ...methods,
     },
     access,
+    namesObjects: true,
   };
 }

@@ -23,6 +23,7 @@ export function decisionsService(options: DecisionsServiceOptions): Served<Decis
   return {
     definition: DecisionsDefinition,
     implementation: new DecisionsService(options),
+    namesObjects: true,
     attachments: {
       snapshot: ({ fileName, content }) => ({ name: fileName, type: "application/json; charset=utf-8", content }),
     },

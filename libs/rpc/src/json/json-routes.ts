@@ -2,7 +2,6 @@ import { Readable } from "node:stream";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Clock, HttpServer } from "@evenkeel/runtime";
 import { type CallContext, Metadata, Status } from "nice-grpc-common";
-import { askedOf, type ReadCheck } from "../auth/read-access.ts";
 import { NeedsPost, NoSuchMethod, PlaintextRefused } from "../errors.ts";
 import type { BoundMethod, BoundService } from "../server/bound-service.ts";
 import { CallFailed } from "../server/calls.ts";
@@ -33,9 +32,11 @@ const JSON_TYPE = "application/json; charset=utf-8";
 
 export interface JsonOptions {
   readonly clock: Clock;
-  /** Checks who reads; reads are open without it. */
-  readonly reads?: ReadCheck | undefined;
+  /** Checks who reads a page that is about every object; reads are open without it. */
+  readonly checkPage?: PageCheck | undefined;
 }
+
+type PageCheck = (page: string, authorization: string | undefined, signal: AbortSignal) => Promise<void>;
 
 const PATH = "/api/v1/:service/:method";
 
@@ -43,6 +44,7 @@ const PATH = "/api/v1/:service/:method";
  * Serves every method of `services` as JSON: `/api/v1/<Service>/<Method>`, by POST with the request as body, and by GET with query
  * parameters where nothing is changed. A stream becomes server-sent events, a failure `{ code, message }`. Limits, rights and
  * the drain are those of gRPC. Calls that change something carry a token, and are refused on a connection that others can read.
+ * Where reads need a token, methods that never need one are left to gRPC.
  */
 export function jsonRoutes(routes: Routes, services: readonly BoundService[], options: JsonOptions): void {
   const api = new JsonApi(services, options);
@@ -51,18 +53,18 @@ export function jsonRoutes(routes: Routes, services: readonly BoundService[], op
     return reply.code(status).headers(headers).send(body);
   };
   routes.route({ method: ["GET", "POST"], url: PATH, handler });
-  const { reads } = options;
-  if (reads) guardReads(routes, reads);
+  const { checkPage } = options;
+  if (checkPage) guardPages(routes, checkPage);
 }
 
 /** Checks readers of the other pages with data, which are about every object. The methods of services check by what is asked. */
-function guardReads(routes: Routes, reads: ReadCheck): void {
+function guardPages(routes: Routes, check: PageCheck): void {
   routes.addHook("onRequest", async (request, reply) => {
     const { url = "" } = request.routeOptions;
     if (url === PATH || (url !== "/" && !url.startsWith("/api/"))) return;
     const { metadata, signal } = contextOf(request, reply);
     try {
-      await reads.check(url, metadata.get("authorization"), {}, signal);
+      await check(url, metadata.get("authorization"), signal);
     } catch (error) {
       const { status, headers, body } = refusal(error);
       await reply.code(status).headers(headers).send(body);
@@ -79,6 +81,7 @@ class JsonApi {
     this.#options = options;
     for (const { name, fullName, methods } of services) {
       for (const method of methods.values()) {
+        if (options.checkPage && method.forAnyone) continue;
         this.#routes.set(`${name}/${method.name}`, {
           method,
           description: this.#messages.method(fullName, method.name),
@@ -105,12 +108,9 @@ class JsonApi {
     const json = request.method === "GET" ? jsonOfQuery(description, request.query as Query) : (request.body ?? {});
     const message = method.decode(this.#messages.request(description, json));
     const write = (response: unknown) => this.#messages.response(description, method.encode(response));
-    const { clock, reads } = this.#options;
-    const { metadata, signal } = context;
-    if (method.safe) await reads?.check(method.name, metadata.get("authorization"), askedOf(message), signal);
     if (method.streams) {
-      const stream = method.open(message, context);
-      const events = eventStream(answers(stream, write), clock, (error) => told(outcome(error)));
+      const stream = await method.open(message, context);
+      const events = eventStream(answers(stream, write), this.#options.clock, (error) => told(outcome(error)));
       const headers = { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" };
       return { status: 200, headers, body: Readable.from(events) };
     }

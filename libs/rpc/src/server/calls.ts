@@ -154,7 +154,7 @@ export class Calls {
 }
 
 /** What `source` gives until it ends or `signal` aborts, even if the source does not heed it. */
-async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = source[Symbol.asyncIterator]();
   try {
     for (;;) {

@@ -68,6 +68,7 @@ export class RpcServer implements Server {
   readonly #services: BoundService[] = [];
   readonly #health = HealthState();
   readonly #server: GrpcServer;
+  #reads: ReadCheck | undefined;
   #port: number;
 
   constructor(options: RpcServerOptions) {
@@ -87,12 +88,13 @@ export class RpcServer implements Server {
 
   /** Adds a service, before the start. */
   add<D extends TsProtoServiceDefinition>(served: Served<D>): void {
-    const service = bindService(served, this.#calls, this.#options.authorizer);
+    const { authorizer, clock } = this.#options;
+    const service = bindService(served, { calls: this.#calls, authorizer, reads: () => this.#reads, clock });
     this.#services.push(service);
     this.#health.setStatus("healthy", service.fullName);
     const methods = [...service.methods].map(([key, { streams, call, open }]) => {
       const handler = streams
-        ? (request: unknown, context: CallContext) => toldInStream(open(request, context), context)
+        ? (request: unknown, context: CallContext) => toldInStream(() => open(request, context), context)
         : (request: unknown, context: CallContext) => told(call(request, context), context);
       return [key, handler] as const;
     });
@@ -101,12 +103,19 @@ export class RpcServer implements Server {
 
   /**
    * Serves the services added so far as JSON under `/api/v1/<Service>/<Method>`. `access` holds for all that these routes serve to
-   * readers, but metrics and the files of the dashboard.
+   * readers, but metrics and the files of the dashboard, and for the same methods over gRPC.
    */
   serveJson(routes: HttpServer["routes"], access: ReadAccess): void {
     const { clock, authorizer } = this.#options;
     const reads = access.reads === "token" ? new ReadCheck(access, authorizer) : undefined;
-    jsonRoutes(routes, [...this.#services], { clock, reads });
+    this.#reads = reads;
+    const checkPage =
+      reads &&
+      ((page: string, authorization: string | undefined, signal: AbortSignal) =>
+        this.#calls.unary({ service: "admin", method: page }, signal, () =>
+          reads.check(page, authorization, {}, signal),
+        ));
+    jsonRoutes(routes, [...this.#services], { clock, checkPage });
   }
 
   get port(): number {
@@ -174,7 +183,8 @@ export class RpcServer implements Server {
         ),
       watch: (request, context) =>
         toldInStream(
-          this.#calls.stream(watches, context.signal, (signal) => iterate(watch(request, { ...context, signal }))),
+          () =>
+            this.#calls.stream(watches, context.signal, (signal) => iterate(watch(request, { ...context, signal }))),
           context,
         ),
     });
@@ -189,9 +199,10 @@ export class RpcServer implements Server {
     this.#server.add(ServerReflectionService, {
       serverReflectionInfo: (requests, context) =>
         toldInStream(
-          this.#calls.stream(name, context.signal, (signal) =>
-            iterate(reflected().serverReflectionInfo(requests, { ...context, signal })),
-          ),
+          () =>
+            this.#calls.stream(name, context.signal, (signal) =>
+              iterate(reflected().serverReflectionInfo(requests, { ...context, signal })),
+            ),
           context,
         ),
     });
@@ -211,9 +222,12 @@ async function told<T>(call: Promise<T>, context: CallContext): Promise<T> {
   }
 }
 
-async function* toldInStream<T>(stream: AsyncIterable<T>, context: CallContext): AsyncGenerator<T> {
+async function* toldInStream<T>(
+  open: () => AsyncIterable<T> | Promise<AsyncIterable<T>>,
+  context: CallContext,
+): AsyncGenerator<T> {
   try {
-    yield* stream;
+    yield* await open();
   } catch (error) {
     throw tell(error, context);
   }
