@@ -199,6 +199,31 @@ describe("a controller", () => {
     await run;
   });
 
+  test("takes a write that a last look stopped after the deadline for overtaken, not for late", async () => {
+    const registry = new MetricRegistry();
+    const { clock, lines, store, seen, loop, relist, ending, term } = world(
+      async (_name, { signal, term: held }) => {
+        if (seen.length > 1) return undefined;
+        const look = lastLook(store, object("a"), held);
+        await sleep(clock, 3_600_000, signal).catch(() => undefined);
+        store.put({ metadata: { ...object("a").metadata, generation: 2 } });
+        look();
+        return undefined;
+      },
+      { metrics: registry.register(controllerMetrics) },
+    );
+    relist(object("a"));
+    const run = loop(term);
+    await clock.advance(60_000);
+    expect(seen).toHaveLength(2);
+    expect(lines.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
+    expect((await registry.text()).split("\n")).toContain(
+      'controller_runtime_reconcile_total{controller="things",result="overtaken"} 1',
+    );
+    ending.abort();
+    await run;
+  });
+
   test("never reconciles an object twice at a time, even past a deadline that is ignored", async () => {
     const running = Promise.withResolvers<undefined>();
     const { clock, store, seen, loop, relist, ending, term } = world(() => running.promise, {

@@ -164,8 +164,9 @@ class ControllerRun {
     try {
       return await reconcile(name, { signal: aborting.signal, term, log, id });
     } catch (error) {
-      // Whatever error an aborted call throws, the deadline is the cause.
-      if (aborting.signal.reason === exceeded && error !== exceeded) {
+      // Whatever error an aborted call throws, the deadline is the cause. A last look does not wait, so it has its own.
+      const ownCause = error === exceeded || error instanceof ActOvertaken;
+      if (aborting.signal.reason === exceeded && !ownCause) {
         throw new runtimeErrors.DeadlineExceeded({ what: `the reconcile of ${key}`, milliseconds }, { cause: error });
       }
       throw error;

@@ -74,6 +74,16 @@ test("gives what was selected alone", async () => {
   expect(await waiting).toEqual({ $case: "number", value: 4 });
 });
 
+test.each([1, 2])("ends with its signal also while the first of %d is being read", async (size) => {
+  const board = new Numbers();
+  for (let index = 0; index < size; index += 1) board.set(`shop/${index}`, index);
+  const { aborting, events } = watch(board);
+  await events.next();
+  aborting.abort();
+  expect(await events.next()).toEqual({ done: true, value: undefined });
+  expect(board.listeners.size).toBe(0);
+});
+
 test("ends with its signal, and leaves no listener behind", async () => {
   const board = new Numbers();
   const { aborting, events } = watch(board);

@@ -37,13 +37,16 @@ export async function* watchBoard<View, const Event extends { readonly $case: st
   const stop = () => wake();
   signal.addEventListener("abort", stop);
   try {
+    // Checked after each answer too: while one is being read, nothing waits for the signal.
     while (!signal.aborted) {
-      for (const key of changed) {
-        changed.delete(key);
-        const view = board.get(key);
-        yield { event: view === undefined ? { $case: "removed", value: removed(key) } : event(view) };
+      const [key] = changed;
+      if (key === undefined) {
+        await new Promise<void>((resolve) => (wake = resolve));
+        continue;
       }
-      if (changed.size === 0) await new Promise<void>((resolve) => (wake = resolve));
+      changed.delete(key);
+      const view = board.get(key);
+      yield { event: view === undefined ? { $case: "removed", value: removed(key) } : event(view) };
     }
   } finally {
     unsubscribe();
