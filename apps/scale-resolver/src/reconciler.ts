@@ -92,6 +92,17 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
       return releaseService.finalize(object, binding, context);
     }
     if (understood.kind === "invalid") {
+    const result = await this.#reconcile(object, context).catch(async (error: unknown) => {
+      const isLate = context.signal.aborted && !context.term.signal.aborted;
+      if (isLate) await this.#idle(object, { reason: "Failed", message: explain(error) }, context);
+      throw error;
+    });
+    if (result instanceof Error) throw result;
+    return result;
+  }
+
+  /** Resolves with an error that the status tells of. */
+  async #reconcile(object: StoredElastiService, context: ObjectContext): Promise<Result | Error | undefined> {
       const message = understood.errors.join("; ");
       context.log.warn({ errors: understood.errors }, "the spec is invalid; nothing is changed");
       await this.#keepPath(object, context);
@@ -115,7 +126,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     object: StoredElastiService,
     { binding, fault }: Understood & { readonly kind: "service" },
     context: ObjectContext,
-  ): Promise<Result | undefined> {
+  ): Promise<Result | Error | undefined> {
     const { view, observer, memories, decisions, path, executor, clock, interval } = this.#options;
     const { signal } = context;
     const key = keyOf(object);
@@ -185,7 +196,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
       refusedProbes: binding.probes.refused.map(explain),
     };
     await this.#options.statuses.write(object, statusAfter(object.status, reconciled, now), context.term);
-    if (outcome.error) throw outcome.error;
+    if (outcome.error) return outcome.error;
     const next = untilNextLook(stage.state, snapshot, decision, interval);
     // Nothing tells of a route that somebody puts back.
     return { requeueAfter: binding.route && stage.state !== "Serve" ? Math.min(next, ROUTE_LOOK) : next };

@@ -41,7 +41,8 @@ async function turn(changes: Changes, dryRun = false, failure?: Error) {
     snapshot,
     decision: { ...stateDecider.decide(snapshot), id: "1", at: NOON, dryRun },
   };
-  const context = { signal: new AbortController().signal } as unknown as ObjectContext;
+  const { signal } = new AbortController();
+  const context = { signal, term: { signal } } as unknown as ObjectContext;
   return { done, outcome: await executor.run(work, context) };
 }
 

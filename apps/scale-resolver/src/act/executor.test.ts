@@ -27,6 +27,8 @@ class Leader {
   /** By call, what it fails with. */
   readonly failures = new Map<string, Error>();
   slept: "slept" | "changed" = "slept";
+  readonly deadline = new AbortController();
+  readonly term = new AbortController();
   readonly #executor: Executor;
 
   constructor() {
@@ -79,7 +81,8 @@ class Leader {
       decision,
     };
     const log = { info: () => undefined, warn: () => undefined };
-    const context = { signal: new AbortController().signal, log, term: { held: () => true } };
+    const term = { held: () => true, signal: this.term.signal };
+    const context = { signal: this.deadline.signal, log, term };
     return this.#executor.run(work, context as unknown as ObjectContext);
   }
 
@@ -128,6 +131,26 @@ test("a sleep that an edit overtakes is no failure, ends the reconcile, and leav
   });
   expect(leader.done).toEqual(["record old", "pause old", "sleep", "resume old"]);
   expect(leader.paused()).toBeNull();
+});
+
+describe("an act that fails after the signal aborted", () => {
+  const hung = new kubeErrors.Timeout({ call: "PATCH /scale", milliseconds: 10_000 });
+
+  test("at the deadline is a failure that names the call", async () => {
+    const leader = new Leader();
+    leader.failures.set("wake", hung);
+    leader.deadline.abort(new Error("too late"));
+    const outcome = await leader.turn({ ...ASLEEP, activity: { pending: 1 } }, null);
+    expect(outcome).toMatchObject({ done: false, error: hung, failure: expect.stringContaining("PATCH /scale") });
+  });
+
+  test("at the end of the term has no outcome", async () => {
+    const leader = new Leader();
+    leader.failures.set("wake", hung);
+    const ended = new Error("the term has ended");
+    leader.term.abort(ended);
+    await expect(leader.turn({ ...ASLEEP, activity: { pending: 1 } }, null)).rejects.toBe(ended);
+  });
 });
 
 describe("an autoscaler that is named while the workload sleeps", () => {

@@ -106,14 +106,15 @@ export class Executor {
     return { done: false, handedOver: !former, route, ...failureOf(kept.error) };
   }
 
+  /** Only the end of the term ends the work: what failed at the deadline is an outcome, so that the status tells of it. */
   async #attempt<T>(
-    { signal }: ObjectContext,
+    { term }: ObjectContext,
     task: () => Promise<T>,
   ): Promise<{ readonly value?: T; readonly error?: Error }> {
     try {
       return { value: await task() };
     } catch (error) {
-      signal.throwIfAborted();
+      term.signal.throwIfAborted();
       return { error: toError(error) };
     }
   }
@@ -263,7 +264,7 @@ function failureOf(error: Error | undefined): Pick<Outcome, "failure" | "error">
   return error ? { failure: explain(error), error } : {};
 }
 
-/** For writes that undo what this reconcile began. */
+/** For writes that undo what this reconcile began: they are made after its deadline as well. */
 function unchecked(context: ObjectContext): ObjectContext {
-  return { ...context, checked: (resource) => resource };
+  return { ...context, signal: context.term.signal, checked: (resource) => resource };
 }
