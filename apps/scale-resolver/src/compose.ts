@@ -78,6 +78,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   frame.announce({ isWarning: isBadNews });
   const board: Board = use(new Board({ store: view.objects, clock, activity: (key) => activities.seen(key) }));
   const preparations = use(new Preparations({ clock, changed }));
+  service.afterTerm(() => preparations.forgetAll());
   const resource = kube.resource(elastiServices);
   const probe = new PathProbe(common);
   const observer = new Observer({

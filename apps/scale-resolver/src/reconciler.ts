@@ -3,6 +3,7 @@ import {
   keepFinalizer,
   keyOf,
   nameKey,
+  nameOfKey,
   type ObjectName,
   PAUSED,
   type Resource,
@@ -26,7 +27,13 @@ import { type Binding, serviceKey } from "./binding.ts";
 import type { ServiceSnapshot } from "./decide/snapshot.ts";
 import { type State, STATES } from "./decide/state.ts";
 import type { stateDecider } from "./decide/state-decider.ts";
-import { FINALIZER, type PortRecord, RELEASE, type StoredElastiService } from "./elasti-service-resource.ts";
+import {
+  elastiServices,
+  FINALIZER,
+  type PortRecord,
+  RELEASE,
+  type StoredElastiService,
+} from "./elasti-service-resource.ts";
 import type { WakeTimer } from "./gateway/wake-timer.ts";
 import type { metrics } from "./metrics.ts";
 import { recordedBinding, type Understood } from "./observe/bindings.ts";
@@ -48,7 +55,7 @@ export interface ElastiServiceReconcilerOptions {
   /** Why KubeElasti's operator counts as running; undefined if it does not run. */
   readonly original: (signal: AbortSignal) => Promise<string | undefined>;
   readonly statuses: Statuses;
-  readonly decisions: Pick<Decisions<typeof stateDecider>, "decide">;
+  readonly decisions: Pick<Decisions<typeof stateDecider>, "decide" | "forget">;
   readonly board: Board;
   readonly wakeTimer: Pick<WakeTimer, "lastMilliseconds">;
   readonly metrics: Metrics<typeof metrics>;
@@ -85,13 +92,6 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
   }
 
   async reconcile(object: StoredElastiService, context: ObjectContext): Promise<Result | undefined> {
-    const { view, releaseService } = this.#options;
-    const understood = view.bindings.understand(object);
-    if (isReleased(object)) {
-      const binding = understood.kind === "service" ? understood.binding : recordedBinding(object);
-      return releaseService.finalize(object, binding, context);
-    }
-    if (understood.kind === "invalid") {
     const result = await this.#reconcile(object, context).catch(async (error: unknown) => {
       const isLate = context.signal.aborted && !context.term.signal.aborted;
       if (isLate) await this.#idle(object, { reason: "Failed", message: explain(error) }, context);
@@ -103,6 +103,13 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
 
   /** Resolves with an error that the status tells of. */
   async #reconcile(object: StoredElastiService, context: ObjectContext): Promise<Result | Error | undefined> {
+    const { view, releaseService } = this.#options;
+    const understood = view.bindings.understand(object);
+    if (isReleased(object)) {
+      const binding = understood.kind === "service" ? understood.binding : recordedBinding(object);
+      return releaseService.finalize(object, binding, context);
+    }
+    if (understood.kind === "invalid") {
       const message = understood.errors.join("; ");
       context.log.warn({ errors: understood.errors }, "the spec is invalid; nothing is changed");
       await this.#keepPath(object, context);
@@ -120,6 +127,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     this.#served.clear();
     this.#pauses.clear();
     this.#options.memories.clear();
+    this.#options.releaseService.forgetAll();
   }
 
   async #reconcileService(
@@ -288,15 +296,17 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     }
   }
 
-  /** What is kept of an object that is gone. */
+  /** What is kept of an object that is gone, or of the Service that it managed. */
   #forget(key: string): void {
-    const { memories, ports, board, registry } = this.#options;
+    const { memories, ports, board, registry, decisions } = this.#options;
     const served = this.#served.get(key);
     this.#served.delete(key);
     this.#pauses.forget(key);
     memories.delete(key);
     ports.forget(key);
     board.remove(key);
+    const { namespace: of = "", name: object } = nameOfKey(key);
+    decisions.forget({ kind: elastiServices.kind, namespace: of, name: object });
     if (!served) return;
     const { namespace, name, service } = served;
     registry.forget({ namespace, service });

@@ -168,11 +168,13 @@ test("the requests of a service are those of all resolvers, and unknown while on
   expect(board.history("shop/checkout").points).toMatchObject([{ pending: null, inFlight: null }]);
 });
 
-test("a process that leads no more shows the status again", () => {
-  const { store, board } = boardOf();
+test("a process that leads no more shows the status again, and tells who watches", () => {
+  const { store, board, told } = boardOf();
   store.put(stored("checkout", { status: { state: "Serve" } }));
   board.show("shop/checkout", turn());
+  told.length = 0;
   board.clear();
+  expect(told).toEqual(["shop/checkout"]);
   expect(board.get("shop/checkout")).toMatchObject({ state: "Serve", reason: "" });
   expect(board.history("shop/checkout").changes).toEqual([]);
 });

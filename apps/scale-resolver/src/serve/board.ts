@@ -126,6 +126,7 @@ export class Board implements Component, ReadBoard<ServiceView> {
   clear(): void {
     this.#turns.clear();
     this.#histories.clear();
+    for (const service of this.#byService.keys()) this.#tell(service);
   }
 
   /** Of Services, in alphabetical order. */

@@ -37,6 +37,13 @@ test("a preparation that nobody releases ends by itself, from the last time that
   expect(told).toEqual(["shop/checkout", "shop/checkout"]);
 });
 
+test("a preparation ends with the term", () => {
+  const { preparations, clock } = setUp();
+  preparations.keep(drain("a", "shop/checkout"), 5000);
+  preparations.forgetAll();
+  expect([preparations.isPrepared("shop", "checkout"), preparations.size, clock.pending]).toEqual([false, 0, 0]);
+});
+
 test("a pod that is the last one no more frees its Service and stays known as leaving", () => {
   const { preparations, told } = setUp();
   preparations.keep(drain("a", "shop/checkout"), 5000);

@@ -40,6 +40,11 @@ export class Preparations implements Component {
   }
 
   stop(): void {
+    this.forgetAll();
+  }
+
+  /** Another process leads now, and keeps its own. */
+  forgetAll(): void {
     for (const { cancel } of this.#kept.values()) cancel();
     this.#kept.clear();
   }

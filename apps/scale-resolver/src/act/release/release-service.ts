@@ -44,6 +44,11 @@ export class ReleaseService {
     this.#options = options;
   }
 
+  /** Another process leads now. */
+  forgetAll(): void {
+    this.#since.clear();
+  }
+
   async finalize(
     object: StoredElastiService,
     binding: Binding | undefined,

@@ -1,0 +1,75 @@
+import type { ElastiServiceStatus } from "@evenkeel/api";
+import type { Nulled } from "@evenkeel/kube";
+import type { ObjectContext } from "@evenkeel/operator";
+import type { ObjectRef } from "@evenkeel/runtime";
+import { FakeClock } from "@evenkeel/runtime/testing";
+import { expect, test } from "@jest/globals";
+import type { StoredElastiService } from "./elasti-service-resource.ts";
+import { Memories } from "./observe/stages.ts";
+import { ElastiServiceReconciler, type ElastiServiceReconcilerOptions } from "./reconciler.ts";
+import { checkout, NOON } from "./testing/quiet-service.ts";
+import { stored } from "./testing/shown-service.ts";
+
+/** One reconciler, what it writes and what it forgets. */
+function setUp(options: object = {}) {
+  const written: Nulled<ElastiServiceStatus>[] = [];
+  const forgotten: ObjectRef[] = [];
+  const nothing = () => undefined;
+  // Whatever else is called is not there.
+  const reconciler = new ElastiServiceReconciler({
+    view: {
+      bindings: { understand: () => ({ kind: "service", binding: checkout }), ownerOf: nothing },
+      services: { get: nothing },
+    },
+    releaseService: { release: () => Promise.resolve(true), forgetAll: nothing },
+    memories: new Memories(),
+    ports: { forget: nothing },
+    board: { remove: nothing },
+    decisions: { forget: (object: ObjectRef) => forgotten.push(object) },
+    statuses: {
+      write: (_: StoredElastiService, status: Nulled<ElastiServiceStatus>) => {
+        written.push(status);
+        return Promise.resolve();
+      },
+    },
+    clock: new FakeClock(NOON),
+    ...options,
+  } as unknown as ElastiServiceReconcilerOptions);
+  const [deadline, term] = [new AbortController(), new AbortController()];
+  const context = { signal: deadline.signal, term: { signal: term.signal } } as unknown as ObjectContext;
+  return { reconciler, written, forgotten, deadline, term, context };
+}
+
+const moved = stored("checkout", { status: { service: "basket", scaleTargetRef: checkout.target } });
+
+test("an object that is pointed at another Service: the next decision about it is news", async () => {
+  const { reconciler, forgotten, written, context } = setUp();
+  await reconciler.reconcile(moved, context);
+  expect(written).toMatchObject([{ service: "checkout" }]);
+  expect(forgotten).toEqual([{ kind: "ElastiService", namespace: "shop", name: "checkout" }]);
+});
+
+test("at the end of a term it is forgotten since when Services are released", () => {
+  let forgot = 0;
+  const { reconciler } = setUp({ releaseService: { forgetAll: () => (forgot += 1) } });
+  reconciler.endTerm();
+  expect(forgot).toBe(1);
+});
+
+test("a reconcile that hangs until its deadline says so in the status; one that the term ends does not", async () => {
+  const hung = new Error("GET /scale took longer than 10 s");
+  const { reconciler, written, deadline, term, context } = setUp({
+    releaseService: { release: () => Promise.reject(hung) },
+  });
+  await expect(reconciler.reconcile(moved, context)).rejects.toBe(hung);
+  expect(written).toEqual([]);
+
+  deadline.abort();
+  await expect(reconciler.reconcile(moved, context)).rejects.toBe(hung);
+  const ready = { type: "Ready", status: "False", reason: "Failed", message: expect.stringContaining("GET /scale") };
+  expect(written).toMatchObject([{ conditions: [ready] }]);
+
+  term.abort();
+  await expect(reconciler.reconcile(moved, context)).rejects.toBe(hung);
+  expect(written).toHaveLength(1);
+});
