@@ -56,6 +56,21 @@ describe("an object's series", () => {
     expect(await samples(registry, "zones{")).toEqual(['zones{zone="x"} 4']);
   });
 
+  test("of an object without a namespace go also where the metric has no such label, and those of others stay", async () => {
+    const registry = new MetricRegistry();
+    const { nodes, writes } = registry.register({ ...table, nodes: gauge("nodes", "Nodes.", { name: perObject }) });
+    nodes.set({ name: "x" }, 1);
+    nodes.set({ name: "y" }, 2);
+    writes.inc({ namespace: "", name: "x" });
+    writes.inc({ namespace: "a", name: "x" });
+    registry.forget({ namespace: "a", name: "x" });
+    expect(await samples(registry, "nodes{")).toEqual(['nodes{name="x"} 1', 'nodes{name="y"} 2']);
+    writes.inc({ namespace: "a", name: "x" });
+    registry.forget({ namespace: "", name: "x" });
+    expect(await samples(registry, "nodes{")).toEqual(['nodes{name="y"} 2']);
+    expect(await samples(registry, "writes_total{")).toEqual(['writes_total{namespace="a",name="x"} 1']);
+  });
+
   test("start anew when the object comes back", async () => {
     const registry = new MetricRegistry();
     const { writes } = registry.register(table);

@@ -41,13 +41,17 @@ export class SeriesSet {
     this.#remove(bounded);
   }
 
-  /** Removes every series of the object with this identity. */
+  /**
+   * Removes every series of the object with this identity. An empty part, such as the namespace of an object that has
+   * none, is the same as a label that the metric does not have.
+   */
   forget(identity: Readonly<Values>): void {
-    const names = Object.keys(identity);
-    const owns = names.every((name) => this.#labels.some(([own, { bound }]) => own === name && bound === "object"));
-    if (!owns || names.length === 0) return;
+    const parts = Object.entries(identity);
+    const owns = ([part]: readonly [string, string]) =>
+      this.#labels.some(([name, { bound }]) => name === part && bound === "object");
+    if (!parts.some(owns) || !parts.every((part) => owns(part) || part[1] === "")) return;
     for (const [key, values] of this.#ofObjects) {
-      if (!names.every((name) => values[name] === identity[name])) continue;
+      if (!parts.every(([name, value]) => (values[name] ?? "") === value)) continue;
       this.#ofObjects.delete(key);
       this.#remove(values);
     }
