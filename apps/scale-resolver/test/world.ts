@@ -105,7 +105,7 @@ export class World extends ServiceWorld {
     this.#inFlight = parts.inFlight;
     this.#running = parts.running;
     this.prometheus = this.use(parts.prometheus);
-    const limits = { kubeDeadline: 5000, kubeConnections: 4, kubeQps: 0, kubeBurst: 100 };
+    const limits = { kubeDeadline: 30_000, kubeConnections: 4, kubeQps: 0, kubeBurst: 100 };
     const settings = { kubeconfig: this.kubeconfig, kubeContext: undefined, ...limits };
     this.kube = this.use(connectKube({ settings, env: {}, userAgent: USER_AGENT }));
     this.serverIsUpFor(1);

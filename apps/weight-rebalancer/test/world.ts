@@ -31,7 +31,7 @@ export class World extends BaseWorld {
     super(parts);
     this.route53 = this.use(route53);
     this.prometheus = this.use(prometheus);
-    const limits = { kubeDeadline: 5000, kubeConnections: 4, kubeQps: 0, kubeBurst: 100 };
+    const limits = { kubeDeadline: 30_000, kubeConnections: 4, kubeQps: 0, kubeBurst: 100 };
     const settings = { kubeconfig: this.kubeconfig, kubeContext: undefined, ...limits };
     this.kube = this.use(connectKube({ settings, env: {}, userAgent: "tests" }));
     prometheus.answer(QUERY, () => ({

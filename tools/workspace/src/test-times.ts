@@ -6,9 +6,6 @@ import type { JestReport } from "./test-report.ts";
 /** Seconds of file time that a suite may take, by target and project; `each service` is for apps that are not named. */
 export type Budgets = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** Machines are shared and noisy: a suite fails the run only when it takes this many times its budget. */
-const TOLERANCE = 1.5;
-
 /** How many of the slowest files are listed. */
 const SLOWEST = 10;
 
@@ -67,18 +64,6 @@ export function timeTable(suites: readonly SuiteTimes[]): readonly string[] {
     "slowest files",
     ...files.map(({ name, seconds }) => `${seconds.toFixed(1).padStart(8)} s  ${name}`),
   ];
-}
-
-/**
- * What took so much longer than its budget that the run fails. A cached suite never does: its time was measured by an earlier run, which
- * failed, and would be measured again only with a change or with --fresh.
- */
-export function budgetFaults(suites: readonly SuiteTimes[]): readonly string[] {
-  return suites.flatMap(({ project, target, seconds, budget, cached }) => {
-    if (cached || budget === undefined || seconds <= budget * TOLERANCE) return [];
-    const taken = `${seconds.toFixed(0)} s of file time, the budget is ${budget} s`;
-    return [`FAILED   ${project} (${target}): ${taken} and a run fails above ${budget * TOLERANCE} s`];
-  });
 }
 
 function isOver({ seconds, budget }: SuiteTimes): boolean {
