@@ -21,7 +21,11 @@ const falling: Memory = {
 };
 
 /** What is seen at noon of the quiet service. */
-function observe(subject: Partial<Subject>, options: Partial<ObserverOptions> = {}): Promise<ServiceSnapshot> {
+function observe(
+  subject: Partial<Subject>,
+  options: Partial<ObserverOptions> = {},
+  signal = never,
+): Promise<ServiceSnapshot> {
   const { pods, activity } = quietService();
   const observer = new Observer({
     view: { services: { get: () => WEB }, pods: () => pods } as unknown as ObserverOptions["view"],
@@ -39,8 +43,22 @@ function observe(subject: Partial<Subject>, options: Partial<ObserverOptions> = 
     ...options,
   });
   const rest = { fault: undefined, memory: undefined, joined: false };
-  return observer.observe({ object, binding: checkout, ...rest, ...subject }, never);
+  return observer.observe({ object, binding: checkout, ...rest, ...subject }, signal);
 }
+
+describe("a scale that cannot be read", () => {
+  const hung = new Error("GET /scale took too long");
+  const replicas = () => Promise.reject(hung);
+
+  test("is unknown", async () => {
+    const seen = await observe({ memory: falling }, { replicas });
+    expect(seen).toMatchObject({ replicas: null, scaleFault: expect.stringContaining("GET /scale") });
+  });
+
+  test("ends the look with its own error when the deadline has passed", async () => {
+    await expect(observe({ memory: falling }, { replicas }, AbortSignal.abort())).rejects.toBe(hung);
+  });
+});
 
 describe("from when a cooldown counts", () => {
   const created = (status: StoredElastiService["status"]): StoredElastiService => ({

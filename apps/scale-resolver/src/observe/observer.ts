@@ -111,7 +111,8 @@ export class Observer {
     try {
       return { replicas: await this.#options.replicas(namespace, target, signal) };
     } catch (error) {
-      signal.throwIfAborted();
+      // At the deadline the status names the call that hung.
+      if (signal.aborted) throw error;
       // Unknown is never zero: the decision says that the scale cannot be read, and the next turn tries again.
       return { replicas: null, scaleFault: explain(error) };
     }
