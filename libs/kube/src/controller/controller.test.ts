@@ -105,18 +105,22 @@ describe("a controller", () => {
     await run;
   });
 
-  test("does not retry after a terminal error until something changes", async () => {
+  test("retries after a terminal error when something changes, else every five minutes", async () => {
     const { clock, lines, store, seen, loop, relist, ending, term } = world(() =>
       Promise.reject(refusal(Forbidden, 403, "no")),
     );
     relist(object("a"));
     const run = loop(term);
-    await clock.advance(10_000_000);
+    await clock.advance(299_999);
     expect(seen).toHaveLength(1);
     expect(lines).toMatchObject([{ level: "error", error: { code: "EK_KUBE_FORBIDDEN" } }]);
     store.put(object("a", "2"));
     await clock.advance(0);
     expect(seen).toHaveLength(2);
+    await clock.advance(300_000);
+    expect(seen).toHaveLength(3);
+    await clock.advance(300_000);
+    expect(seen).toHaveLength(4);
     ending.abort();
     await run;
   });

@@ -31,7 +31,8 @@ export interface ReconcileContext {
  * gone. It never runs twice at a time for one object.
  *
  * If it rejects, it is called again after a growing wait, unless the error's catalogue entry calls it terminal: then
- * only when something changes. An error without a code counts as retryable. ActOvertaken, which a last look throws, is
+ * when something changes, and every five minutes, because what changes may be nothing that is watched, such as a
+ * right. An error without a code counts as retryable. ActOvertaken, which a last look throws, is
  * no failure: it is called again at once.
  */
 export type Reconcile = (object: ObjectName, context: ReconcileContext) => Promise<Result | undefined>;
@@ -53,6 +54,9 @@ export interface ControllerOptions {
   readonly deadline?: number | ((object: ObjectName) => number);
   readonly limits?: RequeueLimits;
 }
+
+/** Milliseconds between two reconciles of an object whose error is terminal. */
+const TERMINAL_RETRY = 300_000;
 
 /**
  * A loop that reconciles every key of its sources, and again whenever they enqueue it. Each term starts with every key,
@@ -140,7 +144,8 @@ class ControllerRun {
       if (error instanceof CodedError && error.recovery === "terminal") {
         metrics?.terminal.inc(this.#label);
         this.#queue.forget(key);
-        log.error({ error }, "the reconcile failed; it is not retried until something changes");
+        this.#queue.add(key, { priority: "low", after: TERMINAL_RETRY });
+        log.error({ error }, "the reconcile failed; it is retried when something changes, or in five minutes");
       } else {
         this.#queue.addRateLimited(key, priority);
         log.warn({ error, failures: this.#queue.failures(key) }, "the reconcile failed; it will be retried");
