@@ -43,7 +43,6 @@ describe("cooldownPeriod", () => {
     await world.workload("new");
     world.traffic.set("new", 0);
     await world.elasti("new", { cooldownPeriod: COOLDOWN });
-    await world.ready("new", "Cooldown");
     const { status, metadata } = await world.inState("new", "Zero");
     expect(status?.lastScaledUpTime).toBeUndefined();
     expect(seconds(status?.since) - seconds(metadata.creationTimestamp)).toBeGreaterThanOrEqual(COOLDOWN);

