@@ -42,3 +42,9 @@ export {
 } from "./rebalance.ts";
 export { type CelRule } from "./rule.ts";
 export { KIND as WORKLOAD_SLO, parseWorkloadSLO, type WorkloadSLO, type WorkloadSLOStatus } from "./workload-slo.ts";
+export {
+  KIND as EVICTION_PLANNER,
+  parseEvictionPlanner,
+  type EvictionPlanner,
+  type EvictionPlannerStatus,
+} from "./eviction-planner.ts";

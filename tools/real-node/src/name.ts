@@ -1,0 +1,2 @@
+/** Replace this with the library's first subject. */
+export const name = "real-node";
