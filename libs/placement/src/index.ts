@@ -1,1 +1,16 @@
-export { name } from "./name.ts";
+export type {
+  Amounts,
+  LabelExpression,
+  Labels,
+  LabelSelector,
+  NodeFacts,
+  NodeSelectorTerm,
+  PodAffinityFacts,
+  PodAffinityTerm,
+  PodShape,
+  SpreadConstraint,
+  Taint,
+  Toleration,
+  UnmodelledReason,
+  VolumeFacts,
+} from "./facts.ts";
