@@ -119,9 +119,4 @@ export interface PodAffinityFacts {
 
 /** What this model leaves out. A pod that needs it is never moved. */
 export type UnmodelledReason =
-  | "OtherScheduler"
-  | "SchedulingGates"
-  | "ResourceClaims"
-  | "UnboundClaim"
-  | "UnknownVolume"
-  | "UnknownQuantity";
+  "OtherScheduler" | "SchedulingGates" | "ResourceClaims" | "UnboundClaim" | "UnknownVolume" | "UnknownQuantity";
