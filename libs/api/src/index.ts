@@ -25,12 +25,19 @@ export { type Kind, type KindNames, type PrinterColumn, type ScalePaths } from "
 export { kinds } from "./kinds.ts";
 export { type LabelSelector } from "./label-selector.ts";
 export { type ObjectMeta } from "./metadata.ts";
-export { KIND as NODE_CLASS, parseNodeClass, type NodeClass, type NodeClassStatus } from "./node-class.ts";
+export {
+  KIND as NODE_CLASS,
+  parseNodeClass,
+  type NodeClass,
+  type NodeClassSpec,
+  type NodeClassStatus,
+} from "./node-class.ts";
 export { type Parsed } from "./parse.ts";
 export {
   KIND as REBALANCE_POLICY,
   parseRebalancePolicy,
   type RebalancePolicy,
+  type RebalancePolicySpec,
   type RebalancePolicyStatus,
 } from "./rebalance-policy.ts";
 export {
@@ -41,7 +48,13 @@ export {
   type RebalanceStatus,
 } from "./rebalance.ts";
 export { type CelRule } from "./rule.ts";
-export { KIND as WORKLOAD_SLO, parseWorkloadSLO, type WorkloadSLO, type WorkloadSLOStatus } from "./workload-slo.ts";
+export {
+  KIND as WORKLOAD_SLO,
+  parseWorkloadSLO,
+  type WorkloadSLO,
+  type WorkloadSLOSpec,
+  type WorkloadSLOStatus,
+} from "./workload-slo.ts";
 export {
   KIND as EVICTION_PLANNER,
   parseEvictionPlanner,

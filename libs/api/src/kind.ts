@@ -51,6 +51,9 @@ export type StatusOf<K extends Kind<z.ZodObject<{ status: z.ZodExactOptional<z.Z
   NonNullable<z.output<K["schema"]>["status"]>
 >;
 
+/** The spec of a kind's objects, with the defaults filled in. */
+export type SpecOf<K extends Kind<z.ZodObject<{ spec: z.ZodType }>>> = Immutable<z.output<K["schema"]>["spec"]>;
+
 type Resource<Names extends KindNames, Spec extends z.ZodType, Status extends z.ZodType> = z.ZodObject<{
   apiVersion: z.ZodLiteral<`${Names["group"]}/${Names["version"]}`>;
   kind: z.ZodLiteral<Names["kind"]>;

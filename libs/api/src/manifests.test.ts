@@ -22,6 +22,7 @@ const DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     "spec.hysteresis": 0.05,
     "spec.maxEvictionsPerMinute": 3,
     "spec.resourceWeights": { cpu: 0.7, memory: 0.3 },
+    "spec.basis": "usage",
     "spec.respectPodPriority": true,
     "spec.respectPDB": true,
     "spec.dryRun": true,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { conditions } from "./condition.ts";
 import { int32, timestamp } from "./field.ts";
-import { defineKind, type StatusOf } from "./kind.ts";
+import { defineKind, type SpecOf, type StatusOf } from "./kind.ts";
 import { selectorFields } from "./label-selector.ts";
 import { parse } from "./parse.ts";
 
@@ -33,12 +33,18 @@ export const KIND = defineKind(
     shortNames: [],
     scope: "Cluster",
     description: "Nodes that are alike, by their labels.",
-    printerColumns: [],
+    printerColumns: [
+      { name: "Nodes", type: "integer", jsonPath: ".status.nodeCount" },
+      { name: "Weight", type: "integer", jsonPath: ".spec.weight" },
+      { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    ],
   },
   { spec, status },
 );
 
 export type NodeClass = z.output<typeof KIND.schema>;
+
+export type NodeClassSpec = SpecOf<typeof KIND>;
 
 export type NodeClassStatus = StatusOf<typeof KIND>;
 

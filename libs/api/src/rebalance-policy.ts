@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { conditions } from "./condition.ts";
 import { double, duration, int64, integer, timestamp } from "./field.ts";
-import { defineKind, type StatusOf } from "./kind.ts";
+import { defineKind, type SpecOf, type StatusOf } from "./kind.ts";
 import { labelSelector } from "./label-selector.ts";
 import { parse } from "./parse.ts";
 
@@ -9,7 +9,14 @@ const ratio = () => double().min(0).max(1);
 
 const spec = z
   .object({
-    targetVariance: ratio().describe("Variance of node utilisation at which balancing stops.").default(0.15),
+    targetVariance: ratio()
+      .describe("Variance of node utilisation at which balancing stops, once no node is hot.")
+      .default(0.15),
+    targetSigma: ratio()
+      .describe(
+        "Standard deviation of node utilisation at which balancing stops. It replaces targetVariance, and every node above the mean is then relieved, not only hot ones.",
+      )
+      .exactOptional(),
     hotThreshold: ratio().describe("Utilisation from which a node is hot.").default(0.8),
     coldThreshold: ratio().describe("Utilisation up to which a node is cold.").default(0.5),
     hysteresis: double()
@@ -36,6 +43,10 @@ const spec = z
       })
       .describe("How a node's utilisation is made of its resources'.")
       .default({ cpu: 0.7, memory: 0.3 }),
+    basis: z
+      .enum(["usage", "requests"])
+      .describe("What makes a node's load: what its pods use, or what they request.")
+      .default("usage"),
     respectPodPriority: z.boolean().describe("Leave pods of high priority alone.").default(true),
     respectPDB: z.boolean().describe("Leave pods alone whose disruption budget is used up.").default(true),
     dryRun: z.boolean().describe("Plan and evict nothing.").default(true),
@@ -53,10 +64,19 @@ const plan = z.object({
   hotNodes: integer().describe("Nodes above the hot threshold.").exactOptional(),
   coldNodes: integer().describe("Nodes below the cold threshold.").exactOptional(),
   variance: double().describe("Variance of node utilisation when the plan was made.").exactOptional(),
+  sigma: double().describe("Standard deviation of node utilisation when the plan was made.").exactOptional(),
+  predicted: double().describe("Standard deviation that is expected after the plan.").exactOptional(),
+  lowerBound: double()
+    .describe("No choice of as many evictions brings the standard deviation below this.")
+    .exactOptional(),
   evictionsPlanned: integer().describe("Evictions in the plan.").exactOptional(),
   evictionsExecuted: integer().describe("Evictions done of it.").exactOptional(),
   lastExecutionTime: timestamp().describe("When the plan was carried out.").exactOptional(),
   dryRun: z.boolean().describe("Whether it was a dry run.").exactOptional(),
+  blocked: z
+    .record(z.string(), integer())
+    .describe("Pods of hot nodes that stay, counted by the reason.")
+    .exactOptional(),
   message: z.string().describe("The outcome as a sentence.").exactOptional(),
 });
 
@@ -79,12 +99,25 @@ export const KIND = defineKind(
     shortNames: ["rbpol"],
     scope: "Cluster",
     description: "When and how pods are evicted to level the load of nodes.",
-    printerColumns: [],
+    printerColumns: [
+      { name: "Dry Run", type: "boolean", jsonPath: ".spec.dryRun" },
+      { name: "Hot", type: "integer", jsonPath: ".status.plan.hotNodes" },
+      { name: "Sigma", type: "number", jsonPath: ".status.plan.sigma" },
+      { name: "Predicted", type: "number", jsonPath: ".status.plan.predicted" },
+      { name: "Bound", type: "number", jsonPath: ".status.plan.lowerBound", priority: 1 },
+      { name: "Planned", type: "integer", jsonPath: ".status.plan.evictionsPlanned" },
+      { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+      { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+      { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    ],
   },
   { spec, status },
 );
 
 export type RebalancePolicy = z.output<typeof KIND.schema>;
+
+/** With the defaults filled in. */
+export type RebalancePolicySpec = SpecOf<typeof KIND>;
 
 export type RebalancePolicyStatus = StatusOf<typeof KIND>;
 

@@ -111,6 +111,9 @@ export const BAD_FIELDS: readonly BadField[] = [
   ["RebalancePolicy", "spec.backoffDuration", "soon", "a word for a duration"],
   ["RebalancePolicy", "spec.backoffDuration", 900, "a number for a duration"],
   ["RebalancePolicy", "spec.nodeClassPreference[0]", 4, "a number for a name"],
+  ["RebalancePolicy", "spec.targetSigma", -0.1, "a negative deviation"],
+  ["RebalancePolicy", "spec.basis", "limits", "another basis"],
+  ["RebalancePolicy", "status.plan.blocked.DaemonSet", "2", "text for a count of pods"],
   ["RebalancePolicy", "status.plan.hotNodes", "2", "text for a count"],
   ["RebalancePolicy", "status.plan.lastExecutionTime", "2026-11-01", "a day for an instant"],
 
@@ -121,6 +124,7 @@ export const BAD_FIELDS: readonly BadField[] = [
   ["WorkloadSLO", "spec.allowStatefulSetEviction", "no", "text for a flag"],
   ["WorkloadSLO", "spec.protectedLabels", ["tier"], "a list for labels"],
   ["WorkloadSLO", "spec.protectedLabels.tier", 1, "a number for a label"],
+  ["WorkloadSLO", "spec.singleReplica", "delete", "another way to move a single replica"],
   ["WorkloadSLO", "status.windowStart", "10:00", "a time of day for an instant"],
 
   ["NodeClass", "spec.matchLabels", "kubernetes.io/arch=amd64", "text for labels"],
