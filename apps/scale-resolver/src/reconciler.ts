@@ -39,7 +39,7 @@ import type { metrics } from "./metrics.ts";
 import { recordedBinding, type Understood } from "./observe/bindings.ts";
 import type { ClusterView } from "./observe/cluster-view.ts";
 import type { Observer } from "./observe/observer.ts";
-import { type Memories, replicasAfter, stageAfter } from "./observe/stages.ts";
+import { interruptedAfter, type Memories, replicasAfter, stageAfter } from "./observe/stages.ts";
 import type { Board } from "./serve/board.ts";
 
 export interface ElastiServiceReconcilerOptions {
@@ -181,7 +181,8 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     const woke = isWake(snapshot.stage.state, stage.state);
     const idleSince = woke ? now : snapshot.idleSince;
     const provenAt = stage.state === "Serve" ? null : snapshot.path.provenAt;
-    memories.set(key, { stage, provenAt, idleSince, lookedAt: Date.parse(snapshot.at) });
+    const interrupted = outcome.done ? interruptedAfter(snapshot, decision) : (snapshot.interrupted ?? 0);
+    memories.set(key, { stage, provenAt, idleSince, lookedAt: Date.parse(snapshot.at), interrupted });
 
     this.#measure(binding, snapshot.stage.state, stage.state);
     const lastWakeMs = this.#options.wakeTimer.lastMilliseconds(serviceKey(binding.namespace, binding.service));

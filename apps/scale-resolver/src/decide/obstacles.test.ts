@@ -32,6 +32,14 @@ test("a cooldown says since when it counts and how much of it is left", () => {
   ]);
 });
 
+test("the cooldown doubles with each interruption after the first, up to ten minutes, and is never shortened", () => {
+  const since = { createdAt: null, idleSince: secondsAgo(0) };
+  const left = (interrupted: number, cooldown: number) =>
+    Number(/ends in (\d+) s/.exec(messages({ ...since, interrupted, policy: { cooldown } })[0] ?? "")?.[1]);
+  expect([0, 1, 2, 3, 4, 50].map((times) => left(times, 5000))).toEqual([5, 5, 10, 20, 40, 600]);
+  expect([0, 1, 2, 50].map((times) => left(times, 900_000))).toEqual([900, 900, 900, 900]);
+});
+
 test("a family without a resolver is named with what helps", () => {
   const [message] = messages({ path: { unreached: ["IPv6"] } });
   expect(message).toMatch(/IPv6.*ipFamilyPolicy.*ipFamilies/);

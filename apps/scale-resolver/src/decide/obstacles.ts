@@ -24,11 +24,16 @@ export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
     add("TriggerUnknown", `Trigger ${trigger} cannot be evaluated: ${message}`);
   }
   const since = Math.max(createdAt ?? -Infinity, idleSince ?? -Infinity);
-  const left = since + policy.cooldown - Date.parse(snapshot.at);
+  const cooldown = cooldownOf(snapshot);
+  const left = since + cooldown - Date.parse(snapshot.at);
   if (left > 0) {
     const from = new Date(since).toISOString().replace(/\.\d+Z$/, "Z");
     const rest = Math.ceil(left / 1000);
-    add("Cooldown", `The cooldown of ${policy.cooldown / 1000} s started at ${from} and ends in ${rest} s`);
+    const why =
+      cooldown > policy.cooldown
+        ? `, extended because requests interrupted ${snapshot.interrupted} attempts to sleep,`
+        : "";
+    add("Cooldown", `The cooldown of ${cooldown / 1000} s${why} started at ${from} and ends in ${rest} s`);
   }
   if (periodFault === undefined && !snapshot.withinPeriod) add("OutsidePeriod", "The time is outside enabledPeriod");
   if (!pods) add("EndpointsUnknown", "The endpoints of the Service are not known yet");
@@ -36,6 +41,14 @@ export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
   if (!activity) add("ActivityUnknown", "Not all replicas of the resolver report their requests");
   if (drainPrepared) add("DrainPrepared", "The last ready pod is about to be evicted");
   return found;
+}
+
+/** Milliseconds beyond which interruptions do not extend a cooldown. */
+const LONGEST_EXTENDED = 600_000;
+
+/** The cooldown doubles with each interruption in a row after the first, so that a service with few requests is not redirected to and fro. */
+function cooldownOf({ policy: { cooldown }, interrupted = 0 }: ServiceSnapshot): number {
+  return Math.max(cooldown, Math.min(cooldown * 2 ** Math.max(0, interrupted - 1), LONGEST_EXTENDED));
 }
 
 /** Requests to a Service at zero that would not reach a resolver. */

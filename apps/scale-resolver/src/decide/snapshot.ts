@@ -32,8 +32,10 @@ export interface ServiceSnapshot extends Snapshot {
   readonly drainPrepared: boolean;
   /** When the object was made. */
   readonly createdAt: number | null;
-  /** The last wake or the last look at which a trigger said busy, and later by the time for which one said nothing. */
+  /** The last wake, request at the resolver or look at which a trigger said busy, and later by the time for which one said nothing. */
   readonly idleSince: number | null;
+  /** How often in a row a request ended the way to sleep. Absent: never. */
+  readonly interrupted?: number;
 }
 
 export interface Policy {

@@ -18,6 +18,7 @@ const falling: Memory = {
   provenAt: secondsAgo(60),
   idleSince: secondsAgo(2000),
   lookedAt: secondsAgo(1),
+  interrupted: 0,
 };
 
 /** What is seen at noon of the quiet service. */
@@ -82,9 +83,18 @@ describe("from when a cooldown counts", () => {
   });
 
   test("is the object's creation where it had neither traffic nor a wake", async () => {
-    expect(await observe({ object: created(undefined) })).toMatchObject({
+    const activity = () => Promise.resolve(quietService({ activity: { lastRequestAt: null } }).activity);
+    expect(await observe({ object: created(undefined) }, { activity })).toMatchObject({
       createdAt: secondsAgo(5000),
       idleSince: null,
+    });
+  });
+
+  test("is the last request at the resolver, too few of which no trigger reports", async () => {
+    const activity = () => Promise.resolve(quietService({ activity: { lastRequestAt: secondsAgo(4) } }).activity);
+    expect(await observe({ memory: { ...falling, interrupted: 3 } }, { activity })).toMatchObject({
+      idleSince: secondsAgo(4),
+      interrupted: 3,
     });
   });
 

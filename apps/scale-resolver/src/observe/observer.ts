@@ -95,7 +95,8 @@ export class Observer {
       ...periodOf(binding.enabledPeriod, now),
       drainPrepared: drainPrepared(namespace, serviceName),
       createdAt: idleness.createdAt,
-      idleSince: idleSince(idleness, triggers, now),
+      idleSince: idleSince(idleness, { triggers, activity }, now),
+      interrupted: memory?.interrupted ?? 0,
     };
   }
 

@@ -1,3 +1,4 @@
+import type { Reason } from "../decide/reason.ts";
 import type { Path, Pods, ServiceSnapshot } from "../decide/snapshot.ts";
 import type { Stage, State } from "../decide/state.ts";
 import type { Action } from "../decide/state-decider.ts";
@@ -10,6 +11,8 @@ export interface Memory {
   /** As the snapshot has it, or when it was woken since. */
   readonly idleSince: number | null;
   readonly lookedAt: number;
+  /** How often in a row a request ended the way to sleep. */
+  readonly interrupted: number;
 }
 
 /** What is seen of a service of which nothing is remembered. */
@@ -41,6 +44,19 @@ export function stageAfter(
     requests: activity?.requests ?? null,
   };
 }
+
+/** How often in a row a request has ended the way to sleep, once a decision has been carried out. Only sleep starts the count anew. */
+export function interruptedAfter(
+  { stage, interrupted = 0 }: Pick<ServiceSnapshot, "stage" | "interrupted">,
+  { after, reason }: { readonly after: State; readonly reason: string },
+): number {
+  if (after === "Zero") return 0;
+  const isInterrupted = stage.purpose === "sleep" && after === "Serve" && stage.state === "Guard";
+  return isInterrupted && INTERRUPTIONS.has(reason) ? interrupted + 1 : interrupted;
+}
+
+/** Traffic that a trigger did not report before the resolver joined the path. */
+const INTERRUPTIONS: ReadonlySet<string> = new Set<Reason>(["RequestSeen", "InFlight", "Busy"]);
 
 /** What the workload is set to once a decision has been carried out. A wake changes 0 replicas alone, so it never lowers them. */
 export function replicasAfter({ replicas, policy }: ServiceSnapshot, action: Action): number | null {
