@@ -12,6 +12,14 @@ export type ServiceAccount = Wire<models.V1ServiceAccount>;
 export type Deployment = Wire<models.V1Deployment>;
 export type ReplicaSet = Wire<models.V1ReplicaSet>;
 export type StatefulSet = Wire<models.V1StatefulSet>;
+export type DaemonSet = Wire<models.V1DaemonSet>;
+export type ReplicationController = Wire<models.V1ReplicationController>;
+export type Job = Wire<models.V1Job>;
+export type PersistentVolume = Wire<models.V1PersistentVolume>;
+export type PersistentVolumeClaim = Wire<models.V1PersistentVolumeClaim>;
+export type StorageClass = Wire<models.V1StorageClass>;
+export type CSINode = Wire<models.V1CSINode>;
+export type PriorityClass = Wire<models.V1PriorityClass>;
 export type EndpointSlice = Wire<models.V1EndpointSlice>;
 export type PodDisruptionBudget = Wire<models.V1PodDisruptionBudget>;
 export type Lease = Wire<models.V1Lease>;
@@ -21,6 +29,24 @@ export type RoleBinding = Wire<models.V1RoleBinding>;
 export type ClusterRole = Wire<models.V1ClusterRole>;
 export type TokenReview = Wire<models.V1TokenReview>;
 export type SubjectAccessReview = Wire<models.V1SubjectAccessReview>;
+
+/** Quantities by resource, such as `cpu` and `memory`. */
+export type ResourceUsage = Readonly<Record<string, string>>;
+
+/** When usage was measured: over the `window` (a Go duration, such as `15.2s`) that ends at `timestamp`. */
+interface Measurement extends KubeObject {
+  readonly timestamp: string;
+  readonly window: string;
+}
+
+export interface NodeMetrics extends Measurement {
+  readonly usage: ResourceUsage;
+}
+
+/** It has no uid: a pod that replaced another of the same name is only known by the times. */
+export interface PodMetrics extends Measurement {
+  readonly containers: readonly { readonly name: string; readonly usage: ResourceUsage }[];
+}
 
 /** The fields of a CRD that controllers and tests use. Schemas are JSON Schema with Kubernetes' extensions. */
 export interface CustomResourceDefinition extends KubeObject {
@@ -77,6 +103,22 @@ export const namespaces = clusterWide<Namespace>("v1", "Namespace", "namespaces"
 export const deployments = namespaced<Deployment>("apps/v1", "Deployment", "deployments");
 export const replicaSets = namespaced<ReplicaSet>("apps/v1", "ReplicaSet", "replicasets");
 export const statefulSets = namespaced<StatefulSet>("apps/v1", "StatefulSet", "statefulsets");
+export const daemonSets = namespaced<DaemonSet>("apps/v1", "DaemonSet", "daemonsets");
+export const replicationControllers = namespaced<ReplicationController>(
+  "v1",
+  "ReplicationController",
+  "replicationcontrollers",
+);
+export const jobs = namespaced<Job>("batch/v1", "Job", "jobs");
+export const persistentVolumes = clusterWide<PersistentVolume>("v1", "PersistentVolume", "persistentvolumes");
+export const persistentVolumeClaims = namespaced<PersistentVolumeClaim>(
+  "v1",
+  "PersistentVolumeClaim",
+  "persistentvolumeclaims",
+);
+export const storageClasses = clusterWide<StorageClass>("storage.k8s.io/v1", "StorageClass", "storageclasses");
+export const csiNodes = clusterWide<CSINode>("storage.k8s.io/v1", "CSINode", "csinodes");
+export const priorityClasses = clusterWide<PriorityClass>("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses");
 export const endpointSlices = namespaced<EndpointSlice>("discovery.k8s.io/v1", "EndpointSlice", "endpointslices");
 export const podDisruptionBudgets = namespaced<PodDisruptionBudget>(
   "policy/v1",
@@ -93,6 +135,10 @@ export const customResourceDefinitions = clusterWide<CustomResourceDefinition>(
 export const roles = namespaced<Role>("rbac.authorization.k8s.io/v1", "Role", "roles");
 export const roleBindings = namespaced<RoleBinding>("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings");
 export const clusterRoles = clusterWide<ClusterRole>("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles");
+
+/** Served by metrics-server or another implementation of the metrics API. A LIST has one page and there is no watch. */
+export const nodeMetrics = clusterWide<NodeMetrics>("metrics.k8s.io/v1beta1", "NodeMetrics", "nodes");
+export const podMetrics = namespaced<PodMetrics>("metrics.k8s.io/v1beta1", "PodMetrics", "pods");
 
 /** Reviews can only be created; the result is in the status of the response. */
 export const tokenReviews = clusterWide<TokenReview>("authentication.k8s.io/v1", "TokenReview", "tokenreviews");
