@@ -16,10 +16,10 @@ export interface QueryRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  /** Bytes of an answer that are read. */
+  readonly limit: number;
 }
 
-/** Bytes of an answer that are read. */
-const LARGEST_ANSWER = 2 ** 20;
 /** Characters of a path with its query that every server and proxy takes; what is longer is sent as a form. */
 const LONGEST_PATH = 4096;
 
@@ -28,7 +28,7 @@ const LONGEST_PATH = 4096;
  * that was named.
  */
 export async function exchange(dispatcher: Dispatcher, request: QueryRequest): Promise<HttpAnswer> {
-  const { address, parameters, headers, signal } = request;
+  const { address, parameters, headers, signal, limit } = request;
   const form = new URLSearchParams(parameters).toString();
   const short = `${address.path}?${[address.parameters, form].filter(Boolean).join("&")}`;
   const common = { origin: address.origin, signal, headersTimeout: 0, bodyTimeout: 0 };
@@ -47,16 +47,16 @@ export async function exchange(dispatcher: Dispatcher, request: QueryRequest): P
   return {
     status: answer.statusCode,
     location: typeof location === "string" ? location : location?.[0],
-    body: await readWhole(answer.body),
+    body: await readWhole(answer.body, limit),
   };
 }
 
-async function readWhole(body: Readable): Promise<string> {
+async function readWhole(body: Readable, limit: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > LARGEST_ANSWER) throw new AnswerTooLarge({ limit: LARGEST_ANSWER });
+    if (length > limit) throw new AnswerTooLarge({ limit });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

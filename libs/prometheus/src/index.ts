@@ -8,4 +8,4 @@ export { headerFault } from "./header.ts";
 export { masked } from "./masked.ts";
 export { PrometheusClient, type PrometheusClientOptions, type Query, type QueryOutcome } from "./prometheus-client.ts";
 export * as prometheusErrors from "./errors.ts";
-export { type QueryAnswer, type Sample, unfitMessage } from "./query-answer.ts";
+export { type Labels, type QueryAnswer, type Sample, unfitMessage } from "./query-answer.ts";

@@ -100,6 +100,19 @@ describe("a client of Prometheus", () => {
     expect(await ask("absent")).toMatchObject({ kind: "samples", samples: [] });
   });
 
+  test("gives the labels of samples on request", async () => {
+    expect(await ask("load", { labelled: true })).toMatchObject({
+      samples: [{ labels: { site: "a" } }, { labels: { site: "b" } }],
+    });
+  });
+
+  test("reads an answer up to the limit of its caller", async () => {
+    const padded = `${scalar("1")}${" ".repeat(2 ** 20)}`;
+    await using server = await serve((_request, response) => response.end(padded));
+    expect(failure(await ask("1", { url: server.url }))).toMatch(/larger than 1048576 bytes/);
+    expect(await ask("1", { url: server.url, limit: padded.length })).toMatchObject({ kind: "samples" });
+  });
+
   test("gives a scalar, also one that is no number", async () => {
     expect(await ask("42")).toMatchObject({ kind: "samples", resultType: "scalar", samples: [{ value: "42" }] });
     expect(await ask("scalar(absent)")).toMatchObject({ samples: [{ value: "NaN" }] });

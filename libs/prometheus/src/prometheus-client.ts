@@ -35,7 +35,13 @@ export interface Query {
   /** What is masked where a server repeats it, besides the password of the address. */
   readonly secrets?: readonly string[];
   readonly signal: AbortSignal;
+  /** The most bytes of the answer. A larger one fails. Default 1 MiB. */
+  readonly limit?: number;
+  /** Whether samples keep the labels of their series. Default false. */
+  readonly labelled?: boolean;
 }
+
+const DEFAULT_LIMIT = 2 ** 20;
 
 export type QueryOutcome =
   | (Extract<QueryAnswer, { kind: "samples" }> & {
@@ -70,7 +76,7 @@ export class PrometheusClient implements Component {
     const deadline = { clock, milliseconds: timeout - (clock.monotonic() - begun), signal, what: "the query" };
     const send = (limit: AbortSignal) => this.#send({ ...query, begun, authorization, signal: limit });
     const outcome = await withDeadline(deadline, send).then(
-      (asked) => this.#outcomeOf(asked, secrets),
+      (asked) => this.#outcomeOf(asked, secrets, query.labelled),
       (error: unknown): QueryOutcome => {
         const attempt = { seconds: timeout / 1000, isSecure: address.origin.startsWith("https:") };
         const message = signal.aborted ? "the query was given up" : failureMessage(error, attempt, advice);
@@ -87,7 +93,7 @@ export class PrometheusClient implements Component {
 
   #send(query: Query & { readonly begun: number }): Promise<Asked> {
     const { clock, userAgent } = this.#options;
-    const { address, timeout, begun, lookback, authorization, trust = {}, signal } = query;
+    const { address, timeout, begun, lookback, authorization, trust = {}, signal, limit = DEFAULT_LIMIT } = query;
     return this.#connections.lane(address.origin).run(async () => {
       const left = timeout - (clock.monotonic() - begun);
       const parameters = {
@@ -103,7 +109,7 @@ export class PrometheusClient implements Component {
       };
       const askedAt = clock.now();
       const dispatcher = this.#connections.dispatcher(address.origin, trust);
-      const request = { address, parameters, headers, signal };
+      const request = { address, parameters, headers, signal, limit };
       // Once more on a fresh connection: asking twice does no harm, and a server's restart is no reason to be without a metric.
       const answer = await exchange(dispatcher, request).catch((error: unknown) => {
         if (!isCut(error) || signal.aborted) throw error;
@@ -113,8 +119,12 @@ export class PrometheusClient implements Component {
     }, signal);
   }
 
-  #outcomeOf({ answer: { status, location, body }, askedAt }: Asked, secrets: readonly string[]): QueryOutcome {
-    const answer = parseQueryAnswer(body);
+  #outcomeOf(
+    { answer: { status, location, body }, askedAt }: Asked,
+    secrets: readonly string[],
+    labelled = false,
+  ): QueryOutcome {
+    const answer = parseQueryAnswer(body, { labelled });
     const isSuccess = status >= 200 && status < 300;
     if (!isSuccess || answer.kind === "malformed" || answer.kind === "error") {
       const { errorType, error } = answer.kind === "error" ? answer : { errorType: "", error: "" };

@@ -24,6 +24,19 @@ describe("the body of an answer", () => {
     });
   });
 
+  test("keeps the labels of samples on request, and takes no other value for one", () => {
+    const result = [
+      { metric: { namespace: "shop", pod: "web" }, value: [1, "3"] },
+      { metric: { node: 5 }, value: [1, "4"] },
+      { value: [1, "5"] },
+    ];
+    expect(parseQueryAnswer(success("vector", result), { labelled: true })).toMatchObject({
+      samples: [{ labels: { namespace: "shop", pod: "web" } }, { labels: { node: "" } }, { labels: {} }],
+    });
+    const [sample] = (parseQueryAnswer(success("vector", result)) as { samples: readonly object[] }).samples;
+    expect(sample).not.toHaveProperty("labels");
+  });
+
   test("may be an error, with or without words", () => {
     expect(parseQueryAnswer('{"status":"error","errorType":"bad_data","error":"why"}')).toEqual({
       kind: "error",

@@ -3,7 +3,11 @@ export interface Sample {
   /** Since the epoch. */
   readonly seconds: number;
   readonly value: string;
+  /** The labels of its series; absent where the caller did not ask for them, and of a scalar. */
+  readonly labels?: Labels;
 }
+
+export type Labels = Readonly<Record<string, string>>;
 
 /** What the body of an answer says, in the form of Prometheus's HTTP API. */
 export type QueryAnswer =
@@ -32,8 +36,8 @@ const UNFIT = {
 /** The most warnings that are kept. */
 const WARNINGS = 5;
 
-/** Takes a body apart. Never throws, whatever the text is. */
-export function parseQueryAnswer(text: string): QueryAnswer {
+/** Takes a body apart, and keeps the labels of samples if `labelled`. Never throws, whatever the text is. */
+export function parseQueryAnswer(text: string, { labelled = false } = {}): QueryAnswer {
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -47,9 +51,9 @@ export function parseQueryAnswer(text: string): QueryAnswer {
   const { resultType, result } = data;
   switch (resultType) {
     case "scalar":
-      return samplesOf("scalar", [result], body);
+      return samplesOf("scalar", [{ value: result }], body, false);
     case "vector":
-      return vectorOf(result, body);
+      return vectorOf(result, body, labelled);
     case "matrix":
     case "string":
       return { kind: "unfit", resultType };
@@ -58,29 +62,34 @@ export function parseQueryAnswer(text: string): QueryAnswer {
   }
 }
 
-function vectorOf(result: unknown, body: JsonObject): QueryAnswer {
+function vectorOf(result: unknown, body: JsonObject, labelled: boolean): QueryAnswer {
   if (!Array.isArray(result)) return { kind: "malformed", why: "its result is no list" };
-  const entries: readonly unknown[] = result;
-  if (entries.some((entry) => isObject(entry) && entry["value"] === undefined && entry["histogram"] !== undefined))
+  const entries = (result as readonly unknown[]).map((entry) => (isObject(entry) ? entry : {}));
+  if (entries.some((entry) => entry["value"] === undefined && entry["histogram"] !== undefined))
     return { kind: "unfit", resultType: "histogram" };
-  return samplesOf(
-    "vector",
-    entries.map((entry) => (isObject(entry) ? entry["value"] : undefined)),
-    body,
-  );
+  return samplesOf("vector", entries, body, labelled);
 }
 
-function samplesOf(resultType: "vector" | "scalar", pairs: readonly unknown[], body: JsonObject): QueryAnswer {
+function samplesOf(
+  resultType: "vector" | "scalar",
+  entries: readonly JsonObject[],
+  body: JsonObject,
+  labelled: boolean,
+): QueryAnswer {
   const samples: Sample[] = [];
-  for (const pair of pairs) {
+  for (const { value: pair, metric } of entries) {
     const [seconds, value] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
     if (typeof seconds !== "number" || typeof value !== "string" || !isTime(seconds))
       return { kind: "malformed", why: "a sample is no pair of a time and a text" };
-    samples.push({ seconds, value });
+    samples.push({ seconds, value, ...(labelled && { labels: labelsOf(metric) }) });
   }
   const { warnings } = body;
   const texts = Array.isArray(warnings) ? (warnings as readonly unknown[]).slice(0, WARNINGS).map(textOf) : [];
   return { kind: "samples", resultType, samples, warnings: texts };
+}
+
+function labelsOf(metric: unknown): Labels {
+  return Object.fromEntries(Object.entries(isObject(metric) ? metric : {}).map(([name, text]) => [name, textOf(text)]));
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
