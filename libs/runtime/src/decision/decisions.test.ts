@@ -227,3 +227,23 @@ test("a snapshot that could not be replayed is refused and told to nobody", () =
   expect(decisions.decide({ at: at(2), load: 5, weight: 3 })).toMatchObject({ at: at(2) });
   expect(told).toHaveLength(1);
 });
+
+test("a verdict that was made elsewhere is recorded with its text, which is read only for news", () => {
+  const { decisions, told } = build();
+  const snapshot: World = { at: at(1), load: 5, weight: 3 };
+  let reads = 0;
+  const textOf = () => {
+    reads += 1;
+    return JSON.stringify(snapshot);
+  };
+  const first = decisions.record(decider.decide(snapshot), at(1), textOf);
+  const second = decisions.record(decider.decide(snapshot), at(2), textOf);
+  expect({ reads, told: told.length, same: second.id === first.id, at: second.at }).toEqual({
+    reads: 1,
+    told: 1,
+    same: true,
+    at: at(2),
+  });
+  const recording = parseRecording("file", decisions.recording(first.id) ?? "", "sample");
+  expect(replay(decider, recording).same).toBe(true);
+});

@@ -64,6 +64,15 @@ export class Decisions<D extends Decider = Decider> {
 
   decide(snapshot: SnapshotOf<D>): DecisionOf<D> {
     const verdict = this.#options.decider.decide(snapshot) as ReturnType<D["decide"]>;
+    return this.record(verdict, snapshot.at, () => snapshotText(snapshot));
+  }
+
+  /**
+   * Takes a verdict that was made elsewhere, such as in a worker thread, on a snapshot of the time `at`. `textOf` gives
+   * the snapshot as `snapshotText` writes it, and is only called if the decision is new. The decider must come to the
+   * same verdict on that text, because `replay` asks it again.
+   */
+  record(verdict: ReturnType<D["decide"]>, at: string, textOf: () => string): DecisionOf<D> {
     const dryRun = this.#options.dryRun || verdict.dryRun === true;
     this.#count.inc({ action: verdict.action, reason: verdict.reason });
 
@@ -71,11 +80,11 @@ export class Decisions<D extends Decider = Decider> {
     const outcome = outcomeOf(verdict, dryRun);
     const last = this.#last.get(key);
     if (last?.outcome === outcome) {
-      return { ...verdict, id: last.id, message: last.message, at: snapshot.at, dryRun };
+      return { ...verdict, id: last.id, message: last.message, at, dryRun };
     }
 
-    const text = snapshotText(snapshot);
-    const decision = { ...verdict, id: identify(this.#options.service, key, text), at: snapshot.at, dryRun };
+    const text = textOf();
+    const decision = { ...verdict, id: identify(this.#options.service, key, text), at, dryRun };
     this.#last.set(key, { id: decision.id, outcome, message: verdict.message });
     this.#recorder.keep(decision.id, recordingText(this.#options.service, this.#options.version, decision, text));
     // What is told leaves the process; what is returned is acted on, and needs to be whole.

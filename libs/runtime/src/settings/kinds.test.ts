@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import {
+  bindPortKind,
   booleanKind,
   bytesKind,
   choiceKind,
@@ -37,6 +38,11 @@ const cases: readonly {
     kind: integerKind(-5, 100),
     takes: { "0": 0, "100": 100, "-5": -5, "007": 7 },
     refuses: ["", "101", "-6", "1.5", "1e1", "0x10", "+1", " 1", "1 ", "NaN", "Infinity", "9".repeat(16)],
+  },
+  {
+    kind: bindPortKind,
+    takes: { "8080": 8080, ":8080": 8080, "0.0.0.0:8080": 8080, "[::]:8080": 8080 },
+    refuses: ["127.0.0.1:8080", "localhost:8080", ":", ":http", ":65536"],
   },
   { kind: portKind, takes: { "0": 0, "8080": 8080, "65535": 65_535 }, refuses: ["65536", "-1", "http", ":80"] },
   {

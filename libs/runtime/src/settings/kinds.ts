@@ -41,6 +41,13 @@ export function integerKind(least: number, most: number): Kind<number> {
 /** A TCP port. 0 asks the system for a free one. */
 export const portKind: Kind<number> = { ...integerKind(0, 65_535), name: "port", takes: "a port from 0 to 65535" };
 
+/** The port of a bind address in Go's notation, on all addresses: `:8080`, `0.0.0.0:8080`, `[::]:8080`. A port alone works too. */
+export const bindPortKind: Kind<number> = {
+  name: "port",
+  takes: "a port such as 8080 or :8080 (--listen-host sets the address)",
+  parse: (text) => portKind.parse(text.replace(/^(0\.0\.0\.0|\[::\])?:/, "")),
+};
+
 const millisecondsIn: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A span of time in Go's notation ("1h30m", "250ms"), in milliseconds. */

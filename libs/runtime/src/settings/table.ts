@@ -57,6 +57,7 @@ export const setting = {
   text: declare(kinds.textKind),
   boolean: declare(kinds.booleanKind),
   port: declare(kinds.portKind),
+  bindPort: declare(kinds.bindPortKind),
   /** Milliseconds. */
   duration: declare(kinds.durationKind),
   bytes: declare(kinds.bytesKind),
