@@ -163,12 +163,11 @@ describe("a service that KubeElasti left asleep", () => {
     },
   );
 
-  test.concurrent("is adopted once that Lease has expired", async () => {
+  test.concurrent("is adopted at once if that Lease was not renewed for days", async () => {
     await using world = await leftBehind();
-    // Clocks differ: it is believed until it was seen not to be renewed for as long.
-    await lease(world, new Date(Date.now() - 60_000), 2);
+    await lease(world, new Date(Date.now() - 2 * 86_400_000));
     world.serve();
-    await world.inState("shop", "Zero", 30_000);
+    await world.inState("shop", "Zero");
     expect((await world.ask("shop")).status).toBe(200);
   });
 });

@@ -54,7 +54,7 @@ class Scene {
   static async asleep(world: World, name: string): Promise<Scene> {
     const scene = new Scene(world, name);
     for (const one of [scene.old, scene.new]) await scene.scaledObject(one);
-    await world.asleep(name, { autoscaler: { type: "keda", name: scene.old } });
+    await world.fallsAsleep(name, { autoscaler: { type: "keda", name: scene.old } });
     expect(await scene.annotations(scene.old)).toEqual(IS_PAUSED);
     expect((await world.get(name)).status?.pausedScaledObject).toBe(scene.old);
     return scene;

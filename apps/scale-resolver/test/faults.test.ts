@@ -1,4 +1,4 @@
-import { deployments, endpointSlices, services } from "@evenkeel/kube";
+import { deployments, endpointSlices, pods, services } from "@evenkeel/kube";
 import { eventually } from "@evenkeel/runtime/testing";
 import type { ServiceProcess } from "@evenkeel/testkit";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
@@ -7,9 +7,6 @@ import { ApiServerLink } from "./api-server-link.ts";
 import { times, World } from "./world.ts";
 
 jest.setTimeout(60_000);
-
-/** How long the API server is away: longer than what the service waits between two attempts to wake. */
-const AWAY = 3000;
 
 let world: World;
 let service: ServiceProcess;
@@ -33,7 +30,9 @@ describe("an API server that is gone", () => {
       await world.asleep("shop");
       link.cut();
       const answers = world.askAll("shop", 50, { method: "POST" });
-      await pause(AWAY);
+      const metrics = await service.url("admin", "/metrics");
+      const failed = () => metricOf(metrics, "elasti_resolver_operator_rpc_count", { error: "failed" });
+      await eventually(async () => expect(await failed()).toBeGreaterThanOrEqual(3));
       expect(await world.replicas("shop")).toBe(0);
       expect(world.received).toEqual([]);
       link.restore();
@@ -53,7 +52,10 @@ describe("an API server that is gone", () => {
     const answers = world.askAll("shop", 50);
     await world.isScaledTo("shop", 1);
     link.cut();
-    await pause(AWAY);
+    await eventually(async () => {
+      const { items } = await world.kube.resource(pods).list({ namespace: "default" });
+      expect(items[0]?.status?.conditions).toContainEqual(expect.objectContaining({ type: "Ready", status: "True" }));
+    });
     link.restore();
     expect(await answers).toEqual(times(50, 200));
   });

@@ -53,15 +53,14 @@ describeRedis("two replicas behind KEDA", () => {
   const next = () => clients[(calls += 1) % 2] as KedaClient;
   const fromBoth = <T>(ask: (client: KedaClient) => Promise<T>) => Promise.all(clients.map(ask));
 
-  async function service(name: string, isIdle: boolean, change: Readonly<Record<string, unknown>> = {}) {
-    world.traffic.set(name, isIdle ? 0 : 5);
+  async function service(name: string, change: Readonly<Record<string, unknown>> = {}) {
+    world.traffic.set(name, 5);
     await world.workload(name);
     await world.elasti(name, { autoscaler: { type: "keda", name }, ...change });
   }
 
   async function asleep(name: string, change: Readonly<Record<string, unknown>> = {}) {
-    await service(name, true, change);
-    await world.sleeps(name);
+    await world.asleep(name, { autoscaler: { type: "keda", name }, ...change });
     // The replica that does not lead reads it from the status a moment later.
     await eventually(async () =>
       expect(await fromBoth((client) => client.isActive(referenceTo(name)))).toEqual([false, false]),
@@ -166,7 +165,7 @@ describeRedis("two replicas behind KEDA", () => {
   test.concurrent(
     "never report a busy service as idle whose requests they do not see, and ask for as many pods as there are",
     async () => {
-      await service("trap-two", false);
+      await service("trap-two");
       await world.inState("trap-two", "Serve");
       await world.scale("trap-two", 3);
       const reference = referenceTo("trap-two", { targetConcurrency: "7" });
@@ -188,7 +187,7 @@ describeRedis("two replicas behind KEDA", () => {
   test.concurrent(
     "tell the metrics on a stream as on being asked, and in whole numbers to KEDAs that know no others",
     async () => {
-      await service("old", false);
+      await service("old");
       await world.inState("old", "Serve");
       const reference = referenceTo("old", { targetConcurrency: "2.5" });
       for (const client of clients) {
@@ -209,7 +208,7 @@ describeRedis("two replicas behind KEDA", () => {
   test.concurrent(
     "find a Service by the trigger's metadata too, and answer NOT_FOUND for what they do not know",
     async () => {
-      await service("named", false, { autoscaler: undefined });
+      await service("named", { autoscaler: undefined });
       await world.inState("named", "Serve");
       expect(await next().isActive(referenceTo("anything", { service: "named" }))).toBe(true);
       for (const reference of [referenceTo("nobody"), referenceTo("anything", { service: "nobody" })]) {
@@ -227,7 +226,7 @@ describeRedis("two replicas behind KEDA", () => {
     "create the ScaledObject that the spec asks for, pause it during sleep, and it is deleted with its ElastiService",
     async () => {
       const autoscaler = { type: "keda", name: "made-scaler", create: true, maxReplicas: 9, targetConcurrency: 20 };
-      await service("made", false, { autoscaler });
+      await service("made", { autoscaler });
       const at = { namespace: "default", name: "made-scaler" };
       const resource = world.kube.resource(scaledObjects);
       const made = await eventually(() => resource.get(at));
@@ -276,7 +275,7 @@ describeRedis("two replicas behind KEDA", () => {
       const resource = world.kube.resource(scaledObjects);
       const spec = { scaleTargetRef: { name: "given" }, triggers: [] };
       await resource.create({ apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", metadata: at, spec });
-      await asleep("given");
+      await world.fallsAsleep("given", { autoscaler: { type: "keda", name: "given" } });
       await eventually(async () =>
         expect((await resource.get(at)).metadata.annotations).toMatchObject({ "autoscaling.keda.sh/paused": "true" }),
       );

@@ -30,8 +30,7 @@ export class PairScene implements AsyncDisposable {
   }
 
   async asleep(name: string): Promise<void> {
-    await this.service(name, true);
-    await this.world.sleeps(name);
+    await this.world.asleep(name);
   }
 
   /** Resolves when both are alive and ready, whatever the case before did to them. */

@@ -8,8 +8,8 @@ jest.setTimeout(120_000);
 
 const STATES = ["Serve", "Guard", "Zero", "Wake"] as const;
 const GONE = "Redis is gone";
-const FAULTS = ["the leader is killed", "the follower terminates", GONE];
-const OTHER_FAULTS = ["the follower is killed", "the leader terminates"];
+const FAULTS = ["the leader is killed", GONE];
+const OTHER_FAULTS = ["the follower is killed", "the leader terminates", "the follower terminates"];
 
 /** From a pod's creation until it is ready: time enough for a fault during a wake. In milliseconds. */
 const START = 2500;

@@ -46,7 +46,7 @@ class Scene implements AsyncDisposable {
     this.place = place;
   }
 
-  static async start(more: readonly string[] = []): Promise<Scene> {
+  static async start(): Promise<Scene> {
     const world = await World.start();
     for (const name of ["virtualservices", "gateway-api"]) {
       world.api.load(await readFile(join(import.meta.dirname, `fixtures/${name}.yaml`), "utf8"));
@@ -65,7 +65,7 @@ class Scene implements AsyncDisposable {
         ports: [],
       }),
     );
-    const flags = [`--lease-namespace=${HOME}`, "--resolver-service=scale-resolver", "--pod-name=a", ...more];
+    const flags = [`--lease-namespace=${HOME}`, "--resolver-service=scale-resolver", "--pod-name=a"];
     const { ports } = (await world.serve(flags).phase("ready")) as { ports: Record<string, number> };
     return new Scene(world, { host: "127.0.0.1", port: ports["requests"] ?? 0 });
   }
@@ -75,6 +75,11 @@ class Scene implements AsyncDisposable {
     this.world.traffic.set(service, 0);
     await this.world.workload(service);
     await this.world.elasti(service, { switch: { type, name: route } });
+  }
+
+  /** A service that sleeps, with a switch of that type, under its own name unless told. */
+  async asleep(service: string, type: "virtualService" | "httpRoute", route = service): Promise<void> {
+    await this.world.asleep(service, { switch: { type, name: route } });
   }
 
   async create(type: ResourceTypeOf<Route>, route: Route): Promise<Route> {
@@ -190,8 +195,7 @@ test.concurrent.each([
   async ({ type, kind, made }) => {
     const { name } = made.metadata;
     await scene.create(kind, made);
-    await scene.idle(name, type);
-    await world.sleeps(name);
+    await scene.asleep(name, type);
     const before = await scene.get(kind, name);
     expect(before.metadata.annotations).toHaveProperty([SWITCHED]);
     await reconcileAgain(world, name);
@@ -209,8 +213,7 @@ test.concurrent(
     const apply = (timeout: string) =>
       resource.apply({ ...rest, spec: specWith(timeout) }, { fieldManager: "argocd", force: true });
     await apply("3s");
-    await scene.idle("applied", "virtualService");
-    await world.inState("applied", "Zero");
+    await scene.asleep("applied", "virtualService");
     await scene.isSwitched("applied");
     for (const timeout of ["4s", "5s"]) {
       await apply(timeout);
@@ -229,8 +232,7 @@ test.concurrent(
 
 test.concurrent("a route is restored when the ElastiService is deleted during sleep", async () => {
   const made = await scene.create(virtualServices, virtualService("deleted"));
-  await scene.idle("deleted", "virtualService");
-  await world.inState("deleted", "Zero");
+  await scene.asleep("deleted", "virtualService");
   await scene.isSwitched("deleted");
   await world.delete("deleted");
   await world.isGone("deleted");
@@ -241,8 +243,7 @@ test.concurrent("a route is restored when the ElastiService is deleted during sl
 test.concurrent("a switch that is changed during sleep restores the old route and takes the new one", async () => {
   const first = await scene.create(virtualServices, virtualService("first", "changed"));
   const second = await scene.create(virtualServices, virtualService("second", "changed"));
-  await scene.idle("changed", "virtualService", "first");
-  await world.inState("changed", "Zero");
+  await scene.asleep("changed", "virtualService", "first");
   await scene.isSwitched("first");
 
   // With one that does not exist the old one stays as it is, since nothing else would redirect requests.
@@ -261,21 +262,24 @@ test.concurrent("a switch that is changed during sleep restores the old route an
 test.concurrent(
   "a switch that is changed again after a status was lost restores every route that it took",
   async () => {
-    await using scene = await Scene.start(["--kube-deadline=2s"]);
+    await using scene = await Scene.start();
     const { world } = scene;
     const first = await scene.create(virtualServices, virtualService("first", "shop"));
     const second = await scene.create(virtualServices, virtualService("second", "shop"));
-    await scene.idle("shop", "virtualService", "first");
-    await world.sleeps("shop");
+    await scene.asleep("shop", "virtualService", "first");
     await scene.isSwitched("first");
-    const asleep = await world.get("shop");
-    // What the reconcile that takes the second route writes about it. The edit is a PUT, which it does not hit.
-    world.faults.add({ fault: { kind: "hang" }, verb: "patch", resource: "elastiservices", times: 1 });
-    const spec = { ...(asleep.spec as object), switch: { type: "virtualService", name: "second" } };
-    await world.kube.resource(elastiServices).replace({ ...asleep, spec });
+    const replaceSwitch = async (change: unknown) => {
+      const stored = await world.get("shop");
+      const spec = { ...(stored.spec as object), switch: change };
+      await world.kube.resource(elastiServices).replace({ ...stored, spec });
+    };
+    // Hits what reconciles write about the second route, and not the edits, which are PUTs.
+    const end = world.faults.add({ fault: { kind: "status", code: 500 }, verb: "patch", resource: "elastiservices" });
+    await replaceSwitch({ type: "virtualService", name: "second" });
     await scene.isSwitched("second");
     await scene.isRestored(virtualServices, "first", first.spec);
-    await world.edit("shop", { switch: null });
+    await replaceSwitch(undefined);
+    end();
     await scene.isRestored(virtualServices, "second", second.spec);
   },
 );
@@ -284,14 +288,13 @@ test.concurrent("two services behind one route sleep and wake each for itself", 
   const { spec, ...rest } = virtualService("shared");
   const http = [...spec.http, { route: [{ destination: { host: "cart" } }] }];
   const made = await scene.create(virtualServices, { ...rest, spec: { ...spec, http } });
-  await Promise.all(["shared", "cart"].map((name) => scene.idle(name, "virtualService", "shared")));
+  await Promise.all(["shared", "cart"].map((name) => scene.asleep(name, "virtualService", "shared")));
   const hosts = async () => {
     const rules = (await scene.get(virtualServices, "shared")).spec?.["http"] as {
       route: { destination: { host: string } }[];
     }[];
     return rules.map(({ route }) => route[0]?.destination.host);
   };
-  await Promise.all(["shared", "cart"].map((name) => world.sleeps(name)));
   await eventually(async () => expect(await hosts()).toEqual([RESOLVER.host, RESOLVER.host]));
 
   // The trigger still reads idle, and the cooldown keeps it awake.
@@ -316,7 +319,7 @@ test.concurrent(
     expect(condition.message).toContain("ReferenceGrant");
     expect(condition.message).toContain(HOME);
     // Another one falls asleep meanwhile.
-    await world.asleep("control");
+    await world.fallsAsleep("control");
     expect(await world.replicas("shop")).toBe(1);
     expect((await scene.get(httpRoutes, "shop")).spec).toEqual(made.spec);
 

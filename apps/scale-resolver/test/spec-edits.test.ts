@@ -94,7 +94,7 @@ describe("while its workload sleeps, an ElastiService", () => {
       expect(await world.replicas("typo")).toBe(2);
       await world.inState("typo", "Serve");
       // The triggers of the last good spec read idle, and another service with the same periods falls asleep meanwhile.
-      await world.asleep("control");
+      await world.fallsAsleep("control");
       expect((await world.get("typo")).status?.state).toBe("Serve");
       expect(await world.replicas("typo")).toBe(2);
       await world.ready("typo", "InvalidSpec");
@@ -157,7 +157,7 @@ describe("while its workload sleeps, an ElastiService", () => {
       // Timestamps are whole seconds.
       const created = Date.parse(older.metadata.creationTimestamp ?? "");
       await eventually(() => Date.now() >= created + 1000);
-      await world.asleep("contested");
+      await world.fallsAsleep("contested");
       await successor("contested", 1);
       await world.edit("older", { service: "contested", scaleTargetRef: { name: "contested-next" } });
       const { message } = await world.ready("contested", "Conflict");

@@ -48,44 +48,47 @@ async function read(answer: IncomingMessage, pace: number): Promise<string> {
   return hash.digest("hex");
 }
 
-test(`an upload of ${UPLOAD} MiB is held unread and then sent whole, and the process stays as small as it was`, async () => {
-  await using scene = await start();
-  const { world, service, port } = scene;
-  const size = UPLOAD * MIB;
-  const metrics = await service.url("admin", "/metrics");
-  // No pod starts before this is over.
-  const wake = world.faults.add({ fault: { kind: "status", code: 500 }, verb: "patch", resource: "deployments" });
+test.concurrent(
+  `an upload of ${UPLOAD} MiB is held unread and then sent whole, and the process stays as small as it was`,
+  async () => {
+    await using scene = await start();
+    const { world, service, port } = scene;
+    const size = UPLOAD * MIB;
+    const metrics = await service.url("admin", "/metrics");
+    // No pod starts before this is over.
+    const wake = world.faults.add({ fault: { kind: "status", code: 500 }, verb: "patch", resource: "deployments" });
 
-  using memory = new MemoryWatch(service.pid);
-  const headers = { "content-length": size };
-  const asked = request({ host: "127.0.0.1", port, method: "PUT", path: "/digest", headers, agent: false });
-  const answered = once(asked, "response") as Promise<[IncomingMessage]>;
-  let sent = 0;
-  const writing = (async () => {
-    for (const part of bytes(size)) {
-      sent += part.length;
-      if (!asked.write(part)) await once(asked, "drain");
-    }
-    asked.end();
-  })();
-  await eventually(async () => {
-    const before = sent;
-    expect(await metricOf(metrics, "evenkeel_resolver_pending", { service: "shop" })).toBe(1);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(sent).toBe(before);
-  });
-  expect(sent).toBeLessThan(BUFFERS);
+    using memory = new MemoryWatch(service.pid);
+    const headers = { "content-length": size };
+    const asked = request({ host: "127.0.0.1", port, method: "PUT", path: "/digest", headers, agent: false });
+    const answered = once(asked, "response") as Promise<[IncomingMessage]>;
+    let sent = 0;
+    const writing = (async () => {
+      for (const part of bytes(size)) {
+        sent += part.length;
+        if (!asked.write(part)) await once(asked, "drain");
+      }
+      asked.end();
+    })();
+    await eventually(async () => {
+      const before = sent;
+      expect(await metricOf(metrics, "evenkeel_resolver_pending", { service: "shop" })).toBe(1);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(sent).toBe(before);
+    });
+    expect(sent).toBeLessThan(BUFFERS);
 
-  wake();
-  await writing;
-  const [answer] = await answered;
-  expect(answer.headers).toMatchObject({ "x-evenkeel-cold-start": "true" });
-  expect(await textOf(answer)).toMatch(new RegExp(`^shop-\\S+ PUT /digest ${digestOfBytes(size)}$`));
-  expect(memory.looks).toBeGreaterThan(2);
-  expect(memory.grown).toBeLessThan(24 * MIB);
-});
+    wake();
+    await writing;
+    const [answer] = await answered;
+    expect(answer.headers).toMatchObject({ "x-evenkeel-cold-start": "true" });
+    expect(await textOf(answer)).toMatch(new RegExp(`^shop-\\S+ PUT /digest ${digestOfBytes(size)}$`));
+    expect(memory.looks).toBeGreaterThan(2);
+    expect(memory.grown).toBeLessThan(24 * MIB);
+  },
+);
 
-test.each([
+test.concurrent.each([
   { size: FAST_DOWNLOAD, reader: "fast", pace: Infinity },
   { size: SLOW_DOWNLOAD, reader: "slow", pace: SLOW },
 ])(

@@ -239,20 +239,32 @@ export class World extends ServiceWorld {
     return this.kube.resource(elastiServices).create({ ...object, metadata: { namespace: "default", name }, spec });
   }
 
-  /** A workload that scale-resolver has scaled to zero, with nothing left of its pods. A process must serve already. */
+  /**
+   * A service that sleeps. Its workload has 0 replicas from the start, which saves the periods without traffic; its trigger reads idle. A process
+   * must serve already.
+   */
   async asleep(name: string, change: Readonly<Record<string, unknown>> = {}): Promise<StoredElastiService> {
     this.traffic.set(name, 0);
-    await this.workload(name);
+    await this.workload(name, 0);
     const object = await this.elasti(name, change);
     await this.sleeps(name);
     return object;
   }
 
-  /** A service at 0 replicas that nothing but a request wakes: it has no triggers unless told. */
-  async atZero(name: string, change: Readonly<Record<string, unknown>> = {}): Promise<void> {
-    await this.workload(name, 0);
-    await this.elasti(name, { triggers: undefined, ...change });
+  /**
+   * A service that scale-resolver itself scales to zero, after its periods without traffic, and whose autoscaler it pauses. A process must serve
+   * already.
+   */
+  async fallsAsleep(name: string, change: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    this.traffic.set(name, 0);
+    await this.workload(name);
+    await this.elasti(name, change);
     await this.sleeps(name);
+  }
+
+  /** A service at 0 replicas that nothing but a request wakes, and that does not fall asleep again: it has no triggers unless told. */
+  async atZero(name: string, change: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    await this.asleep(name, { triggers: undefined, ...change });
   }
 
   get(name: string): Promise<StoredElastiService> {

@@ -28,7 +28,7 @@ export type Persistence = "none" | "always";
 const START = 10_000;
 
 /** A real redis-server on loopback, which can be killed, hung and started again on its port. */
-export class RedisServer {
+export class RedisServer implements AsyncDisposable {
   readonly port: number;
   readonly folder: string;
   readonly #args: readonly string[];
@@ -99,6 +99,10 @@ export class RedisServer {
   async end(): Promise<void> {
     await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end();
   }
 }
 

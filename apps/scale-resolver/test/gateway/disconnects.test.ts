@@ -58,11 +58,13 @@ async function accounted(world: GateWorld, count: number): Promise<boolean> {
   return true;
 }
 
-test.each([
+const REQUESTS: readonly (readonly [name: string, head: string, length: number])[] = [
   ["GET", "GET /gone HTTP/1.1\r\nhost: a.test\r\n\r\n", 0],
-  ["POST of 1 KB", post(1024), 1024],
   ["POST of 1 MB", post(1_000_000), 1_000_000],
-])(
+  ...(IN_SOAK ? [["POST of 1 KB", post(1024), 1024] as const] : []),
+];
+
+test.each(REQUESTS)(
   `${CLIENTS} clients that disconnect with their %s held are forgotten within 1.5 s with what they took of the memory, and none of it is forwarded`,
   async (_name, head, length) => {
     await using world = await GateWorld.start();
