@@ -1,129 +1,206 @@
-import { describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { leases } from "@evenkeel/kube";
 import { eventually } from "@evenkeel/runtime/testing";
+import type { ServiceProcess } from "@evenkeel/testkit";
 import { rebalances } from "../src/rebalance-resource.ts";
-import { QUERY, World } from "./world.ts";
+import { twoSites, World } from "./world.ts";
 
-const condition = async (world: World, name: string, type: string) =>
-  (await world.get(name)).status?.conditions?.find((each) => each.type === type);
+jest.setTimeout(60_000);
+
+const NAMES = ["followed", "dry", "gone", "wrong", "reverted", "kept", "stopped"] as const;
+
+/** A Rebalance with a DNS name and a metric of its own, so that cases share a world. */
+class Site {
+  /** Null is no sample at all. */
+  metric: number | null = 3000;
+  readonly #world: World;
+  readonly #name: string;
+
+  constructor(world: World, name: (typeof NAMES)[number]) {
+    this.#world = world;
+    this.#name = name;
+    world.prometheus.answer(this.#query, () => ({
+      kind: "vector",
+      samples: this.metric === null ? [] : [{ metric: {}, value: this.metric }],
+    }));
+  }
+
+  async create(change: Readonly<Record<string, unknown>> = {}, identifier = "blue"): Promise<void> {
+    const { target } = this.#world.spec(identifier, `${this.#name}.example.com`);
+    const metrics = { prometheus: { address: this.#world.prometheus.url, query: this.#query } };
+    await this.#world.create(this.#name, { target, metrics, ...change });
+  }
+
+  get() {
+    return this.#world.get(this.#name);
+  }
+
+  async condition(type: string) {
+    return (await this.get()).status?.conditions?.find((each) => each.type === type);
+  }
+
+  async patch(body: object): Promise<void> {
+    const at = { namespace: "default", name: this.#name };
+    await this.#world.kube.resource(rebalances).patch(at, { type: "merge", body });
+  }
+
+  async delete(): Promise<void> {
+    await this.#world.kube.resource(rebalances).delete({ namespace: "default", name: this.#name });
+  }
+
+  get weight(): number | undefined {
+    return this.#world.route53.records("Z1").find((record) => this.#isOwn(record) && record.setIdentifier === "blue")
+      ?.weight;
+  }
+
+  /** The weights that were written, in order. */
+  get written(): readonly (number | undefined)[] {
+    return this.#world.route53.journal.flatMap(({ after }) => (after && this.#isOwn(after) ? [after.weight] : []));
+  }
+
+  #isOwn({ name }: { readonly name: string }): boolean {
+    return name.replace(/\.$/, "") === `${this.#name}.example.com`;
+  }
+
+  get #query(): string {
+    return `sum(requests{site="${this.#name}"})`;
+  }
+}
 
 describe("weight-rebalancer as a process", () => {
-  test("follows the metric with the record's weight, and says so in status, metrics, Events and decisions", async () => {
-    await using world = await World.start();
-    await world.create("checkout");
-    const service = world.serve();
-    await eventually(() => expect(world.weight()).toBe(16));
-    await eventually(async () =>
-      expect((await world.get("checkout")).status).toMatchObject({
-        condition: "Healty",
-        desiredValue: 16,
-        actualValue: 16,
-      }),
-    );
-    world.metric = 1500;
-    await eventually(() => expect(world.weight()).toBe(4));
-    const scrape = await (await fetch(await service.url("admin", "/metrics"))).text();
-    expect(scrape).toContain('rebalancer_desired{name="checkout",namespace="default"} 4');
-    expect(scrape).toContain('rebalancer_metric{name="checkout",namespace="default"} 1500');
-    const { weights } = (await (await fetch(await service.url("admin", "/api/v1/Weights/Get"))).json()) as {
-      weights: unknown[];
-    };
-    expect(weights).toMatchObject([
-      { rebalance: { namespace: "default", name: "checkout" }, metric: 1500, targetValue: 1000 },
-    ]);
+  let world: World;
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    world = await World.start(NAMES.flatMap((name) => twoSites(`${name}.example.com`)));
+    service = world.serve();
+  });
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]();
   });
 
-  test("writes nothing in a dry run, and shows what it would write", async () => {
-    await using world = await World.start();
-    await world.create("checkout", { dryRun: true });
-    world.serve();
+  const scrape = async () => (await fetch(await service.url("admin", "/metrics"))).text();
+
+  test.concurrent(
+    "follows the metric with the record's weight, and reports it in status, metrics and the API",
+    async () => {
+      const site = new Site(world, "followed");
+      await site.create();
+      await eventually(() => expect(site.weight).toBe(16));
+      await eventually(async () =>
+        expect((await site.get()).status).toMatchObject({ condition: "Healty", desiredValue: 16, actualValue: 16 }),
+      );
+      site.metric = 1500;
+      await eventually(() => expect(site.weight).toBe(4));
+      const text = await scrape();
+      expect(text).toContain('rebalancer_desired{name="followed",namespace="default"} 4');
+      expect(text).toContain('rebalancer_metric{name="followed",namespace="default"} 1500');
+      const { weights } = (await (await fetch(await service.url("admin", "/api/v1/Weights/Get"))).json()) as {
+        weights: unknown[];
+      };
+      expect(weights).toContainEqual(
+        expect.objectContaining({
+          rebalance: { namespace: "default", name: "followed" },
+          metric: 1500,
+          targetValue: 1000,
+        }),
+      );
+    },
+  );
+
+  test.concurrent("writes nothing in a dry run, and shows what it would write", async () => {
+    const site = new Site(world, "dry");
+    await site.create({ dryRun: true });
     await eventually(async () =>
-      expect((await world.get("checkout")).status).toMatchObject({
-        condition: "Unhealthy",
-        desiredValue: 16,
-        actualValue: 1,
-      }),
+      expect((await site.get()).status).toMatchObject({ condition: "Unhealthy", desiredValue: 16, actualValue: 1 }),
     );
-    expect(world.route53.journal).toEqual([]);
+    expect(site.written).toEqual([]);
   });
 
-  test("holds the weight while the metric is gone, and goes on when it is back", async () => {
-    await using world = await World.start();
-    await world.create("checkout");
-    world.serve();
-    await eventually(() => expect(world.weight()).toBe(16));
-    world.metric = null;
+  test.concurrent("holds the weight while the metric is gone, and goes on when it is back", async () => {
+    const site = new Site(world, "gone");
+    await site.create();
+    await eventually(() => expect(site.weight).toBe(16));
+    site.metric = null;
     await eventually(async () =>
-      expect(await condition(world, "checkout", "MetricsAvailable")).toMatchObject({
-        status: "False",
-        reason: "NoData",
-      }),
+      expect(await site.condition("MetricsAvailable")).toMatchObject({ status: "False", reason: "NoData" }),
     );
-    expect(world.weight()).toBe(16);
-    world.metric = 2000;
-    await eventually(() => expect(world.weight()).toBe(8));
-    await eventually(async () => expect(await condition(world, "checkout", "Ready")).toMatchObject({ status: "True" }));
+    expect(site.weight).toBe(16);
+    site.metric = 2000;
+    await eventually(() => expect(site.weight).toBe(8));
+    await eventually(async () => expect(await site.condition("Ready")).toMatchObject({ status: "True" }));
   });
 
-  test("tells in a condition that the record's identifier is wrong", async () => {
-    await using world = await World.start();
-    await world.create("checkout", {
-      target: { route53: { ...(world.spec("green")["target"] as { route53: object }).route53 } },
-    });
-    world.serve();
+  test.concurrent("reports a wrong identifier of the record in a condition", async () => {
+    const site = new Site(world, "wrong");
+    await site.create({}, "green");
     await eventually(async () => {
-      expect(await condition(world, "checkout", "TargetSynced")).toMatchObject({
+      expect(await site.condition("TargetSynced")).toMatchObject({
         status: "False",
         message: expect.stringContaining("green"),
       });
     });
-    expect((await world.get("checkout")).status?.condition).toBe("Error");
+    expect((await site.get()).status?.condition).toBe("Error");
   });
 
-  test("sets the weight back when an object that asks for it is deleted, and lets it go", async () => {
-    await using world = await World.start();
-    await world.create("checkout", { onDelete: "revert" });
-    world.serve();
-    await eventually(() => expect(world.weight()).toBe(16));
-    await world.kube.resource(rebalances).delete({ namespace: "default", name: "checkout" });
-    await eventually(() => expect(world.weight()).toBe(1));
-    await eventually(() => expect(world.get("checkout")).rejects.toMatchObject({ code: "EK_KUBE_NOT_FOUND" }));
+  test.concurrent("restores the weight when an object with onDelete: revert is deleted, and releases it", async () => {
+    const site = new Site(world, "reverted");
+    await site.create({ onDelete: "revert" });
+    await eventually(() => expect(site.weight).toBe(16));
+    await site.delete();
+    await eventually(() => expect(site.weight).toBe(1));
+    await eventually(() => expect(site.get()).rejects.toMatchObject({ code: "EK_KUBE_NOT_FOUND" }));
   });
 
-  test("sets nothing back beside the original, which may be writing the same record", async () => {
-    await using world = await World.start();
-    await world.create("checkout", { onDelete: "revert" });
-    const service = world.serve();
-    await eventually(() => expect(world.weight()).toBe(16));
-    const spec = { holderIdentity: "pod-1", leaseDurationSeconds: 600, renewTime: new Date().toISOString() };
-    const metadata = { namespace: "default", name: "e7eaa5de.ch1aki.github.io" };
-    await world.kube
-      .resource(leases)
-      .create({ metadata, spec: { ...spec, renewTime: spec.renewTime.replace("Z", "000Z") } });
-    await eventually(async () => {
-      expect(await condition(world, "checkout", "Ready")).toMatchObject({ status: "False", reason: "OriginalRuns" });
-    }, 25_000);
-    await world.kube.resource(rebalances).delete({ namespace: "default", name: "checkout" });
-    await eventually(() => expect(world.get("checkout")).rejects.toMatchObject({ code: "EK_KUBE_NOT_FOUND" }));
-    expect(world.weight()).toBe(16);
-    expect(service.lines).toContainEqual(
-      expect.objectContaining({ level: "warn", lease: expect.stringContaining("pod-1") }),
+  test.concurrent("leaves the weight when an object without onDelete is deleted, and removes its metrics", async () => {
+    const site = new Site(world, "kept");
+    await site.create();
+    await eventually(() => expect(site.weight).toBe(16));
+    await eventually(async () => expect(await scrape()).toContain('name="kept"'));
+    await site.delete();
+    await eventually(async () => expect(await scrape()).not.toContain('name="kept"'));
+    expect(site.weight).toBe(16);
+  });
+
+  test.concurrent("does nothing while it is suspended or paused", async () => {
+    const site = new Site(world, "stopped");
+    await site.create({ suspend: true });
+    await eventually(async () => expect(await site.condition("Paused")).toMatchObject({ status: "True" }));
+    expect(site.written).toEqual([]);
+    await site.patch({ spec: { suspend: false }, metadata: { annotations: { "evenkeel.io/paused": "true" } } });
+    await eventually(async () =>
+      expect(await site.condition("Paused")).toMatchObject({ message: expect.stringContaining("annotation") }),
     );
-  }, 60_000);
-
-  test("leaves the weight when an object that does not ask is deleted, and its metrics go", async () => {
-    await using world = await World.start();
-    await world.create("checkout");
-    const service = world.serve();
-    await eventually(() => expect(world.weight()).toBe(16));
-    await world.kube.resource(rebalances).delete({ namespace: "default", name: "checkout" });
-    await eventually(async () => {
-      expect(await (await fetch(await service.url("admin", "/metrics"))).text()).not.toContain('name="checkout"');
-    });
-    expect(world.weight()).toBe(16);
+    expect(site.written).toEqual([]);
+    await site.patch({ metadata: { annotations: { "evenkeel.io/paused": null } } });
+    await eventually(() => expect(site.weight).toBe(16));
   });
 
-  test("exports no value of a Rebalance after it has lost the Lease", async () => {
+  test.concurrent(
+    "does not restore a weight while the original runs, which may be writing the same record",
+    async () => {
+      await using world = await World.start();
+      await world.create("checkout", { onDelete: "revert" });
+      const service = world.serve();
+      await eventually(() => expect(world.weight()).toBe(16));
+      const renewTime = new Date().toISOString().replace("Z", "000Z");
+      await world.kube.resource(leases).create({
+        metadata: { namespace: "default", name: "e7eaa5de.ch1aki.github.io" },
+        spec: { holderIdentity: "pod-1", leaseDurationSeconds: 600, renewTime },
+      });
+      await eventually(async () => {
+        const ready = (await world.get("checkout")).status?.conditions?.find(({ type }) => type === "Ready");
+        expect(ready).toMatchObject({ status: "False", reason: "OriginalRuns" });
+      }, 25_000);
+      await world.kube.resource(rebalances).delete({ namespace: "default", name: "checkout" });
+      await eventually(() => expect(world.get("checkout")).rejects.toMatchObject({ code: "EK_KUBE_NOT_FOUND" }));
+      expect(world.weight()).toBe(16);
+      expect(service.lines).toContainEqual(
+        expect.objectContaining({ level: "warn", lease: expect.stringContaining("pod-1") }),
+      );
+    },
+  );
+
+  test.concurrent("exports no value of a Rebalance after it has lost the Lease", async () => {
     await using world = await World.start();
     await world.create("checkout");
     const service = world.serve(["--lease-retry-period=100ms"]);
@@ -134,48 +211,5 @@ describe("weight-rebalancer as a process", () => {
     await world.kube.resource(leases).patch(lease, { type: "merge", body });
     await eventually(async () => expect(await scrape()).not.toContain('name="checkout"'));
     await service.phase("ready");
-  });
-
-  test("does nothing while it is suspended or paused", async () => {
-    await using world = await World.start();
-    await world.create("checkout", { suspend: true });
-    world.serve();
-    await eventually(async () =>
-      expect(await condition(world, "checkout", "Paused")).toMatchObject({ status: "True" }),
-    );
-    expect(world.route53.journal).toEqual([]);
-    const body = { spec: { suspend: false }, metadata: { annotations: { "evenkeel.io/paused": "true" } } };
-    await world.kube.resource(rebalances).patch({ namespace: "default", name: "checkout" }, { type: "merge", body });
-    await eventually(async () =>
-      expect(await condition(world, "checkout", "Paused")).toMatchObject({
-        message: expect.stringContaining("annotation"),
-      }),
-    );
-    expect(world.route53.journal).toEqual([]);
-    const resume = { metadata: { annotations: { "evenkeel.io/paused": null } } };
-    await world.kube
-      .resource(rebalances)
-      .patch({ namespace: "default", name: "checkout" }, { type: "merge", body: resume });
-    await eventually(() => expect(world.weight()).toBe(16));
-  });
-
-  test("writes its status only when something changed", async () => {
-    await using world = await World.start();
-    await world.create("checkout");
-    world.serve();
-    await eventually(async () =>
-      expect(await condition(world, "checkout", "TargetSynced")).toMatchObject({ status: "True" }),
-    );
-    await eventually(async () =>
-      expect(await condition(world, "checkout", "Ready")).toMatchObject({ reason: "InStep" }),
-    );
-    const { resourceVersion } = (await world.get("checkout")).metadata;
-    let queries = 0;
-    world.prometheus.answer(QUERY, () => {
-      queries += 1;
-      return { kind: "vector", samples: [{ metric: {}, value: 2999.9 }] };
-    });
-    await eventually(() => expect(queries).toBeGreaterThanOrEqual(3));
-    expect((await world.get("checkout")).metadata.resourceVersion).toBe(resourceVersion);
   });
 });

@@ -3,7 +3,7 @@ import { WatchedService } from "./watched-service.ts";
 import type { World } from "./world.ts";
 
 /** Milliseconds of the clock between two chances for the sockets. */
-const STEP = 250;
+const STEP = 1000;
 
 /** Rounds of the event loop in which calls on loopback end. */
 const ROUNDS = 60;
