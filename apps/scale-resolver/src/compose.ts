@@ -80,7 +80,11 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   const preparations = use(new Preparations({ clock, changed }));
   service.afterTerm(() => preparations.forgetAll());
   const resource = kube.resource(elastiServices);
-  const probe = new PathProbe(common);
+  const probe = new PathProbe({
+    ...common,
+    connections: ({ metadata: { namespace: of = "", name = "" } }, port) =>
+      gate.connections(serviceKey(of, name), port),
+  });
   const observer = new Observer({
     ...{ view, original, clock, settle: settings.settle },
     replicas: (of, target, signal) => workloads.scales.read(of, target, { signal }),
@@ -90,7 +94,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     unreached: (of) => leftOutFamilies(of, view.resolvers()),
     unbound: (key) => gate.unbound(key),
     drainPrepared: (of, prepared) => preparations.isPrepared(of, prepared),
-    prove: (of, pods, signal) => (settings.pathProbe ? probe.prove(of, pods, signal) : Promise.resolve(true)),
+    prove: settings.pathProbe ? (of, round, signal) => probe.prove(of, round, signal) : undefined,
   });
   const slices = kube.resource(endpointSlices);
   const path = new PathSlices({ slices, seen: view.slices });

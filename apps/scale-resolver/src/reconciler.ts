@@ -40,6 +40,7 @@ import { recordedBinding, type Understood } from "./observe/bindings.ts";
 import type { ClusterView } from "./observe/cluster-view.ts";
 import type { Observer } from "./observe/observer.ts";
 import { interruptedAfter, type Memories, replicasAfter, stageAfter } from "./observe/stages.ts";
+import { nextProbeAt } from "./observe/probe-rounds.ts";
 import type { Board } from "./serve/board.ts";
 
 export interface ElastiServiceReconcilerOptions {
@@ -348,5 +349,8 @@ function untilNextLook(
     return Math.max(SOON, Math.min(interval, Math.max(path.provenAt, stage.since) + policy.quiet - now));
   }
   if (reason === "Settling") return Math.max(SOON, stage.since + policy.settle - now);
-  return stage.state === "Guard" ? Math.min(interval, 1000) : SOON;
+  // A service that has just joined the path is in it since this look.
+  const joined = stage.state === "Guard" ? stage.since : now;
+  if (reason === "PathUnproven" || joined === now) return Math.max(SOON, nextProbeAt(joined, policy.settle, now) - now);
+  return Math.min(interval, 1000);
 }

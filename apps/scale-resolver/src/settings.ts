@@ -79,7 +79,7 @@ export const settings = {
   },
   settle: setting.duration({
     default: "2s",
-    help: "Minimum time for which requests to a Service stay redirected to the resolver",
+    help: "Time that nodes need to follow EndpointSlices: the minimum for which requests stay redirected to the resolver, and before it verifies the path",
   }),
   pathProbe: setting.boolean({
     default: "true",

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import type { PodProgram, RunningPod } from "@evenkeel/sim";
+import { PATH_PROBE_PATH } from "../src/gateway/gate/path-probe-answer.ts";
 import { bytes } from "./bytes.ts";
 import type { InFlight } from "./in-flight.ts";
 
@@ -56,8 +57,8 @@ export class EchoPod implements PodProgram {
       const late = this.#gone;
       void (asked.url === DIGEST ? digestOf(asked) : textOf(asked)).then(
         (body) => {
-          // The resolver's own path probe may come to a pod.
-          if (asked.url !== "*")
+          // The resolver's own path probe may come to a pod where connections are slow.
+          if (asked.url !== PATH_PROBE_PATH)
             received.push({
               ...{ pod: name, service: this.#service },
               ...{ method: asked.method ?? "", path: asked.url ?? "", body, late },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { endpointSlices, type Service } from "@evenkeel/kube";
 import { systemClock } from "@evenkeel/runtime";
 import { dataPlane } from "@evenkeel/sim";
-import { PathProbe, triesFor } from "../src/act/path-probe.ts";
+import { PathProbe } from "../src/act/path-probe.ts";
 import { PathSlices } from "../src/act/path-slices.ts";
 import { elastiServices } from "../src/elasti-service-resource.ts";
 import { resolverEndpoints } from "../src/observe/resolver-endpoints.ts";
@@ -42,18 +42,23 @@ describe("the path of a Service that is routed as kube-proxy does", () => {
       slices: cluster.kube.resource(endpointSlices),
       seen: { by: () => [].values() },
     });
-    const probe = new PathProbe({ clock: systemClock, random: Math.random });
-    const proved = () => probe.try({ address, port }, triesFor(2), new AbortController().signal);
+    const connections = () => world.gate.connections("default/checkout", 80);
+    const probe = new PathProbe({ clock: systemClock, random: Math.random, connections });
+    const asked: Service = { metadata: {}, spec: { clusterIP: address, ports: [{ port }] } };
+    const proved = (blind = false) => probe.prove(asked, { ready: 2, blind }, new AbortController().signal);
     const service: Service = {
       metadata: { namespace: "default", name: "checkout" },
       spec: { ports: [{ name: "http", port: 80 }] },
     };
 
     expect(await proved()).toBe(false);
-    expect(pod.arrivals).toHaveLength(triesFor(2));
+    expect(pod.arrivals).toEqual([]);
+    expect(await proved(true)).toBe(false);
+    expect(pod.arrivals).toHaveLength(2);
     const ports = [{ name: "http", port: listen }];
     await path.join({ object, service, ports, resolvers: resolverEndpoints(null, ["127.0.0.1"]) });
     expect(await proved()).toBe(true);
+    expect(pod.arrivals).toHaveLength(2);
     expect(world.gate.activity("default/checkout")).toMatchObject({ requests: 0, pending: 0 });
     await path.leave("default", "checkout");
     expect(await proved()).toBe(false);

@@ -12,11 +12,14 @@ describe("a probe of a Service's path", () => {
   const servers: Server[] = [];
   const sockets = new Set<Socket>();
   let seen: string[];
+  /** Connections that are open at the resolver. */
+  let arrived: number;
   let probe: PathProbe;
 
   beforeEach(() => {
     seen = [];
-    probe = new PathProbe({ clock: systemClock, random: Math.random });
+    arrived = 0;
+    probe = new PathProbe({ clock: systemClock, random: Math.random, connections: () => arrived });
   });
   afterEach(async () => {
     for (const socket of sockets) socket.destroy();
@@ -32,12 +35,29 @@ describe("a probe of a Service's path", () => {
     return (server.address() as AddressInfo).port;
   };
   const http = (answer: RequestListener) => listen(createHttpServer(answer));
-  const resolver = () =>
-    http(({ method, url, headers }, response) => {
-      seen.push(`${method} ${url}`);
-      response.writeHead(204, { [HEADER]: headers[HEADER] }).end();
+  const answers: RequestListener = ({ method, url, headers }, response) => {
+    seen.push(`${method} ${url}`);
+    response.writeHead(204, { [HEADER]: headers[HEADER] }).end();
+  };
+  const resolver = () => {
+    const server = createHttpServer(answers);
+    server.on("connection", (socket: Socket) => {
+      arrived += 1;
+      socket.on("close", () => (arrived -= 1));
     });
-  const pod = (status = 200) => http((_request, response) => void response.writeHead(status).end("hello"));
+    return listen(server);
+  };
+  /** One whose connections this replica does not see. */
+  const otherResolver = () => http(answers);
+  const pod = (status = 200) =>
+    http(({ method }, response) => {
+      seen.push(`pod ${method}`);
+      response.writeHead(status).end("hello");
+    });
+  const at = (port: number): Service => ({
+    metadata: { name: "web" },
+    spec: { clusterIP: "127.0.0.1", ports: [{ port }] },
+  });
   /** Connections go to several places in turn, as those to a Service do. */
   const service = async (...ports: readonly number[]): Promise<Service> => {
     let turn = 0;
@@ -49,49 +69,64 @@ describe("a probe of a Service's path", () => {
         client.pipe(place).pipe(client);
       }),
     );
-    return { metadata: { name: "web" }, spec: { clusterIP: "127.0.0.1", ports: [{ port }] } };
+    return at(port);
   };
 
+  const softly = (ready: number) => ({ ready, blind: false });
+  const blindly = (ready: number) => ({ ready, blind: true });
+
   test("comes back once the resolver is all that there is", async () => {
-    expect(await probe.prove(await service(await resolver()), { ready: 0 }, never)).toBe(true);
-    expect(seen).toEqual(["OPTIONS *"]);
+    expect(await probe.prove(await service(await resolver()), softly(0), never)).toBe(true);
+    expect(seen).toEqual(["GET /.well-known/evenkeel-path-probe"]);
   });
 
-  test("comes back from among pods, on a new connection each time", async () => {
+  test("comes back from among pods, which get no request", async () => {
     const ports = [await pod(), await pod(404), await pod(204), await resolver()];
-    expect(await probe.prove(await service(...ports), { ready: 3 }, never)).toBe(true);
-    expect(seen).toHaveLength(1);
+    expect(await probe.prove(await service(...ports), blindly(3), never)).toBe(true);
+    expect(seen).toEqual(["GET /.well-known/evenkeel-path-probe"]);
   });
 
   test("has not come back while one port leads to pods alone", async () => {
     const [whole, half] = [await service(await resolver()), await service(await pod())];
     const ports = [...(whole.spec?.ports ?? []), ...(half.spec?.ports ?? [])];
-    const spec = { ...whole.spec, ports };
-    expect(await probe.prove({ ...whole, spec }, { ready: 1 }, never)).toBe(false);
-    expect(seen).toEqual(["OPTIONS *"]);
+    const connections = (_service: Service, port: number) => (port === ports[0]?.port ? arrived : 0);
+    const apart = new PathProbe({ clock: systemClock, random: Math.random, connections });
+    expect(await apart.prove({ ...whole, spec: { ...whole.spec, ports } }, softly(0), never)).toBe(false);
+    expect(seen).toEqual(["GET /.well-known/evenkeel-path-probe"]);
+  });
+
+  test("asks pods nothing in the first round, and very little later", async () => {
+    const only = await service(await pod());
+    expect(await probe.prove(only, softly(0), never)).toBe(false);
+    expect(seen).toEqual([]);
+    expect(await probe.prove(only, blindly(0), never)).toBe(false);
+    expect(seen).toEqual(["pod GET", "pod GET"]);
+  });
+
+  test("comes back from a replica whose connections are not seen here, in a round that is blind", async () => {
+    const other = await service(await otherResolver());
+    expect(await probe.prove(other, softly(0), never)).toBe(false);
+    expect(await probe.prove(other, blindly(0), never)).toBe(true);
   });
 
   test("does not take a pod for the resolver that answers as it does with another token", async () => {
     const echo = await http((_request, response) => void response.writeHead(204, { [HEADER]: "0-0-0-0" }).end());
-    expect(await probe.prove(await service(echo), { ready: 1 }, never)).toBe(false);
+    expect(await probe.prove(await service(echo), blindly(0), never)).toBe(false);
   });
 
   test("does not take a pod for the resolver that repeats the header with another status", async () => {
     const echo = await http(
       ({ headers }, response) => void response.writeHead(200, { [HEADER]: headers[HEADER] }).end(),
     );
-    expect(await probe.prove(await service(echo), { ready: 1 }, never)).toBe(false);
+    expect(await probe.prove(await service(echo), blindly(0), never)).toBe(false);
   });
 
-  test("is tried as often as there are pods to miss, and no more", async () => {
-    let asked = 0;
-    const busy = await http((_request, response) => {
-      asked += 1;
-      response.end();
-    });
-    expect(await probe.prove(await service(busy), { ready: 1 }, never)).toBe(false);
-    expect(asked).toBe(9);
-    expect([0, 1, 5, 14, 1000].map(triesFor)).toEqual([5, 9, 25, 60, 60]);
+  test("connects as often as there are pods to miss, and no more", async () => {
+    let connected = 0;
+    const busy = await listen(createServer(() => (connected += 1)));
+    expect(await probe.prove(at(busy), softly(1), never)).toBe(false);
+    expect(connected).toBe(9);
+    expect([0, 1, 5, 14, 1000].map(triesFor)).toEqual([5, 9, 25, 25, 25]);
   });
 
   test.each<[string, (socket: Socket) => void]>([
@@ -101,19 +136,19 @@ describe("a probe of a Service's path", () => {
     ["has no end of headers", (socket) => socket.write(`HTTP/1.1 204 No Content\r\nx: ${"a".repeat(100_000)}`)],
   ])("misses a pod that %s", async (_name, greet) => {
     const port = await listen(createServer((socket) => void socket.once("data", () => greet(socket))));
-    expect(await probe.try({ address: "127.0.0.1", port }, 2, never)).toBe(false);
+    expect(await probe.prove(at(port), blindly(0), never)).toBe(false);
   });
 
   test("misses a port where nothing listens", async () => {
     const port = await listen(createServer());
     await new Promise((resolve) => servers.pop()?.close(resolve));
-    expect(await probe.try({ address: "127.0.0.1", port }, 3, never)).toBe(false);
+    expect(await probe.prove(at(port), blindly(3), never)).toBe(false);
   });
 
   test("waits a second for a pod that says nothing", async () => {
     const port = await listen(createServer());
     const start = systemClock.monotonic();
-    expect(await probe.try({ address: "127.0.0.1", port }, 1, never)).toBe(false);
+    expect(await probe.prove(at(port), blindly(0), never)).toBe(false);
     expect(systemClock.monotonic() - start).toBeGreaterThan(950);
   });
 
@@ -126,8 +161,8 @@ describe("a probe of a Service's path", () => {
         controller.abort();
       }),
     );
-    expect(await probe.try({ address: "127.0.0.1", port }, 60, controller.signal)).toBe(false);
-    expect(await probe.try({ address: "127.0.0.1", port }, 60, controller.signal)).toBe(false);
+    expect(await probe.prove(at(port), blindly(9), controller.signal)).toBe(false);
+    expect(await probe.prove(at(port), blindly(9), controller.signal)).toBe(false);
     expect(asked).toBe(1);
   });
 
@@ -140,7 +175,7 @@ describe("a probe of a Service's path", () => {
   ])("proves nothing of a Service that %s, which is not waited for", async (_name, spec) => {
     const unprovable = { metadata: { name: "web" }, spec: { ports: [{ port: 80 }], ...spec } };
     expect(probePoints(unprovable)).toEqual([]);
-    expect(await probe.prove(unprovable, { ready: 1 }, never)).toBe(true);
+    expect(await probe.prove(unprovable, softly(1), never)).toBe(true);
   });
 
   test("asks each TCP port, at the address of each family", () => {

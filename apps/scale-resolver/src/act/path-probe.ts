@@ -1,18 +1,21 @@
 import { request } from "node:http";
+import { connect, type Socket } from "node:net";
 import type { Service } from "@evenkeel/kube";
 import { type Clock, sleep } from "@evenkeel/runtime";
-import type { Pods } from "../decide/snapshot.ts";
 import {
   PATH_PROBE_HEADER,
   PATH_PROBE_METHOD,
   PATH_PROBE_PATH,
   PATH_PROBE_STATUS,
 } from "../gateway/gate/path-probe-answer.ts";
+import type { ProbeRound } from "../observe/probe-rounds.ts";
 
 export interface PathProbeOptions {
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** Connections that are open at this replica's listener for a port of a Service. */
+  readonly connections: (service: Service, port: number) => number;
 }
 
 /** Where a Service is asked. */
@@ -21,15 +24,23 @@ export interface ProbePoint {
   readonly port: number;
 }
 
-/** Milliseconds that one try waits for its answer. */
+/** Milliseconds that a connection, or an answer, is waited for. */
 const PATIENCE = 1000;
-/** Milliseconds between two tries. */
-const PAUSE = 20;
-const MOST_TRIES = 60;
+/** Milliseconds in which a connection that was made is accepted here, if it ends here, and after how many that is first looked at. */
+const ARRIVAL = 60;
+const FIRST_LOOK = 5;
+const MOST_TRIES = 25;
+/** Connections of a round that may fail: each may take as long as it is waited for. */
+const MOST_FAILURES = 3;
+const BLIND_TRIES = 2;
 
 /**
- * Proves that a Service's path leads to the resolver: asks each of the Service's ports, at each of its addresses, for the resolver, on a new connection each time, until one of its replicas
- * answers. Connections go to pods as well, so that one miss tells nothing: the more pods there are, the more tries.
+ * Proves that a Service's path leads to the resolver, at each of the Service's ports and addresses, without harm to its pods. Connections go to pods as well, so that a probe first
+ * opens a connection and says nothing: only if one more is open at this replica's listener then, a request follows on it, and the answer to that is the proof. A pod sees connections that
+ * are closed without a byte, which it counts as no request.
+ *
+ * Where a proxy stands between, such as a sidecar, and where another replica takes the connection, none arrives here. For these, a round that is `blind` ends with very few requests
+ * that may reach a pod.
  */
 export class PathProbe {
   readonly #options: PathProbeOptions;
@@ -39,49 +50,94 @@ export class PathProbe {
   }
 
   /**
-   * Whether the resolver answered everywhere, within a bounded number of tries. A Service that cannot be asked, or that binds each client to one pod, counts as proved:
-   * nothing better will come. Never rejects; once the signal aborts, nothing is proved.
+   * Whether a replica of the resolver answered everywhere. A Service that cannot be asked, or that binds each client to one pod, counts as proved: nothing better will come.
+   * Never rejects; once the signal aborts, nothing is proved.
    */
-  async prove(service: Service, { ready }: Pick<Pods, "ready">, signal: AbortSignal): Promise<boolean> {
+  async prove(service: Service, round: ProbeRound, signal: AbortSignal): Promise<boolean> {
     const points = probePoints(service);
-    const proved = await Promise.all(points.map((point) => this.try(point, triesFor(ready), signal)));
+    const proved = await Promise.all(points.map((point) => this.#provePoint(service, point, round, signal)));
     return !proved.includes(false);
   }
 
-  async try(point: ProbePoint, tries: number, signal: AbortSignal): Promise<boolean> {
-    for (let attempt = 1; attempt <= tries && !signal.aborted; attempt++) {
-      if (await this.#reaches(point, signal)) return true;
-      if (attempt < tries) await sleep(this.#options.clock, PAUSE, signal).catch(() => undefined);
+  async #provePoint(
+    service: Service,
+    point: ProbePoint,
+    { ready, blind }: ProbeRound,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    let failures = 0;
+    for (let left = triesFor(ready); left > 0 && failures < MOST_FAILURES && !signal.aborted; left--) {
+      const result = await this.#trySilently(service, point, signal);
+      if (result === "proved") return true;
+      if (result === "unconnected") failures += 1;
+    }
+    for (let left = blind ? BLIND_TRIES : 0; left > 0 && !signal.aborted; left--) {
+      const socket = await this.#connect(point, signal);
+      if (socket && (await this.#isAnswered(socket, signal))) return true;
     }
     return false;
   }
 
-  /** One try. A pod may answer what it likes, or nothing: only the resolver knows what to say. */
-  #reaches({ address: host, port }: ProbePoint, signal: AbortSignal): Promise<boolean> {
-    const { clock, random } = this.#options;
+  async #trySilently(
+    service: Service,
+    point: ProbePoint,
+    signal: AbortSignal,
+  ): Promise<"proved" | "missed" | "unconnected"> {
+    const { clock, connections } = this.#options;
+    const before = connections(service, point.port);
+    const socket = await this.#connect(point, signal);
+    if (!socket) return "unconnected";
+    const hasArrived = () => connections(service, point.port) > before;
+    for (let wait = FIRST_LOOK, waited = 0; waited < ARRIVAL && !hasArrived(); waited += wait, wait *= 2) {
+      await sleep(clock, wait, signal).catch(() => undefined);
+    }
+    if (hasArrived() && (await this.#isAnswered(socket, signal))) return "proved";
+    socket.destroy();
+    return "missed";
+  }
+
+  /** A connection of its own each time: one that is kept would lead to the same endpoint for ever. */
+  #connect({ address: host, port }: ProbePoint, signal: AbortSignal): Promise<Socket | undefined> {
+    const { promise, resolve } = Promise.withResolvers<Socket | undefined>();
+    const socket = connect({ host, port });
+    socket.once("connect", () => resolve(socket));
+    // A connection that fails is a miss like any other.
+    socket.on("error", () => undefined);
+    socket.once("close", () => resolve(undefined));
+    return this.#within(socket, signal, promise);
+  }
+
+  /** A pod may answer what it likes, or nothing: only the resolver knows what to say. */
+  #isAnswered(socket: Socket, signal: AbortSignal): Promise<boolean> {
+    const { random } = this.#options;
     const token = Array.from({ length: 4 }, () => Math.floor(random() * 2 ** 32).toString(16)).join("-");
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const probe = request({
-      ...{ host, port, method: PATH_PROBE_METHOD, path: PATH_PROBE_PATH },
-      // No agent: a connection that is kept would lead to the same endpoint for ever.
-      agent: false,
-      headers: { [PATH_PROBE_HEADER]: token, connection: "close" },
+      ...{ method: PATH_PROBE_METHOD, path: PATH_PROBE_PATH, createConnection: () => socket },
+      headers: { [PATH_PROBE_HEADER]: token, "user-agent": "evenkeel-path-probe", connection: "close" },
     });
-    const giveUp = () => probe.destroy();
-    const cancel = clock.schedule(PATIENCE, giveUp);
-    signal.addEventListener("abort", giveUp, { once: true });
     probe.on("response", ({ statusCode, headers }) => {
       resolve(statusCode === PATH_PROBE_STATUS && headers[PATH_PROBE_HEADER] === token);
       probe.destroy();
     });
-    // A connection that fails is a miss like any other.
     probe.on("error", () => undefined);
     probe.on("close", () => resolve(false));
     probe.end();
-    return promise.finally(() => {
+    return this.#within(socket, signal, promise).finally(() => socket.destroy());
+  }
+
+  /** What the socket is used for, which ends with it. */
+  async #within<T>(socket: Socket, signal: AbortSignal, use: Promise<T>): Promise<T> {
+    const giveUp = () => socket.destroy();
+    const cancel = this.#options.clock.schedule(PATIENCE, giveUp);
+    signal.addEventListener("abort", giveUp, { once: true });
+    if (signal.aborted) giveUp();
+    try {
+      return await use;
+    } finally {
       cancel();
       signal.removeEventListener("abort", giveUp);
-    });
+    }
   }
 }
 

@@ -105,6 +105,39 @@ describe("from when a cooldown counts", () => {
 });
 
 describe("the path of a service on its way to sleep", () => {
+  /** Joined so many seconds ago and looked at a second ago, with a settle time of two seconds: the rounds of probes, and what came of them. */
+  const probed = async (joined: number, memory: Partial<Memory> = {}) => {
+    const rounds: unknown[] = [];
+    const prove: ObserverOptions["prove"] = (_service, round) => {
+      rounds.push(round);
+      return Promise.resolve(true);
+    };
+    const unproven = { ...falling, stage: { ...falling.stage, since: secondsAgo(joined) }, provenAt: null, ...memory };
+    const { path } = await observe({ memory: unproven, joined: true }, { prove });
+    return { rounds, provenAt: path.provenAt };
+  };
+
+  test("is not probed before nodes have had time to follow", async () => {
+    expect(await probed(1.9)).toEqual({ rounds: [], provenAt: null });
+  });
+
+  test("is probed without a request to pods at first", async () => {
+    expect(await probed(2)).toEqual({ rounds: [{ ready: 2, blind: false }], provenAt: Date.parse(NOON) });
+  });
+
+  test("is probed ever less often after that", async () => {
+    expect((await probed(3.5)).rounds).toEqual([]);
+    expect((await probed(4)).rounds).toEqual([{ ready: 2, blind: true }]);
+    expect((await probed(7)).rounds).toEqual([]);
+    expect((await probed(8.5)).rounds).toHaveLength(1);
+  });
+
+  test("is taken for granted where probes are disabled", async () => {
+    const memory = { ...falling, provenAt: null };
+    const { path } = await observe({ memory, joined: true }, { prove: undefined });
+    expect(path.provenAt).toBe(Date.parse(NOON));
+  });
+
   test("stays proven while the resolver is in it", async () => {
     expect((await observe({ memory: falling, joined: true })).path.provenAt).toBe(secondsAgo(60));
   });

@@ -8,6 +8,7 @@ import { PAUSED } from "@evenkeel/kube";
 import type { ClusterView } from "./cluster-view.ts";
 import { isWithin } from "./enabled-period.ts";
 import { type Idleness, idleSince } from "./idle-since.ts";
+import { nextProbeAt, type ProbeRound } from "./probe-rounds.ts";
 import { type Memory, stageFound } from "./stages.ts";
 
 export interface ObserverOptions {
@@ -26,8 +27,8 @@ export interface ObserverOptions {
   /** How many ports for a Service this replica could not listen on. */
   readonly unbound: (key: string) => number;
   readonly drainPrepared: (namespace: string, service: string) => boolean;
-  /** Proves that the resolver is in a Service's path. */
-  readonly prove: (service: Service, pods: Pods, signal: AbortSignal) => Promise<boolean>;
+  /** Proves that the resolver is in a Service's path, in one round of probes; undefined: that is taken for granted. */
+  readonly prove: ((service: Service, round: ProbeRound, signal: AbortSignal) => Promise<boolean>) | undefined;
   readonly clock: Clock;
   readonly settle: number;
 }
@@ -126,13 +127,17 @@ export class Observer {
     pods: Pods | null,
     signal: AbortSignal,
   ): Promise<number | null> {
-    const { clock, prove, drainPrepared } = this.#options;
+    const { clock, prove, drainPrepared, settle } = this.#options;
     // What somebody took out of the path is written anew, and kube-proxy has to hear of it again.
     if (!joined) return null;
     if (memory?.provenAt != null) return memory.provenAt;
     const matters = stage.purpose === "sleep" || drainPrepared(binding.namespace, binding.service);
     if (stage.state !== "Guard" || !service || !pods || !matters) return null;
-    return (await prove(service, pods, signal)) ? clock.now() : null;
+    if (!prove) return clock.now();
+    if (nextProbeAt(stage.since, settle, memory?.lookedAt ?? stage.since) > clock.now()) return null;
+    // The first round leaves pods alone: nearly always it is enough.
+    const blind = clock.now() >= nextProbeAt(stage.since, settle, stage.since + settle);
+    return (await prove(service, { ready: pods.ready, blind }, signal)) ? clock.now() : null;
   }
 }
 

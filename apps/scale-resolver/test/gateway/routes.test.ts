@@ -4,7 +4,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { createServer } from "node:net";
 import { eventually } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
-import { PATH_PROBE_HEADER } from "../../src/gateway/gate/path-probe-answer.ts";
+import { PATH_PROBE_HEADER, PATH_PROBE_PATH } from "../../src/gateway/gate/path-probe-answer.ts";
 import { ask } from "./ask.ts";
 import { GateWorld, HOST, KEY, routeOf } from "./gate-world.ts";
 import { freePort, PodServer } from "./pod-server.ts";
@@ -146,7 +146,7 @@ describe("the port of a Service", () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const port = await world.put();
-    const probe = () => ask(port, { method: "OPTIONS", path: "*", headers: { [PATH_PROBE_HEADER]: "token-1.2_3" } });
+    const probe = () => ask(port, { path: PATH_PROBE_PATH, headers: { [PATH_PROBE_HEADER]: "token-1.2_3" } });
     const asleep = await probe();
     world.gate.endpoints(KEY, [pod.endpoint()]);
     const awake = await probe();
@@ -157,13 +157,17 @@ describe("the port of a Service", () => {
     expect([world.wakes, world.changes, pod.begun]).toEqual([[], [], 0]);
   });
 
-  test("forwards OPTIONS * of any other client", async () => {
+  test("forwards the path of a probe, and OPTIONS *, of any other client", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const port = await world.put();
     world.gate.endpoints(KEY, [pod.endpoint()]);
     expect((await ask(port, { method: "OPTIONS", path: "*" })).status).toBe(200);
-    expect(pod.arrivals).toMatchObject([{ method: "OPTIONS", path: "*" }]);
+    expect((await ask(port, { path: PATH_PROBE_PATH })).status).toBe(200);
+    expect(pod.arrivals).toMatchObject([
+      { method: "OPTIONS", path: "*" },
+      { method: "GET", path: PATH_PROBE_PATH },
+    ]);
   });
 });
 

@@ -157,6 +157,11 @@ export class Gate {
     return this.#services.get(key)?.unbound ?? 0;
   }
 
+  /** Connections that are open at the listener of a Service's port. */
+  connections(key: string, port: number): number {
+    return this.#services.get(key)?.queues.get(port)?.listener?.connections ?? 0;
+  }
+
   activity(key: string): Activity {
     return this.#services.get(key)?.activity() ?? NOTHING;
   }

@@ -2,9 +2,9 @@ import type { Destination, Exchange } from "@evenkeel/forward";
 
 /** The header of a path probe and of its answer. The value is the prober's token. */
 export const PATH_PROBE_HEADER = "evenkeel-probe";
-/** A path probe asks the server itself: no application sees it. */
-export const PATH_PROBE_METHOD = "OPTIONS";
-export const PATH_PROBE_PATH = "*";
+/** An ordinary request, since proxies answer `OPTIONS *` themselves. No application has this path, and a query can leave it out. */
+export const PATH_PROBE_METHOD = "GET";
+export const PATH_PROBE_PATH = "/.well-known/evenkeel-path-probe";
 /** What an answer has besides the header. */
 export const PATH_PROBE_STATUS = 204;
 
