@@ -91,8 +91,9 @@ export interface PodShape {
   /** As `requests`, where each container without a request counts 100m and 200Mi. */
   readonly scoredRequests: { readonly cpu: number; readonly memory: number };
   readonly hostPorts: readonly { readonly address: string; readonly protocol: string; readonly port: number }[];
+  /** Images of all containers and image volumes, with their tags; one that is used twice is named twice. */
   readonly images: readonly string[];
-  /** Containers, with sidecars. */
+  /** Containers and init containers. */
   readonly containers: number;
   readonly nodeName: string | null;
   readonly nodeSelector: Labels;

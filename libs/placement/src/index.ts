@@ -14,3 +14,28 @@ export type {
   UnmodelledReason,
   VolumeFacts,
 } from "./facts.ts";
+export type {
+  ClaimJson,
+  CsiNodeJson,
+  NodeJson,
+  PersistentVolumeJson,
+  PodJson,
+  PodSpecJson,
+  PodStatusJson,
+  QuantitiesJson,
+} from "./kubernetes-json.ts";
+export {
+  containsAll,
+  type Matcher,
+  matchesSelector,
+  parseSelector,
+  type SelectorFault,
+  selectorFaults,
+} from "./label-selector.ts";
+export { type Landing, nodesToFind } from "./landing.ts";
+export { nodeFacts } from "./node-facts.ts";
+export { type Departure, Placement } from "./placement.ts";
+export { NO_LOOKUPS, type PodLookups, podShape } from "./pod-shape.ts";
+export { quantity } from "./quantity.ts";
+export { amounts, effectiveRequests, scoredRequests } from "./requests.ts";
+export type { FilterReason, NodeScore, PluginScores } from "./shape-view.ts";

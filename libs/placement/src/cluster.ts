@@ -1,0 +1,173 @@
+import { Counter, type CounterOptions } from "./counter.ts";
+import type { Labels, NodeFacts, PodShape } from "./facts.ts";
+import { Interned } from "./interned.ts";
+import { ImageLocality } from "./plugins/image-locality.ts";
+import { type Demand, NodeResources } from "./plugins/node-resources.ts";
+import { portsConflict } from "./plugins/node-ports.ts";
+import { VolumeUse } from "./plugins/volumes.ts";
+import { Topology } from "./topology.ts";
+
+/** How many times a pod of a shape counts in a counter. */
+type Counts = (shape: PodShape) => number;
+
+interface Counted {
+  readonly counter: Counter;
+  readonly times: number;
+}
+
+interface ShapeEntry {
+  readonly shape: PodShape;
+  readonly demand: Demand;
+  /** Pods by node. */
+  readonly running: Map<number, number>;
+  readonly terminating: Map<number, number>;
+  readonly counted: Counted[];
+}
+
+export type PodState = "running" | "terminating";
+
+/** Nodes, the pods on them, and what is counted of them. It knows nothing of scores. */
+export class Cluster {
+  readonly nodes: readonly NodeFacts[];
+  readonly resources: NodeResources;
+  readonly volumes: VolumeUse;
+  readonly images: ImageLocality;
+  readonly #namespaces: Readonly<Record<string, Labels>>;
+  readonly #shapes: ShapeEntry[] = [];
+  readonly #shapesOf = new Map<string, ShapeEntry[]>();
+  readonly #topologies = new Interned<Topology>();
+  readonly #counters = new Interned<Counter>();
+  readonly #counting: { readonly counter: Counter; readonly counts: Counts }[] = [];
+  /** Shapes with host ports on a node, and how many pods they have there. */
+  readonly #portUsers = new Map<number, Map<PodShape, number>>();
+  /** Nodes in the order in which they changed, without the first `#forgotten`. */
+  #changes: number[] = [];
+  #forgotten = 0;
+
+  constructor(nodes: readonly NodeFacts[], namespaces: Readonly<Record<string, Labels>>) {
+    this.nodes = nodes;
+    this.#namespaces = namespaces;
+    this.resources = new NodeResources(nodes);
+    this.volumes = new VolumeUse(nodes);
+    this.images = new ImageLocality(nodes);
+  }
+
+  readonly labelsOfNamespace = (namespace: string): Labels => this.#namespaces[namespace] ?? {};
+
+  /** Counts changes of nodes, for {@link changesSince}. */
+  get version(): number {
+    return this.#forgotten + this.#changes.length;
+  }
+
+  /** Nodes that changed since a version, oldest first; undefined if that is too long ago to tell. */
+  changesSince(version: number): readonly number[] | undefined {
+    return version < this.#forgotten ? undefined : this.#changes.slice(version - this.#forgotten);
+  }
+
+  get shapeCount(): number {
+    return this.#shapes.length;
+  }
+
+  shape(index: number): PodShape {
+    return this.#entry(index).shape;
+  }
+
+  demand(index: number): Demand {
+    return this.#entry(index).demand;
+  }
+
+  addShape(shape: PodShape): number {
+    const counted = this.#counting.flatMap(({ counter, counts }) => {
+      const times = counts(shape);
+      return times === 0 ? [] : [{ counter, times }];
+    });
+    const entry = { shape, demand: this.resources.demand(shape), running: new Map(), terminating: new Map(), counted };
+    this.#shapes.push(entry);
+    const siblings = this.#shapesOf.get(shape.namespace);
+    if (siblings === undefined) this.#shapesOf.set(shape.namespace, [entry]);
+    else siblings.push(entry);
+    return this.#shapes.length - 1;
+  }
+
+  topology(key: string): Topology {
+    return this.#topologies.get(`label ${key}`, () => new Topology(this.nodes, ({ labels }) => labels[key]));
+  }
+
+  /** Each node that has the label is a domain of its own, even if another has the same value. */
+  nodeTopology(key: string): Topology {
+    return this.#topologies.get(
+      `node ${key}`,
+      () => new Topology(this.nodes, ({ labels }, index) => (Object.hasOwn(labels, key) ? index : undefined)),
+    );
+  }
+
+  /** The counter of that key, made and filled at first use. Null for `namespaces` means that shapes of any may count. */
+  counter(key: string, options: CounterOptions, namespaces: readonly string[] | null, counts: Counts): Counter {
+    return this.#counters.get(key, () => {
+      const counter = new Counter(options);
+      this.#counting.push({ counter, counts });
+      const asked = namespaces?.flatMap((namespace) => this.#shapesOf.get(namespace) ?? []) ?? this.#shapes;
+      for (const entry of asked) {
+        const times = counts(entry.shape);
+        if (times === 0) continue;
+        entry.counted.push({ counter, times });
+        for (const [node, pods] of entry.running) counter.change(node, pods * times);
+        if (!counter.countsTerminating) continue;
+        for (const [node, pods] of entry.terminating) counter.change(node, pods * times);
+      }
+      return counter;
+    });
+  }
+
+  /** Adds pods of a shape to a node, or takes them away where `pods` is negative. */
+  change(shape: number, node: number, state: PodState, pods: number): void {
+    this.shift(shape, node, state, pods);
+    const entry = this.#entry(shape)[state];
+    const after = (entry.get(node) ?? 0) + pods;
+    if (after === 0) entry.delete(node);
+    else entry.set(node, after);
+    this.#note(node);
+  }
+
+  /** As `change`, but nobody is told: for a question that is taken back at once. */
+  shift(index: number, node: number, state: PodState, pods: number): void {
+    const { shape, demand, counted } = this.#entry(index);
+    this.resources.change(demand, node, pods);
+    if (shape.hostPorts.length > 0) this.#usePorts(shape, node, pods);
+    if (shape.volumes.length > 0) this.volumes.change(shape.volumes, node, pods);
+    for (const { counter, times } of counted) {
+      if (state === "running" || counter.countsTerminating) counter.change(node, times * pods);
+    }
+  }
+
+  /** NodePorts: whether a pod there has a port that this shape wants. */
+  portsTaken({ hostPorts }: PodShape, node: number): boolean {
+    const users = this.#portUsers.get(node);
+    if (hostPorts.length === 0 || users === undefined) return false;
+    return [...users.keys()].some((user) =>
+      user.hostPorts.some((used) => hostPorts.some((wanted) => portsConflict(used, wanted))),
+    );
+  }
+
+  #note(node: number): void {
+    if (this.#changes.length > 2 * this.nodes.length) {
+      this.#forgotten += this.#changes.length;
+      this.#changes = [];
+    }
+    this.#changes.push(node);
+  }
+
+  #usePorts(shape: PodShape, node: number, pods: number): void {
+    const users = this.#portUsers.get(node) ?? new Map<PodShape, number>();
+    this.#portUsers.set(node, users);
+    const after = (users.get(shape) ?? 0) + pods;
+    if (after === 0) users.delete(shape);
+    else users.set(shape, after);
+  }
+
+  #entry(index: number): ShapeEntry {
+    const entry = this.#shapes[index];
+    if (entry === undefined) throw new RangeError(`there is no shape ${index}`);
+    return entry;
+  }
+}
