@@ -4,6 +4,7 @@ import { apart, builtIn } from "./built-in-type.ts";
 import { coreTypes } from "./core-types.ts";
 import { checkDefinition } from "./definition-checks.ts";
 import { eventTypes } from "./event-types.ts";
+import { volumeTypes } from "./volume-types.ts";
 import { workloadTypes } from "./workload-types.ts";
 import { conditions, count, list, open, text } from "./open-schema.ts";
 import type { ResourceType } from "./resource-type.ts";
@@ -15,6 +16,7 @@ const definitionStatus = (object: Fields): Fields => ({ ...object, status: { con
 export const builtInTypes: readonly ResourceType[] = [
   ...coreTypes,
   ...workloadTypes,
+  ...volumeTypes,
   ...accessTypes,
   ...eventTypes,
   builtIn(

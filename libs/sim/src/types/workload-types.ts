@@ -54,6 +54,11 @@ export const workloadTypes: readonly ResourceType[] = [
     { ...workload, shortNames: ["sts"], categories: ["all"] },
   ),
   builtIn(
+    "v1 ReplicationController replicationcontrollers",
+    { spec: open({ replicas: withDefault(count, 1), template: podTemplate, minReadySeconds: count }), status },
+    { ...apart, shortNames: ["rc"], categories: ["all"] },
+  ),
+  builtIn(
     "apps/v1 DaemonSet daemonsets",
     { spec: open({ selector: whole, template: podTemplate }, ["selector", "template"]), status },
     { ...apart, check: checkSelector, shortNames: ["ds"], categories: ["all"], required: ["spec"] },
