@@ -19,7 +19,7 @@ export function ObjectHead({ name, decided: { reason, message, decidedAt }, acti
     <header class="object-head">
       <div class="object-title">
         <h2>
-          <span class="quiet">{name.namespace}/</span>
+          {name.namespace !== "" && <span class="quiet">{name.namespace}/</span>}
           {name.name}
         </h2>
         {children}

@@ -1,10 +1,11 @@
 /** What tells an object of a kind from the others, in JSON. */
 export interface ObjectName {
+  /** Empty for an object of the cluster. */
   readonly namespace: string;
   readonly name: string;
 }
 
-/** `namespace/name`. */
+/** `namespace/name`, or the name alone for an object of the cluster. */
 export function keyOf({ namespace, name }: ObjectName): string {
-  return `${namespace}/${name}`;
+  return namespace === "" ? name : `${namespace}/${name}`;
 }

@@ -4,7 +4,7 @@ import { useWatched, type WatchedKind } from "../live/use-watched.ts";
 import { Loading } from "../parts/states.tsx";
 import { routeLink } from "../shell/route.ts";
 import type { PageProps } from "../view.ts";
-import { keyOf } from "./object-name.ts";
+import { keyOf, type ObjectName } from "./object-name.ts";
 
 export interface ObjectsPageProps<T> extends Pick<PageProps, "api" | "query">, WatchedKind<T> {
   /** What one of them is called, such as `Service`; in small letters it is in the address of the page. */
@@ -59,8 +59,7 @@ function ObjectList<T>({ kind, nameOf, entry, objects, chosen }: ObjectListProps
           <li key={key}>
             <a href={routeLink("", { [kind.toLowerCase()]: key })} aria-current={key === chosen ? "true" : undefined}>
               <span class="entry-name">
-                <span class="quiet">{nameOf(object).namespace}/</span>
-                <wbr />
+                <Namespace {...nameOf(object)} />
                 {nameOf(object).name}
               </span>
               {entry(object)}
@@ -70,5 +69,14 @@ function ObjectList<T>({ kind, nameOf, entry, objects, chosen }: ObjectListProps
       </ul>
       {found.length === 0 && <p class="quiet">None has that name.</p>}
     </div>
+  );
+}
+
+function Namespace({ namespace }: ObjectName) {
+  return namespace === "" ? null : (
+    <>
+      <span class="quiet">{namespace}/</span>
+      <wbr />
+    </>
   );
 }
