@@ -117,6 +117,7 @@ function planCluster(
     podCidr: options.podCidr ?? "10.200.0.0/16",
     featureGates: options.featureGates ?? {},
     apiserverFlags: options.apiserverFlags ?? [],
+    schedulerFlags: options.schedulerFlags ?? [],
     audit,
   };
 }

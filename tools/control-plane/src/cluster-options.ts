@@ -12,6 +12,8 @@ export interface ClusterOptions {
   readonly featureGates?: Readonly<Record<string, boolean>>;
   /** More flags of kube-apiserver, such as `--runtime-config=api/alpha=true`; they win over the tool's own. */
   readonly apiserverFlags?: readonly string[];
+  /** More flags of kube-scheduler, such as `--v=10`; they win over the tool's own. */
+  readonly schedulerFlags?: readonly string[];
   /** Write an audit log at level Metadata, which shows who used which verb on what. Default false. */
   readonly audit?: boolean;
   /** Port of kube-apiserver. Default: a free one. A port that is named and taken is an error, not a reason to try another. */

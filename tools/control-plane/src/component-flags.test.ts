@@ -28,6 +28,7 @@ const plan: ClusterPlan = {
   podCidr: "10.200.0.0/16",
   featureGates: {},
   apiserverFlags: [],
+  schedulerFlags: [],
   audit: undefined,
 };
 
@@ -55,6 +56,7 @@ test("rights come from RBAC, and admission is what Kubernetes has by default", (
 test("a flag of the caller comes after the tool's own, so that it wins", () => {
   const flags = apiserverFlags({ ...plan, apiserverFlags: ["--authorization-mode=AlwaysAllow"] });
   expect(flags.at(-1)).toBe("--authorization-mode=AlwaysAllow");
+  expect(schedulerFlags({ ...plan, schedulerFlags: ["--v=10"] }).at(-1)).toBe("--v=10");
 });
 
 test("feature gates reach the three programs that have them", () => {

@@ -29,6 +29,7 @@ export interface ClusterPlan {
   readonly podCidr: string;
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly apiserverFlags: readonly string[];
+  readonly schedulerFlags: readonly string[];
   readonly audit: { readonly policy: string; readonly log: string } | undefined;
 }
 
@@ -116,6 +117,7 @@ export function schedulerFlags(plan: ClusterPlan): string[] {
     ...servingFlags(plan),
     ...CLIENT_LIMITS,
     ...featureGateFlags(plan),
+    ...plan.schedulerFlags,
   ];
 }
 
