@@ -14,6 +14,7 @@ export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
   const found: Obstacle[] = [];
   const add = (reason: Reason, message: string) => found.push({ reason, message });
 
+  if (snapshot.localOnly !== undefined) add("Unsupported", capital(snapshot.localOnly));
   if (specFault !== undefined) add("InvalidSpec", specFault);
   if (periodFault !== undefined) add("InvalidSpec", `It is not known when the service may sleep: ${periodFault}`);
   if (triggers.length === 0) add("NoTrigger", "The spec has no triggers, so the service is never scaled to 0");
@@ -61,4 +62,8 @@ function gaps({ resolvers, unreached = [], unbound = 0 }: Path): readonly string
   if (unbound === 0) return found;
   const ports = unbound === 1 ? "a port" : `${unbound} ports`;
   return [...found, `The resolver could not listen on ${ports} of the Service: see its log`];
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -13,6 +13,8 @@ export interface ServiceSnapshot extends Snapshot {
   readonly specFault?: string;
   /** Why nothing may be done whatever is seen; null when nothing is in the way. */
   readonly blocked: Blockage | null;
+  /** Why nodes would drop the requests of a Service that is redirected, and must be no longer: a clause. Absent: they would not. */
+  readonly localOnly?: string;
   readonly stage: Stage;
   /** What the workload is set to. */
   readonly replicas: number | null;

@@ -164,6 +164,9 @@ function fromZero(snapshot: ServiceSnapshot): Answer {
     return to("Wake", "wake", "RequestHeld", `The resolver holds ${count(activity.pending, "request")}`);
   }
   if (replicas === null) return stay(snapshot, "ReplicasUnknown", capital(unreadable(snapshot)));
+  if (snapshot.localOnly !== undefined && triggers.length > 0) {
+    return to("Wake", "wake", "Unsupported", capital(snapshot.localOnly));
+  }
   const busy = triggers.find(({ verdict }) => verdict === "busy");
   if (busy) return to("Wake", "wake", "Busy", `A trigger reports traffic: ${busy.message}`);
   if (isPastPeriod(snapshot)) return to("Wake", "wake", "OutsidePeriod", "The time is outside enabledPeriod");

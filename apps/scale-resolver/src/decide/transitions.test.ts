@@ -10,6 +10,7 @@ type World = readonly [sentence: string, world: Changes];
 const blocked = (reason: "Paused" | "OriginalRuns" | "Unsupported") => ({
   blocked: { reason, message: "of a reason" },
 });
+const LOCAL = "internalTrafficPolicy of the Service is Local";
 const FAULT = "The last good spec is in force, since this one cannot be understood: spec.dial: Invalid option";
 const gone = { ready: 0, leaving: 0, starting: 0 };
 /** In Guard on the way to sleep; nothing is in the way, so that it does sleep. */
@@ -134,6 +135,7 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["it is still there", falling({ activity: { requests: 41, inFlight: 1 } })],
     ["a resolver began to count anew", falling({ activity: { requests: 0 } })],
   ],
+  "Guard leave Unsupported": [["somebody keeps its traffic to each node", falling({ localOnly: LOCAL })]],
   "Guard leave InvalidSpec": [["somebody misspelt a field", falling({ specFault: FAULT })]],
   "Guard leave NoTrigger": [["the trigger was taken away", falling({ triggers: [] })]],
   "Guard leave Busy": [["pinned connections have traffic", falling({ triggers: [BUSY] })]],
@@ -204,6 +206,7 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["whatever somebody misspelt", asleep({ activity: { pending: 1 }, specFault: FAULT })],
   ],
   "Zero stay ReplicasUnknown": [["nobody knows", asleep({ replicas: null })]],
+  "Zero wake Unsupported": [["somebody keeps its traffic to each node", asleep({ localOnly: LOCAL })]],
   "Zero wake Busy": [["a trigger sees what the resolver does not", asleep({ triggers: [IDLE, BUSY] })]],
   "Zero wake OutsidePeriod": [
     ["its time is over", asleep({ withinPeriod: false })],
@@ -220,6 +223,7 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["a silent resolver wakes nothing", asleep({ activity: null })],
     ["its time cannot be told", asleep({ withinPeriod: false, periodFault: "enabledPeriod.schedule cannot be read" })],
     ["its time is over, and somebody only wants to see", asleep({ withinPeriod: false, dryRun: true })],
+    ["its traffic stays on each node, and somebody else put it to sleep", asleep({ localOnly: LOCAL, triggers: [] })],
     ["its time is over, and somebody else put it to sleep", asleep({ withinPeriod: false, triggers: [] })],
   ],
 

@@ -52,6 +52,7 @@ export class ClusterView {
         ...["type", "clusterIP", "clusterIPs", "sessionAffinity", "ipFamilies", "ports", "selector"].map(
           (field) => `spec.${field}`,
         ),
+        ...["spec.internalTrafficPolicy", "spec.externalTrafficPolicy"],
       ),
     });
     const transform = keepOnly<EndpointSlice>(

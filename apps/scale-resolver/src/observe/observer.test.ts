@@ -159,3 +159,35 @@ test("that the original runs comes before that the object is paused", async () =
   const original = () => Promise.resolve("KubeElasti's operator runs");
   expect((await observe({ object: paused }, { original })).blocked).toMatchObject({ reason: "OriginalRuns" });
 });
+
+describe("a Service whose traffic stays on each node", () => {
+  const observeSpec = (spec: Service["spec"], memory?: Memory) => {
+    const view = { services: { get: () => ({ metadata: {}, spec: { ...WEB.spec, ...spec } }) }, pods: () => PODS };
+    return observe({ ...(memory && { memory }) }, { view: view as unknown as ObserverOptions["view"] });
+  };
+  const PODS = { ready: 2, leaving: 0, starting: 0 };
+
+  test.each([
+    ["internalTrafficPolicy", { internalTrafficPolicy: "Local" }],
+    ["externalTrafficPolicy", { type: "LoadBalancer", externalTrafficPolicy: "Local" }],
+  ])("by %s is not supported", async (field, spec) => {
+    const { blocked, localOnly } = await observeSpec(spec);
+    expect(blocked).toEqual({ reason: "Unsupported", message: expect.stringContaining(field) });
+    expect(localOnly).toBeUndefined();
+  });
+
+  test("is brought back to its pods if it became so while it is redirected", async () => {
+    const { blocked, localOnly } = await observeSpec({ internalTrafficPolicy: "Local" }, falling);
+    expect(blocked).toBeNull();
+    expect(localOnly).toContain("internalTrafficPolicy");
+  });
+
+  test("is none that spreads it over the cluster, near or far", async () => {
+    const spec = {
+      internalTrafficPolicy: "Cluster",
+      externalTrafficPolicy: "Cluster",
+      trafficDistribution: "PreferClose",
+    };
+    expect((await observeSpec(spec)).blocked).toBeNull();
+  });
+});

@@ -2,7 +2,7 @@ import type { Service } from "@evenkeel/kube";
 import { type Clock, explain } from "@evenkeel/runtime";
 import { type Binding, serviceKey, type TargetRef } from "../binding.ts";
 import type { Activity, Blockage, Path, Pods, ServiceSnapshot, TriggerReading } from "../decide/snapshot.ts";
-import type { Stage } from "../decide/state.ts";
+import type { Stage, State } from "../decide/state.ts";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import { PAUSED } from "@evenkeel/kube";
 import type { ClusterView } from "./cluster-view.ts";
@@ -85,7 +85,7 @@ export class Observer {
       },
       dryRun: binding.dryRun,
       ...(specFault === undefined ? {} : { specFault }),
-      blocked: blockageOf(object, service, original),
+      ...blockageOf(object, service, { original, state: stage.state }),
       stage,
       replicas,
       ...fault,
@@ -154,17 +154,31 @@ function periodOf(
   return "error" in answer ? { withinPeriod: false, periodFault: answer.error } : { withinPeriod: answer.within };
 }
 
+/** A Service that only local endpoints serve is left alone. One that became so while it is redirected is not: it is brought back to its pods. */
 function blockageOf(
   { metadata }: StoredElastiService,
   service: Service | undefined,
-  original: string | undefined,
-): Blockage | null {
-  if (original !== undefined) return { reason: "OriginalRuns", message: original };
+  { original, state }: { readonly original: string | undefined; readonly state: State },
+): { readonly blocked: Blockage | null; readonly localOnly?: string } {
+  if (original !== undefined) return { blocked: { reason: "OriginalRuns", message: original } };
   if (metadata.annotations?.[PAUSED] === "true") {
-    return { reason: "Paused", message: `the annotation ${PAUSED} is set` };
+    return { blocked: { reason: "Paused", message: `the annotation ${PAUSED} is set` } };
   }
+  const unsupported = (message: string) => ({ blocked: { reason: "Unsupported" as const, message } });
   const fault = service && whyUnsupported(service);
-  return fault === undefined ? null : { reason: "Unsupported", message: fault };
+  if (fault !== undefined) return unsupported(fault);
+  const localOnly = service && whyLocalOnly(service);
+  if (localOnly === undefined) return { blocked: null };
+  return state === "Serve" ? unsupported(localOnly) : { blocked: null, localOnly };
+}
+
+/** Why some nodes would drop the requests of a Service whose only endpoints are those of the resolver. */
+function whyLocalOnly({ spec = {} }: Service): string | undefined {
+  const fields = ["internalTrafficPolicy", "externalTrafficPolicy"] as const;
+  const found = fields.find((field) => spec[field] === "Local");
+  return (
+    found && `${found} of the Service is Local, so nodes without a replica of the resolver would drop its requests`
+  );
 }
 
 /** Why the resolver cannot stand in the path of a Service. */
