@@ -4,6 +4,7 @@ export { Reflector, type ReflectorTiming } from "./cache/reflector.ts";
 export { reflectorMetrics } from "./cache/reflector-metrics.ts";
 export { type ReadStore, Store, type StoreOptions } from "./cache/store.ts";
 export { keepOnly } from "./cache/transform.ts";
+export { TimeSlice } from "./cache/time-slice.ts";
 export { watchBackoff } from "./cache/watch-backoff.ts";
 export { controller, type Reconcile, type ReconcileContext, type Result } from "./controller/controller.ts";
 export { controllerMetrics } from "./controller/controller-metrics.ts";
