@@ -32,9 +32,11 @@ setup: node_modules/.installed ## Install the workspace's dependencies (npm ci w
 test-packages:
 	@tools/workspace/debian-packages.sh chromium openssl prometheus redis-server
 
+NODE_PACKAGES := containernetworking-plugins nftables runc
+
 .PHONY: e2e-packages
 e2e-packages:
-	@tools/workspace/debian-packages.sh iproute2 openssl util-linux
+	@tools/workspace/debian-packages.sh iproute2 openssl util-linux $(NODE_PACKAGES)
 
 .PHONY: bench-packages
 bench-packages:
@@ -73,8 +75,8 @@ e2e: control-plane ## Run the end-to-end tests on a real control plane; ARGS=--f
 	@$(WORKSPACE) test e2e $(ARGS)
 
 .PHONY: cluster
-cluster: control-plane ## Start a real control plane and leave it running; prints its kubeconfig
-	@$(CONTROL_PLANE) start
+cluster: setup e2e-packages ## Start a control plane and leave it running; NODE=real (root) for a node that runs pods
+	@$(CONTROL_PLANE) start $(if $(NODE),--node $(NODE))
 
 .PHONY: cluster-stop
 cluster-stop: setup ## Stop what `make cluster` started

@@ -5,11 +5,14 @@ set -euo pipefail
 
 declare -A purpose=(
   [chromium]="the dashboard in a browser"
+  [containernetworking-plugins]="a real node: the network of its pods"
   [iproute2]="a network of the end-to-end tests' own"
   [nginx-light]="the forwarder's benchmark: its backend, and a rival"
+  [nftables]="a real node: the rules of kube-proxy"
   [openssl]="certificates in tests and of the real control plane"
   [prometheus]="checks of metrics and alert rules with promtool"
   [redis-server]="shared state on a real Redis"
+  [runc]="a real node: its containers"
   [util-linux]="a network of the end-to-end tests' own"
   [wrk]="the forwarder's benchmark: its load"
 )

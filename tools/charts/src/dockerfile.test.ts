@@ -23,6 +23,7 @@ test("the last stage is read with its build arguments", () => {
       { source: "tide/b", target: "/app/b" },
       { source: "tide/pages", target: "/app/pages" },
     ],
+    folder: "/app",
     user: "nonroot",
     env: { A: "1", B: "2" },
     entry: ["/bin/node", "--flag"],

@@ -10,6 +10,8 @@ export interface Copy {
 export interface FinalStage {
   readonly base: string;
   readonly copies: readonly Copy[];
+  /** Where the program starts. */
+  readonly folder: string;
   readonly user: string;
   readonly env: Readonly<Record<string, string>>;
   /** The program that runs, with the arguments that come before the command's. */
@@ -66,7 +68,7 @@ export function finalStage(text: string, args: Readonly<Record<string, string>>)
         throw new Error(`the last stage has an instruction that no test looks at: ${line}`);
     }
   }
-  return { base: from.replace(/^FROM /, ""), copies, user, env, entry, command };
+  return { base: from.replace(/^FROM /, ""), copies, folder, user, env, entry, command };
 }
 
 function copiesOf(words: readonly string[], folder: string): readonly Copy[] {

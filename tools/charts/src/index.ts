@@ -1,4 +1,5 @@
+export { type FinalStage, finalStage } from "./dockerfile.ts";
 export { driftedFiles, generatedFiles, writeFiles } from "./generated.ts";
 export { buildDependencies, copyCharts } from "./helm.ts";
-export { charts } from "./places.ts";
-export { serviceCharts } from "./service-charts.ts";
+export { charts, root } from "./places.ts";
+export { appVersion, serviceCharts } from "./service-charts.ts";

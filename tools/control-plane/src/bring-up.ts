@@ -1,17 +1,24 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { Cluster, endComponents } from "./cluster.ts";
+import { join } from "node:path";
+import { Cluster, endCluster } from "./cluster.ts";
 import type { ClusterOptions } from "./cluster-options.ts";
 import type { Component } from "./component.ts";
 import type { ClusterPlan } from "./component-flags.ts";
 import { createComponents } from "./component-specs.ts";
 import { type Credentials, issueCredentials } from "./credentials.ts";
 import { endWithThisProcess } from "./exit-guard.ts";
+import { type Folders, runsFolder } from "./folders.ts";
+import { withLock } from "./lock.ts";
+import { settingsBeforeNodes } from "./node/kernel-settings.ts";
+import { createNode, issueKubeletClient, loadImage, prepareNode } from "./node/real-node.ts";
+import { removeNode } from "./node/remove-node.ts";
 import { chooseFreePorts } from "./ports.ts";
+import { killProcesses } from "./process-end.ts";
 import { thisHost, thisProcess } from "./process-identity.ts";
 import { RunFolder } from "./run-folder.ts";
 import type { ComponentName } from "./run-record.ts";
 import { seedCluster } from "./seed.ts";
-import type { Toolset } from "./toolset.ts";
+import type { NodeToolset, Toolset } from "./toolset.ts";
 
 const DEFAULT_NODES = 3;
 
@@ -23,14 +30,28 @@ rules:
   - level: Metadata
 `;
 
+/** What is started together, in order; a cluster has either KWOK or the programs of a real node. */
+const START_ORDER: readonly (readonly ComponentName[])[] = [
+  ["etcd", "containerd"],
+  ["kube-apiserver"],
+  ["kube-controller-manager", "kube-scheduler", "kwok", "kubelet", "kube-proxy"],
+];
+
 export type BringUpOptions = ClusterOptions & Required<Pick<ClusterOptions, "name" | "keep" | "progress">>;
 
+/** The programs to start: those of a real node too, if there is to be one. */
+export interface Toolsets {
+  readonly cluster: Toolset;
+  readonly node: NodeToolset | undefined;
+}
+
 /** One try of a start, in a run folder of its own. If it fails, nothing of it runs on. */
-export async function bringUp(options: BringUpOptions, toolset: Toolset, runs: string): Promise<Cluster> {
+export async function bringUp(options: BringUpOptions, toolsets: Toolsets, folders: Folders): Promise<Cluster> {
   const { name, keep, deadlineMs = 60_000, nodes = DEFAULT_NODES, progress } = options;
   const { count, ...shape } = typeof nodes === "number" ? { count: nodes } : nodes;
+  const { node } = toolsets;
+  const runs = runsFolder(folders);
   const ports = await choosePorts(options.apiserverPort);
-  const server = `https://127.0.0.1:${ports.apiserver}`;
   const started = performance.now();
   const folder = RunFolder.create(runs, {
     name,
@@ -39,45 +60,58 @@ export async function bringUp(options: BringUpOptions, toolset: Toolset, runs: s
     startedAt: new Date().toISOString(),
     endedAt: null,
     startupMs: null,
-    server,
-    nodes: count,
-    bin: toolset.bin,
+    server: "",
+    nodes: node === undefined ? count : 1,
+    bin: toolsets.cluster.bin,
+    realNode: node === undefined ? null : { bin: node.bin, kernelSettings: settingsBeforeNodes(runs) },
     processes: [],
   });
   let components: ReadonlyMap<ComponentName, Component> = new Map();
-  const disarm = endWithThisProcess(() => [...components.values()].flatMap(({ identity }) => identity ?? []));
+  const disarm = endWithThisProcess(() => {
+    killProcesses([...components.values()].flatMap(({ identity }) => identity ?? []));
+    if (node === undefined) return;
+    removeNode(folder);
+    folder.close();
+  });
   try {
-    const advertiseAddress = options.advertiseAddress ?? "192.0.2.1";
+    const network = node && (await withLock(join(folders.state, "network.lock"), () => prepareNode(folder)));
+    const apiserverAddress = network?.hostAddress ?? "127.0.0.1";
+    const advertiseAddress = network?.hostAddress ?? options.advertiseAddress ?? "192.0.2.1";
+    const server = `https://${apiserverAddress}:${ports.apiserver}`;
+    folder.update({ server });
     const credentials = await issueCredentials({ folder, cluster: name, server, advertiseAddress });
-    const plan = planCluster({ ...options, advertiseAddress }, ports, credentials, folder, toolset);
-    components = createComponents(plan, folder, toolset, credentials.admin);
+    const { authority, admin } = credentials;
+    const kubeletClient = network && (await issueKubeletClient(authority));
+    const addresses = { apiserverAddress, advertiseAddress, kubeletClient };
+    const plan = planCluster(options, addresses, ports, credentials, folder, toolsets.cluster);
+    components = new Map([
+      ...createComponents(plan, folder, toolsets.cluster, admin),
+      ...(network ? await createNode({ folder, network, toolset: node, cluster: name, server, authority }) : []),
+    ]);
 
     const times: string[] = [];
     const start = async (component: ComponentName): Promise<void> => {
       await components.get(component)?.start(deadlineMs);
-      times.push(`${component} ${seconds(started)}`);
+      if (components.has(component)) times.push(`${component} ${seconds(started)}`);
     };
-    await start("etcd");
-    await start("kube-apiserver");
-    await Promise.all([start("kube-controller-manager"), start("kube-scheduler"), start("kwok")]);
-    const access = { server, caFile: credentials.authority.files.certificate, client: credentials.admin };
-    await seedCluster({ ...access, count, shape, deadlineMs });
+    for (const group of START_ORDER) await Promise.all(group.map(start));
+    const ctr = node?.path("ctr") ?? "";
+    for (const image of Object.values(node?.images ?? {})) await loadImage(folder, ctr, image);
+    const access = { server, caFile: authority.files.certificate, client: admin };
+    await seedCluster({ ...access, folder, nodes: node === undefined ? { count, shape } : "real", deadlineMs });
+    const { nodes: ready } = folder.read();
     progress(
-      `cluster ${name} is ready after ${seconds(started)} s (${times.join(", ")}, ${count} nodes ${seconds(started)})`,
+      `cluster ${name} is ready after ${seconds(started)} s (${times.join(", ")}, ${ready} nodes ${seconds(started)})`,
     );
 
     const startupMs = Math.round(performance.now() - started);
     folder.update({ startupMs, ...(keep ? { owner: null } : {}) });
     if (keep) disarm();
     const auditLog = plan.audit?.log;
-    return new Cluster({
-      ...{ name, server, folder, toolset, authority: credentials.authority, admin: credentials.admin },
-      ...{ auditLog, components, deadlineMs, startupMs, disarm },
-    });
+    return new Cluster({ folder, authority, admin, auditLog, components, deadlineMs, startupMs, disarm });
   } catch (error) {
-    await endComponents(components.values());
+    await endCluster(folder, components.values());
     disarm();
-    folder.close();
     throw error;
   }
 }
@@ -94,7 +128,8 @@ async function choosePorts(apiserverPort: number | undefined): Promise<ClusterPl
 }
 
 function planCluster(
-  options: BringUpOptions & Required<Pick<ClusterOptions, "advertiseAddress">>,
+  options: BringUpOptions,
+  addresses: Pick<ClusterPlan, "apiserverAddress" | "advertiseAddress" | "kubeletClient">,
   ports: ClusterPlan["ports"],
   credentials: Credentials,
   folder: RunFolder,
@@ -113,7 +148,7 @@ function planCluster(
     etcdData,
     caFiles: credentials.authority.files,
     stages: toolset.stages,
-    advertiseAddress: options.advertiseAddress,
+    ...addresses,
     podCidr: options.podCidr ?? "10.200.0.0/16",
     featureGates: options.featureGates ?? {},
     apiserverFlags: options.apiserverFlags ?? [],

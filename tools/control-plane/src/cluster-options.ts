@@ -6,6 +6,11 @@ import type { NodeShape } from "./nodes.ts";
 export interface ClusterOptions {
   /** A DNS label. Clusters of tests may share a name; kept ones may not. Default `evenkeel`. */
   readonly name?: string;
+  /**
+   * `kwok`: nodes that run nothing, without root. `real`: one node with a kubelet, containers and kube-proxy, in a network
+   * namespace of its own, as root. Default `kwok`.
+   */
+  readonly node?: "kwok" | "real";
   /** How many KWOK nodes there are from the start, and how large each is. Default 3 of the default shape. */
   readonly nodes?: number | (NodeShape & { readonly count: number });
   /** Feature gates of kube-apiserver, kube-controller-manager and kube-scheduler. */
@@ -20,10 +25,10 @@ export interface ClusterOptions {
   readonly apiserverPort?: number;
   /**
    * Address under which kube-apiserver lists itself in the EndpointSlice `default/kubernetes`; Kubernetes refuses loopback there.
-   * Default 192.0.2.1, which is nobody's.
+   * Default 192.0.2.1, which is nobody's; a real node has another, by which its pods reach kube-apiserver.
    */
   readonly advertiseAddress?: string;
-  /** Range of pod addresses. Default 10.200.0.0/16. */
+  /** Range of KWOK's pod addresses. Default 10.200.0.0/16. A real node has one that nobody else on the machine uses. */
   readonly podCidr?: string;
   /** Leave it running after this process: it has no owner and lives until it is stopped by name. Default false. */
   readonly keep?: boolean;
@@ -40,12 +45,19 @@ export interface ClusterOptions {
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** Throws for a value that would fail later with a worse message. */
-export function checkOptions({ name, nodes, apiserverPort }: ClusterOptions): void {
+export function checkOptions(options: ClusterOptions): void {
+  const { name, node, nodes, apiserverPort } = options;
   const refuse = (reason: string): never => {
     throw new ControlPlaneError("EK_CLUSTER_OPTION", reason);
   };
   if (name !== undefined && !DNS_LABEL.test(name)) {
     refuse(`the name "${name}" must be 1 to 63 of a-z, 0-9 and -, and may not start or end with -`);
+  }
+  if (node === "real") {
+    const unfit = (["nodes", "advertiseAddress", "podCidr", "toolset"] as const).find(
+      (option) => options[option] !== undefined,
+    );
+    if (unfit !== undefined) refuse(`${unfit} is for KWOK nodes; a real node has its own`);
   }
   const count = typeof nodes === "object" ? nodes.count : (nodes ?? 0);
   if (!Number.isSafeInteger(count) || count < 0 || count > 10_000) refuse(`nodes must be 0 to 10000, not ${count}`);

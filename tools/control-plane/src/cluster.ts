@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { CertificateAuthority, CertificateFiles, Subject } from "./certificates.ts";
+import { ClusterAccess } from "./cluster-access.ts";
 import type { Component } from "./component.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
-import { type KubectlOptions, type KubectlResult, runKubectl } from "./kubectl.ts";
+import { removeNode } from "./node/remove-node.ts";
 import { endProcesses } from "./process-end.ts";
 import { type ProcessIdentity, residentBytes } from "./process-identity.ts";
 import type { RunFolder } from "./run-folder.ts";
 import type { ComponentName } from "./run-record.ts";
-import type { Toolset } from "./toolset.ts";
 
 /** kube-apiserver, asked to end, waits a minute for its watchers to go; a restart cuts them off after this time, in milliseconds. */
 const RESTART_GRACE_MS = 1_000;
@@ -30,10 +30,7 @@ export interface TokenUser {
 }
 
 export interface ClusterParts {
-  readonly name: string;
-  readonly server: string;
   readonly folder: RunFolder;
-  readonly toolset: Toolset;
   readonly authority: CertificateAuthority;
   readonly admin: CertificateFiles;
   readonly auditLog: string | undefined;
@@ -45,31 +42,13 @@ export interface ClusterParts {
 }
 
 /** A running control plane. Get one from `startCluster`; `await using` or `stop()` ends it. */
-export class Cluster implements AsyncDisposable {
+export class Cluster extends ClusterAccess implements AsyncDisposable {
   readonly #parts: ClusterParts;
   #stopped: Promise<void> | undefined;
 
   constructor(parts: ClusterParts) {
+    super(parts.folder, parts.folder.read());
     this.#parts = parts;
-  }
-
-  get name(): string {
-    return this.#parts.name;
-  }
-
-  /** Base URL of kube-apiserver, such as https://127.0.0.1:23456. It stays the same over restarts. */
-  get server(): string {
-    return this.#parts.server;
-  }
-
-  /** PEM file of the authority that vouches for kube-apiserver, and for clients of it. */
-  get caFile(): string {
-    return this.#parts.authority.files.certificate;
-  }
-
-  /** Path of the administrator's kubeconfig: member of system:masters, whom no rule binds. */
-  get kubeconfig(): string {
-    return this.#parts.folder.kubeconfig;
   }
 
   /** PEM files of the administrator's client certificate, for clients that take no kubeconfig. */
@@ -77,19 +56,9 @@ export class Cluster implements AsyncDisposable {
     return this.#parts.admin;
   }
 
-  /** Folder with a log of each component. It outlives the cluster. */
-  get logs(): string {
-    return this.#parts.folder.logs;
-  }
-
   /** JSON lines of audit events; undefined unless the cluster was started with `audit`. */
   get auditLog(): string | undefined {
     return this.#parts.auditLog;
-  }
-
-  /** Folder of kubectl and the other programs, fit for the PATH. */
-  get bin(): string {
-    return this.#parts.toolset.bin;
   }
 
   /** Milliseconds from the start of the first process to ready nodes. */
@@ -102,14 +71,14 @@ export class Cluster implements AsyncDisposable {
    * that is what every authenticated user may do: ask for its own rights and read discovery.
    */
   async kubeconfigFor(subject: Subject): Promise<string> {
-    const { name, server, folder, authority } = this.#parts;
+    const { name, server, folder } = this;
     const hash = createHash("sha256")
       .update(JSON.stringify([subject.user, subject.groups ?? []]))
       .digest("hex");
     const id = `user-${hash.slice(0, 16)}`;
     const file = folder.file(`${id}.kubeconfig.yaml`);
     if (!existsSync(file)) {
-      const client = await authority.issueClient(id, subject);
+      const client = await this.#parts.authority.issueClient(id, subject);
       writeKubeconfig(file, { cluster: name, server, caFile: this.caFile, user: subject.user, identity: client });
     }
     return file;
@@ -117,22 +86,11 @@ export class Cluster implements AsyncDisposable {
 
   /** Makes a kubeconfig that holds a token and nothing else: the user may do what the token's owner may. It goes with the cluster. */
   kubeconfigWith({ user, token, namespace }: TokenUser): string {
-    const { name, server, folder } = this.#parts;
+    const { name, server, folder } = this;
     const hash = createHash("sha256").update(token).digest("hex");
     const file = folder.file(`token-${hash.slice(0, 16)}.kubeconfig.yaml`);
     writeKubeconfig(file, { cluster: name, server, caFile: this.caFile, user, identity: { token }, namespace });
     return file;
-  }
-
-  /** Runs the pinned kubectl. Its exit code is an answer, not an error. */
-  async kubectl(args: readonly string[], options: KubectlOptions = {}): Promise<KubectlResult> {
-    const { folder, toolset } = this.#parts;
-    const environment = {
-      ...process.env,
-      KUBECONFIG: options.kubeconfig ?? this.kubeconfig,
-      KUBECACHEDIR: folder.file("kubectl-cache"),
-    };
-    return runKubectl(toolset.path("kubectl"), args, environment, options);
   }
 
   /** The processes of the cluster, in the order in which they were started. */
@@ -177,9 +135,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
-    await endComponents(this.#parts.components.values());
+    await endCluster(this.folder, this.#parts.components.values());
     this.#parts.disarm();
-    this.#parts.folder.close();
   }
 
   #component(name: ComponentName): Component {
@@ -189,8 +146,15 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
+/** Ends what was started in a run, with its real node if it has one, and closes its folder. */
+export async function endCluster(folder: RunFolder, components: Iterable<Component>): Promise<void> {
+  if (folder.read().realNode === null) await endComponents(components);
+  else removeNode(folder);
+  folder.close();
+}
+
 /** Ends components: etcd last, because kube-apiserver takes its leave there. */
-export async function endComponents(components: Iterable<Component>): Promise<void> {
+async function endComponents(components: Iterable<Component>): Promise<void> {
   const all = [...components];
   // One that is paused would keep the others waiting for its answer.
   for (const component of all) component.signal("SIGCONT");

@@ -38,7 +38,11 @@ describe("the command line", () => {
   test.each([
     [[], "a verb is missing"],
     [["begin"], '"begin"'],
-    [["start", "--node=3"], "Unknown option '--node'"],
+    [["start", "--node=3"], "--node must be kwok or real"],
+    [["start", "--node=real", "--nodes=3"], "nodes is for KWOK nodes"],
+    [["start", "--worker=3"], "Unknown option '--worker'"],
+    [["load"], "name the archives"],
+    [["load", "image.tar"], "no cluster evenkeel is running"],
     [["start", "--nodes=many"], "--nodes must be a whole number"],
     [["start", "--name=Not_a_label"], 'the name "Not_a_label"'],
     [["start", "--feature-gates=A"], "--feature-gates takes"],

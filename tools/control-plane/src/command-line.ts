@@ -1,32 +1,40 @@
 import { parseArgs } from "node:util";
-import { buildBinaries } from "./build.ts";
+import { buildBinaries, buildNodeBinaries } from "./build.ts";
+import { openCluster } from "./cluster-access.ts";
 import type { ClusterOptions } from "./cluster-options.ts";
 import { ControlPlaneError, messageOf } from "./errors.ts";
 import { type Folders, runsFolder } from "./folders.ts";
+import { placesOf } from "./node/places.ts";
 import { BINARIES, type Binary, CLUSTER_BINARIES } from "./pins.ts";
 import { type FoundRun, RunFolder } from "./run-folder.ts";
 import { reportRun } from "./run-report.ts";
 import { findKept, startCluster } from "./start.ts";
 import { endRun, sweepStaleRuns } from "./sweep.ts";
 
+const DEFAULT_NAME = "evenkeel";
+
 /** With the workspace's own Node, since the machine's may be older. */
 const PROGRAM = "node_modules/.bin/node tools/control-plane/src/main.ts";
 
-const HELP = `A real Kubernetes control plane on this machine: etcd, kube-apiserver, kube-controller-manager, kube-scheduler and
-KWOK nodes, on loopback, with certificates and RBAC.
+const HELP = `A real Kubernetes control plane on this machine: etcd, kube-apiserver, kube-controller-manager and kube-scheduler, with
+certificates and RBAC, and either KWOK nodes, which run nothing, or one real node (root, Linux).
 
 Usage: ${PROGRAM} <verb> [options]
 
-  build [--all | --binaries a,b]   build what is missing: the programs of a cluster, all of them, or those named
+  build [--all | --binaries a,b]   build what is missing: the programs of a cluster, all with those of a real node, or those named
                                    (${BINARIES.join(", ")})
   start [options]                  start a cluster that stays until it is stopped
       --name <name>                default evenkeel
+      --node <kwok | real>         default kwok; real has a kubelet, containers and kube-proxy
       --nodes <count>              KWOK nodes, default 3
       --audit                      write an audit log
       --feature-gates A=true,B=false
       --apiserver-flag=--x=y       one more flag of kube-apiserver; may be given several times
       --apiserver-port <port>      default: a free one
-  stop [name | id | --all]         stop the cluster of that name (default evenkeel) or id, or every kept one
+  load <archive>...                load images into the real node of a running cluster
+      --name <name>                default evenkeel
+  stop [name | id | --all]         stop the cluster of that name (default evenkeel) or id, or every kept one, and clean up
+                                   what was left of those whose owner has exited
   status [--all]                   running clusters with the memory of each component; --all shows ended ones too
   sweep                            end the processes of clusters whose owner has exited
 
@@ -57,6 +65,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   start: {
     options: {
       name: { type: "string" },
+      node: { type: "string" },
       nodes: { type: "string" },
       audit: { type: "boolean" },
       "feature-gates": { type: "string" },
@@ -65,6 +74,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
     },
     run: start,
   },
+  load: { options: { name: { type: "string" } }, run: load },
   stop: { options: { all: { type: "boolean" } }, run: stop },
   status: { options: { all: { type: "boolean" } }, run: status },
   sweep: { options: {}, run: sweep },
@@ -76,15 +86,20 @@ async function build(values: Values, words: readonly string[], { folders, print,
   const binaries = named ?? (values["all"] === true ? BINARIES : CLUSTER_BINARIES);
   const { bin } = await buildBinaries({ binaries, folders, progress: say });
   print(bin);
+  // A kubelet runs on Linux alone.
+  if (values["all"] === true && process.platform === "linux") {
+    print((await buildNodeBinaries({ folders, progress: say })).bin);
+  }
 }
 
 async function start(values: Values, words: readonly string[], { folders, print, say }: CommandContext): Promise<void> {
   refuseWords(words, 0);
-  const name = text(values, "name") ?? "evenkeel";
+  const name = text(values, "name") ?? DEFAULT_NAME;
+  const node = nodeKind(text(values, "node"));
   const nodes = count(values, "nodes");
   const apiserverPort = count(values, "apiserver-port");
   const options: ClusterOptions = {
-    ...{ name, folders, keep: true, progress: say, audit: values["audit"] === true },
+    ...{ name, node, folders, keep: true, progress: say, audit: values["audit"] === true },
     ...{ apiserverFlags: texts(values, "apiserver-flag"), featureGates: gates(text(values, "feature-gates")) },
     ...(nodes === undefined ? {} : { nodes }),
     ...(apiserverPort === undefined ? {} : { apiserverPort }),
@@ -94,20 +109,42 @@ async function start(values: Values, words: readonly string[], { folders, print,
   } catch (error) {
     if (!(error instanceof ControlPlaneError) || error.code !== "EK_CLUSTER_NAME_TAKEN") throw error;
     say(`cluster ${name} is already running; the options of this call are ignored`);
+    const runsReal = openCluster(name, folders)?.hasRealNode === true;
+    if (runsReal !== (node === "real"))
+      throw new ControlPlaneError(
+        error.code,
+        `it has ${runsReal ? "a real node" : "KWOK nodes"}; stop it first with: ${PROGRAM} stop ${name}`,
+      );
   }
   const run = findKept(runsFolder(folders), name);
   if (run === undefined)
     throw new Error(`cluster ${name} stopped right after its start; see the logs in ${runsFolder(folders)}`);
   say(`${run.record.nodes} nodes at ${run.record.server}, logs in ${run.folder.logs}`);
+  if (run.record.realNode !== null) say(`the node's network: nsenter --net=${placesOf(run.folder.id).netns} <command>`);
   say(`kubectl is ${run.record.bin}/kubectl; stop the cluster with: ${PROGRAM} stop ${name}`);
   print(`export KUBECONFIG=${run.folder.kubeconfig}`);
   print(`export PATH=${run.record.bin}:$PATH`);
 }
 
+async function load(values: Values, archives: readonly string[], { folders, say }: CommandContext): Promise<void> {
+  if (archives.length === 0) throw new UsageError("name the archives of the images to load");
+  const name = text(values, "name") ?? DEFAULT_NAME;
+  const cluster = openCluster(name, folders);
+  if (cluster === undefined)
+    throw new ControlPlaneError(
+      "EK_CLUSTER_OPTION",
+      `no cluster ${name} is running; start it with: make cluster NODE=real`,
+    );
+  for (const archive of archives) {
+    await cluster.loadImage(archive);
+    say(`loaded ${archive}`);
+  }
+}
+
 async function stop(values: Values, words: readonly string[], { folders, say }: CommandContext): Promise<void> {
   refuseWords(words, values["all"] === true ? 0 : 1);
   const running = RunFolder.list(runsFolder(folders)).filter(({ state }) => state === "running");
-  const name = words[0] ?? "evenkeel";
+  const name = words[0] ?? DEFAULT_NAME;
   const isMeant = ({ folder, record }: FoundRun): boolean =>
     values["all"] === true ? record.owner === null : record.name === name || folder.id === name;
   const meant = running.filter(isMeant);
@@ -116,6 +153,14 @@ async function stop(values: Values, words: readonly string[], { folders, say }: 
     const { id, ended } = await endRun(run);
     say(`stopped ${id}: ${ended.length} processes ended, logs in ${run.folder.logs}`);
   }
+  await reportSweep(folders, say);
+}
+
+/** Cleans up after owners that have exited. Returns how many clusters that were. */
+async function reportSweep(folders: Folders, say: (line: string) => void): Promise<number> {
+  const swept = await sweepStaleRuns(folders);
+  for (const { id, ended } of swept) say(`cleaned up ${id}: ${ended.length} processes ended`);
+  return swept.length;
 }
 
 function status(values: Values, words: readonly string[], { folders, print, say }: CommandContext): undefined {
@@ -127,9 +172,7 @@ function status(values: Values, words: readonly string[], { folders, print, say 
 
 async function sweep(_: Values, words: readonly string[], { folders, say }: CommandContext): Promise<void> {
   refuseWords(words, 0);
-  const swept = await sweepStaleRuns(folders);
-  for (const { id, ended } of swept) say(`cleaned up ${id}: ${ended.length} processes ended`);
-  if (swept.length === 0) say("nothing to clean up");
+  if ((await reportSweep(folders, say)) === 0) say("nothing to clean up");
 }
 
 function refuseWords(words: readonly string[], allowed: number): void {
@@ -151,6 +194,11 @@ function count(values: Values, name: string): number | undefined {
   if (value !== undefined && !/^\d+$/.test(value))
     throw new UsageError(`--${name} must be a whole number, not "${value}"`);
   return value === undefined ? undefined : Number(value);
+}
+
+function nodeKind(value = "kwok"): "kwok" | "real" {
+  if (value !== "kwok" && value !== "real") throw new UsageError(`--node must be kwok or real, not "${value}"`);
+  return value;
 }
 
 function gates(value: string | undefined): Record<string, boolean> {

@@ -24,6 +24,8 @@ const plan: ClusterPlan = {
   serviceAccountPublicKey: "/sa.pub",
   kubeconfigs: { controllerManager: "/cm.yaml", scheduler: "/scheduler.yaml", kwok: "/kwok.yaml" },
   stages: "/stages.yaml",
+  apiserverAddress: "127.0.0.1",
+  kubeletClient: undefined,
   advertiseAddress: "192.0.2.1",
   podCidr: "10.200.0.0/16",
   featureGates: {},
@@ -76,6 +78,19 @@ test("an audit log is written only when it is asked for", () => {
     "--audit-policy-file=/policy",
     "--audit-log-path=/log",
   ]);
+});
+
+test("a real kubelet may change its own node's objects alone, and is reached by its address", () => {
+  const flags = apiserverFlags({ ...plan, apiserverAddress: "10.211.0.1", kubeletClient: files("kubelet-client") });
+  expect(flags).toEqual(
+    expect.arrayContaining([
+      "--bind-address=10.211.0.1",
+      "--enable-admission-plugins=NodeRestriction",
+      "--kubelet-client-certificate=/kubelet-client.crt",
+      "--kubelet-certificate-authority=/ca.crt",
+      "--kubelet-preferred-address-types=InternalIP",
+    ]),
+  );
 });
 
 test("each program has its own identity", () => {

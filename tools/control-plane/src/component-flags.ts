@@ -25,7 +25,11 @@ export interface ClusterPlan {
     readonly kwok: string;
   };
   readonly stages: string;
+  /** Where kube-apiserver listens. */
+  readonly apiserverAddress: string;
   readonly advertiseAddress: string;
+  /** By which kube-apiserver shows itself to a real kubelet; undefined if KWOK plays the nodes. */
+  readonly kubeletClient: CertificateFiles | undefined;
   readonly podCidr: string;
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly apiserverFlags: readonly string[];
@@ -33,11 +37,15 @@ export interface ClusterPlan {
   readonly audit: { readonly policy: string; readonly log: string } | undefined;
 }
 
-/** Every cluster has the same range: Services are names here, no packet goes to their addresses. */
+/** Every cluster has the same range: packets to it leave neither KWOK's cluster, which has none, nor a real node. */
 export const SERVICE_CIDR = "10.96.0.0/16";
 
 /** The first address of the range, which the Service `default/kubernetes` gets. */
 export const KUBERNETES_SERVICE_IP = "10.96.0.1";
+
+/** Where pods of a real node ask for names, and what names of the cluster end in. */
+export const CLUSTER_DNS_IP = "10.96.0.10";
+export const CLUSTER_DOMAIN = "cluster.local";
 
 /** Client limits that a test with a thousand pods does not meet. */
 const CLIENT_LIMITS = ["--kube-api-qps=500", "--kube-api-burst=1000"];
@@ -62,7 +70,7 @@ export function etcdFlags({ ports, etcdData }: ClusterPlan): string[] {
 export function apiserverFlags(plan: ClusterPlan): string[] {
   return [
     `--etcd-servers=http://127.0.0.1:${plan.ports.etcdClient}`,
-    "--bind-address=127.0.0.1",
+    `--bind-address=${plan.apiserverAddress}`,
     `--secure-port=${plan.ports.apiserver}`,
     `--advertise-address=${plan.advertiseAddress}`,
     ...servingFlags(plan),
@@ -80,8 +88,9 @@ export function apiserverFlags(plan: ClusterPlan): string[] {
     "--requestheader-extra-headers-prefix=X-Remote-Extra-",
     `--proxy-client-cert-file=${plan.frontProxy.certificate}`,
     `--proxy-client-key-file=${plan.frontProxy.key}`,
-    // Without kube-proxy an aggregated API server is reached by its endpoints alone.
+    // kube-apiserver has no kube-proxy, so it reaches an aggregated API server by its endpoints alone.
     "--enable-aggregator-routing=true",
+    ...kubeletFlags(plan),
     ...(plan.audit === undefined
       ? []
       : [`--audit-policy-file=${plan.audit.policy}`, `--audit-log-path=${plan.audit.log}`]),
@@ -130,6 +139,18 @@ export function kwokFlags(plan: ClusterPlan): string[] {
     "--node-lease-duration-seconds=40",
     `--cidr=${plan.podCidr}`,
     `--server-address=127.0.0.1:${plan.ports.kwok}`,
+  ];
+}
+
+/** How kube-apiserver reaches a real kubelet, and keeps it to its own node's objects. */
+function kubeletFlags({ kubeletClient, caFiles }: ClusterPlan): string[] {
+  if (kubeletClient === undefined) return [];
+  return [
+    `--kubelet-client-certificate=${kubeletClient.certificate}`,
+    `--kubelet-client-key=${kubeletClient.key}`,
+    `--kubelet-certificate-authority=${caFiles.certificate}`,
+    "--kubelet-preferred-address-types=InternalIP",
+    "--enable-admission-plugins=NodeRestriction",
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { CertificateFiles } from "./certificates.ts";
-import { Component, type ComponentSpec } from "./component.ts";
+import { Component } from "./component.ts";
 import {
   apiserverFlags,
   type ClusterPlan,
@@ -8,13 +8,14 @@ import {
   kwokFlags,
   schedulerFlags,
 } from "./component-flags.ts";
-import { type LoopbackRequest, requestLoopback } from "./loopback-request.ts";
+import type { Binary } from "./pins.ts";
+import { healthy, type Readiness } from "./readiness.ts";
 import type { RunFolder } from "./run-folder.ts";
 import { runMark } from "./run-mark.ts";
 import type { ComponentName } from "./run-record.ts";
 import type { Toolset } from "./toolset.ts";
 
-/** The components of a cluster, none of them started. */
+/** The components of a control plane, with KWOK unless there is a real node; none of them is started. */
 export function createComponents(
   plan: ClusterPlan,
   folder: RunFolder,
@@ -23,8 +24,8 @@ export function createComponents(
 ): Map<ComponentName, Component> {
   const { ports, caFiles } = plan;
   const caFile = caFiles.certificate;
-  const server = `https://127.0.0.1:${ports.apiserver}`;
-  const parts: [name: ComponentName, args: string[], whyNotReady: ComponentSpec["whyNotReady"]][] = [
+  const server = `https://${plan.apiserverAddress}:${ports.apiserver}`;
+  const parts: [name: ComponentName & Binary, args: string[], whyNotReady: Readiness][] = [
     ["etcd", etcdFlags(plan), healthy({ url: `http://127.0.0.1:${ports.etcdClient}/health` })],
     ["kube-apiserver", apiserverFlags(plan), healthy({ url: `${server}/readyz`, caFile, client: admin })],
     [
@@ -33,8 +34,10 @@ export function createComponents(
       healthy({ url: `https://127.0.0.1:${ports.controllerManager}/healthz`, caFile }),
     ],
     ["kube-scheduler", schedulerFlags(plan), healthy({ url: `https://127.0.0.1:${ports.scheduler}/healthz`, caFile })],
-    ["kwok", kwokFlags(plan), healthy({ url: `http://127.0.0.1:${ports.kwok}/healthz` })],
   ];
+  if (plan.kubeletClient === undefined) {
+    parts.push(["kwok", kwokFlags(plan), healthy({ url: `http://127.0.0.1:${ports.kwok}/healthz` })]);
+  }
   // Nothing of the person's own configuration, such as ~/.kwok or a proxy, may reach a component.
   const environment = { PATH: process.env["PATH"], HOME: folder.path, ...runMark(folder.id) };
   return new Map(
@@ -52,11 +55,4 @@ export function createComponents(
       }),
     ]),
   );
-}
-
-function healthy(request: LoopbackRequest): ComponentSpec["whyNotReady"] {
-  return async (signal) => {
-    const { status, body } = await requestLoopback({ ...request, signal });
-    return status === 200 ? undefined : `${request.url} answers ${status}: ${body.slice(0, 500)}`;
-  };
 }

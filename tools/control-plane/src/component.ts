@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { ControlPlaneError } from "./errors.ts";
 import { endProcesses, signalProcess } from "./process-end.ts";
 import { identify, isAlive, type ProcessIdentity } from "./process-identity.ts";
+import type { Readiness } from "./readiness.ts";
 import type { ComponentName, ComponentProcess } from "./run-record.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -16,8 +17,7 @@ export interface ComponentSpec {
   readonly environment: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly logFile: string;
-  /** Says why it does not serve yet; undefined once it does. The signal ends a look that nobody waits for any more. */
-  readonly whyNotReady: (signal: AbortSignal) => Promise<string | undefined>;
+  readonly whyNotReady: Readiness;
   /** Told of each process before anything else happens. */
   readonly record: (process: ComponentProcess) => void;
 }

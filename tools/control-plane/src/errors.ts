@@ -12,6 +12,8 @@ export type ControlPlaneErrorCode =
   | "EK_CLUSTER_CERTIFICATE"
   /** An option has no meaning. */
   | "EK_CLUSTER_OPTION"
+  /** This machine cannot run a real node, or one could not be taken away. */
+  | "EK_CLUSTER_REAL_NODE"
   /** A kept cluster of that name runs already. */
   | "EK_CLUSTER_NAME_TAKEN"
   /** A component ended because another process listens on its port. */

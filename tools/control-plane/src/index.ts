@@ -1,10 +1,14 @@
-export { buildBinaries, type BuildOptions } from "./build.ts";
+export { buildBinaries, buildNodeBinaries, type BuildOptions } from "./build.ts";
 export type { CertificateFiles, Subject } from "./certificates.ts";
 export { Cluster, type ComponentStatus, type TokenUser } from "./cluster.ts";
+export { ClusterAccess, openCluster } from "./cluster-access.ts";
 export type { ClusterOptions } from "./cluster-options.ts";
 export { ControlPlaneError, type ControlPlaneErrorCode } from "./errors.ts";
 export { type Folders, foldersFrom, runsFolder } from "./folders.ts";
+export { type Image, type ImageConfig, writeImageArchive } from "./image/image-archive.ts";
+export type { TarEntry } from "./image/tar.ts";
 export type { KubectlOptions, KubectlResult } from "./kubectl.ts";
+export { whyNoRealNode } from "./node/requirements.ts";
 export { nodeManifest, type NodeShape } from "./nodes.ts";
 export { type Binary, BINARIES, CLUSTER_BINARIES } from "./pins.ts";
 export { identify, isAlive, type ProcessIdentity, thisHost } from "./process-identity.ts";

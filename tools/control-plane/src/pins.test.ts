@@ -1,5 +1,17 @@
 import { describe, expect, test } from "@jest/globals";
-import { BINARIES, buildFlags, pinnedVersion, type Pins, readPins, SOURCES, versionKey } from "./pins.ts";
+import {
+  BINARIES,
+  buildFlags,
+  NODE_BINARIES,
+  type NodePins,
+  nodeVersionKey,
+  pinnedVersion,
+  type Pins,
+  readNodePins,
+  readPins,
+  SOURCES,
+  versionKey,
+} from "./pins.ts";
 
 const pins: Pins = {
   etcd: { goMod: "require go.etcd.io/etcd/server/v3 v3.7.3", goSum: "etcd h1:a" },
@@ -30,6 +42,30 @@ describe("the version key", () => {
   });
 });
 
+describe("the version key of a real node's programs", () => {
+  const nodePins: NodePins = {
+    containerd: { goMod: "require github.com/containerd/containerd/v2 v2.4.2", goSum: "containerd h1:a" },
+    node: { goMod: "require k8s.io/kubernetes v1.36.3", goSum: "kubernetes h1:a" },
+    coredns: { goMod: "require github.com/coredns/coredns v1.15.0", goSum: "coredns h1:a" },
+    pause: { goMod: "", goSum: "package main" },
+  };
+  const key = nodeVersionKey(nodePins, "linux-x64");
+
+  test("is another than that of the control plane", () => {
+    expect(key).toMatch(/^node-v1\.36\.3-[0-9a-f]{12}$/);
+  });
+
+  test.each(["containerd", "node", "coredns", "pause"] as const)("changes with the checksums of %s", (module) => {
+    const changed = { ...nodePins, [module]: { ...nodePins[module], goSum: "b" } };
+    expect(nodeVersionKey(changed, "linux-x64")).not.toBe(key);
+  });
+});
+
+test("kubelet and kube-proxy are of the version of the control plane", () => {
+  const version = pinnedVersion(readPins().kubernetes.goMod, "k8s.io/kubernetes");
+  expect(pinnedVersion(readNodePins().node.goMod, "k8s.io/kubernetes")).toBe(version);
+});
+
 describe("a pinned version", () => {
   test("is found in a block and on a line of its own", () => {
     expect(pinnedVersion(pins.kubernetes.goMod, "k8s.io/kubernetes")).toBe("v1.36.3");
@@ -44,13 +80,18 @@ describe("a pinned version", () => {
 });
 
 test("only Kubernetes' own programs are stamped with its version", () => {
-  expect(buildFlags("kubectl", pins).join(" ")).toContain("version.gitVersion=v1.36.3");
-  expect(buildFlags("kubectl", pins).join(" ")).toContain("version.gitMinor=36");
-  expect(buildFlags("etcd", pins)).toEqual(["-trimpath", "-buildvcs=false", "-ldflags=-s -w"]);
+  expect(buildFlags("kubectl", pins.kubernetes.goMod).join(" ")).toContain("version.gitVersion=v1.36.3");
+  expect(buildFlags("kubectl", pins.kubernetes.goMod).join(" ")).toContain("version.gitMinor=36");
+  expect(buildFlags("etcd", pins.etcd.goMod)).toEqual(["-trimpath", "-buildvcs=false", "-ldflags=-s -w"]);
 });
 
-test.each(BINARIES)("%s is a tool of the module that it is built from", (binary) => {
+/** pause is a program of this workspace. */
+const FROM_ELSEWHERE = [...BINARIES, ...NODE_BINARIES].filter((binary) => binary !== "pause");
+
+test.each(FROM_ELSEWHERE)("%s is a tool of the module that it is built from", (binary) => {
   const { module, package: path } = SOURCES[binary];
-  const tools = [...readPins()[module].goMod.matchAll(/^(?:tool |\t)(\S+)$/gm)].map(([, tool]) => tool);
+  const tools = [...{ ...readPins(), ...readNodePins() }[module].goMod.matchAll(/^(?:tool |\t)(\S+)$/gm)].map(
+    ([, tool]) => tool,
+  );
   expect(tools).toContain(path);
 });

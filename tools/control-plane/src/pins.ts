@@ -17,17 +17,35 @@ export const BINARIES = [...CLUSTER_BINARIES, "helm"] as const;
 
 export type Binary = (typeof BINARIES)[number];
 
+/** The programs of a real node, in the order in which they are built. */
+export const NODE_BINARIES = [
+  "containerd",
+  "containerd-shim-runc-v2",
+  "ctr",
+  "kubelet",
+  "kube-proxy",
+  "coredns",
+  "pause",
+] as const;
+
+export type NodeBinary = (typeof NODE_BINARIES)[number];
+
 /** The Go modules that pin the programs: one folder each beside `src`. */
-export const MODULES = ["etcd", "kubernetes", "kwok", "helm"] as const;
+export type ControlPlaneModule = "etcd" | "kubernetes" | "kwok" | "helm";
+export type NodeModule = "containerd" | "node" | "coredns" | "pause";
+export type Module = ControlPlaneModule | NodeModule;
 
-export type Module = (typeof MODULES)[number];
+const KUBERNETES = "k8s.io/kubernetes";
+const CONTAINERD = "github.com/containerd/containerd/v2";
 
-export interface BinarySource {
-  readonly module: Module;
+export interface BinarySource<M extends Module = Module> {
+  readonly module: M;
   readonly package: string;
 }
 
-export const SOURCES: Readonly<Record<Binary, BinarySource>> = {
+export const SOURCES: Readonly<
+  Record<Binary, BinarySource<ControlPlaneModule>> & Record<NodeBinary, BinarySource<NodeModule>>
+> = {
   etcd: { module: "etcd", package: "go.etcd.io/etcd/server/v3" },
   "kube-apiserver": { module: "kubernetes", package: "k8s.io/kubernetes/cmd/kube-apiserver" },
   "kube-controller-manager": { module: "kubernetes", package: "k8s.io/kubernetes/cmd/kube-controller-manager" },
@@ -35,6 +53,13 @@ export const SOURCES: Readonly<Record<Binary, BinarySource>> = {
   kubectl: { module: "kubernetes", package: "k8s.io/kubernetes/cmd/kubectl" },
   kwok: { module: "kwok", package: "sigs.k8s.io/kwok/cmd/kwok" },
   helm: { module: "helm", package: "helm.sh/helm/v4/cmd/helm" },
+  containerd: { module: "containerd", package: `${CONTAINERD}/cmd/containerd` },
+  "containerd-shim-runc-v2": { module: "containerd", package: `${CONTAINERD}/cmd/containerd-shim-runc-v2` },
+  ctr: { module: "containerd", package: `${CONTAINERD}/cmd/ctr` },
+  kubelet: { module: "node", package: "k8s.io/kubernetes/cmd/kubelet" },
+  "kube-proxy": { module: "node", package: "k8s.io/kubernetes/cmd/kube-proxy" },
+  coredns: { module: "coredns", package: "github.com/coredns/coredns" },
+  pause: { module: "pause", package: "evenkeel.io/control-plane/pause" },
 };
 
 export interface PinFiles {
@@ -42,19 +67,35 @@ export interface PinFiles {
   readonly goSum: string;
 }
 
-/** What go.mod and go.sum of each module say. */
-export type Pins = Readonly<Record<Module, PinFiles>>;
+/** What go.mod and go.sum of each module say: of the control plane, and of a real node. */
+export type Pins = Readonly<Record<ControlPlaneModule, PinFiles>>;
+export type NodePins = Readonly<Record<NodeModule, PinFiles>>;
 
 export function goFolder(module: Module): string {
   return join(import.meta.dirname, "..", "go", module);
 }
 
 export function readPins(): Pins {
-  const read = (module: Module): PinFiles => ({
-    goMod: readFileSync(join(goFolder(module), "go.mod"), "utf8"),
-    goSum: readFileSync(join(goFolder(module), "go.sum"), "utf8"),
-  });
-  return { etcd: read("etcd"), kubernetes: read("kubernetes"), kwok: read("kwok"), helm: read("helm") };
+  return {
+    etcd: readModule("etcd"),
+    kubernetes: readModule("kubernetes"),
+    kwok: readModule("kwok"),
+    helm: readModule("helm"),
+  };
+}
+
+export function readNodePins(): NodePins {
+  // pause is a program of our own and requires nothing, so its source stands where the checksums of others stand.
+  const pause = { goMod: readGoFile("pause", "go.mod"), goSum: readGoFile("pause", "main.go") };
+  return { containerd: readModule("containerd"), node: readModule("node"), coredns: readModule("coredns"), pause };
+}
+
+function readModule(module: Module): PinFiles {
+  return { goMod: readGoFile(module, "go.mod"), goSum: readGoFile(module, "go.sum") };
+}
+
+function readGoFile(module: Module, file: string): string {
+  return readFileSync(join(goFolder(module), file), "utf8");
 }
 
 /** The version of `path` that a go.mod requires, such as v1.36.3. */
@@ -69,22 +110,21 @@ export function pinnedVersion(goMod: string, path: string): string {
   throw new Error(`go.mod requires no version of ${path}`);
 }
 
-export function kubernetesVersion(pins: Pins): string {
-  return pinnedVersion(pins.kubernetes.goMod, "k8s.io/kubernetes");
+/** Arguments of `go build` before the output and the package, given the go.mod of the binary's module. */
+export function buildFlags(binary: Binary | NodeBinary, goMod: string): string[] {
+  const stamps = Object.entries(stampsOf(SOURCES[binary].module, goMod));
+  const linker = ["-s", "-w", ...stamps.flatMap(([name, value]) => ["-X", `${name}=${value}`])];
+  return ["-trimpath", "-buildvcs=false", `-ldflags=${linker.join(" ")}`];
 }
 
-/** Arguments of `go build` before the output and the package. */
-export function buildFlags(binary: Binary, pins: Pins): string[] {
-  const linker = ["-s", "-w"];
-  if (SOURCES[binary].module === "kubernetes") {
-    const version = kubernetesVersion(pins);
-    const [major = "", minor = ""] = version.slice(1).split(".");
-    const stamp = { gitVersion: version, gitMajor: major, gitMinor: minor };
-    for (const [name, value] of Object.entries(stamp)) {
-      linker.push("-X", `k8s.io/component-base/version.${name}=${value}`);
-    }
-  }
-  return ["-trimpath", "-buildvcs=false", `-ldflags=${linker.join(" ")}`];
+/** Variables that hold what a program says when it is asked for its version. */
+function stampsOf(module: Module, goMod: string): Readonly<Record<string, string>> {
+  if (module === "containerd") return { [`${CONTAINERD}/version.Version`]: pinnedVersion(goMod, CONTAINERD) };
+  if (module !== "kubernetes" && module !== "node") return {};
+  const version = pinnedVersion(goMod, KUBERNETES);
+  const [major = "", minor = ""] = version.slice(1).split(".");
+  const prefix = "k8s.io/component-base/version";
+  return { [`${prefix}.gitVersion`]: version, [`${prefix}.gitMajor`]: major, [`${prefix}.gitMinor`]: minor };
 }
 
 /**
@@ -92,7 +132,23 @@ export function buildFlags(binary: Binary, pins: Pins): string[] {
  * kind gives another name, so that a binary in a folder is always the one that its name stands for.
  */
 export function versionKey(pins: Pins, platform: string): string {
+  return `${pinnedVersion(pins.kubernetes.goMod, KUBERNETES)}-${hashOf(BINARIES, pins, platform)}`;
+}
+
+/** The same for the binaries of a real node, which have a folder of their own: neither set is built again for the other. */
+export function nodeVersionKey(pins: NodePins, platform: string): string {
+  return `node-${pinnedVersion(pins.node.goMod, KUBERNETES)}-${hashOf(NODE_BINARIES, pins, platform)}`;
+}
+
+function hashOf(
+  binaries: readonly (Binary | NodeBinary)[],
+  pins: Readonly<Partial<Record<Module, PinFiles>>>,
+  platform: string,
+): string {
   const hash = createHash("sha256").update(JSON.stringify([platform, pins]));
-  for (const binary of BINARIES) hash.update(JSON.stringify([binary, SOURCES[binary], buildFlags(binary, pins)]));
-  return `${kubernetesVersion(pins)}-${hash.digest("hex").slice(0, 12)}`;
+  for (const binary of binaries) {
+    const source: BinarySource = SOURCES[binary];
+    hash.update(JSON.stringify([binary, source, buildFlags(binary, pins[source.module]?.goMod ?? "")]));
+  }
+  return hash.digest("hex").slice(0, 12);
 }

@@ -18,6 +18,11 @@ export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals)
   }
 }
 
+/** Ends all of them at once, without waiting for it. */
+export function killProcesses(identities: readonly ProcessIdentity[]): void {
+  for (const identity of identities) signalProcess(identity, "SIGKILL");
+}
+
 /** Ends all of them: SIGTERM, and SIGKILL for those that remain after `graceMs`. Resolves once none runs. */
 export async function endProcesses(identities: readonly ProcessIdentity[], graceMs: number = GRACE_MS): Promise<void> {
   for (const identity of identities) {

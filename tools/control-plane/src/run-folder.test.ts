@@ -20,7 +20,7 @@ function record(change: Partial<RunRecord> = {}): RunRecord {
   const startedAt = new Date().toISOString();
   return {
     ...{ name: "evenkeel", host: thisHost(), owner: thisProcess(), startedAt, endedAt: null, startupMs: null },
-    ...{ server: "https://127.0.0.1:23456", nodes: 3, bin: "/cache/bin", processes: [], ...change },
+    ...{ server: "https://127.0.0.1:23456", nodes: 3, bin: "/cache/bin", realNode: null, processes: [], ...change },
   };
 }
 

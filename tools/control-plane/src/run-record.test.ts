@@ -16,6 +16,7 @@ const record: RunRecord = {
   server: "https://127.0.0.1:23456",
   nodes: 3,
   bin: "/cache/bin",
+  realNode: null,
   processes: [etcd],
 };
 
@@ -46,6 +47,11 @@ describe("a run is judged", () => {
     expect(judgeRun({ ...record, owner: null }, host, alive({ ...etcd, startTicks: 9999 }))).toBe("ended");
   });
 
+  test("stale when it is kept, none of its processes lives and containers of its real node may", () => {
+    const realNode = { bin: "/cache/bin", kernelSettings: {} };
+    expect(judgeRun({ ...record, owner: null, realNode }, host, alive())).toBe("stale");
+  });
+
   test("ended once it says so, whatever runs", () => {
     expect(judgeRun({ ...record, endedAt: "2026-01-01T01:00:00.000Z" }, host, alive(owner, etcd))).toBe("ended");
   });
@@ -64,6 +70,12 @@ describe("a record", () => {
     expect(parseRunRecord(JSON.stringify(record))).toEqual(record);
     const kept = { ...record, owner: null, startupMs: null, endedAt: "2026-01-01T01:00:00.000Z" };
     expect(parseRunRecord(JSON.stringify(kept))).toEqual(kept);
+    const real = { ...record, realNode: { bin: "/cache/node", kernelSettings: { "kernel/panic": "1" } } };
+    expect(parseRunRecord(JSON.stringify(real))).toEqual(real);
+  });
+
+  test("of an older version has no real node", () => {
+    expect(parseRunRecord(JSON.stringify({ ...record, realNode: undefined }))).toEqual(record);
   });
 
   test.each([
@@ -74,6 +86,7 @@ describe("a record", () => {
     ["a process without a start time", { processes: [{ component: "etcd", pid: 101 }] }, "startTicks of etcd"],
     ["an unknown component", { processes: [{ ...etcd, component: "sshd" }] }, "no known component"],
     ["no list of processes", { processes: {} }, "processes is not a list"],
+    ["a kernel setting that is no text", { realNode: { bin: "/", kernelSettings: { a: 1 } } }, "a is not a string"],
     ["no host", { host: null }, "host is not an object"],
     ["no owner and no word of being kept", { owner: undefined }, "owner is not an object"],
   ])("is refused with %s", (_, change, reason) => {

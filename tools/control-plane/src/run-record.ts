@@ -1,12 +1,30 @@
+import type { KernelSettings } from "./node/kernel-settings.ts";
 import type { Host, ProcessIdentity } from "./process-identity.ts";
 
-/** The parts of a control plane, in the order in which they start. */
-export const COMPONENTS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"] as const;
+/** The parts of a cluster, in the order in which they start: either KWOK, or the three programs of a real node. */
+export const COMPONENTS = [
+  "etcd",
+  "containerd",
+  "kube-apiserver",
+  "kube-controller-manager",
+  "kube-scheduler",
+  "kwok",
+  "kubelet",
+  "kube-proxy",
+] as const;
 
 export type ComponentName = (typeof COMPONENTS)[number];
 
 export interface ComponentProcess extends ProcessIdentity {
   readonly component: ComponentName;
+}
+
+/** What is known of a run's real node. */
+export interface RealNodeRecord {
+  /** Folder of the node's programs. */
+  readonly bin: string;
+  /** Settings of the kernel from before the first node on this machine. */
+  readonly kernelSettings: KernelSettings;
 }
 
 /** What is known of one started cluster by everybody who did not start it. Kept as run.json in the run's folder. */
@@ -25,6 +43,8 @@ export interface RunRecord {
   readonly nodes: number;
   /** Folder of the programs that it was started with. */
   readonly bin: string;
+  /** Null if KWOK plays the nodes. */
+  readonly realNode: RealNodeRecord | null;
   readonly processes: readonly ComponentProcess[];
 }
 
@@ -40,7 +60,9 @@ export function judgeRun(record: RunRecord, host: Host, isAlive: (identity: Proc
   if (record.endedAt !== null || record.host.boot !== host.boot) return "ended";
   if (record.host.pidNamespace !== host.pidNamespace) return "foreign";
   if (record.owner !== null) return isAlive(record.owner) ? "running" : "stale";
-  return record.processes.some(isAlive) ? "running" : "ended";
+  if (record.processes.some(isAlive)) return "running";
+  // Containers, mounts and namespaces live longer than the programs that made them.
+  return record.realNode === null ? "ended" : "stale";
 }
 
 /** Reads a record that anything may have written. Throws with the first thing that is wrong with it. */
@@ -58,11 +80,22 @@ export function parseRunRecord(text: string): RunRecord {
     server: stringOf(record["server"], "server"),
     nodes: countOf(record["nodes"], "nodes"),
     bin: stringOf(record["bin"], "bin"),
+    realNode: realNodeOf(record["realNode"] ?? null),
     processes: record["processes"].map((entry: unknown) => {
       const component = COMPONENTS.find((name) => name === objectOf(entry, "process")["component"]);
       if (component === undefined) throw new Error("a process is of no known component");
       return { component, ...identityOf(entry, component) };
     }),
+  };
+}
+
+function realNodeOf(value: unknown): RealNodeRecord | null {
+  if (value === null) return null;
+  const { bin, kernelSettings } = objectOf(value, "realNode");
+  const settings = Object.entries(objectOf(kernelSettings, "kernelSettings"));
+  return {
+    bin: stringOf(bin, "bin of realNode"),
+    kernelSettings: Object.fromEntries(settings.map(([name, setting]) => [name, stringOf(setting, name)])),
   };
 }
 

@@ -13,6 +13,7 @@ const record: RunRecord = {
   server: "https://127.0.0.1:23456",
   nodes: 3,
   bin: "/cache/bin",
+  realNode: null,
   processes: [
     { component: "etcd", pid: 101, startTicks: 1 },
     { component: "kwok", pid: 102, startTicks: 2 },

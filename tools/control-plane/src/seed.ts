@@ -1,10 +1,14 @@
+import { chmodSync, mkdirSync } from "node:fs";
 import { Agent } from "node:https";
 import type { CertificateFiles } from "./certificates.ts";
 import { requestLoopback } from "./loopback-request.ts";
+import { clusterDns, DNS_PATH } from "./node/cluster-dns.ts";
 import { nodeManifest, type NodeShape, type NodeStatus, whyNodeNotReady } from "./nodes.ts";
+import type { RunFolder } from "./run-folder.ts";
+import { storageObjects } from "./storage.ts";
 import { waitUntil } from "./wait.ts";
 
-/** How many connections create nodes at the same time. */
+/** How many connections create objects at the same time. */
 const CONNECTIONS = 4;
 
 /** How much longer than the first each further node may take, in milliseconds. */
@@ -15,26 +19,24 @@ export interface SeedOptions {
   readonly caFile: string;
   /** Must be an administrator. */
   readonly client: CertificateFiles;
-  readonly count: number;
-  readonly shape: NodeShape;
+  readonly folder: RunFolder;
+  /** KWOK nodes to create, or the real node, which creates itself. */
+  readonly nodes: { readonly count: number; readonly shape: NodeShape } | "real";
   readonly deadlineMs: number;
 }
 
-/** Creates the nodes and resolves when they take pods, and pods of the namespace `default` can be created. */
+/** Resolves when the nodes take pods, pods of the namespace `default` can be created, and names are resolved on a real node. */
 export async function seedCluster(options: SeedOptions): Promise<void> {
-  const { server, caFile, client, count, shape, deadlineMs } = options;
-  await createNodes(
-    options,
-    Array.from({ length: count }, (_, index) => nodeManifest(index, shape)),
-  );
+  const { nodes, folder, deadlineMs } = options;
+  const count = nodes === "real" ? 1 : nodes.count;
+  await create(options, [
+    ...storageObjects((volume) => volumeFolder(folder, volume)),
+    ...(nodes === "real" ? clusterDns() : kwokNodes(nodes.count, nodes.shape)),
+  ]);
 
-  const get = async (path: string): Promise<unknown> => {
-    const { status, body } = await requestLoopback({ url: server + path, caFile, client });
-    if (status !== 200) throw new Error(`GET ${path} answers ${status}: ${body}`);
-    return JSON.parse(body);
-  };
   const whyNodesNotReady = async (): Promise<string | undefined> => {
-    const { items } = (await get("/api/v1/nodes")) as { items: NodeStatus[] };
+    const { items } = await get<{ items: NodeStatus[] }>(options, "/api/v1/nodes");
+    if (items.length < count) return `${items.length} of ${count} nodes exist`;
     const waiting = items.flatMap((node) => {
       const reason = whyNodeNotReady(node);
       return reason === undefined ? [] : [`${node.metadata.name}: ${reason}`];
@@ -45,19 +47,49 @@ export async function seedCluster(options: SeedOptions): Promise<void> {
 
   // Admission refuses pods until the controller manager has made the service account that they run as.
   const whyNoServiceAccount = async (): Promise<undefined> => {
-    await get("/api/v1/namespaces/default/serviceaccounts/default");
+    await get(options, "/api/v1/namespaces/default/serviceaccounts/default");
   };
   await waitUntil("service account default/default exists", whyNoServiceAccount, { deadlineMs });
+  if (nodes !== "real") return;
+
+  const whyNoNames = async (): Promise<string | undefined> => {
+    const { status } = await get<{ status: { readyReplicas?: number } }>(options, DNS_PATH);
+    return (status.readyReplicas ?? 0) > 0 ? undefined : `the Deployment's status is ${JSON.stringify(status)}`;
+  };
+  await waitUntil("CoreDNS is ready", whyNoNames, { deadlineMs });
 }
 
-async function createNodes({ server, caFile, client }: SeedOptions, nodes: readonly object[]): Promise<void> {
+/** A folder that the unprivileged user of a container may write to. */
+function volumeFolder(folder: RunFolder, volume: string): string {
+  const path = folder.file("volumes", volume);
+  mkdirSync(path, { recursive: true });
+  chmodSync(path, 0o777);
+  return path;
+}
+
+interface NewObject {
+  /** Of the collection that it is created in. */
+  readonly path: string;
+  readonly body: object;
+}
+
+function kwokNodes(count: number, shape: NodeShape): NewObject[] {
+  return Array.from({ length: count }, (_, index) => ({ path: "/api/v1/nodes", body: nodeManifest(index, shape) }));
+}
+
+async function get<T>({ server, caFile, client }: SeedOptions, path: string): Promise<T> {
+  const { status, body } = await requestLoopback({ url: server + path, caFile, client });
+  if (status !== 200) throw new Error(`GET ${path} answers ${status}: ${body}`);
+  return JSON.parse(body) as T;
+}
+
+async function create({ server, caFile, client }: SeedOptions, objects: readonly NewObject[]): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  const url = `${server}/api/v1/nodes`;
   try {
     await Promise.all(
-      nodes.map(async (body, index) => {
-        const response = await requestLoopback({ url, method: "POST", body, caFile, client, agent });
-        if (response.status !== 201) throw new Error(`node ${index} was not created: ${response.body}`);
+      objects.map(async ({ path, body }) => {
+        const response = await requestLoopback({ url: server + path, method: "POST", body, caFile, client, agent });
+        if (response.status !== 201) throw new Error(`POST ${path} answers ${response.status}: ${response.body}`);
       }),
     );
   } finally {

@@ -1,34 +1,35 @@
 import { join } from "node:path";
-import { bringUp } from "./bring-up.ts";
-import { buildBinaries } from "./build.ts";
+import { bringUp, type Toolsets } from "./bring-up.ts";
+import { buildBinaries, buildNodeBinaries } from "./build.ts";
 import type { Cluster } from "./cluster.ts";
 import { checkOptions, type ClusterOptions } from "./cluster-options.ts";
 import { ControlPlaneError } from "./errors.ts";
-import { foldersFrom, runsFolder } from "./folders.ts";
+import { type Folders, foldersFrom, runsFolder } from "./folders.ts";
 import { withLock } from "./lock.ts";
+import { whyNoRealNode } from "./node/requirements.ts";
 import { type FoundRun, RunFolder } from "./run-folder.ts";
 import { sweepStaleRuns } from "./sweep.ts";
-import { requireWhole, toolsetIn, type Toolset } from "./toolset.ts";
+import { requireWhole, toolsetIn } from "./toolset.ts";
 
 /** How often a start is tried when somebody takes a port between its choice and its use. */
 const PORT_TRIES = 5;
 
 /**
- * Starts etcd, kube-apiserver, kube-controller-manager, kube-scheduler and KWOK on loopback and resolves when nodes are ready and
- * pods can be created. Builds the programs first if they are missing, which takes minutes and is told to `progress`, and ends
+ * Starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler, and KWOK or a real node, and resolves when nodes are
+ * ready and pods can be created. Builds the programs first if they are missing, which takes minutes and is told to `progress`, and ends
  * what earlier owners left behind. If anything fails nothing is left running.
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   checkOptions(options);
   const { folders = foldersFrom(process.env), name = "evenkeel", keep = false, progress = () => undefined } = options;
-  const toolset = await toolsetFor(options);
+  const toolsets = await toolsetsFor(options, folders);
   for (const { id, ended } of await sweepStaleRuns(folders)) {
     progress(`cleaned up ${id}, whose owner has exited: ${ended.length} processes ended`);
   }
 
   const start = (): Promise<Cluster> =>
     retryTakenPorts(options.apiserverPort === undefined ? PORT_TRIES : 1, () =>
-      bringUp({ ...options, name, keep, progress }, toolset, runsFolder(folders)),
+      bringUp({ ...options, name, keep, progress }, toolsets, folders),
     );
   if (!keep) return start();
   return withLock(join(folders.state, "names", `${name}.lock`), async () => {
@@ -62,9 +63,15 @@ export async function retryTakenPorts<T>(tries: number, start: () => Promise<T>)
   }
 }
 
-async function toolsetFor({ toolset, folders = foldersFrom(process.env), progress }: ClusterOptions): Promise<Toolset> {
-  if (toolset === undefined) return buildBinaries({ folders, ...(progress === undefined ? {} : { progress }) });
+async function toolsetsFor({ node, toolset, progress }: ClusterOptions, folders: Folders): Promise<Toolsets> {
+  const options = { folders, ...(progress === undefined ? {} : { progress }) };
+  if (node === "real") {
+    const why = whyNoRealNode(folders);
+    if (why !== undefined) throw new ControlPlaneError("EK_CLUSTER_REAL_NODE", why);
+    return { cluster: await buildBinaries(options), node: await buildNodeBinaries(options) };
+  }
+  if (toolset === undefined) return { cluster: await buildBinaries(options), node: undefined };
   const named = toolsetIn(toolset);
   requireWhole(named);
-  return named;
+  return { cluster: named, node: undefined };
 }

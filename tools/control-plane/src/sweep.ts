@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Folders, runsFolder } from "./folders.ts";
 import { withLock } from "./lock.ts";
+import { removeNode } from "./node/remove-node.ts";
 import { endProcesses, GRACE_MS, signalProcess } from "./process-end.ts";
 import { isAlive, type ProcessIdentity } from "./process-identity.ts";
 import { findMarked } from "./run-mark.ts";
@@ -27,8 +28,14 @@ export async function sweepStaleRuns(folders: Folders, graceMs: number = GRACE_M
   });
 }
 
-/** Ends every process of a run, whoever started it, and closes its folder. */
+/** Ends every process of a run, whoever started it, with its real node if it has one, and closes its folder. */
 export async function endRun(run: FoundRun, graceMs: number = GRACE_MS): Promise<SweptRun> {
+  const ended = run.record.realNode === null ? await endRunProcesses(run, graceMs) : removeNode(run.folder);
+  run.folder.close();
+  return { id: run.folder.id, name: run.record.name, ended };
+}
+
+async function endRunProcesses(run: FoundRun, graceMs: number): Promise<readonly number[]> {
   const processes = new Map<number, ProcessIdentity>();
   for (const identity of [...run.record.processes, ...findMarked(run.folder.id)]) {
     if (isAlive(identity)) processes.set(identity.pid, identity);
@@ -42,6 +49,5 @@ export async function endRun(run: FoundRun, graceMs: number = GRACE_MS): Promise
     graceMs,
   );
   await endProcesses([...processes.values()].filter(isLast), graceMs);
-  run.folder.close();
-  return { id: run.folder.id, name: run.record.name, ended: [...processes.keys()] };
+  return [...processes.keys()];
 }

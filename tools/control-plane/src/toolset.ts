@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import { ControlPlaneError } from "./errors.ts";
-import { type Binary, CLUSTER_BINARIES } from "./pins.ts";
+import { type Binary, CLUSTER_BINARIES, type NodeBinary } from "./pins.ts";
 
 /** A folder of built programs. */
 export interface Toolset {
@@ -12,9 +12,22 @@ export interface Toolset {
   path(binary: Binary): string;
 }
 
+/** The programs of a real node, and archives of the images that it cannot do without. */
+export interface NodeToolset {
+  readonly bin: string;
+  readonly images: { readonly pause: string; readonly coredns: string };
+  path(binary: NodeBinary): string;
+}
+
 export function toolsetIn(folder: string): Toolset {
   const bin = join(folder, "bin");
   return { bin, stages: join(folder, "kwok-stages.yaml"), path: (binary) => join(bin, binary) };
+}
+
+export function nodeToolsetIn(folder: string): NodeToolset {
+  const bin = join(folder, "bin");
+  const images = { pause: join(folder, "pause.tar"), coredns: join(folder, "coredns.tar") };
+  return { bin, images, path: (binary) => join(bin, binary) };
 }
 
 /** Throws unless everything that a cluster needs is there. */

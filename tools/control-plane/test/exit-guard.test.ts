@@ -8,6 +8,7 @@ import { waitUntil } from "../src/wait.ts";
 jest.setTimeout(60_000);
 
 const guardFile = join(import.meta.dirname, "../src/exit-guard.ts");
+const endFile = join(import.meta.dirname, "../src/process-end.ts");
 const identityFile = join(import.meta.dirname, "../src/process-identity.ts");
 
 /** Runs a program that guards two processes, each by a guard of its own, and has the statements `more`. */
@@ -15,9 +16,10 @@ async function runGuarded(more: string): Promise<{ program: ChildProcess; guarde
   const source = `
     import { spawn } from "node:child_process";
     import { endWithThisProcess } from ${JSON.stringify(guardFile)};
+    import { killProcesses } from ${JSON.stringify(endFile)};
     import { identify } from ${JSON.stringify(identityFile)};
     const guarded = [0, 1].map(() => identify(spawn("sleep", ["600"], { stdio: "ignore", detached: true }).pid));
-    for (const process of guarded) endWithThisProcess(() => [process]);
+    for (const process of guarded) endWithThisProcess(() => killProcesses([process]));
     setInterval(() => {}, 1000);
     ${more}
     process.stdout.write(guarded.map(({ pid }) => pid).join(" "));

@@ -44,7 +44,7 @@ function deadOwner(): ProcessIdentity {
 function createRun(owner: ProcessIdentity | null, etcd?: ProcessIdentity): RunFolder {
   const record: RunRecord = {
     ...{ name: "evenkeel", host: thisHost(), owner, startedAt: new Date().toISOString(), endedAt: null, startupMs: 1 },
-    ...{ server: "https://127.0.0.1:23456", nodes: 3, bin: "/cache/bin" },
+    ...{ server: "https://127.0.0.1:23456", nodes: 3, bin: "/cache/bin", realNode: null },
     processes: etcd === undefined ? [] : [{ component: "etcd", ...etcd }],
   };
   return RunFolder.create(runsFolder(folders), record);

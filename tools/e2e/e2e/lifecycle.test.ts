@@ -99,6 +99,7 @@ describe("an owner's end", () => {
           server: "https://127.0.0.1:1",
           nodes: 0,
           bin: "/",
+          realNode: null,
           processes: [{ component: "etcd", ...recycled }],
         },
       });

@@ -1,4 +1,4 @@
-import type { Cluster, KubectlOptions } from "@evenkeel/control-plane";
+import type { ClusterAccess, KubectlOptions } from "@evenkeel/control-plane";
 
 /** The part of every object that tests look at; `T` says more about its kind. */
 export type KubeObject<T = unknown> = T & {
@@ -6,25 +6,34 @@ export type KubeObject<T = unknown> = T & {
 };
 
 /** Runs kubectl, which must succeed, and gives its output. */
-export async function kubectl(cluster: Cluster, args: readonly string[], options?: KubectlOptions): Promise<string> {
+export async function kubectl(
+  cluster: ClusterAccess,
+  args: readonly string[],
+  options?: KubectlOptions,
+): Promise<string> {
   const { stdout, stderr, code } = await cluster.kubectl(args, options);
   if (code !== 0) throw new Error(`kubectl ${args.join(" ")} ended with code ${code}: ${stderr}`);
   return stdout;
 }
 
 /** Applies objects as `kubectl apply` does. */
-export async function apply(cluster: Cluster, ...objects: readonly object[]): Promise<void> {
+export async function apply(cluster: ClusterAccess, ...objects: readonly object[]): Promise<void> {
   const input = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
   await kubectl(cluster, ["apply", "-f", "-"], { input });
 }
 
 /** One object: `get(cluster, "deployment", "web")`. More arguments go to kubectl as they are. */
-export async function get<T>(cluster: Cluster, kind: string, name: string, ...args: string[]): Promise<KubeObject<T>> {
+export async function get<T>(
+  cluster: ClusterAccess,
+  kind: string,
+  name: string,
+  ...args: string[]
+): Promise<KubeObject<T>> {
   return JSON.parse(await kubectl(cluster, ["get", kind, name, "-o", "json", ...args])) as KubeObject<T>;
 }
 
 /** Objects of a kind: `list(cluster, "pods", "-l", "app=web")`. */
-export async function list<T>(cluster: Cluster, kind: string, ...args: string[]): Promise<KubeObject<T>[]> {
+export async function list<T>(cluster: ClusterAccess, kind: string, ...args: string[]): Promise<KubeObject<T>[]> {
   const answer = JSON.parse(await kubectl(cluster, ["get", kind, "-o", "json", ...args])) as { items: KubeObject<T>[] };
   return answer.items;
 }

@@ -1,0 +1,86 @@
+import { join } from "node:path";
+import { ControlPlaneError } from "./errors.ts";
+import { type Folders, foldersFrom, runsFolder } from "./folders.ts";
+import { type KubectlOptions, type KubectlResult, runKubectl } from "./kubectl.ts";
+import { loadImage } from "./node/real-node.ts";
+import { RunFolder } from "./run-folder.ts";
+import type { RunRecord } from "./run-record.ts";
+
+/** What a running cluster offers to every process of its user, whichever started it. `openCluster` finds one. */
+export class ClusterAccess {
+  protected readonly folder: RunFolder;
+  readonly #record: Pick<RunRecord, "name" | "server" | "bin" | "realNode">;
+
+  constructor(folder: RunFolder, record: Pick<RunRecord, "name" | "server" | "bin" | "realNode">) {
+    this.folder = folder;
+    this.#record = record;
+  }
+
+  /** Differs from that of every other run. */
+  get id(): string {
+    return this.folder.id;
+  }
+
+  get name(): string {
+    return this.#record.name;
+  }
+
+  /** Base URL of kube-apiserver, such as https://127.0.0.1:23456. It stays the same over restarts. */
+  get server(): string {
+    return this.#record.server;
+  }
+
+  /** PEM file of the authority that vouches for kube-apiserver, and for clients of it. */
+  get caFile(): string {
+    return this.folder.file("pki", "ca.crt");
+  }
+
+  /** Path of the administrator's kubeconfig: member of system:masters, whom no rule binds. */
+  get kubeconfig(): string {
+    return this.folder.kubeconfig;
+  }
+
+  /** Folder with a log of each component. It outlives the cluster. */
+  get logs(): string {
+    return this.folder.logs;
+  }
+
+  /** Folder of kubectl and the other programs, fit for the PATH. */
+  get bin(): string {
+    return this.#record.bin;
+  }
+
+  /** Whether pods run, and images can be loaded. */
+  get hasRealNode(): boolean {
+    return this.#record.realNode !== null;
+  }
+
+  /** Runs the pinned kubectl. Its exit code is an answer, not an error. */
+  async kubectl(args: readonly string[], options: KubectlOptions = {}): Promise<KubectlResult> {
+    const environment = {
+      ...process.env,
+      KUBECONFIG: options.kubeconfig ?? this.kubeconfig,
+      KUBECACHEDIR: this.folder.file("kubectl-cache"),
+    };
+    return runKubectl(join(this.bin, "kubectl"), args, environment, options);
+  }
+
+  /** Loads an image into the real node from an archive, as `make images` and `docker save` write them. */
+  async loadImage(archive: string): Promise<void> {
+    const { realNode, name } = this.#record;
+    if (realNode === null) {
+      const message = `cluster ${name} has KWOK nodes, which run no images; start one with a real node: make cluster NODE=real`;
+      throw new ControlPlaneError("EK_CLUSTER_OPTION", message);
+    }
+    await loadImage(this.folder, join(realNode.bin, "ctr"), archive);
+  }
+}
+
+/** The running cluster with that id or, if it is a kept one, that name; undefined if there is none. */
+export function openCluster(idOrName: string, folders: Folders = foldersFrom(process.env)): ClusterAccess | undefined {
+  const run = RunFolder.list(runsFolder(folders)).find(
+    ({ state, folder, record }) =>
+      state === "running" && (folder.id === idOrName || (record.owner === null && record.name === idOrName)),
+  );
+  return run === undefined ? undefined : new ClusterAccess(run.folder, run.record);
+}

@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { CertificateAuthority, CertificateFiles } from "../certificates.ts";
+import type { Component } from "../component.ts";
+import { writeKubeconfig } from "../kubeconfig.ts";
+import type { RunFolder } from "../run-folder.ts";
+import type { ComponentName } from "../run-record.ts";
+import type { NodeToolset } from "../toolset.ts";
+import { createCgroup } from "./cgroups.ts";
+import { createNetwork, type NodeNetwork } from "./network.ts";
+import { createNodeComponents } from "./node-components.ts";
+import { writeNodeFiles } from "./node-files.ts";
+import { NODE_NAME, placesOf } from "./places.ts";
+import { pluginFolder } from "./requirements.ts";
+
+const run = promisify(execFile);
+
+/** containerd's name for the part of it that Kubernetes uses. */
+const KUBERNETES_NAMESPACE = "k8s.io";
+
+/** Makes the node's network and cgroups. Whoever fails after this calls `removeNode`. */
+export async function prepareNode(folder: RunFolder): Promise<NodeNetwork> {
+  const places = placesOf(folder.id);
+  const network = await createNetwork(places);
+  createCgroup(places.cgroup);
+  return network;
+}
+
+export interface NodeParts {
+  readonly folder: RunFolder;
+  readonly network: NodeNetwork;
+  readonly toolset: NodeToolset;
+  readonly cluster: string;
+  readonly server: string;
+  readonly authority: CertificateAuthority;
+}
+
+/** Writes keys and configuration of containerd, kubelet and kube-proxy, and gives the components to start. */
+export async function createNode(parts: NodeParts): Promise<[ComponentName, Component][]> {
+  const { folder, network, toolset, cluster, server, authority } = parts;
+  const places = placesOf(folder.id);
+  const caFile = authority.files.certificate;
+  const kubeconfig = async (name: string, user: string, groups: string[]): Promise<string> => {
+    const file = folder.file(`${name}.kubeconfig.yaml`);
+    const identity = await authority.issueClient(name, { user, groups });
+    writeKubeconfig(file, { cluster, server, caFile, user, identity });
+    return file;
+  };
+  const [kubeletServing, kubeletKubeconfig, kubeProxyKubeconfig] = await Promise.all([
+    authority.issueServer("kubelet-serving", [`IP:${network.nodeAddress}`, `DNS:${NODE_NAME}`]),
+    kubeconfig("kubelet", `system:node:${NODE_NAME}`, ["system:nodes"]),
+    kubeconfig("kube-proxy", "system:kube-proxy", []),
+  ]);
+  const plugins = pluginFolder() ?? "";
+  const files = writeNodeFiles({ folder, places, network, plugins, caFile, kubeletServing, kubeProxyKubeconfig });
+  return createNodeComponents({ folder, places, network, toolset, files, kubeletKubeconfig });
+}
+
+/** By which kube-apiserver shows itself to the kubelet, for logs and exec. */
+export async function issueKubeletClient(authority: CertificateAuthority): Promise<CertificateFiles> {
+  return authority.issueClient("kube-apiserver-kubelet", { user: "kube-apiserver", groups: ["system:masters"] });
+}
+
+/** Loads an image from an archive, as `docker save` makes them, into the node of a run. */
+export async function loadImage(folder: RunFolder, ctr: string, archive: string): Promise<void> {
+  const { containerdSocket } = placesOf(folder.id);
+  await run(ctr, ["--address", containerdSocket, "--namespace", KUBERNETES_NAMESPACE, "images", "import", archive]);
+}

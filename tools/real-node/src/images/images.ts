@@ -1,0 +1,75 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { appVersion, charts, type FinalStage, finalStage, root } from "@evenkeel/charts";
+import { type Image, type TarEntry, writeImageArchive } from "@evenkeel/control-plane";
+import { NODE_PROGRAM, nodeLayer, NONROOT } from "./node-layer.ts";
+
+const USER = `${NONROOT}:${NONROOT}`;
+
+/** Node and nothing else, for pods of tests: the program comes by `node -e` or from a ConfigMap. */
+export const NODE_IMAGE = "localhost/evenkeel/node:24";
+
+export interface ImageNaming {
+  /** Put before the name. */
+  readonly registry?: string;
+  /** Default: the version that the chart installs. */
+  readonly tag?: string;
+}
+
+/** The name of a service's image, as its chart writes it. */
+export function imageName(service: string, { registry, tag }: ImageNaming = {}): string {
+  return `${registry ? `${registry}/` : ""}evenkeel/${service}:${tag ?? appVersion(charts, service)}`;
+}
+
+/** Where the archive of a service's image is written. */
+export function archiveOf(service: string): string {
+  return join(root, "apps", service, "dist/image.tar");
+}
+
+/**
+ * Writes the image of a service, whose bundle must be built, without a container engine: what the last stage of the Dockerfile
+ * copies, on Node and its libraries from this machine.
+ */
+export function writeServiceImage(service: string, naming: ImageNaming = {}): string {
+  const stage = finalStage(readFileSync(join(root, "infra/docker/Dockerfile"), "utf8"), { SERVICE: service });
+  const file = archiveOf(service);
+  writeImageArchive(file, serviceImage(imageName(service, naming), stage));
+  return file;
+}
+
+/** Writes the image with Node alone. */
+export function writeNodeImage(): string {
+  const file = join(root, "tools/real-node/dist/node-image.tar");
+  writeImageArchive(file, {
+    name: NODE_IMAGE,
+    layers: [nodeLayer()],
+    config: { User: USER, Entrypoint: [NODE_PROGRAM] },
+  });
+  return file;
+}
+
+function serviceImage(name: string, stage: FinalStage): Image {
+  if (stage.user !== "nonroot" || stage.entry[0] !== NODE_PROGRAM) {
+    throw new Error(
+      "infra/docker/Dockerfile has another user or another entry point than the images that are built without it",
+    );
+  }
+  const files = stage.copies.flatMap(({ source, target }) => copied(join(root, source), target.slice(1)));
+  return {
+    name,
+    layers: [nodeLayer(), files],
+    config: {
+      User: USER,
+      Env: Object.entries(stage.env).map(([variable, value]) => `${variable}=${value}`),
+      Entrypoint: stage.entry,
+      Cmd: stage.command,
+      WorkingDir: stage.folder,
+    },
+  };
+}
+
+function copied(source: string, target: string): TarEntry[] {
+  if (!existsSync(source)) throw new Error(`${source} is missing; build it with: make images`);
+  if (!statSync(source).isDirectory()) return [{ path: target, content: readFileSync(source) }];
+  return readdirSync(source).flatMap((name) => copied(join(source, name), `${target}/${name}`));
+}

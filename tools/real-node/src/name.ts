@@ -1,2 +1,0 @@
-/** Replace this with the library's first subject. */
-export const name = "real-node";

@@ -1,0 +1,48 @@
+import {
+  type Cluster,
+  type ClusterAccess,
+  type ClusterOptions,
+  foldersFrom,
+  openCluster,
+  startCluster,
+  whyNoRealNode,
+} from "@evenkeel/control-plane";
+import { START_TIMEOUT_MS, TEST_TIMEOUT_MS } from "@evenkeel/e2e";
+import { afterAll, beforeAll, describe, test } from "@jest/globals";
+import { writeNodeImage } from "./images/images.ts";
+import { CLUSTER_VARIABLE } from "./shared-cluster.ts";
+
+/**
+ * A describe block whose tests share a cluster with a real node, into which the image `NODE_IMAGE` is loaded: that of the whole suite,
+ * or one of its own if a file is run alone. Where the machine cannot run a node, the block is one skipped test that says why.
+ */
+export function describeOnRealNode(title: string, body: (cluster: () => ClusterAccess) => void): void {
+  const why = whyNoRealNode(foldersFrom(process.env));
+  if (why !== undefined) {
+    test.skip(`${title}: ${why}`, () => undefined);
+    return;
+  }
+  describe(title, () => body(useRealCluster()));
+}
+
+/** The same for code that is in a describe block, or a file, already. Call the result inside of a test. */
+export function useRealCluster(options: ClusterOptions = {}): () => ClusterAccess {
+  const shared = process.env[CLUSTER_VARIABLE];
+  let own: Cluster | undefined;
+  let cluster: ClusterAccess | undefined;
+  beforeAll(async () => {
+    if (shared !== undefined) {
+      cluster = openCluster(shared);
+      return;
+    }
+    const progress = (line: string): unknown => process.stderr.write(`  ${line}\n`);
+    own = await startCluster({ name: "real-node", node: "real", progress, ...options });
+    cluster = own;
+    await own.loadImage(writeNodeImage());
+  }, START_TIMEOUT_MS);
+  afterAll(async () => own?.stop(), TEST_TIMEOUT_MS);
+  return () => {
+    if (cluster === undefined) throw new Error("the cluster is there once the test runs, not before");
+    return cluster;
+  };
+}
