@@ -9,7 +9,7 @@ import { type Cluster, Site } from "./site.ts";
 /** The full minute is for `SOAK=1`, as in `make soak`: watches are then opened again after their longest wait. */
 const IN_SOAK = process.env["SOAK"] === "1";
 /** How long the API server is away. */
-const AWAY_MS = IN_SOAK ? 60_000 : 18_000;
+const AWAY_MS = IN_SOAK ? 60_000 : 9000;
 /** How often another client comes in that time. */
 const EVERY_MS = AWAY_MS / 12;
 /** How long requests of an impatient service may wait, in seconds, and how late their refusal may be, in milliseconds. */

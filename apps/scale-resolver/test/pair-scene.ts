@@ -33,14 +33,6 @@ export class PairScene implements AsyncDisposable {
     await this.world.asleep(name);
   }
 
-  /** Resolves when both are alive and ready, whatever the case before did to them. */
-  async repair(): Promise<void> {
-    const { pair } = this;
-    if (!(await pair.redis.ask((client) => client.ping()).catch(() => false))) await pair.redis.run();
-    for (const replica of pair.both) if (pair.hasEnded(replica)) await pair.revive(replica);
-    await pair.leader();
-  }
-
   /** Requests that wait in one replica, and what becomes of each: a status, or how it failed. */
   async hold(replica: Replica, name: string, count: number): Promise<Promise<number | string>[]> {
     const place = await this.pair.place(replica, name);

@@ -21,7 +21,6 @@ export interface Replica {
 export class Pair implements AsyncDisposable {
   readonly #world: World;
   readonly #flags: readonly string[];
-  readonly #ended = new Set<ServiceProcess>();
   /** Identities of replicas that have ended. */
   readonly #gone = new Set<string>();
   readonly redis: RedisServer;
@@ -114,10 +113,6 @@ export class Pair implements AsyncDisposable {
     await this.setReady(this.other(replica).name);
   }
 
-  hasEnded({ process }: Replica): boolean {
-    return this.#ended.has(process);
-  }
-
   /** Starts a replica again that has ended, under its name and address. */
   async revive(replica: Replica): Promise<void> {
     await replica.process.exit;
@@ -150,8 +145,6 @@ export class Pair implements AsyncDisposable {
 
   #serve(name: string, address: string): ServiceProcess {
     const own = [`--pod-name=${name}`, `--pod-ip=${address}`, `--listen-host=${address}`, `--resolver-service=${OWN}`];
-    const process = this.#world.serve([...own, `--state=${this.redis.address}`, ...this.#flags]);
-    void process.exit.then(() => this.#ended.add(process));
-    return process;
+    return this.#world.serve([...own, `--state=${this.redis.address}`, ...this.#flags]);
   }
 }

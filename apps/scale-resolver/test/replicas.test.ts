@@ -2,9 +2,8 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { eventually } from "@evenkeel/runtime/testing";
 import { describeRedis } from "@evenkeel/state-contract";
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { metricOf } from "./admin-api.ts";
-import type { Pair } from "./pair.ts";
 import { PairScene } from "./pair-scene.ts";
 import { IN_SOAK } from "./soak.ts";
 import { ask, times, type World } from "./world.ts";
@@ -13,66 +12,66 @@ jest.setTimeout(90_000);
 
 const HELD = IN_SOAK ? 500 : 100;
 
+/** From a pod's creation until it is ready, in milliseconds. */
+const START = 1500;
+
+const holdWakes = (world: World, name: string) =>
+  world.faults.add({ fault: { kind: "status", code: 503 }, verb: "patch", resource: "deployments", name });
+
 describeRedis("two replicas on one Redis", () => {
-  let scene: PairScene;
-  let world: World;
-  let pair: Pair;
+  /** Of the cases in which both run. */
+  let shared: PairScene;
   beforeAll(async () => {
-    scene = await PairScene.start(1500);
-    ({ world, pair } = scene);
+    shared = await PairScene.start(START);
   });
-  afterAll(async () => {
-    await scene[Symbol.asyncDispose]();
-  });
+  afterAll(() => shared[Symbol.asyncDispose]());
 
-  const holdWakes = (name: string) =>
-    world.faults.add({ fault: { kind: "status", code: 503 }, verb: "patch", resource: "deployments", name });
+  test.concurrent(
+    "are both in the path, and either wakes a service, with one scale-up that changes something",
+    async () => {
+      const { world, pair } = shared;
+      await shared.asleep("either");
+      expect(await world.redirectedTo("either")).toEqual(["127.0.0.1", "127.0.0.2"]);
+      const held = await Promise.all(pair.both.map((replica) => shared.hold(replica, "either", 20)));
+      world.traffic.set("either", 5);
+      expect(await Promise.all(held.flat())).toEqual(times(40, 200));
+      const wakes = await Promise.all(
+        pair.both.map(async (replica) => {
+          const metrics = `http://${await pair.listener(replica, "admin")}/metrics`;
+          return metricOf(metrics, "evenkeel_resolver_wakes_total", { service: "either" });
+        }),
+      );
+      expect(wakes.reduce((sum, count) => sum + count, 0)).toBe(1);
+      expect(world.receivedBy("either").filter(({ path }) => /^\/[ab]\//.test(path))).toHaveLength(40);
+      await world.inState("either", "Serve");
+    },
+  );
 
-  describe("that both run", () => {
-    test.concurrent(
-      "are both in the path, and either wakes a service, with one scale-up that changes something",
-      async () => {
-        await scene.asleep("either");
-        expect(await world.redirectedTo("either")).toEqual(["127.0.0.1", "127.0.0.2"]);
-        const held = await Promise.all(pair.both.map((replica) => scene.hold(replica, "either", 20)));
-        world.traffic.set("either", 5);
-        expect(await Promise.all(held.flat())).toEqual(times(40, 200));
-        const wakes = await Promise.all(
-          pair.both.map(async (replica) => {
-            const metrics = `http://${await pair.listener(replica, "admin")}/metrics`;
-            return metricOf(metrics, "evenkeel_resolver_wakes_total", { service: "either" });
-          }),
-        );
-        expect(wakes.reduce((sum, count) => sum + count, 0)).toBe(1);
-        expect(world.receivedBy("either").filter(({ path }) => /^\/[ab]\//.test(path))).toHaveLength(40);
-        await world.inState("either", "Serve");
-      },
-    );
-
-    test.concurrent("keep a service awake while the one that does not lead has requests of it", async () => {
-      const leader = await pair.leader();
-      await scene.service("busy", true, { quietPeriod: 30 });
-      await world.inState("busy", "Guard");
-      const place = await pair.place(pair.other(leader), "busy");
+  test.concurrent("keep a service awake while the one that does not lead has requests of it", async () => {
+    const { world, pair } = shared;
+    const leader = await pair.leader();
+    await shared.service("busy", true, { quietPeriod: 30 });
+    await world.inState("busy", "Guard");
+    const place = await pair.place(pair.other(leader), "busy");
+    expect((await ask(place)).status).toBe(200);
+    await world.edit("busy", { quietPeriod: 1 });
+    // Several times its quiet period.
+    const end = performance.now() + 3000;
+    while (performance.now() < end) {
       expect((await ask(place)).status).toBe(200);
-      await world.edit("busy", { quietPeriod: 1 });
-      // Several times its quiet period.
-      const end = performance.now() + 3000;
-      while (performance.now() < end) {
-        expect((await ask(place)).status).toBe(200);
-        expect(await world.replicas("busy")).toBe(1);
-      }
-      await world.inState("busy", "Zero");
-    });
+      expect(await world.replicas("busy")).toBe(1);
+    }
+    await world.inState("busy", "Zero");
   });
 
-  test.each(IN_SOAK ? ["leader", "follower"] : ["leader"])(
+  test.concurrent.each(IN_SOAK ? ["leader", "follower"] : ["leader"])(
     `answer the ${HELD} requests held in one of them when the other, the %s, is killed with as many`,
     async (role) => {
-      await scene.repair();
+      await using scene = await PairScene.start(START);
+      const { world, pair } = scene;
       const name = `killed-${role}`;
       await scene.asleep(name);
-      const end = holdWakes(name);
+      const end = holdWakes(world, name);
       const leader = await pair.leader();
       const dead = role === "leader" ? leader : pair.other(leader);
       const alive = pair.other(dead);
@@ -85,42 +84,44 @@ describeRedis("two replicas on one Redis", () => {
       await eventually(async () => expect(await world.redirectedTo(name)).toEqual([alive.address]));
       // What the dead one had reported is forgotten: the service sleeps again, by the replica that leads now.
       await world.inState(name, "Zero");
-      await pair.revive(dead);
     },
   );
 
-  test("take one that terminates out of the path first, answer what it holds, and keep a service awake of which it has a request in flight", async () => {
-    await scene.repair();
-    await scene.asleep("held");
-    const terminating = pair.other(await pair.leader());
-    const end = holdWakes("held");
-    const held = await scene.hold(terminating, "held", 100);
-    // Time enough for a request before it sleeps.
-    await scene.service("in-flight", true, { quietPeriod: 30 });
-    await world.inState("in-flight", "Guard");
-    const asked = request({ ...(await pair.place(terminating, "in-flight")), method: "POST", agent: false });
-    asked.write("early ");
-    const answered = once(asked, "response") as Promise<[IncomingMessage]>;
-    const metrics = `http://${await pair.listener(terminating, "admin")}/metrics`;
-    await eventually(async () =>
-      expect(await metricOf(metrics, "evenkeel_resolver_in_flight", { service: "in-flight" })).toBe(1),
-    );
-    await world.edit("in-flight", { quietPeriod: 1 });
-    await pair.terminate(terminating);
-    await eventually(async () => expect(await world.redirectedTo("held")).toEqual([pair.other(terminating).address]));
-    end();
-    world.traffic.set("held", 5);
-    expect(await Promise.all(held)).toEqual(times(100, 200));
-    // Several times its quiet period.
-    const until = performance.now() + 3000;
-    while (performance.now() < until) expect(await world.replicas("in-flight")).toBe(1);
-    asked.end("late");
-    const [answer] = await answered;
-    answer.resume();
-    expect(answer.statusCode).toBe(200);
-    expect((await terminating.process.exit).code).toBe(0);
-    await world.inState("held", "Serve");
-    await world.inState("in-flight", "Zero");
-    await pair.revive(terminating);
-  });
+  test.concurrent(
+    "take one that terminates out of the path first, answer what it holds, and keep a service awake of which it has a request in flight",
+    async () => {
+      await using scene = await PairScene.start(START);
+      const { world, pair } = scene;
+      await scene.asleep("held");
+      const terminating = pair.other(await pair.leader());
+      const end = holdWakes(world, "held");
+      const held = await scene.hold(terminating, "held", 100);
+      // Time enough for a request before it sleeps.
+      await scene.service("in-flight", true, { quietPeriod: 30 });
+      await world.inState("in-flight", "Guard");
+      const asked = request({ ...(await pair.place(terminating, "in-flight")), method: "POST", agent: false });
+      asked.write("early ");
+      const answered = once(asked, "response") as Promise<[IncomingMessage]>;
+      const metrics = `http://${await pair.listener(terminating, "admin")}/metrics`;
+      await eventually(async () =>
+        expect(await metricOf(metrics, "evenkeel_resolver_in_flight", { service: "in-flight" })).toBe(1),
+      );
+      await world.edit("in-flight", { quietPeriod: 1 });
+      await pair.terminate(terminating);
+      await eventually(async () => expect(await world.redirectedTo("held")).toEqual([pair.other(terminating).address]));
+      end();
+      world.traffic.set("held", 5);
+      expect(await Promise.all(held)).toEqual(times(100, 200));
+      // Several times its quiet period.
+      const until = performance.now() + 3000;
+      while (performance.now() < until) expect(await world.replicas("in-flight")).toBe(1);
+      asked.end("late");
+      const [answer] = await answered;
+      answer.resume();
+      expect(answer.statusCode).toBe(200);
+      expect((await terminating.process.exit).code).toBe(0);
+      await world.inState("held", "Serve");
+      await world.inState("in-flight", "Zero");
+    },
+  );
 });

@@ -8,8 +8,8 @@ export function chromiumProgram(): string | undefined {
   return programs.find((program) => existsSync(program));
 }
 
-/** A headless Chromium that asks nothing of the network but what the page asks. */
-export function openBrowser(program: string): Promise<Browser> {
+/** A headless Chromium with one window, which asks nothing of the network but what its pages ask. */
+export async function openBrowser(program: string): Promise<Browser> {
   const args = [
     "--no-sandbox",
     "--disable-gpu",
@@ -18,7 +18,9 @@ export function openBrowser(program: string): Promise<Browser> {
     "--disable-sync",
     "--no-first-run",
   ];
-  return chromium.launch({ executablePath: program, headless: true, args });
+  const browser = await chromium.launch({ executablePath: program, headless: true, args });
+  await browser.newContext({ acceptDownloads: true });
+  return browser;
 }
 
 export interface WatchedPage extends AsyncDisposable {
@@ -34,16 +36,17 @@ export interface PageOptions {
   readonly colours?: "light" | "dark";
 }
 
-/** A page of its own, whose complaints are collected from the start. */
+/**
+ * A page whose complaints are collected from the start. Pages of one browser share its window, because another one would cost five times as
+ * much as a page. So they share cookies, and where they have the same origin also storage.
+ */
 export async function openPage(browser: Browser, origin: string, options: PageOptions = {}): Promise<WatchedPage> {
   const { width = 1280, height = 900, colours = "light" } = options;
-  const context = await browser.newContext({
-    viewport: { width, height },
-    colorScheme: colours,
-    acceptDownloads: true,
-    reducedMotion: "reduce",
-  });
+  const [context] = browser.contexts();
+  if (context === undefined) throw new Error("the browser was not opened by openBrowser");
   const page = await context.newPage();
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: colours, reducedMotion: "reduce" });
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(`script error: ${error.message}`));
   page.on("console", (message) => {
@@ -57,6 +60,6 @@ export async function openPage(browser: Browser, origin: string, options: PageOp
       complaints.push(`request to ${url}`);
     }
   });
-  const close = () => context.close();
+  const close = () => page.close();
   return { page, complaints, close, [Symbol.asyncDispose]: close };
 }
