@@ -78,8 +78,8 @@ export default tseslint.config(
         {
           patterns: [
             {
-              regex: "^(?!\\./|\\.\\./decide/|@evenkeel/(scoring|api|runtime)$)",
-              message: "decide/ uses scoring, api and itself.",
+              regex: "^(?!\\./|\\.\\./decide/|@evenkeel/(scoring|placement|api|runtime)$)",
+              message: "decide/ uses scoring, placement, api and itself.",
             },
             {
               regex: "^@evenkeel/(api|runtime)$",

@@ -27,6 +27,7 @@ export type {
 export {
   containsAll,
   type Matcher,
+  matcherOf,
   matchesSelector,
   parseSelector,
   type SelectorFault,

@@ -20,7 +20,7 @@ const MOVES_BETWEEN_SUMS = 1_000;
  * not knowing where load comes down is not the same as spreading it.
  */
 export class Spread {
-  readonly #levels: Float64Array;
+  #levels: Float64Array;
   /** Levels are summed as differences from it, so that squares do not cancel. */
   #origin = 0;
   #sum = 0;
@@ -33,6 +33,14 @@ export class Spread {
     this.#levels = Float64Array.from(levels);
     for (const level of this.#levels) checkFinite(level, "a level");
     this.#sumUp();
+  }
+
+  copy(): Spread {
+    const copy = new Spread([]);
+    copy.#levels = this.#levels.slice();
+    [copy.#origin, copy.#sum, copy.#squares] = [this.#origin, this.#sum, this.#squares];
+    [copy.#doubt, copy.#moves] = [this.#doubt, this.#moves];
+    return copy;
   }
 
   get count(): number {

@@ -1,0 +1,148 @@
+import { type Matcher, matcherOf } from "@evenkeel/placement";
+import { type Hold, hold } from "./obstacles.ts";
+import { NONE, type OwnerRow, type PlanSnapshot, POD, UNKNOWN } from "./snapshot.ts";
+import type { Basis, Utilisation } from "./utilisation.ts";
+
+/** Pods from this priority on are system components; people cannot give it to their own classes. */
+const CRITICAL_PRIORITY = 2_000_000_000;
+/** Milliseconds until usage over a window says something about a pod. */
+const SETTLING_TIME = 2 * 60_000;
+
+/** Holds that no order of moves changes: what a pod is, and what is asked for it. */
+export class Eligibility {
+  readonly #snapshot: PlanSnapshot;
+  readonly #utilisation: Utilisation;
+  readonly #guards: ReadonlyMap<string, Guard>;
+  /** By shape. */
+  readonly #shapeHolds: readonly (readonly Hold[])[];
+
+  constructor(snapshot: PlanSnapshot, utilisation: Utilisation) {
+    this.#snapshot = snapshot;
+    this.#utilisation = utilisation;
+    this.#guards = guardsOf(snapshot);
+    const isSelected = selection(snapshot);
+    this.#shapeHolds = snapshot.cluster.shapes.map(({ namespace, labels, unmodelled }) => [
+      ...(isSelected(namespace, labels) ? [] : [hold("NotSelected")]),
+      ...(this.#guards.get(namespace)?.protectors ?? []).flatMap(({ slo, key, value }) =>
+        Object.hasOwn(labels, key) && labels[key] === value ? [hold("ProtectedLabel", slo)] : [],
+      ),
+      ...(unmodelled === null ? [] : [hold("Unmodelled", unmodelled)]),
+    ]);
+  }
+
+  /** Everything that holds a pod where it is, the weightiest first; empty if it may be moved. */
+  *holds(pod: number): Generator<Hold, undefined> {
+    const { pods, shapes, owners } = this.#snapshot.cluster;
+    const shape = pods.shape[pod] as number;
+    const owner = owners[pods.owner[pod] as number];
+    const guard = this.#guards.get(shapes[shape]?.namespace ?? "") ?? NO_GUARD;
+    yield* this.#byNature(pod, owner);
+    yield* this.#shapeHolds[shape] ?? [];
+    yield* this.#byChoice(pod);
+    if (owner?.kind === "StatefulSet" && !guard.allowsStatefulSets) yield hold("StatefulSet", guard.forbidder);
+    yield* this.#byState(pod, owner, guard);
+    const node = pods.node[pod] as number;
+    if (this.#utilisation.slotOf[node] === NONE) yield hold("NodeUnknown");
+    else if (Number.isNaN(this.#utilisation.sizeOn(pod, node))) yield hold("UsageUnknown");
+  }
+
+  *#byNature(pod: number, owner: OwnerRow | undefined): Generator<Hold, undefined> {
+    const { pods } = this.#snapshot.cluster;
+    if ((pods.priority[pod] as number) >= CRITICAL_PRIORITY) yield hold("Critical");
+    if (((pods.flags[pod] as number) & POD.mirror) !== 0) yield hold("Mirror");
+    else if (owner === undefined) yield hold("Ownerless");
+    else if (owner.kind === "DaemonSet" || owner.kind === "Job") yield hold(owner.kind);
+  }
+
+  *#byChoice(pod: number): Generator<Hold, undefined> {
+    const { cluster, emptyDirLimit } = this.#snapshot;
+    const flags = cluster.pods.flags[pod] as number;
+    if (flags === 0) return;
+    if ((flags & POD.pinned) !== 0) yield hold("Pinned");
+    if ((flags & POD.moveForbidden) !== 0) yield hold("MoveForbidden");
+    if ((flags & POD.safeToEvictFalse) !== 0) yield hold("SafeToEvictFalse");
+    if ((flags & POD.doNotDisrupt) !== 0) yield hold("DoNotDisrupt");
+    if ((flags & POD.hostPath) !== 0) yield hold("HostPath");
+    if ((flags & POD.localVolume) !== 0) yield hold("LocalVolume");
+    const bytes = cluster.pods.emptyDirBytes[pod] as number;
+    if ((flags & POD.emptyDir) !== 0 && (bytes === UNKNOWN || bytes > emptyDirLimit)) yield hold("EmptyDir");
+  }
+
+  *#byState(pod: number, owner: OwnerRow | undefined, guard: Guard): Generator<Hold, undefined> {
+    const { cluster, at, policy } = this.#snapshot;
+    const { pods } = cluster;
+    const flags = pods.flags[pod] as number;
+    const readySince = pods.readySince[pod] as number;
+    if ((flags & POD.terminating) !== 0) yield hold("Terminating");
+    else if ((flags & POD.pending) !== 0 || pods.node[pod] === NONE) yield hold("Pending");
+    else if (readySince === UNKNOWN) yield hold("NotReady");
+    else if (isYoung(pods.startedAt[pod] as number, at, policy.spec.basis)) yield hold("Young");
+    if (at - readySince < (owner?.minReadySeconds ?? 0) * 1000) yield hold("MinReadySeconds");
+    if (at - readySince < guard.minReadySeconds * 1000) yield hold("MinReadySeconds", guard.slowest);
+    if (owner !== undefined && owner.rollout !== "steady") yield hold("RolloutUnderWay");
+    if ((flags & POD.otherRevision) !== 0) yield hold("OtherRevision");
+  }
+}
+
+function isYoung(startedAt: number, at: number, basis: Basis): boolean {
+  return basis === "usage" && (startedAt === UNKNOWN || at - startedAt < SETTLING_TIME);
+}
+
+/** What all WorkloadSLOs of a namespace ask for together: the strictest of each. `slo` and the like are their names. */
+interface Guard {
+  readonly minReadySeconds: number;
+  readonly slowest: string | null;
+  readonly allowsStatefulSets: boolean;
+  readonly forbidder: string | null;
+  readonly protectors: readonly { readonly slo: string; readonly key: string; readonly value: string }[];
+}
+
+const NO_GUARD: Guard = {
+  minReadySeconds: 0,
+  slowest: null,
+  allowsStatefulSets: false,
+  forbidder: null,
+  protectors: [],
+};
+
+function guardsOf({ cluster }: PlanSnapshot): ReadonlyMap<string, Guard> {
+  const byNamespace = Map.groupBy(cluster.slos, ({ namespace }) => namespace);
+  return new Map(
+    [...byNamespace].map(([namespace, unordered]) => {
+      const slos = unordered.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+      const minReadySeconds = Math.max(...slos.map(({ spec }) => spec.minReadySeconds ?? 0));
+      const slowest = slos.find(({ spec }) => (spec.minReadySeconds ?? 0) === minReadySeconds);
+      const forbidder = slos.find(({ spec }) => spec.allowStatefulSetEviction === false);
+      const consents = slos.some(({ spec }) => spec.allowStatefulSetEviction === true);
+      const nameOf = (slo: { readonly name: string } | undefined) =>
+        slo === undefined ? null : `${namespace}/${slo.name}`;
+      const guard: Guard = {
+        minReadySeconds,
+        slowest: nameOf(slowest),
+        allowsStatefulSets: consents && forbidder === undefined,
+        forbidder: nameOf(forbidder),
+        protectors: slos.flatMap(({ name, spec }) =>
+          Object.entries(spec.protectedLabels ?? {}).map(([key, value]) => ({
+            slo: `${namespace}/${name}`,
+            key,
+            value,
+          })),
+        ),
+      };
+      return [namespace, guard];
+    }),
+  );
+}
+
+/** Whether the policy selects pods of a namespace with some labels. A selector with a fault selects nothing. */
+function selection({ policy }: PlanSnapshot): (namespace: string, labels: Parameters<Matcher>[0]) => boolean {
+  const { namespaces = {}, workloadSelectors = [] } = policy.spec;
+  const included = new Set(namespaces.include);
+  const excluded = new Set(namespaces.exclude);
+  const matchers = workloadSelectors.map(matcherOf);
+  return (namespace, labels) => {
+    if (excluded.has(namespace) || excluded.has("*")) return false;
+    if (included.size > 0 && !included.has("*") && !included.has(namespace)) return false;
+    return matchers.length === 0 || matchers.some((matches) => matches(labels));
+  };
+}

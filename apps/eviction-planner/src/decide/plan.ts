@@ -1,0 +1,118 @@
+import { sigmaBound, Spread } from "@evenkeel/scoring";
+import type { Outcome, Plan } from "./answer.ts";
+import { Budgets } from "./budgets.ts";
+import { classifyNodes } from "./classify-nodes.ts";
+import { costOf } from "./cost.ts";
+import { Course } from "./course.ts";
+import { Eligibility } from "./eligibility.ts";
+import { Describer } from "./describe.ts";
+import { ScheduledLandings } from "./landings.ts";
+import { MovablePods } from "./movable.ts";
+import { inNameOrder } from "./name-order.ts";
+import { nodeClassMembers, NodePreference } from "./node-preference.ts";
+import type { Hold } from "./obstacles.ts";
+import { policyFaults } from "./policy-faults.ts";
+import { rightSizing } from "./right-sizing.ts";
+import { search } from "./search.ts";
+import type { PlanSnapshot } from "./snapshot.ts";
+import { PolicySources } from "./sources.ts";
+import { utilisationOf } from "./utilisation.ts";
+
+/**
+ * Which pods to evict so that nodes become level with the fewest evictions. The same snapshot gives the same plan; the order of
+ * its rows does not matter. Every prefix of the moves keeps all limits.
+ */
+export function plan(snapshot: PlanSnapshot): Plan {
+  return planIgnoring(snapshot, () => false);
+}
+
+/** The plan as if some holds did not exist, to find out what they cost. */
+export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boolean): Plan {
+  const { spec } = given.policy;
+  const faults = policyFaults(spec);
+  if (faults.length > 0) return { ...emptyPlan(given, "InvalidPolicy"), faults };
+  const snapshot = { ...given, cluster: inNameOrder(given.cluster) };
+  const { cluster } = snapshot;
+  const { cpu = 0, memory = 0 } = spec.resourceWeights;
+  const utilisation = utilisationOf(cluster, spec.basis, { cpu, memory }, snapshot.memory);
+  const describer = new Describer(cluster);
+  const classes = classifyNodes(snapshot, utilisation);
+  const frozen = [...utilisation.frozen].map(([node, reason]) => ({ node: describer.node(node), reason }));
+  const nodes = { known: utilisation.nodeAt.length, hot: classes.hot, cold: classes.cold, frozen };
+  if (nodes.known < 2) return { ...emptyPlan(given, "NothingKnown"), nodes, levels: classes.levels };
+
+  const eligibility = new Eligibility(snapshot, utilisation);
+  const budgets = new Budgets(snapshot);
+  const firstHold = (pod: number): Hold | undefined => {
+    for (const hold of eligibility.holds(pod)) if (!ignores(hold)) return hold;
+    for (const hold of budgets.holds(pod)) if (!ignores(hold)) return hold;
+    return undefined;
+  };
+  const movable = new MovablePods(utilisation, cluster.pods, (pod) => firstHold(pod) === undefined);
+  const budget = Math.max(0, Math.min(Math.floor(snapshot.budget), movable.count));
+  const bound = sigmaBound(movable.holdings(), budget);
+
+  const spread = new Spread(utilisation.levels);
+  const members = nodeClassMembers(cluster).map(({ name, members }) => ({
+    name,
+    slots: members.map((node) => utilisation.slotOf[node] as number).filter((slot) => slot >= 0),
+  }));
+  const before = { sigma: spread.sigma, classes: members.map(({ slots }) => spread.sigmaOf(slots)) };
+  const preference = new NodePreference(snapshot);
+  const nodeOf = (pod: number) => cluster.pods.node[pod] as number;
+  const course = new Course(
+    {
+      utilisation,
+      landings: new ScheduledLandings(cluster),
+      budgets,
+      highestLanding: spec.hotThreshold - spec.hysteresis,
+      nodeOf,
+      costOf: (pod) => costOf(snapshot, pod),
+      bonus: (pod, node) => preference.bonus(cluster.pods.workloadKind[pod] as number, node),
+      canPreempt: (pod) => cluster.shapes[cluster.pods.shape[pod] as number]?.canPreempt === true,
+      ignores,
+    },
+    spread,
+  );
+  const podsOf = (slot: number) => movable.of(slot);
+  const sources = new PolicySources({ spec, utilisation, isHot: classes.isHot, podsOf, nodeOf }, course);
+  const found = search(course, sources, budget);
+  return {
+    policy: given.policy.name,
+    outcome: found.ending,
+    faults,
+    nodes,
+    sigma: { before: before.sigma, predicted: spread.sigma, bound: bound[course.moves.length] ?? before.sigma },
+    curve: { predicted: [before.sigma, ...course.moves.map(({ sigma }) => sigma)], bound: [...bound] },
+    classes: members.map(({ name, slots }, index) => ({
+      name,
+      nodes: slots.length,
+      before: before.classes[index] ?? 0,
+      predicted: spread.sigmaOf(slots),
+    })),
+    moves: describer.moves(course.moves, before.sigma, budgets, (pod) => costOf(snapshot, pod)),
+    stays: describer.stays(classes.isHot, utilisation, {
+      hasMoved: (pod) => course.hasMoved(pod),
+      holdOf: (pod) => firstHold(pod) ?? found.holds.get(pod),
+      ending: found.ending,
+    }),
+    rightSizing: spec.basis === "usage" ? rightSizing(cluster) : [],
+    levels: classes.levels,
+  };
+}
+
+function emptyPlan({ policy, memory }: PlanSnapshot, outcome: Outcome): Plan {
+  return {
+    policy: policy.name,
+    outcome,
+    faults: [],
+    nodes: { known: 0, hot: 0, cold: 0, frozen: [] },
+    sigma: null,
+    curve: { predicted: [], bound: [] },
+    classes: [],
+    moves: [],
+    stays: [],
+    rightSizing: [],
+    levels: memory?.levels ?? {},
+  };
+}

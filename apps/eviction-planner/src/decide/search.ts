@@ -1,0 +1,136 @@
+import type { Candidate, Course } from "./course.ts";
+import type { Hold } from "./obstacles.ts";
+
+/** Sources that are looked at together. More find hardly better moves, and take longer. */
+const WINDOW = 8;
+/** Landings that are asked for in one step before the best of them is taken. */
+const MOST_ASKED = 48;
+/** First moves that are tried when no single move helps. */
+const MOST_PAIRS = 64;
+
+export interface Sources {
+  /** The slots that may give pods now, the fullest first. */
+  now(): readonly number[];
+  /** Pods that may leave the slot. */
+  podsOf(slot: number): readonly number[];
+  /** The highest score that any landing of the pod could have. */
+  bestCase(pod: number): number;
+  isTargetReached(): boolean;
+}
+
+export type Ending = "TargetReached" | "BudgetSpent" | "AsLevelAsItGets";
+
+export interface Found {
+  readonly ending: Ending;
+  /** Why pods stayed when they were last looked at. They are looked at again when nothing else helps. */
+  readonly holds: ReadonlyMap<number, Hold>;
+}
+
+/**
+ * Makes moves as long as one helps, the best first. The best is found among the pods of the fullest sources. Where a pod would
+ * land is asked only for those that could be the best: a pod's last landing is a guess at its next one, and before the first,
+ * the guess is the best case. When no single move helps, two together may.
+ */
+export function search(course: Course, sources: Sources, budget: number): Found {
+  const known = new Map<number, Candidate>();
+  const holds = new Map<number, Hold>();
+  /** Sources without a good move, and how many moves were made when that was found. */
+  const exhausted = new Map<number, number>();
+  for (;;) {
+    if (sources.isTargetReached()) return { ending: "TargetReached", holds };
+    if (course.moves.length >= budget) return { ending: "BudgetSpent", holds };
+    const open = sources.now().filter((slot) => exhausted.get(slot) !== course.moves.length);
+    const window = open.filter((slot) => !exhausted.has(slot)).slice(0, WINDOW);
+    if (window.length > 0) {
+      const best = bestOf(course, sources, window, known, holds);
+      if (best !== undefined) course.make(best);
+      else for (const slot of window) exhausted.set(slot, course.moves.length);
+      continue;
+    }
+    // Moves that were made since then may have changed what helps.
+    if (open.length > 0) {
+      for (const slot of open) {
+        exhausted.delete(slot);
+        for (const pod of sources.podsOf(slot)) holds.delete(pod);
+      }
+    } else if (!makePair(course, sources, budget)) return { ending: "AsLevelAsItGets", holds };
+  }
+}
+
+interface Guess {
+  readonly pod: number;
+  readonly score: number;
+}
+
+/** The best move from some sources, with a landing that is up to date; undefined if none is worthwhile. */
+function bestOf(
+  course: Course,
+  sources: Sources,
+  slots: readonly number[],
+  known: Map<number, Candidate>,
+  holds: Map<number, Hold>,
+): Candidate | undefined {
+  const guesses: Guess[] = [];
+  for (const pod of slots.flatMap((slot) => sources.podsOf(slot))) {
+    if (course.hasMoved(pod) || holds.has(pod)) continue;
+    const before = known.get(pod);
+    const score = before === undefined ? sources.bestCase(pod) : course.again(before).score;
+    guesses.push({ pod, score });
+  }
+  guesses.sort((a, b) => b.score - a.score);
+  let best: Candidate | undefined;
+  for (const [index, { pod, score }] of guesses.entries()) {
+    if (best !== undefined && (best.score >= score || index >= MOST_ASKED)) break;
+    const candidate = course.evaluate(pod);
+    if ("code" in candidate) {
+      known.delete(pod);
+      holds.set(pod, candidate);
+      continue;
+    }
+    known.set(pod, candidate);
+    if (course.isWorthwhile(candidate) && candidate.score > (best?.score ?? 0)) best = candidate;
+  }
+  return best;
+}
+
+/**
+ * Makes two moves that help together, if there are any: such as a large pod that leaves its node, and a small one that makes
+ * room where it lands.
+ */
+function makePair(course: Course, sources: Sources, budget: number): boolean {
+  if (course.moves.length + 2 > budget) return false;
+  let best: { readonly first: Candidate; readonly second: number; readonly gain: number } | undefined;
+  for (const first of firstMoves(course, sources)) {
+    const slots = new Set([...sources.now().slice(0, WINDOW), ...first.landings.slice(0, 1).map(({ to }) => to)]);
+    const pods = [...slots]
+      .flatMap((slot) => sources.podsOf(slot))
+      .filter((pod) => !course.hasMoved(pod) && pod !== first.pod);
+    course.suppose(first, () => {
+      for (const pod of pods) {
+        const second = course.evaluate(pod);
+        if ("code" in second) continue;
+        const gain = first.gain + second.gain;
+        if (gain > (best?.gain ?? 0)) best = { first, second: pod, gain };
+      }
+    });
+  }
+  if (best === undefined || !course.isWorthwhile({ ...best.first, gain: best.gain / 2 })) return false;
+  course.make(best.first);
+  const second = course.evaluate(best.second);
+  if (!("code" in second)) course.make(second);
+  return true;
+}
+
+/** The moves that do least harm alone. */
+function firstMoves(course: Course, sources: Sources): readonly Candidate[] {
+  return sources
+    .now()
+    .slice(0, WINDOW)
+    .flatMap((slot) => sources.podsOf(slot))
+    .filter((pod) => !course.hasMoved(pod))
+    .slice(0, MOST_PAIRS)
+    .flatMap((pod) => {
+      const candidate = course.evaluate(pod);
+      return "code" in candidate ? [] : [candidate];
+    });
+}
