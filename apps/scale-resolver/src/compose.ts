@@ -3,6 +3,7 @@ import { operatorFrame } from "@evenkeel/operator";
 import { type Environment, proxyFor, type Service } from "@evenkeel/runtime";
 import { Autoscalers } from "./act/autoscalers.ts";
 import { Selections } from "./act/children.ts";
+import { ClosePaths } from "./act/close-paths.ts";
 import { Executor } from "./act/executor.ts";
 import { leftOutFamilies } from "./act/path-plan.ts";
 import { PathProbe } from "./act/path-probe.ts";
@@ -107,6 +108,14 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     }),
     restoreWorkload: new RestoreWorkload(workloads),
   };
+  const statuses = new StatusWriter(resource);
+  use(
+    new ClosePaths({
+      ...{ objects: view.objects, services: view.services, pods: view.pods, resolvers: view.resolvers },
+      ...{ path, routes: acts.routes, statuses, podIps: settings.podIp, clock, log },
+      wait: Math.max(0, settings.shutdownDelay - settings.settle),
+    }),
+  );
   const reconciler = new ElastiServiceReconciler({
     ...{ elastiServices: resource, view, observer, original, path, decisions, board, wakeTimer },
     ...{ metrics, registry, clock, dryRun, interval },
@@ -125,12 +134,21 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       woken: (key) => wakeTimer.count(key),
     }),
     releaseService: new ReleaseService({
-      ...{ ...acts, elastiServices: resource, bindings: view.bindings, pods: view.pods, original, clock, dryRun },
+      ...{
+        ...acts,
+        elastiServices: resource,
+        bindings: view.bindings,
+        pods: view.pods,
+        original,
+        clock,
+        dryRun,
+        statuses,
+      },
     }),
     selections: new Selections({
       ...{ kube, store: view.objects, services: view.services, own: own && serviceKey(own.namespace, own.name) },
     }),
-    statuses: new StatusWriter(resource),
+    statuses,
   });
   const sources = [
     specChanges(view.objects, [PAUSED, RELEASE]),

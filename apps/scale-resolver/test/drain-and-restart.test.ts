@@ -62,6 +62,11 @@ describe("a resolver", () => {
       await world.inState("waking", "Zero");
       first.signal("SIGTERM");
       await first.exit;
+      // Clients of one that sleeps are refused at once.
+      const [slice] = await world.resolverSlices("sleeping");
+      expect(slice?.endpoints).toMatchObject([{ conditions: { ready: false } }]);
+      await expect(world.ask("sleeping")).rejects.toMatchObject({ code: "ECONNRESET" });
+      await world.ready("sleeping", "NoResolver");
 
       // While no resolver runs, one is scaled up, and another one down.
       await world.scale("waking", 1);

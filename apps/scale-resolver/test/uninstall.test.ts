@@ -60,6 +60,12 @@ test.concurrent(
       const { finalizers, annotations } = (await world.get(name)).metadata;
       expect([finalizers ?? [], annotations]).toEqual([[], { "evenkeel.io/release": "true" }]);
     }
+    const { state, conditions = [] } = (await world.get("shop")).status ?? {};
+    expect(state).toBeUndefined();
+    expect(conditions.slice(0, 2)).toMatchObject([
+      { type: "Ready", status: "False", reason: "Released" },
+      { type: "Asleep", status: "False", reason: "Released" },
+    ]);
 
     service.signal("SIGTERM");
     await service.exit;

@@ -4,7 +4,7 @@ import type { Reason } from "../decide/reason.ts";
 import type { ServiceSnapshot } from "../decide/snapshot.ts";
 import type { Stage } from "../decide/state.ts";
 import type { RouteRef, TargetRef } from "../binding.ts";
-import type { PortRecord } from "../elasti-service-resource.ts";
+import { type PortRecord, RELEASE, type StoredElastiService } from "../elasti-service-resource.ts";
 import type { ElastiServiceStatus } from "@evenkeel/api";
 import { isSameTarget } from "./release/restore-workload.ts";
 import type { Paused } from "./paused-scaled-objects.ts";
@@ -103,6 +103,21 @@ export function statusOfIdle(
   const conditions = setConditions(before?.conditions ?? [], [judged], now);
   const found = selected === undefined ? {} : { selected };
   return updated(before, { observedGeneration: generation, ...found, conditions }, now);
+}
+
+/** The status of an ElastiService that stays and is no longer managed: nothing in it is kept up to date. */
+export function statusOfReleased(
+  { metadata: { generation = 0 }, status: before }: StoredElastiService,
+  now: number,
+): Nulled<ElastiServiceStatus> {
+  const message = `Released by the annotation ${RELEASE}: requests go directly to the pods, and nothing is changed until the annotation is removed`;
+  const conditions = setConditions(
+    before?.conditions ?? [],
+    ["Ready", "Asleep"].map((type) => judge(type, false, "Released", message, generation)),
+    now,
+  );
+  const nothing = { state: null, since: null, replicas: null, pausedScaledObject: null, route: null };
+  return updated(before, { observedGeneration: generation, ...nothing, mode: "serve", conditions }, now);
 }
 
 function judgements(

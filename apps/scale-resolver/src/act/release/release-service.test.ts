@@ -1,3 +1,4 @@
+import type { Nulled } from "@evenkeel/kube";
 import type { ObjectContext } from "@evenkeel/operator";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
@@ -23,11 +24,13 @@ interface World {
   readonly original?: boolean;
   /** How an older ElastiService looks after the same Service. */
   readonly older?: Partial<Binding>;
+  /** Whether the object stays, and is released by its annotation. */
+  readonly stays?: boolean;
 }
 
 /** Lets `checkout` go, of which that is on record, and tells what was done in order. */
 async function releaseService(status: ElastiServiceStatus, world: World = {}, change: Partial<Binding> = {}) {
-  const { dryRun = false, joined = false, ready = 0, original = false, older } = world;
+  const { dryRun = false, joined = false, ready = 0, original = false, older, stays = false } = world;
   const done: string[] = [];
   const act = <T>(what: string, outcome: T): Promise<T> => {
     done.push(what);
@@ -61,9 +64,16 @@ async function releaseService(status: ElastiServiceStatus, world: World = {}, ch
     pods: () => ({ ready, leaving: 0, starting: 0 }),
     original: () => Promise.resolve(original ? "it runs" : undefined),
     clock: new FakeClock(NOON),
+    statuses: {
+      write: (_: StoredElastiService, { state, conditions = [] }: Nulled<ElastiServiceStatus>) =>
+        act(`status ${state} ${conditions?.map(({ type, status }) => `${type}=${status}`).join(" ")}`, undefined),
+    },
     dryRun,
   } as unknown as ReleaseServiceOptions);
-  const metadata = { namespace: "shop", name: "checkout", uid: "5a0e", finalizers: [FINALIZER] };
+  const metadata = {
+    ...{ namespace: "shop", name: "checkout", uid: "5a0e", finalizers: [FINALIZER] },
+    ...(stays ? {} : { deletionTimestamp: NOON }),
+  };
   const object: StoredElastiService = stored("checkout", { metadata, status });
   const log = { info: () => undefined, warn: () => undefined };
   const context = { signal: new AbortController().signal, log } as unknown as ObjectContext;
@@ -84,6 +94,14 @@ describe("an ElastiService that goes", () => {
       isGone: true,
     });
   });
+});
+
+test("an ElastiService that is released and stays no longer says that it sleeps", async () => {
+  const conditions = [
+    { type: "Asleep", status: "True", reason: "Zero", message: "", lastTransitionTime: NOON },
+  ] as const;
+  const { done } = await releaseService({ ...ASLEEP, conditions }, { joined: true, ready: 1, stays: true });
+  expect(done).toEqual(["leave path", "clean", "status null Asleep=False Ready=False", "finalizer"]);
 });
 
 describe("in a dry run an ElastiService that goes", () => {

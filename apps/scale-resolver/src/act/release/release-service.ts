@@ -8,8 +8,9 @@ import type { Bindings } from "../../observe/bindings.ts";
 import { formerWorkload, type RestoreWorkload, isSameTarget } from "./restore-workload.ts";
 import type { OriginalLeftovers } from "./original-leftovers.ts";
 import type { PathSlices } from "../path-slices.ts";
-import { scaledObjectOf } from "../paused-scaled-objects.ts";
+import { scaledObjectOf, type Statuses } from "../paused-scaled-objects.ts";
 import type { RouteSwitch } from "../routes/route-switch.ts";
+import { statusOfReleased } from "../status.ts";
 
 export interface ReleaseServiceOptions {
   readonly elastiServices: Resource<StoredElastiService>;
@@ -23,6 +24,7 @@ export interface ReleaseServiceOptions {
   /** Why the original must be taken for running; undefined if it does not run. */
   readonly original: (signal: AbortSignal) => Promise<string | undefined>;
   readonly clock: Clock;
+  readonly statuses: Statuses;
   /** `--dry-run`: only what was put to sleep here, or has the resolver in its path, is given back, since nobody would remember it. */
   readonly dryRun: boolean;
 }
@@ -54,7 +56,7 @@ export class ReleaseService {
     binding: Binding | undefined,
     context: ObjectContext,
   ): Promise<Result | undefined> {
-    const { elastiServices, original } = this.#options;
+    const { elastiServices, original, statuses, clock } = this.#options;
     const { signal, log } = context;
     const { uid = "" } = object.metadata;
     if (!hasFinalizer(object, FINALIZER)) {
@@ -68,6 +70,10 @@ export class ReleaseService {
         return { requeueAfter: SOON * 20 };
       }
       if (!(await this.release(object, binding, context))) return { requeueAfter: SOON };
+    }
+    // Of an object that stays, nobody would say later that its workload is awake.
+    if (object.metadata.deletionTimestamp === undefined) {
+      await statuses.write(object, statusOfReleased(object, clock.now()), context.term);
     }
     await removeFinalizer(elastiServices, object, FINALIZER, { signal });
     return undefined;
