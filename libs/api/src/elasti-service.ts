@@ -16,9 +16,33 @@ const scaleTargetRef = z.object({
   name: z.string().describe("Name of the workload."),
 });
 
+/** A number as text. */
+const NUMBER = /^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$/;
+
+/** Free but for the threshold: a service whose threshold is no number would never sleep. */
+const triggerMetadata = freeForm()
+  .refine((value) => isThreshold((value as { readonly threshold?: unknown } | null)?.threshold), {
+    error: "Invalid threshold: expected a number, or a number as text",
+    path: ["threshold"],
+  })
+  .meta({
+    "x-kubernetes-preserve-unknown-fields": true,
+    properties: {
+      threshold: {
+        description: "Idle while the value of the query is below it: a number, or a number as text.",
+        ...{ pattern: NUMBER.source, "x-kubernetes-preserve-unknown-fields": true },
+      },
+    },
+  });
+
+/** What is no text passes the API server's pattern. */
+function isThreshold(threshold: unknown): boolean {
+  return typeof threshold !== "string" || NUMBER.test(threshold);
+}
+
 const trigger = z.object({
   type: z.enum(["prometheus"]).describe("What decides that the service is idle."),
-  metadata: freeForm()
+  metadata: triggerMetadata
     .describe("For prometheus: query, serverAddress, threshold (a number as text), uptimeFilter, headers.")
     .exactOptional(),
 });
@@ -291,14 +315,14 @@ export type ElastiServiceStatus = StatusOf<typeof KIND>;
 
 export const parseElastiService = (input: unknown) => parse(KIND.schema, input);
 
-/** `metadata` of a trigger of type prometheus. The CRD leaves it free, as the original's does, so it is read on its own. */
+/** `metadata` of a trigger of type prometheus. The CRD leaves all but the threshold free, as the original's does, so it is read on its own. */
 const prometheusTrigger = z.object({
   query: z.string(),
   /** Absent: the service's own setting. */
   serverAddress: z.string().exactOptional(),
   /** Absent means 0, below which no rate falls: the trigger then never calls the service idle. */
   threshold: z
-    .union([z.number(), z.string().regex(/^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/)])
+    .union([z.number(), z.string().regex(NUMBER)])
     .default("0")
     .transform(Number)
     .pipe(z.number()),

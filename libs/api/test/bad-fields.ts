@@ -155,6 +155,7 @@ export const BAD_FIELDS: readonly BadField[] = [
   ["ElastiService", "spec.triggers", [], "an empty list of triggers"],
   ["ElastiService", "spec.triggers[0].type", "cron", "a trigger of another type"],
   ["ElastiService", "spec.triggers[0].type", undefined, "a trigger of no type"],
+  ["ElastiService", "spec.triggers[0].metadata.threshold", "abc", "a threshold that is no number"],
   ["ElastiService", "spec.autoscaler.type", "vpa", "another autoscaler"],
   ["ElastiService", "spec.autoscaler.name", undefined, "an autoscaler without name"],
   ["ElastiService", "spec.enabledPeriod.duration", 24, "a number for a duration"],

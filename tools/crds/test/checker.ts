@@ -3,8 +3,10 @@ import type { StructuralSchema } from "../src/index.ts";
 
 /** Paths of what `schema` refuses in `value`. CEL is left to the API server, and formats are only looked at from afar. */
 export function refusals(schema: StructuralSchema, value: unknown, path = ""): readonly string[] {
-  if (schema["x-kubernetes-preserve-unknown-fields"] && schema.type === undefined) return [];
-  if (!hasType(schema, value)) return [`${path} type`];
+  // Where any value is meant, what is said of text and of fields still applies to those.
+  const isFree = schema["x-kubernetes-preserve-unknown-fields"] && schema.type === undefined;
+  if (isFree && (value === null || Array.isArray(value))) return [];
+  if (!isFree && !hasType(schema, value)) return [`${path} type`];
   if (schema.enum && !schema.enum.includes(value as string)) return [`${path} enum`];
   if (typeof value === "number") return value < least(schema) || value > greatest(schema) ? [`${path} bounds`] : [];
   if (typeof value === "string") return fits(schema, value) ? [] : [`${path} text`];
