@@ -1,0 +1,1 @@
+export { FIXTURE_TIME, fixtureCluster } from "./fixture-cluster.ts";

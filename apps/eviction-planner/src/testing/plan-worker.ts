@@ -1,0 +1,4 @@
+// The smallest program that plans in a thread, for tests of the thread.
+import { answerPlan } from "../observe/worker/plan-in-worker.ts";
+
+answerPlan();
