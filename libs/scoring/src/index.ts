@@ -31,5 +31,5 @@ export {
 export { rendezvous, type Rendezvous, type RendezvousNode } from "./rendezvous.ts";
 export { type Holdings, sigmaBound } from "./sigma-bound.ts";
 export { smooth, type Smoothed } from "./smoothing.ts";
-export { type Landing, Spread } from "./spread.ts";
+export { Spread } from "./spread.ts";
 export { type TrackedTarget, type TrackedWeight, trackTarget, type WeightRange } from "./target-tracking.ts";

@@ -166,7 +166,7 @@ function greedy({ capacities, floors, parts }: World, budget: number): number {
         ? part
         : chosen,
     );
-    spread.move(best.on, best.size, [{ to: coldest, size: best.size, probability: 1 }]);
+    spread.move(best.on, best.size, coldest, best.size);
     left.delete(best);
   }
   return spread.sigma;

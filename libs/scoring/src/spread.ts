@@ -1,12 +1,5 @@
 import { checkFinite } from "./checks.ts";
 
-/** Where something that moves may come down: `size` is what it adds there. */
-export interface Landing {
-  readonly to: number;
-  readonly size: number;
-  readonly probability: number;
-}
-
 /** Sums drift by rounding; after this many moves they are made from the levels again. */
 const MOVES_BETWEEN_SUMS = 1_000;
 
@@ -14,10 +7,6 @@ const MOVES_BETWEEN_SUMS = 1_000;
  * How far levels are spread around their mean, kept up to date move by move: a change costs O(1), however many levels there
  * are. A move may take another amount from where it starts than it adds where it lands, as a pod does between nodes of
  * different capacity; the mean then shifts, and the spread stays exact.
- *
- * A move with several possible landings changes the levels to their expected values, and the variance to its expected value
- * over the landings of all moves, which are taken as independent. The expected variance is above that of the expected levels:
- * not knowing where load comes down is not the same as spreading it.
  */
 export class Spread {
   #levels: Float64Array;
@@ -25,8 +14,6 @@ export class Spread {
   #origin = 0;
   #sum = 0;
   #squares = 0;
-  /** What the expected sum of squared deviations is above that of the expected levels. */
-  #doubt = 0;
   #moves = 0;
 
   constructor(levels: ArrayLike<number>) {
@@ -39,7 +26,7 @@ export class Spread {
     const copy = new Spread([]);
     copy.#levels = this.#levels.slice();
     [copy.#origin, copy.#sum, copy.#squares] = [this.#origin, this.#sum, this.#squares];
-    [copy.#doubt, copy.#moves] = [this.#doubt, this.#moves];
+    copy.#moves = this.#moves;
     return copy;
   }
 
@@ -56,7 +43,7 @@ export class Spread {
   }
 
   get variance(): number {
-    return this.count === 0 ? 0 : Math.max(0, this.#deviations() + this.#doubt) / this.count;
+    return this.count === 0 ? 0 : Math.max(0, this.#squares - (this.#sum * this.#sum) / this.count) / this.count;
   }
 
   /** The standard deviation: the root of the variance. */
@@ -64,7 +51,7 @@ export class Spread {
     return Math.sqrt(this.variance);
   }
 
-  /** The standard deviation of some of the levels around their own mean, at their expected values. */
+  /** The standard deviation of some of the levels around their own mean. */
   sigmaOf(members: readonly number[]): number {
     return new Spread(members.map((member) => this.level(member))).sigma;
   }
@@ -83,20 +70,11 @@ export class Spread {
     );
   }
 
-  /** Takes `size` from `from` and lands it. With the probability that the landings leave over, everything stays. */
-  move(from: number, size: number, landings: readonly Landing[]): void {
-    const before = this.#deviations();
-    let expected = 0;
-    for (const landing of landings) {
-      expected += landing.probability * this.change(from, size, landing.to, landing.size) * this.count;
-    }
-    for (const { to, size: added, probability } of landings) {
-      if (to === from) continue;
-      this.#shift(from, -probability * size);
-      this.#shift(to, probability * added);
-    }
-    const isCertain = landings.length === 1 && landings[0]?.probability === 1;
-    if (!isCertain) this.#doubt += expected - (this.#deviations() - before);
+  /** Takes `taken` from one level and adds `added` to another. */
+  move(from: number, taken: number, to: number, added: number): void {
+    if (from === to) return;
+    this.#shift(from, -taken);
+    this.#shift(to, added);
     this.#moves += 1;
     if (this.#moves % MOVES_BETWEEN_SUMS === 0) this.#sumUp();
   }
@@ -106,10 +84,6 @@ export class Spread {
     this.#levels[index] = this.#origin + (level + by);
     this.#sum += by;
     this.#squares += by * (2 * level + by);
-  }
-
-  #deviations(): number {
-    return this.#squares - (this.#sum * this.#sum) / this.count;
   }
 
   #sumUp(): void {

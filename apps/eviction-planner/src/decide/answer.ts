@@ -41,6 +41,8 @@ export interface Plan {
     readonly predicted: number;
   }[];
   readonly moves: readonly PlannedMove[];
+  /** How many pods of sources stay for which reason, the commonest first. Sources are nodes that the policy wants to relieve. */
+  readonly held: readonly (Hold & { readonly pods: number })[];
   /** Pods of hot nodes that stay, and why. */
   readonly stays: readonly Stay[];
   readonly rightSizing: readonly RightSizing[];
@@ -64,6 +66,8 @@ export interface PlannedMove {
   readonly from: string;
   /** Where the replacement is expected, the likeliest first. */
   readonly landings: readonly { readonly node: string; readonly probability: number }[];
+  /** The one of them that the plan goes on with. */
+  readonly countedOn: string;
   /** σ after this move and all before it, and by how much this one changes it. */
   readonly sigma: number;
   readonly deltaSigma: number;

@@ -1,12 +1,6 @@
-import { matcherOf } from "@evenkeel/placement";
+import { type Account, account, disruptionAccounts } from "./disruption-budgets.ts";
 import { type Hold, hold } from "./obstacles.ts";
-import type { DisruptionBudgetRow, PlanSnapshot } from "./snapshot.ts";
-
-/** A limit on evictions that several pods share. */
-interface Account {
-  readonly hold: Hold;
-  left: number;
-}
+import type { PlanSnapshot } from "./snapshot.ts";
 
 /**
  * Limits that each eviction of a plan uses up: PodDisruptionBudgets, the hour of WorkloadSLOs, namespaces, the minute, and one
@@ -34,35 +28,45 @@ export class Budgets {
   }
 
   /** What holds a pod now. */
-  *holds(pod: number): Generator<Hold, undefined> {
-    const { pods, owners, nodes } = this.#snapshot.cluster;
-    const owner = owners[pods.owner[pod] as number];
-    const node = nodes[pods.node[pod] as number];
-    if (this.#backOffs.has(`${owner?.workload.uid} ${node?.name}`)) yield hold("BackOff");
-    for (const { hold, left } of this.#accounts(pod)) if (left <= 0) yield hold;
+  holds(pod: number): readonly Hold[] {
+    const holds: Hold[] = [];
+    if (this.#isBackedOff(pod)) holds.push(hold("BackOff"));
+    this.#eachAccount(pod, ({ hold, left }) => {
+      if (left <= 0) holds.push(hold);
+    });
+    return holds;
   }
 
   spend(pod: number): void {
-    for (const account of this.#accounts(pod)) account.left -= 1;
+    this.#eachAccount(pod, (account) => (account.left -= 1));
   }
 
   giveBack(pod: number): void {
-    for (const account of this.#accounts(pod)) account.left += 1;
+    this.#eachAccount(pod, (account) => (account.left += 1));
   }
 
   /** The limits that an eviction of the pod counts in. */
-  *limits(pod: number): Generator<Hold, undefined> {
-    for (const { hold } of this.#accounts(pod)) yield hold;
+  limits(pod: number): readonly Hold[] {
+    const limits: Hold[] = [];
+    this.#eachAccount(pod, ({ hold }) => limits.push(hold));
+    return limits;
   }
 
-  *#accounts(pod: number): Generator<Account, undefined> {
+  #isBackedOff(pod: number): boolean {
+    if (this.#backOffs.size === 0) return false;
+    const { pods, owners, nodes } = this.#snapshot.cluster;
+    const workload = owners[pods.owner[pod] as number]?.workload.uid;
+    return this.#backOffs.has(`${workload} ${nodes[pods.node[pod] as number]?.name}`);
+  }
+
+  #eachAccount(pod: number, visit: (account: Account) => void): void {
     const { cluster, memory } = this.#snapshot;
     const { pods } = cluster;
-    yield* this.#ofAll;
-    yield* this.#ofShape[pods.shape[pod] as number] ?? [];
+    for (const account of this.#ofAll) visit(account);
+    for (const account of this.#ofShape[pods.shape[pod] as number] ?? []) visit(account);
     if (memory === null) return;
-    yield one(this.#owners, pods.owner[pod] as number, "OwnerInFlight");
-    yield one(this.#nodes, pods.node[pod] as number, "NodeInFlight");
+    visit(one(this.#owners, pods.owner[pod] as number, "OwnerInFlight"));
+    visit(one(this.#nodes, pods.node[pod] as number, "NodeInFlight"));
   }
 
   #countInFlight(): void {
@@ -76,10 +80,6 @@ export class Budgets {
       if (nodeIndex !== undefined) one(this.#nodes, nodeIndex, "NodeInFlight").left -= 1;
     }
   }
-}
-
-function account(code: Hold["code"], by: string | null, left: number): Account {
-  return { hold: hold(code, by), left };
 }
 
 /** The account of an owner or node, which has one eviction at a time. */
@@ -110,27 +110,4 @@ function accountsOfShapes({ cluster, policy, memory }: PlanSnapshot): readonly (
     namespaces.set(namespace, own);
     return [...accounts, own];
   });
-}
-
-/**
- * The accounts of the PodDisruptionBudgets that match some labels. Pods that are not ready have rules of their own there; they
- * are never moved, so these rules do not matter here.
- */
-function disruptionAccounts(
-  budgets: readonly DisruptionBudgetRow[],
-  respectsAllowance: boolean,
-): (namespace: string, labels: Readonly<Record<string, string>>) => readonly Account[] {
-  const rows = budgets.map((budget) => {
-    const id = `${budget.namespace}/${budget.name}`;
-    const code = budget.isCurrent ? "DisruptionBudget" : "DisruptionBudgetStale";
-    const left = respectsAllowance ? (budget.isCurrent ? budget.disruptionsAllowed : 0) : Infinity;
-    return { namespace: budget.namespace, id, matches: matcherOf(budget.selector), account: account(code, id, left) };
-  });
-  const byNamespace = Map.groupBy(rows, ({ namespace }) => namespace);
-  return (namespace, labels) => {
-    const matching = (byNamespace.get(namespace) ?? []).filter(({ matches }) => matches(labels));
-    if (matching.length < 2) return matching.map(({ account }) => account);
-    const names = matching.map(({ id }) => id).sort();
-    return [account("SeveralDisruptionBudgets", names.join(", "), 0)];
-  };
 }

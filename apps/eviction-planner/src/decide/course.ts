@@ -1,4 +1,4 @@
-import type { Landing, Spread } from "@evenkeel/scoring";
+import type { Spread } from "@evenkeel/scoring";
 import type { Budgets } from "./budgets.ts";
 import type { Landings, PossibleNode } from "./landings.ts";
 import { type Hold, hold } from "./obstacles.ts";
@@ -14,6 +14,11 @@ const MOST_DOUBT = 0.1;
  * it brings. An eviction for less is not worth the disturbance, and noise would cause it.
  */
 const LEAST_GAIN = 1e-4;
+
+/** Its multiples, modulo 1, fill the interval evenly. */
+const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
+/** Levels that differ by less are the same. */
+const SAME_LEVEL = 1e-9;
 
 /** What a search knows of pods and nodes. Both are rows of the snapshot. */
 export interface SearchInput {
@@ -32,6 +37,13 @@ export interface SearchInput {
   ignores(hold: Hold): boolean;
 }
 
+/** A slot where a pod may land, and what it adds there. */
+export interface Landing {
+  readonly to: number;
+  readonly size: number;
+  readonly probability: number;
+}
+
 /** A move that may be made, with what it would bring now. */
 export interface Candidate {
   readonly pod: number;
@@ -47,6 +59,8 @@ export interface Candidate {
 
 export interface MadeMove extends Candidate {
   readonly from: number;
+  /** The node that the plan counts on. */
+  readonly to: number;
   /** σ after this move and all before it. */
   readonly sigma: number;
 }
@@ -97,73 +111,101 @@ export class Course {
       else if (to === NONE) unknown += probability;
       else {
         const size = utilisation.sizeOn(pod, node);
-        known.push({ to, size, probability });
+        this.#addLanding(known, { to, size, probability });
         if (this.#spread.level(to) + size > highestLanding) tooHot += probability;
       }
     }
     if (returns > MOST_RETURNS) return hold("ReturnsToSource");
     if (unknown > MOST_DOUBT) return hold("LandingUnknown");
     if (tooHot > MOST_DOUBT && !this.#input.ignores(hold("LandingTooHot"))) return hold("LandingTooHot");
-    return this.#judged(pod, possible, known);
+    const gain = this.#gainOf(pod, known);
+    return { pod, possible, landings: known, gain, score: gain * this.#preference(pod, known) };
   }
 
-  /** The same candidate at this point of the search, if it still lands where it did. */
-  again({ pod, possible, landings }: Candidate): Candidate {
-    return this.#judged(pod, possible, landings);
+  /**
+   * Of nodes with the same level the first stands for all: it makes no difference which of them the pod lands on, and the next
+   * pod will take another.
+   */
+  #addLanding(known: Landing[], landing: Landing): void {
+    const level = this.#spread.level(landing.to);
+    const alike = known.findIndex(
+      ({ to, size }) => size === landing.size && Math.abs(this.#spread.level(to) - level) < SAME_LEVEL,
+    );
+    const first = known[alike];
+    if (first === undefined) known.push(landing);
+    else known[alike] = { ...first, probability: first.probability + landing.probability };
   }
 
-  isWorthwhile({ gain }: Candidate): boolean {
-    return gain * this.#spread.count >= LEAST_GAIN;
+  /** The score of a candidate at this point of the search, if it still lands where it did. */
+  scoreOf({ pod, landings }: Candidate): number {
+    return this.#gainOf(pod, landings) * this.#preference(pod, landings);
+  }
+
+  /** Whether a fall of the variance is worth so many moves. */
+  isWorth(gain: number, moves: number): boolean {
+    return gain * this.#spread.count >= moves * LEAST_GAIN;
   }
 
   make(candidate: Candidate): void {
-    const { budgets, landings } = this.#input;
+    const { utilisation, budgets, landings } = this.#input;
     const { pod } = candidate;
     const from = this.#input.nodeOf(pod);
-    this.#spread.move(this.#slotOf(from), this.#input.utilisation.sizeOn(pod, from), candidate.landings);
-    landings.move(pod, likeliest(candidate, from));
+    const landing = this.#countedOn(candidate);
+    const to = utilisation.nodeAt[landing.to] as number;
+    this.#spread.move(this.#slotOf(from), utilisation.sizeOn(pod, from), landing.to, landing.size);
+    landings.move(pod, to);
     budgets.spend(pod);
     this.#moved.add(pod);
-    this.#moves.push({ ...candidate, from, sigma: this.#spread.sigma });
+    this.#moves.push({ ...candidate, from, to, sigma: this.#spread.sigma });
   }
 
-  /** Makes a move, looks at what is then possible, and takes the move back. */
-  suppose<T>(candidate: Candidate, look: () => T): T {
+  /** Makes moves, looks at what is then possible, and takes the moves back. */
+  suppose<T>(moves: readonly Candidate[], look: () => T): T {
     const { budgets, landings } = this.#input;
-    const { pod } = candidate;
     const before = this.#spread;
     this.#spread = before.copy();
-    this.make(candidate);
+    for (const move of moves) this.make(move);
     try {
       return look();
     } finally {
-      this.#moves.pop();
-      this.#moved.delete(pod);
-      budgets.giveBack(pod);
-      landings.takeBack(pod, likeliest(candidate, this.#input.nodeOf(pod)));
+      for (let left = moves.length; left > 0; left -= 1) {
+        const { pod, to } = this.#moves.pop() as MadeMove;
+        this.#moved.delete(pod);
+        budgets.giveBack(pod);
+        landings.takeBack(pod, to);
+      }
       this.#spread = before;
     }
   }
 
-  #judged(pod: number, possible: readonly PossibleNode[], landings: readonly Landing[]): Candidate {
-    const { utilisation } = this.#input;
+  /**
+   * The landing that the plan goes on with. Over many moves each landing is taken as often as it is likely, so that what the plan
+   * predicts is neither the best nor the worst case; which one it is at each move is fixed.
+   */
+  #countedOn({ landings }: Candidate): Landing {
+    const all = landings.reduce((sum, { probability }) => sum + probability, 0);
+    let left = ((this.#moves.length * GOLDEN_RATIO) % 1) * all;
+    return landings.find(({ probability }) => (left -= probability) < 0) ?? (landings[0] as Landing);
+  }
+
+  #gainOf(pod: number, landings: readonly Landing[]): number {
     const from = this.#input.nodeOf(pod);
-    const [slot, size] = [this.#slotOf(from), utilisation.sizeOn(pod, from)];
-    let [gain, bonus] = [0, 0];
-    for (const { to, size: added, probability } of landings) {
-      gain -= probability * this.#spread.change(slot, size, to, added);
-      bonus += probability * this.#input.bonus(pod, utilisation.nodeAt[to] as number);
+    const [slot, taken] = [this.#slotOf(from), this.#input.utilisation.sizeOn(pod, from)];
+    let gain = 0;
+    for (const { to, size, probability } of landings) gain -= probability * this.#spread.change(slot, taken, to, size);
+    return gain;
+  }
+
+  /** By how much the gain counts more for preferred nodes, and less for what the move disturbs. */
+  #preference(pod: number, landings: readonly Landing[]): number {
+    let bonus = 0;
+    for (const { to, probability } of landings) {
+      bonus += probability * this.#input.bonus(pod, this.#input.utilisation.nodeAt[to] as number);
     }
-    const score = gain * (1 + bonus) * (1 - this.#input.costOf(pod));
-    return { pod, possible, landings, gain, score };
+    return (1 + bonus) * (1 - this.#input.costOf(pod));
   }
 
   #slotOf(node: number): number {
     return this.#input.utilisation.slotOf[node] as number;
   }
-}
-
-/** The node that stands for all possible ones where a whole pod must be somewhere. */
-function likeliest({ possible }: Candidate, from: number): number {
-  return possible.find(({ node }) => node !== from)?.node ?? from;
 }

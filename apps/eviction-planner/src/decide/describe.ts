@@ -1,9 +1,9 @@
-import type { PlannedMove, PodName, Stay } from "./answer.ts";
+import type { Plan, PlannedMove, PodName, Stay } from "./answer.ts";
 import type { Budgets } from "./budgets.ts";
 import type { MadeMove } from "./course.ts";
 import { type Hold, hold } from "./obstacles.ts";
 import type { Ending } from "./search.ts";
-import type { ClusterSnapshot } from "./snapshot.ts";
+import { type ClusterSnapshot, NONE } from "./snapshot.ts";
 import type { Utilisation } from "./utilisation.ts";
 
 /** Landings that are less likely than this are not named. */
@@ -14,6 +14,13 @@ const HOLD_OF_ENDING: Readonly<Record<Ending, Hold>> = {
   BudgetSpent: hold("Budget"),
   AsLevelAsItGets: hold("NoGain"),
 };
+
+/** What became of pods in a search. */
+export interface Staying {
+  hasMoved(pod: number): boolean;
+  holdOf(pod: number): Hold | undefined;
+  readonly ending: Ending;
+}
 
 /** Turns rows of the snapshot into names. */
 export class Describer {
@@ -40,7 +47,7 @@ export class Describer {
 
   moves(moves: readonly MadeMove[], before: number, budgets: Budgets, costOf: (pod: number) => number): PlannedMove[] {
     const { pods, owners } = this.#cluster;
-    return moves.map(({ pod, from, possible, sigma }, index) => ({
+    return moves.map(({ pod, from, to, possible, sigma }, index) => ({
       pod: this.pod(pod),
       owner: owners[pods.owner[pod] as number]?.uid ?? "",
       shape: pods.shape[pod] as number,
@@ -48,6 +55,7 @@ export class Describer {
       landings: possible
         .filter(({ probability }) => probability >= WORTH_NAMING)
         .map(({ node, probability }) => ({ node: this.node(node), probability })),
+      countedOn: this.node(to),
       sigma,
       deltaSigma: sigma - (moves[index - 1]?.sigma ?? before),
       cost: costOf(pod),
@@ -55,21 +63,45 @@ export class Describer {
     }));
   }
 
-  /** Every pod of a hot node that is not moved, by node and uid. */
-  stays(
-    isHot: readonly boolean[],
-    { slotOf }: Utilisation,
-    search: { hasMoved(pod: number): boolean; holdOf(pod: number): Hold | undefined; readonly ending: Ending },
-  ): Stay[] {
-    const stays: Stay[] = [];
-    const { pods } = this.#cluster;
-    for (let pod = 0; pod < pods.uid.length; pod += 1) {
-      const node = pods.node[pod] as number;
-      if (isHot[slotOf[node] ?? -1] !== true || search.hasMoved(pod)) continue;
-      const { code, by } = search.holdOf(pod) ?? HOLD_OF_ENDING[search.ending];
-      stays.push({ code, by, pod: this.pod(pod), node: this.node(node) });
+  /** How many pods of some slots stay for which reason, the commonest first. */
+  held(slots: readonly number[], utilisation: Utilisation, staying: Staying): Plan["held"] {
+    const isSource = utilisation.levels.map(() => 0);
+    for (const slot of slots) isSource[slot] = 1;
+    const counts = new Map<string, Hold & { pods: number }>();
+    for (const pod of this.#stayingOn((slot) => isSource[slot] === 1, utilisation, staying).flat()) {
+      const { code, by } = staying.holdOf(pod) ?? HOLD_OF_ENDING[staying.ending];
+      const key = `${code} ${by}`;
+      const count = counts.get(key) ?? { code, by, pods: 0 };
+      count.pods += 1;
+      counts.set(key, count);
     }
-    return stays.sort((a, b) => compare(a.node, b.node) || compare(a.pod.uid, b.pod.uid));
+    return [...counts.values()].sort(
+      (a, b) => b.pods - a.pods || compare(a.code, b.code) || compare(a.by ?? "", b.by ?? ""),
+    );
+  }
+
+  /** Every pod of a hot node that is not moved, by node and uid. */
+  stays(isHot: readonly boolean[], utilisation: Utilisation, staying: Staying): Stay[] {
+    const { pods } = this.#cluster;
+    return this.#stayingOn((slot) => isHot[slot] === true, utilisation, staying).flatMap((own) =>
+      own
+        .sort((a, b) => compare(pods.uid[a] ?? "", pods.uid[b] ?? ""))
+        .map((pod) => {
+          const { code, by } = staying.holdOf(pod) ?? HOLD_OF_ENDING[staying.ending];
+          return { code, by, pod: this.pod(pod), node: this.node(pods.node[pod] as number) };
+        }),
+    );
+  }
+
+  /** Pods that are not moved, by slot. */
+  #stayingOn(isWanted: (slot: number) => boolean, { slotOf, nodeAt }: Utilisation, staying: Staying): number[][] {
+    const { pods } = this.#cluster;
+    const bySlot = Array.from(nodeAt, (): number[] => []);
+    for (let pod = 0; pod < pods.uid.length; pod += 1) {
+      const slot = slotOf[pods.node[pod] as number] ?? NONE;
+      if (slot !== NONE && isWanted(slot) && !staying.hasMoved(pod)) bySlot[slot]?.push(pod);
+    }
+    return bySlot;
   }
 }
 

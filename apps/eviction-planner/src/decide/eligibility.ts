@@ -1,5 +1,5 @@
 import { type Matcher, matcherOf } from "@evenkeel/placement";
-import { type Hold, hold } from "./obstacles.ts";
+import { type Hold, hold, type Obstacle } from "./obstacles.ts";
 import { NONE, type OwnerRow, type PlanSnapshot, POD, UNKNOWN } from "./snapshot.ts";
 import type { Basis, Utilisation } from "./utilisation.ts";
 
@@ -31,58 +31,64 @@ export class Eligibility {
   }
 
   /** Everything that holds a pod where it is, the weightiest first; empty if it may be moved. */
-  *holds(pod: number): Generator<Hold, undefined> {
+  holds(pod: number): readonly Hold[] {
     const { pods, shapes, owners } = this.#snapshot.cluster;
     const shape = pods.shape[pod] as number;
     const owner = owners[pods.owner[pod] as number];
     const guard = this.#guards.get(shapes[shape]?.namespace ?? "") ?? NO_GUARD;
-    yield* this.#byNature(pod, owner);
-    yield* this.#shapeHolds[shape] ?? [];
-    yield* this.#byChoice(pod);
-    if (owner?.kind === "StatefulSet" && !guard.allowsStatefulSets) yield hold("StatefulSet", guard.forbidder);
-    yield* this.#byState(pod, owner, guard);
+    const holds: Hold[] = [];
+    this.#addNature(holds, pod, owner);
+    holds.push(...(this.#shapeHolds[shape] ?? []));
+    if (pods.flags[pod] !== 0) this.#addChoices(holds, pod);
+    if (owner?.kind === "StatefulSet" && !guard.allowsStatefulSets) holds.push(hold("StatefulSet", guard.forbidder));
+    this.#addState(holds, pod, owner, guard);
     const node = pods.node[pod] as number;
-    if (this.#utilisation.slotOf[node] === NONE) yield hold("NodeUnknown");
-    else if (Number.isNaN(this.#utilisation.sizeOn(pod, node))) yield hold("UsageUnknown");
+    if (this.#utilisation.slotOf[node] === NONE) holds.push(hold("NodeUnknown"));
+    else if (Number.isNaN(this.#utilisation.sizeOn(pod, node))) holds.push(hold("UsageUnknown"));
+    return holds;
   }
 
-  *#byNature(pod: number, owner: OwnerRow | undefined): Generator<Hold, undefined> {
+  #addNature(holds: Hold[], pod: number, owner: OwnerRow | undefined): void {
     const { pods } = this.#snapshot.cluster;
-    if ((pods.priority[pod] as number) >= CRITICAL_PRIORITY) yield hold("Critical");
-    if (((pods.flags[pod] as number) & POD.mirror) !== 0) yield hold("Mirror");
-    else if (owner === undefined) yield hold("Ownerless");
-    else if (owner.kind === "DaemonSet" || owner.kind === "Job") yield hold(owner.kind);
+    if ((pods.priority[pod] as number) >= CRITICAL_PRIORITY) holds.push(hold("Critical"));
+    if (((pods.flags[pod] as number) & POD.mirror) !== 0) holds.push(hold("Mirror"));
+    else if (owner === undefined) holds.push(hold("Ownerless"));
+    else if (owner.kind === "DaemonSet" || owner.kind === "Job") holds.push(hold(owner.kind));
   }
 
-  *#byChoice(pod: number): Generator<Hold, undefined> {
+  #addChoices(holds: Hold[], pod: number): void {
     const { cluster, emptyDirLimit } = this.#snapshot;
     const flags = cluster.pods.flags[pod] as number;
-    if (flags === 0) return;
-    if ((flags & POD.pinned) !== 0) yield hold("Pinned");
-    if ((flags & POD.moveForbidden) !== 0) yield hold("MoveForbidden");
-    if ((flags & POD.safeToEvictFalse) !== 0) yield hold("SafeToEvictFalse");
-    if ((flags & POD.doNotDisrupt) !== 0) yield hold("DoNotDisrupt");
-    if ((flags & POD.hostPath) !== 0) yield hold("HostPath");
-    if ((flags & POD.localVolume) !== 0) yield hold("LocalVolume");
+    for (const [flag, code] of CHOICES) if ((flags & flag) !== 0) holds.push(hold(code));
     const bytes = cluster.pods.emptyDirBytes[pod] as number;
-    if ((flags & POD.emptyDir) !== 0 && (bytes === UNKNOWN || bytes > emptyDirLimit)) yield hold("EmptyDir");
+    if ((flags & POD.emptyDir) !== 0 && (bytes === UNKNOWN || bytes > emptyDirLimit)) holds.push(hold("EmptyDir"));
   }
 
-  *#byState(pod: number, owner: OwnerRow | undefined, guard: Guard): Generator<Hold, undefined> {
+  #addState(holds: Hold[], pod: number, owner: OwnerRow | undefined, guard: Guard): void {
     const { cluster, at, policy } = this.#snapshot;
     const { pods } = cluster;
     const flags = pods.flags[pod] as number;
     const readySince = pods.readySince[pod] as number;
-    if ((flags & POD.terminating) !== 0) yield hold("Terminating");
-    else if ((flags & POD.pending) !== 0 || pods.node[pod] === NONE) yield hold("Pending");
-    else if (readySince === UNKNOWN) yield hold("NotReady");
-    else if (isYoung(pods.startedAt[pod] as number, at, policy.spec.basis)) yield hold("Young");
-    if (at - readySince < (owner?.minReadySeconds ?? 0) * 1000) yield hold("MinReadySeconds");
-    if (at - readySince < guard.minReadySeconds * 1000) yield hold("MinReadySeconds", guard.slowest);
-    if (owner !== undefined && owner.rollout !== "steady") yield hold("RolloutUnderWay");
-    if ((flags & POD.otherRevision) !== 0) yield hold("OtherRevision");
+    if ((flags & POD.terminating) !== 0) holds.push(hold("Terminating"));
+    else if ((flags & POD.pending) !== 0 || pods.node[pod] === NONE) holds.push(hold("Pending"));
+    else if (readySince === UNKNOWN) holds.push(hold("NotReady"));
+    else if (isYoung(pods.startedAt[pod] as number, at, policy.spec.basis)) holds.push(hold("Young"));
+    if (at - readySince < (owner?.minReadySeconds ?? 0) * 1000) holds.push(hold("MinReadySeconds"));
+    if (at - readySince < guard.minReadySeconds * 1000) holds.push(hold("MinReadySeconds", guard.slowest));
+    if (owner !== undefined && owner.rollout !== "steady") holds.push(hold("RolloutUnderWay"));
+    if ((flags & POD.otherRevision) !== 0) holds.push(hold("OtherRevision"));
   }
 }
+
+/** What an annotation or a volume says by itself. */
+const CHOICES: readonly (readonly [flag: number, code: Obstacle])[] = [
+  [POD.pinned, "Pinned"],
+  [POD.moveForbidden, "MoveForbidden"],
+  [POD.safeToEvictFalse, "SafeToEvictFalse"],
+  [POD.doNotDisrupt, "DoNotDisrupt"],
+  [POD.hostPath, "HostPath"],
+  [POD.localVolume, "LocalVolume"],
+];
 
 function isYoung(startedAt: number, at: number, basis: Basis): boolean {
   return basis === "usage" && (startedAt === UNKNOWN || at - startedAt < SETTLING_TIME);

@@ -5,6 +5,7 @@ import type { Load, Utilisation } from "./utilisation.ts";
 export class MovablePods {
   readonly #offsets: Int32Array;
   readonly #pods: Int32Array;
+  readonly #sizes: Float64Array;
   readonly #utilisation: Utilisation;
 
   constructor(
@@ -13,43 +14,41 @@ export class MovablePods {
     isMovable: (pod: number) => boolean,
   ) {
     const bySlot = Array.from(utilisation.nodeAt, (): number[] => []);
-    for (let pod = 0; pod < pods.uid.length; pod += 1) {
-      const slot = utilisation.slotOf[pods.node[pod] as number];
-      if (slot !== undefined && slot >= 0 && isMovable(pod)) bySlot[slot]?.push(pod);
+    const sizes = new Float64Array(pods.uid.length);
+    for (let pod = 0; pod < sizes.length; pod += 1) {
+      const node = pods.node[pod] as number;
+      const slot = utilisation.slotOf[node];
+      if (slot === undefined || slot < 0 || !isMovable(pod)) continue;
+      sizes[pod] = utilisation.sizeOn(pod, node);
+      bySlot[slot]?.push(pod);
     }
     const offsets = [0];
-    for (const [slot, own] of bySlot.entries()) {
-      const node = utilisation.nodeAt[slot] as number;
-      const sizes = new Map(own.map((pod) => [pod, utilisation.sizeOn(pod, node)]));
-      own.sort(
-        (a, b) => (sizes.get(b) ?? 0) - (sizes.get(a) ?? 0) || ((pods.uid[a] ?? "") < (pods.uid[b] ?? "") ? -1 : 1),
-      );
+    for (const own of bySlot) {
+      own.sort((a, b) => {
+        const difference = (sizes[b] as number) - (sizes[a] as number);
+        return difference === 0 ? ((pods.uid[a] as string) < (pods.uid[b] as string) ? -1 : 1) : difference;
+      });
       offsets.push((offsets.at(-1) ?? 0) + own.length);
     }
     this.#utilisation = utilisation;
     this.#offsets = Int32Array.from(offsets);
     this.#pods = Int32Array.from(bySlot.flat());
+    this.#sizes = Float64Array.from(this.#pods, (pod) => sizes[pod] as number);
   }
 
   get count(): number {
     return this.#pods.length;
   }
 
-  of(slot: number): readonly number[] {
-    return [...this.#pods.subarray(this.#offsets[slot], this.#offsets[slot + 1])];
+  of(slot: number): Int32Array {
+    return this.#pods.subarray(this.#offsets[slot], this.#offsets[slot + 1]);
   }
 
   /** What the bound on σ is made of. */
   holdings(): Holdings {
-    const { levels, nodeAt, shares } = this.#utilisation;
-    const sizes = new Float64Array(this.#pods.length);
-    nodeAt.forEach((node, slot) => {
-      for (let index = this.#offsets[slot] as number; index < (this.#offsets[slot + 1] as number); index += 1) {
-        sizes[index] = this.#utilisation.sizeOn(this.#pods[index] as number, node);
-      }
-    });
+    const { levels, shares } = this.#utilisation;
     const stretch = stretchOf(shares);
-    return { levels, offsets: this.#offsets, sizes, ...(stretch === undefined ? {} : { stretch }) };
+    return { levels, offsets: this.#offsets, sizes: this.#sizes, ...(stretch === undefined ? {} : { stretch }) };
   }
 }
 

@@ -1,5 +1,6 @@
 import { sigmaBound, Spread } from "@evenkeel/scoring";
 import type { Outcome, Plan } from "./answer.ts";
+import { affordableWidth, podsInReach, searchBroadly } from "./broad-search.ts";
 import { Budgets } from "./budgets.ts";
 import { classifyNodes } from "./classify-nodes.ts";
 import { costOf } from "./cost.ts";
@@ -76,26 +77,30 @@ export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boole
   );
   const podsOf = (slot: number) => movable.of(slot);
   const sources = new PolicySources({ spec, utilisation, isHot: classes.isHot, podsOf, nodeOf }, course);
-  const found = search(course, sources, budget);
+  const sourceSlots = sources.all();
+  const width = affordableWidth(podsInReach(course, sources).length, budget);
+  const found = width < 2 ? search(course, sources, budget) : searchBroadly(course, sources, budget, width);
+  const staying = {
+    hasMoved: (pod: number) => course.hasMoved(pod),
+    holdOf: (pod: number) => firstHold(pod) ?? found.holds.get(pod),
+    ending: found.ending,
+  };
   return {
     policy: given.policy.name,
     outcome: found.ending,
     faults,
     nodes,
-    sigma: { before: before.sigma, predicted: spread.sigma, bound: bound[course.moves.length] ?? before.sigma },
+    sigma: { before: before.sigma, predicted: course.spread.sigma, bound: bound[course.moves.length] ?? before.sigma },
     curve: { predicted: [before.sigma, ...course.moves.map(({ sigma }) => sigma)], bound: [...bound] },
     classes: members.map(({ name, slots }, index) => ({
       name,
       nodes: slots.length,
       before: before.classes[index] ?? 0,
-      predicted: spread.sigmaOf(slots),
+      predicted: course.spread.sigmaOf(slots),
     })),
     moves: describer.moves(course.moves, before.sigma, budgets, (pod) => costOf(snapshot, pod)),
-    stays: describer.stays(classes.isHot, utilisation, {
-      hasMoved: (pod) => course.hasMoved(pod),
-      holdOf: (pod) => firstHold(pod) ?? found.holds.get(pod),
-      ending: found.ending,
-    }),
+    held: describer.held(sourceSlots, utilisation, staying),
+    stays: describer.stays(classes.isHot, utilisation, staying),
     rightSizing: spec.basis === "usage" ? rightSizing(cluster) : [],
     levels: classes.levels,
   };
@@ -111,6 +116,7 @@ function emptyPlan({ policy, memory }: PlanSnapshot, outcome: Outcome): Plan {
     curve: { predicted: [], bound: [] },
     classes: [],
     moves: [],
+    held: [],
     stays: [],
     rightSizing: [],
     levels: memory?.levels ?? {},

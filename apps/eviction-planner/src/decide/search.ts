@@ -5,14 +5,18 @@ import type { Hold } from "./obstacles.ts";
 const WINDOW = 8;
 /** Landings that are asked for in one step before the best of them is taken. */
 const MOST_ASKED = 48;
-/** First moves that are tried when no single move helps. */
-const MOST_PAIRS = 64;
+/** How many sources, first moves and second moves are tried when no single move helps. */
+const PAIR_SOURCES = 4;
+const PAIR_FIRSTS = 16;
+const PAIR_PARTNERS = 64;
 
 export interface Sources {
-  /** The slots that may give pods now, the fullest first. */
-  now(): readonly number[];
+  /** The slots that may give pods now. */
+  all(): readonly number[];
+  /** Some of them whose best open pod could bring most, the best first. */
+  promising(count: number, isWanted: (slot: number) => boolean, isOpen: (pod: number) => boolean): readonly number[];
   /** Pods that may leave the slot. */
-  podsOf(slot: number): readonly number[];
+  podsOf(slot: number): Int32Array;
   /** The highest score that any landing of the pod could have. */
   bestCase(pod: number): number;
   isTargetReached(): boolean;
@@ -36,24 +40,24 @@ export function search(course: Course, sources: Sources, budget: number): Found 
   const holds = new Map<number, Hold>();
   /** Sources without a good move, and how many moves were made when that was found. */
   const exhausted = new Map<number, number>();
+  const isOpen = (pod: number) => !course.hasMoved(pod) && !holds.has(pod);
   for (;;) {
     if (sources.isTargetReached()) return { ending: "TargetReached", holds };
     if (course.moves.length >= budget) return { ending: "BudgetSpent", holds };
-    const open = sources.now().filter((slot) => exhausted.get(slot) !== course.moves.length);
-    const window = open.filter((slot) => !exhausted.has(slot)).slice(0, WINDOW);
+    const window = sources.promising(WINDOW, (slot) => !exhausted.has(slot), isOpen);
     if (window.length > 0) {
       const best = bestOf(course, sources, window, known, holds);
       if (best !== undefined) course.make(best);
       else for (const slot of window) exhausted.set(slot, course.moves.length);
       continue;
     }
-    // Moves that were made since then may have changed what helps.
-    if (open.length > 0) {
-      for (const slot of open) {
-        exhausted.delete(slot);
-        for (const pod of sources.podsOf(slot)) holds.delete(pod);
-      }
-    } else if (!makePair(course, sources, budget)) return { ending: "AsLevelAsItGets", holds };
+    // Moves that were made after a source was given up may have changed what helps.
+    const again = [...exhausted].flatMap(([slot, moves]) => (moves < course.moves.length ? [slot] : []));
+    for (const slot of again) {
+      exhausted.delete(slot);
+      for (const pod of sources.podsOf(slot)) holds.delete(pod);
+    }
+    if (again.length === 0 && !makePair(course, sources, budget)) return { ending: "AsLevelAsItGets", holds };
   }
 }
 
@@ -71,11 +75,12 @@ function bestOf(
   holds: Map<number, Hold>,
 ): Candidate | undefined {
   const guesses: Guess[] = [];
-  for (const pod of slots.flatMap((slot) => sources.podsOf(slot))) {
-    if (course.hasMoved(pod) || holds.has(pod)) continue;
-    const before = known.get(pod);
-    const score = before === undefined ? sources.bestCase(pod) : course.again(before).score;
-    guesses.push({ pod, score });
+  for (const slot of slots) {
+    for (const pod of sources.podsOf(slot)) {
+      if (course.hasMoved(pod) || holds.has(pod)) continue;
+      const before = known.get(pod);
+      guesses.push({ pod, score: before === undefined ? sources.bestCase(pod) : course.scoreOf(before) });
+    }
   }
   guesses.sort((a, b) => b.score - a.score);
   let best: Candidate | undefined;
@@ -88,25 +93,28 @@ function bestOf(
       continue;
     }
     known.set(pod, candidate);
-    if (course.isWorthwhile(candidate) && candidate.score > (best?.score ?? 0)) best = candidate;
+    if (course.isWorth(candidate.gain, 1) && candidate.score > (best?.score ?? 0)) best = candidate;
   }
   return best;
 }
 
 /**
  * Makes two moves that help together, if there are any: such as a large pod that leaves its node, and a small one that makes
- * room where it lands.
+ * room where it lands. Looks at the pods of the fullest sources only.
  */
 function makePair(course: Course, sources: Sources, budget: number): boolean {
   if (course.moves.length + 2 > budget) return false;
+  const { spread } = course;
+  const fullest = sources
+    .all()
+    .toSorted((a, b) => spread.level(b) - spread.level(a))
+    .slice(0, PAIR_SOURCES);
   let best: { readonly first: Candidate; readonly second: number; readonly gain: number } | undefined;
-  for (const first of firstMoves(course, sources)) {
-    const slots = new Set([...sources.now().slice(0, WINDOW), ...first.landings.slice(0, 1).map(({ to }) => to)]);
-    const pods = [...slots]
-      .flatMap((slot) => sources.podsOf(slot))
-      .filter((pod) => !course.hasMoved(pod) && pod !== first.pod);
-    course.suppose(first, () => {
-      for (const pod of pods) {
+  for (const first of leastHarmful(course, sources, fullest)) {
+    const slots = new Set([...first.landings.slice(0, 1).map(({ to }) => to), ...fullest]);
+    const pods = [...slots].flatMap((slot) => [...sources.podsOf(slot)]);
+    course.suppose([first], () => {
+      for (const pod of pods.filter((pod) => !course.hasMoved(pod)).slice(0, PAIR_PARTNERS)) {
         const second = course.evaluate(pod);
         if ("code" in second) continue;
         const gain = first.gain + second.gain;
@@ -114,23 +122,20 @@ function makePair(course: Course, sources: Sources, budget: number): boolean {
       }
     });
   }
-  if (best === undefined || !course.isWorthwhile({ ...best.first, gain: best.gain / 2 })) return false;
+  if (best === undefined || !course.isWorth(best.gain, 2)) return false;
   course.make(best.first);
   const second = course.evaluate(best.second);
   if (!("code" in second)) course.make(second);
   return true;
 }
 
-/** The moves that do least harm alone. */
-function firstMoves(course: Course, sources: Sources): readonly Candidate[] {
-  return sources
-    .now()
-    .slice(0, WINDOW)
-    .flatMap((slot) => sources.podsOf(slot))
+/** The moves from some slots that do least harm alone. */
+function leastHarmful(course: Course, sources: Sources, slots: readonly number[]): readonly Candidate[] {
+  return slots
+    .flatMap((slot) => [...sources.podsOf(slot)])
     .filter((pod) => !course.hasMoved(pod))
-    .slice(0, MOST_PAIRS)
-    .flatMap((pod) => {
-      const candidate = course.evaluate(pod);
-      return "code" in candidate ? [] : [candidate];
-    });
+    .map((pod) => course.evaluate(pod))
+    .filter((candidate): candidate is Candidate => !("code" in candidate))
+    .sort((a, b) => b.gain - a.gain)
+    .slice(0, PAIR_FIRSTS);
 }

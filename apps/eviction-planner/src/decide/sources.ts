@@ -1,4 +1,3 @@
-import type { Spread } from "@evenkeel/scoring";
 import type { Course } from "./course.ts";
 import type { Sources } from "./search.ts";
 import type { PlanSnapshot } from "./snapshot.ts";
@@ -13,7 +12,7 @@ export interface SourcesInput {
   /** By slot: hot before the first move. */
   readonly isHot: readonly boolean[];
   /** Pods that may be moved, by slot. */
-  readonly podsOf: (slot: number) => readonly number[];
+  readonly podsOf: (slot: number) => Int32Array;
   readonly nodeOf: (pod: number) => number;
 }
 
@@ -24,16 +23,22 @@ export interface SourcesInput {
 export class PolicySources implements Sources {
   readonly #input: SourcesInput;
   readonly #course: Course;
-  readonly #hot: readonly number[];
+  /** Slots that can be sources at some time. */
+  readonly #candidates: readonly number[];
   /** Slots by capacity, the commonest first. */
   readonly #capacities: readonly (readonly number[])[];
+  /** By slot: the best case of its best pod, and the level at which that was found. It is an estimate once others moved. */
+  readonly #potential: Float64Array;
+  readonly #levelThen: Float64Array;
   #coldest: { readonly moves: number; readonly slots: readonly number[] } | undefined;
 
   constructor(input: SourcesInput, course: Course) {
     this.#input = input;
     this.#course = course;
-    this.#hot = input.isHot.flatMap((isHot, slot) => (isHot ? [slot] : []));
     const slots = [...input.utilisation.nodeAt.keys()];
+    this.#candidates = input.spec.targetSigma === undefined ? slots.filter((slot) => input.isHot[slot]) : slots;
+    this.#potential = new Float64Array(slots.length);
+    this.#levelThen = new Float64Array(slots.length).fill(NaN);
     const byCapacity = Map.groupBy(slots, (slot) => {
       const share = input.utilisation.shares[slot];
       return `${share?.cpu} ${share?.memory}`;
@@ -41,18 +46,27 @@ export class PolicySources implements Sources {
     this.#capacities = [...byCapacity.values()].sort((a, b) => b.length - a.length).slice(0, MOST_CAPACITIES);
   }
 
-  now(): readonly number[] {
-    const { spec, utilisation } = this.#input;
-    const { spread } = this.#course;
-    if (spec.targetSigma === undefined) return fullestFirst(this.#stillHot(), spread);
-    const { mean } = spread;
-    return fullestFirst(
-      [...utilisation.nodeAt.keys()].filter((slot) => spread.level(slot) > mean),
-      spread,
-    );
+  all(): readonly number[] {
+    return this.#candidates.filter((slot) => this.#isSource(slot));
   }
 
-  podsOf(slot: number): readonly number[] {
+  promising(count: number, isWanted: (slot: number) => boolean, isOpen: (pod: number) => boolean): readonly number[] {
+    const { spread } = this.#course;
+    const potential = this.#potential;
+    const found: number[] = [];
+    for (const slot of this.#candidates) {
+      if (!this.#isSource(slot) || !isWanted(slot)) continue;
+      if (this.#levelThen[slot] !== spread.level(slot)) this.#rate(slot, isOpen);
+      let index = found.length;
+      while (index > 0 && (potential[found[index - 1] as number] as number) < (potential[slot] as number)) index -= 1;
+      if (index < count) found.splice(index, 0, slot);
+      if (found.length > count) found.pop();
+    }
+    for (const slot of found) this.#rate(slot, isOpen);
+    return found;
+  }
+
+  podsOf(slot: number): Int32Array {
     return this.#input.podsOf(slot);
   }
 
@@ -60,23 +74,32 @@ export class PolicySources implements Sources {
     const { targetSigma, targetVariance } = this.#input.spec;
     const { spread } = this.#course;
     if (targetSigma !== undefined) return spread.sigma <= targetSigma;
-    return this.#stillHot().length === 0 && spread.variance <= targetVariance;
+    return spread.variance <= targetVariance && !this.#candidates.some((slot) => this.#isSource(slot));
   }
 
   bestCase(pod: number): number {
     const { utilisation, nodeOf } = this.#input;
     const from = nodeOf(pod);
     const [slot, size] = [utilisation.slotOf[from] as number, utilisation.sizeOn(pod, from)];
-    const changes = this.#coldestSlots().map((to) => {
+    let best = 0;
+    for (const to of this.#coldestSlots()) {
       const added = utilisation.sizeOn(pod, utilisation.nodeAt[to] as number);
-      return this.#course.spread.change(slot, size, to, added);
-    });
-    return -Math.min(...changes);
+      best = Math.max(best, -this.#course.spread.change(slot, size, to, added));
+    }
+    return best;
   }
 
-  #stillHot(): readonly number[] {
-    const { hotThreshold, hysteresis } = this.#input.spec;
-    return this.#hot.filter((slot) => this.#course.spread.level(slot) >= hotThreshold - hysteresis);
+  #isSource(slot: number): boolean {
+    const { hotThreshold, hysteresis, targetSigma } = this.#input.spec;
+    const { spread } = this.#course;
+    return spread.level(slot) >= (targetSigma === undefined ? hotThreshold - hysteresis : spread.mean);
+  }
+
+  #rate(slot: number, isOpen: (pod: number) => boolean): void {
+    let best = 0;
+    for (const pod of this.podsOf(slot)) if (isOpen(pod)) best = Math.max(best, this.bestCase(pod));
+    this.#potential[slot] = best;
+    this.#levelThen[slot] = this.#course.spread.level(slot);
   }
 
   /** The slot with the lowest level of each capacity. */
@@ -90,8 +113,4 @@ export class PolicySources implements Sources {
     }
     return this.#coldest.slots;
   }
-}
-
-function fullestFirst(slots: readonly number[], spread: Spread): readonly number[] {
-  return slots.toSorted((a, b) => spread.level(b) - spread.level(a) || a - b);
 }

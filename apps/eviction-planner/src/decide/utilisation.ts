@@ -26,11 +26,20 @@ export interface Utilisation {
   sizeOn(pod: number, node: number): number;
   /** What one milli-CPU and one byte contribute to the level of each slot. */
   readonly shares: readonly Load[];
+  /** Milli-CPU and bytes of each pod, NaN where they are unknown. */
+  readonly podLoads: Loads;
+  /** Milli-CPU and bytes of each node. */
+  readonly nodeLoads: Loads;
 }
 
 export interface Load {
   readonly cpu: number;
   readonly memory: number;
+}
+
+export interface Loads {
+  readonly cpu: Float64Array;
+  readonly memory: Float64Array;
 }
 
 export function utilisationOf(
@@ -80,7 +89,16 @@ export function utilisationOf(
     const share = shares[node] as Load;
     return (cpu[node] as number) * share.cpu + (memoryBytes[node] as number) * share.memory;
   });
-  return { slotOf, nodeAt, levels, frozen, sizeOn, shares: Array.from(nodeAt, (node) => shares[node] as Load) };
+  return {
+    slotOf,
+    nodeAt,
+    levels,
+    frozen,
+    sizeOn,
+    shares: Array.from(nodeAt, (node) => shares[node] as Load),
+    podLoads: loads,
+    nodeLoads: { cpu, memory: memoryBytes },
+  };
 }
 
 /** What one milli-CPU and one byte contribute to the level of a node; undefined without capacity. */
@@ -99,10 +117,7 @@ function whyFrozen({ available, usage }: NodeRow, share: Load | undefined, basis
 }
 
 /** The load of each pod; NaN where neither its own sample nor one of its siblings is known. */
-function podLoads(
-  cluster: ClusterSnapshot,
-  basis: Basis,
-): { readonly cpu: Float64Array; readonly memory: Float64Array } {
+function podLoads(cluster: ClusterSnapshot, basis: Basis): Loads {
   const { pods, shapes } = cluster;
   if (basis === "requests") {
     const requested = (resource: string) =>
@@ -162,7 +177,7 @@ interface LoadInFlight {
  */
 function* loadsInFlight(
   { nodes, owners, pods, shapes }: ClusterSnapshot,
-  loads: { readonly cpu: Float64Array; readonly memory: Float64Array },
+  loads: Loads,
   memory: PlanMemory | null,
 ): Generator<LoadInFlight> {
   if (memory === null || memory.inFlight.length === 0) return;

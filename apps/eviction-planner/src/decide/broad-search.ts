@@ -1,0 +1,79 @@
+import type { Candidate, Course } from "./course.ts";
+import type { Hold } from "./obstacles.ts";
+import type { Found, Sources } from "./search.ts";
+
+/** Landings that may be asked for in one plan. */
+const MOST_ASKED = 30_000;
+const WIDEST = 64;
+
+/** Some moves in order, and the variance after them. */
+interface Branch {
+  readonly moves: readonly Candidate[];
+  readonly variance: number;
+}
+
+/** How many branches a search over so many pods can afford; below 2 it is no better than taking the best move each time. */
+export function affordableWidth(pods: number, budget: number): number {
+  return Math.min(WIDEST, Math.floor(MOST_ASKED / Math.max(1, pods * Math.min(pods, budget))));
+}
+
+/**
+ * Makes the best moves of a small cluster. The best move now may spoil better ones later, so the `width` best sequences of each
+ * length are all continued, even over a move that does harm by itself. Of sequences with the same pods the best is kept.
+ */
+export function searchBroadly(course: Course, sources: Sources, budget: number, width: number): Found {
+  const best = bestBranch(course, sources, budget, width);
+  for (const move of best.moves) course.make(move);
+  const holds = new Map<number, Hold>();
+  for (const pod of podsInReach(course, sources)) {
+    const candidate = course.evaluate(pod);
+    if ("code" in candidate) holds.set(pod, candidate);
+  }
+  if (sources.isTargetReached()) return { ending: "TargetReached", holds };
+  return { ending: course.moves.length >= budget ? "BudgetSpent" : "AsLevelAsItGets", holds };
+}
+
+function bestBranch(course: Course, sources: Sources, budget: number, width: number): Branch {
+  let best: Branch = { moves: [], variance: course.spread.variance };
+  let branches: readonly Branch[] = [best];
+  for (let length = 0; length <= budget && branches.length > 0; length += 1) {
+    const next = new Map<string, Branch>();
+    for (const branch of branches) {
+      const isEnough = course.suppose(branch.moves, () => {
+        if (sources.isTargetReached()) return true;
+        if (length < budget) for (const longer of continued(course, sources, branch)) keepBetter(next, longer);
+        return false;
+      });
+      // Branches are in order, so the first that reaches the target is the best of the shortest.
+      if (isEnough) return branch;
+    }
+    branches = [...next.values()].sort((a, b) => a.variance - b.variance).slice(0, width);
+    const [first] = branches;
+    if (first !== undefined && course.isWorth(best.variance - first.variance, length + 1 - best.moves.length))
+      best = first;
+  }
+  return best;
+}
+
+function* continued(course: Course, sources: Sources, { moves }: Branch): Generator<Branch> {
+  for (const pod of podsInReach(course, sources)) {
+    const candidate = course.evaluate(pod);
+    if ("code" in candidate) continue;
+    yield { moves: [...moves, candidate], variance: course.spread.variance - candidate.gain };
+  }
+}
+
+function keepBetter(branches: Map<string, Branch>, branch: Branch): void {
+  const key = branch.moves
+    .map(({ pod }) => pod)
+    .sort((a, b) => a - b)
+    .join(" ");
+  if (branch.variance < (branches.get(key)?.variance ?? Infinity)) branches.set(key, branch);
+}
+
+/** Pods of sources, and of nodes where pods landed: one of them may make room for a larger one. */
+export function podsInReach(course: Course, sources: Sources): readonly number[] {
+  const landed = course.moves.flatMap(({ landings }) => landings.slice(0, 1).map(({ to }) => to));
+  const slots = new Set([...sources.all(), ...landed]);
+  return [...slots].flatMap((slot) => [...sources.podsOf(slot)]).filter((pod) => !course.hasMoved(pod));
+}
