@@ -1,6 +1,9 @@
-{{/* A service has the name of its chart, whatever the release is called: clients, the CLI and alerts rely on it. */}}
+{{/*
+The objects of a service have the name of its chart, whatever the release is called, unless a chart whose schema has `fullnameOverride` and
+`nameOverride` is told otherwise. The labels always have the name of the chart: the CLI and alerts rely on it.
+*/}}
 {{- define "evenkeel-lib.name" -}}
-{{ .Chart.Name }}
+{{ .Values.fullnameOverride | default .Values.nameOverride | default .Chart.Name }}
 {{- end }}
 
 {{/* For objects without a namespace: each release has its own. */}}
@@ -9,7 +12,7 @@
 {{- end }}
 
 {{- define "evenkeel-lib.selector" -}}
-app.kubernetes.io/name: {{ include "evenkeel-lib.name" . }}
+app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 

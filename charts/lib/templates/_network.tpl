@@ -10,7 +10,7 @@ spec:
   ipFamilyPolicy: {{ .Values.service.ipFamilyPolicy }}
   selector: {{- include "evenkeel-lib.selector" . | nindent 4 }}
   ports:
-    - { name: admin, port: 8080, targetPort: admin, appProtocol: {{ include "evenkeel-lib.adminScheme" . }} }
+    - { name: admin, port: {{ .adminPort | default 8080 }}, targetPort: admin, appProtocol: {{ include "evenkeel-lib.adminScheme" . }} }
     - { name: grpc, port: 9090, targetPort: grpc }
     {{- range (.traffic).ports }}
     - { name: {{ .name }}, port: {{ .servicePort | default .port }}, targetPort: {{ .name }} }
@@ -71,7 +71,10 @@ spec:
 {{- end }}
 {{- end }}
 
-{{/* Leads from a host name to one of the Service's ports: the dashboard and its API unless told otherwise. */}}
+{{/*
+Leads from host names to one of the Service's ports: the dashboard and its API unless told otherwise. A chart whose schema has `hosts` (`host`,
+`path`) may name several.
+*/}}
 {{- define "evenkeel-lib.ingress" -}}
 {{- with .Values.ingress }}
 {{- if .enabled -}}
@@ -85,16 +88,25 @@ spec:
   {{- with .className }}
   ingressClassName: {{ . }}
   {{- end }}
+  {{- $port := .port }}
+  {{- $hosts := list (dict "host" .host "paths" .paths) }}
+  {{- with .hosts }}
+  {{- $hosts = list }}
+  {{- range . }}{{ $hosts = append $hosts (dict "host" .host "paths" (list (.path | default "/"))) }}{{ end }}
+  {{- end }}
   {{- with .tlsSecret }}
   tls:
-    - hosts: [{{ $.Values.ingress.host | quote }}]
+    - hosts:
+        {{- range $hosts }}
+        - {{ .host | quote }}
+        {{- end }}
       secretName: {{ . }}
   {{- end }}
   rules:
+    {{- range $hosts }}
     - host: {{ .host | quote }}
       http:
         paths:
-          {{- $port := .port }}
           {{- range .paths }}
           - path: {{ . }}
             pathType: Prefix
@@ -103,6 +115,7 @@ spec:
                 name: {{ include "evenkeel-lib.name" $ }}
                 port: { name: {{ $port }} }
           {{- end }}
+    {{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -6,7 +6,7 @@ kind: Pod
 metadata:
   name: {{ $name }}-test
   namespace: {{ .Release.Namespace }}
-  labels: {{- include "evenkeel-lib.labels" . | replace (printf "name: %s" $name) (printf "name: %s-test" $name) | nindent 4 }}
+  labels: {{- include "evenkeel-lib.labels" . | replace (printf "name: %s" .Chart.Name) (printf "name: %s-test" .Chart.Name) | nindent 4 }}
   annotations:
     helm.sh/hook: test
     helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
@@ -23,9 +23,9 @@ spec:
       imagePullPolicy: {{ .Values.image.pullPolicy }}
       env:
         - name: ADDRESS
-          value: {{ include "evenkeel-lib.adminScheme" . }}://{{ $name }}.{{ .Release.Namespace }}.svc:8080
+          value: {{ include "evenkeel-lib.adminScheme" . }}://{{ $name }}.{{ .Release.Namespace }}.svc:{{ .adminPort | default 8080 }}
         - name: SERVICE
-          value: {{ $name }}
+          value: {{ .Chart.Name }}
         {{- if .Values.tls.admin }}
         - name: NODE_EXTRA_CA_CERTS
           value: /etc/evenkeel/tls/ca.crt

@@ -8,7 +8,7 @@ and the annotation, so that a later install finds the objects as they were. Each
 */}}
 {{- define "evenkeel-lib.release" -}}
 {{- $finalizers := list -}}
-{{- range include (printf "%s.finalizers" (include "evenkeel-lib.name" .)) . | fromYamlArray }}
+{{- range include (printf "%s.finalizers" .Chart.Name) . | fromYamlArray }}
 {{- if .release }}{{ $finalizers = append $finalizers . }}{{ end }}
 {{- end -}}
 {{- if and .Values.uninstall.releaseObjects $finalizers -}}
@@ -17,9 +17,9 @@ and the annotation, so that a later install finds the objects as they were. Each
 {{- end }}
 
 {{- define "evenkeel-lib.cleanup" -}}
-{{- $finalizers := include (printf "%s.finalizers" (include "evenkeel-lib.name" .)) . | fromYamlArray -}}
+{{- $finalizers := include (printf "%s.finalizers" .Chart.Name) . | fromYamlArray -}}
 {{- if and .Values.uninstall.releaseObjects $finalizers -}}
-{{- $lease := dict "apiGroups" (list "coordination.k8s.io") "resources" (list "leases") "resourceNames" (list (include "evenkeel-lib.name" .)) "verbs" (list "delete") -}}
+{{- $lease := dict "apiGroups" (list "coordination.k8s.io") "resources" (list "leases") "resourceNames" (list .Chart.Name) "verbs" (list "delete") -}}
 {{ include "evenkeel-lib.uninstallJob" (dict "chart" . "what" "cleanup" "hook" "post-delete" "finalizers" $finalizers "rules" (list $lease)) }}
 {{- end }}
 {{- end }}
@@ -78,7 +78,7 @@ spec:
             - name: NAMESPACE
               value: {{ $chart.Release.Namespace }}
             - name: LEASE
-              value: {{ include "evenkeel-lib.name" $chart }}
+              value: {{ $chart.Chart.Name }}
             - name: PODS
               value: {{ include "evenkeel-lib.selector" $chart | replace ": " "=" | replace "\n" "," }}
             - name: WATCHED

@@ -1,6 +1,6 @@
 /** The part of JSON Schema that the charts' values are written in. */
 export interface ValuesSchema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly description?: string;
   readonly enum?: readonly string[];
   readonly minimum?: number;

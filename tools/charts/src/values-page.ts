@@ -45,11 +45,17 @@ function rowsOf(chart: string, schema: ValuesSchema, defaults: unknown, path: st
   });
 }
 
-function typeOf({ type, enum: choices, minimum, maximum, items }: ValuesSchema): string {
+function typeOf({ type: types, enum: choices, minimum, maximum, items }: ValuesSchema): string {
   if (choices) return choices.join("|");
-  if (type === "array") return `list of ${items?.type ?? "any"}s`;
+  const type = words(types);
+  if (type === "array") return `list of ${words(items?.type) ?? "any"}s`;
   if (minimum === undefined) return type ?? "any";
   return maximum === undefined
     ? `${type ?? "number"} from ${minimum}`
     : `${type ?? "number"}, ${minimum} to ${maximum}`;
+}
+
+/** `integer or null`. */
+function words(type: ValuesSchema["type"]): string | undefined {
+  return type === undefined ? undefined : [type].flat().join(" or ");
 }
