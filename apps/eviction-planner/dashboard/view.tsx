@@ -1,8 +1,9 @@
-import { CommonObjectsPage, defineView } from "@evenkeel/dashboard/browser";
+import { defineView } from "@evenkeel/dashboard/browser";
+import { PoliciesPage } from "./policies-page.tsx";
+import "./view.css";
 
-/** What every service can show of its objects, until this one has more to show. */
 export default defineView({
-  title: "Levels",
-  summary: "Each EvictionPlanner and its level.",
-  page: (page) => <CommonObjectsPage {...page} kind="EvictionPlanner" />,
+  title: "Plans",
+  summary: "Each RebalancePolicy with its plan: what would be evicted, what stays, and why.",
+  page: PoliciesPage,
 });

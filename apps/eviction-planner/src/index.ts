@@ -1,2 +1,2 @@
 export { evictionPlanner } from "./definition.ts";
-export { type StoredEvictionPlanner, evictionPlanners } from "./eviction-planner-resource.ts";
+export { rebalancePolicies, type StoredPolicy } from "./policy-resource.ts";

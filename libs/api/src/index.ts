@@ -55,9 +55,3 @@ export {
   type WorkloadSLOSpec,
   type WorkloadSLOStatus,
 } from "./workload-slo.ts";
-export {
-  KIND as EVICTION_PLANNER,
-  parseEvictionPlanner,
-  type EvictionPlanner,
-  type EvictionPlannerStatus,
-} from "./eviction-planner.ts";

@@ -6,7 +6,6 @@ import { KIND as NODE_CLASS } from "./node-class.ts";
 import { KIND as REBALANCE_POLICY } from "./rebalance-policy.ts";
 import { KIND as REBALANCE } from "./rebalance.ts";
 import { KIND as WORKLOAD_SLO } from "./workload-slo.ts";
-import { KIND as EVICTION_PLANNER } from "./eviction-planner.ts";
 
 /** Every custom resource of the project. */
 export const kinds: readonly Kind[] = [
@@ -17,5 +16,4 @@ export const kinds: readonly Kind[] = [
   NODE_CLASS,
   COLLECTOR_LOAD_BALANCER,
   ELASTI_SERVICE,
-  EVICTION_PLANNER,
 ];

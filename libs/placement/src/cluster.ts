@@ -54,19 +54,14 @@ export class Cluster {
 
   readonly labelsOfNamespace = (namespace: string): Labels => this.#namespaces[namespace] ?? {};
 
-  /** Counts changes of nodes, for {@link changeAfter}. */
+  /** Counts changes of nodes, for {@link changesSince}. */
   get version(): number {
     return this.#forgotten + this.#changes.length;
   }
 
-  /** Changes before this version are forgotten. */
-  get oldestVersion(): number {
-    return this.#forgotten;
-  }
-
-  /** The node that the change after that version was of. */
-  changeAfter(version: number): number {
-    return this.#changes[version - this.#forgotten] ?? 0;
+  /** Nodes that changed since a version, oldest first; undefined if that is too long ago to tell. */
+  changesSince(version: number): readonly number[] | undefined {
+    return version < this.#forgotten ? undefined : this.#changes.slice(version - this.#forgotten);
   }
 
   get shapeCount(): number {

@@ -1,4 +1,3 @@
-import type { Snapshot } from "@evenkeel/runtime";
 import type { NodeClassSpec, RebalancePolicySpec, WorkloadSLOSpec } from "@evenkeel/api";
 import type { Labels, LabelSelector, NodeFacts, PodShape } from "@evenkeel/placement";
 import type { BandState } from "@evenkeel/scoring";
@@ -142,15 +141,4 @@ export interface PlanMemory {
     readonly from: string;
     readonly expected: readonly { readonly node: string; readonly probability: number }[];
   }[];
-}
-
-/** Everything that the level of the skeleton depends on. */
-export interface LevelSnapshot extends Snapshot {
-  readonly namespace: string;
-  readonly name: string;
-  /** Null while it is unknown. */
-  readonly level: number | null;
-  readonly wanted: number;
-  readonly paused: boolean;
-  readonly dryRun: boolean;
 }

@@ -1,0 +1,81 @@
+import type { RebalancePolicyStatus } from "@evenkeel/api";
+import { expect, test } from "@jest/globals";
+import { samplePlan, sampleStay } from "../testing/sample-plan.ts";
+import { type Outcome, statusAfter, statusOfInvalid } from "./status.ts";
+
+const NOW = Date.parse("2026-11-01T08:00:00Z");
+
+const planned: Outcome = {
+  ...{ reason: "HotNodes", message: "1 node is hot", dryRun: true, plan: samplePlan() },
+  ...{ usageFault: null, needsUsage: true, stateAvailable: true, asksForEvictions: false },
+};
+
+/** By type, the status and the reason of each condition. */
+function conditionsOf({ conditions }: Pick<RebalancePolicyStatus, "conditions">): Record<string, string> {
+  return Object.fromEntries((conditions ?? []).map(({ type, status, reason }) => [type, `${status} ${reason}`]));
+}
+
+const after = (own: Partial<Outcome>, present?: RebalancePolicyStatus) =>
+  statusAfter(present, { ...planned, ...own }, 3, NOW) as RebalancePolicyStatus;
+
+test("a plan is in the status with the fields of the original, σ, its forecast, its bound and what stays", () => {
+  expect(after({})).toMatchObject({
+    observedGeneration: 3,
+    plan: {
+      ...{ hotNodes: 1, coldNodes: 2, variance: 0.16, sigma: 0.4, predicted: 0.2, lowerBound: 0.19 },
+      ...{ evictionsPlanned: 1, evictionsExecuted: 0, dryRun: true, blocked: { Pinned: 1 } },
+    },
+  });
+});
+
+test.each([
+  ["that has moves", {}, { Ready: "True HotNodes", Converged: "False HotNodes", Blocked: "False HotNodes" }],
+  [
+    "in which nothing can be moved from a hot node",
+    { reason: "AsLevelAsItGets", plan: samplePlan({ moves: [] }) },
+    { Ready: "True AsLevelAsItGets", Converged: "False AsLevelAsItGets", Blocked: "True AsLevelAsItGets" },
+  ],
+  [
+    "of level nodes",
+    { reason: "TargetReached", plan: samplePlan({ moves: [], nodes: { known: 3, hot: 0, cold: 0, frozen: [] } }) },
+    { Ready: "True TargetReached", Converged: "True TargetReached", Blocked: "False TargetReached" },
+  ],
+  [
+    "without usage",
+    { reason: "NoUsage", plan: samplePlan({ moves: [], sigma: null }), usageFault: "no metrics-server" },
+    { Ready: "False NoUsage", MetricsAvailable: "False NoUsage", Converged: "Unknown NoUsage" },
+  ],
+  [
+    "while paused",
+    { reason: "Paused", plan: null },
+    { Ready: "Unknown Paused", Paused: "True Annotation", Converged: "Unknown Paused" },
+  ],
+] satisfies [string, Partial<Outcome>, Record<string, string>][])(
+  "the conditions of a plan %s",
+  (_when, own, expected) => {
+    expect(conditionsOf(after(own))).toMatchObject(expected);
+  },
+);
+
+test("a policy that asks for evictions is told that this version only plans", () => {
+  const { conditions = [] } = after({ asksForEvictions: true });
+  expect(conditions.find(({ type }) => type === "Ready")?.message).toContain("does not evict");
+});
+
+test("the same outcome changes nothing, and a paused policy keeps its last plan", () => {
+  const stored = after({});
+  expect(after({}, stored)).toBe(stored);
+  expect(after({ reason: "Paused", plan: null }, stored).plan).toEqual(stored.plan);
+});
+
+test("a reason that no longer holds any pod is removed, since a merge patch keeps what it does not name", () => {
+  const { plan } = after({ plan: samplePlan({ stays: [sampleStay("a", "Young")] }) }, after({}));
+  expect(plan?.blocked).toEqual({ Young: 1, Pinned: null });
+});
+
+test("a spec with wrong types removes the plan and names the fields", () => {
+  const stored = after({});
+  const status = statusOfInvalid(stored, ["spec.hysteresis: Too big"], 4, NOW);
+  expect(status).toMatchObject({ observedGeneration: 4, plan: null });
+  expect(conditionsOf(status as RebalancePolicyStatus)).toMatchObject({ Ready: "False InvalidPolicy" });
+});
