@@ -22,7 +22,7 @@ help: ## Show this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 node_modules/.installed: package-lock.json
-	npm ci --no-audit --no-fund --loglevel=error
+	npm ci --no-audit --no-fund --loglevel=error >&2
 	@touch $@
 
 .PHONY: setup
@@ -78,9 +78,14 @@ e2e: control-plane ## Run the end-to-end tests on a real control plane; ARGS=--f
 cluster: setup e2e-packages ## Start a control plane and leave it running; NODE=real (root) for a node that runs pods
 	@$(CONTROL_PLANE) start $(if $(NODE),--node $(NODE))
 
+.PHONY: start
+start: setup ## Start a cluster that runs pods: with kind where it is installed, else as `make cluster NODE=real`
+	@if command -v kind >/dev/null; then kind create cluster --name evenkeel; else $(MAKE) --no-print-directory cluster NODE=real; fi
+
 .PHONY: cluster-stop
-cluster-stop: setup ## Stop what `make cluster` started
+cluster-stop: setup ## Stop what `make cluster` and `make start` started
 	@$(CONTROL_PLANE) stop --all
+	@if command -v kind >/dev/null; then kind delete cluster --name evenkeel; fi
 
 .PHONY: charts
 charts: setup ## Pack each chart's dependencies, so that helm can install from this checkout; HELM=path for another helm
@@ -91,8 +96,12 @@ cli: setup ## Build the command line as one file, tools/cli/dist/main.mjs
 	@nx run cli:bundle --output-style static
 
 .PHONY: images
-images: ## Build the images with docker or buildah; SERVICE=name for one, REGISTRY= and TAG= for another name
+images: setup ## Build the images, without docker too; SERVICE=name for one, REGISTRY= and TAG= for another name
 	@REGISTRY=$(REGISTRY) TAG=$(TAG) tools/workspace/images.sh $(SERVICE)
+
+.PHONY: deploy
+deploy: setup ## Load the images into the running cluster and install the charts; SERVICE=name for one, IMG= for its image
+	@node tools/real-node/src/main.ts deploy $(SERVICE) --image "$(IMG)" --registry "$(REGISTRY)" --tag "$(TAG)"
 
 .PHONY: demo
 demo: setup ## Run the demo at http://127.0.0.1:8080/; PORT=9000 for another port, ARGS=--once for a fast run with checks

@@ -22,7 +22,7 @@ import { type Prometheus, type Route53, startPrometheus, startRoute53 } from "@e
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { awsSecret, httpRoute, otherProjectsKinds, recordRebalance, routeRebalance, type World } from "./manifests.ts";
 import { type HookPod, PodRunner } from "./pod-runner.ts";
-import { Release } from "./release.ts";
+import { Release } from "../src/release.ts";
 import { charts, serviceCharts } from "../src/index.ts";
 
 // The tests of this file are the life of one release, in order: each goes on from where the one before left off.

@@ -4,7 +4,7 @@ import { kinds } from "@evenkeel/api";
 import { START_TIMEOUT_MS } from "@evenkeel/e2e";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { charts, serviceCharts } from "../src/index.ts";
-import { Release, type Rendered } from "./release.ts";
+import { Release, type Rendered } from "../src/release.ts";
 
 const SERVICES = serviceCharts(charts);
 /** A chart with what no service of the project uses yet. */

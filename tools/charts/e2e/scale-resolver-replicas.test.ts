@@ -16,7 +16,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { charts, serviceCharts } from "../src/index.ts";
 import { type Exposed, metricIn, sumOf } from "./exposition.ts";
 import { Redis } from "./redis.ts";
-import { Release } from "./release.ts";
+import { Release } from "../src/release.ts";
 
 // The tests of this file are the life of one release, in order: each goes on from where the one before left off.
 

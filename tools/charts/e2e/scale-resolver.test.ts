@@ -18,7 +18,7 @@ import { type Prometheus, startPrometheus } from "@evenkeel/sim";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { charts, serviceCharts } from "../src/index.ts";
 import { type HookPod, PodRunner } from "./pod-runner.ts";
-import { Release } from "./release.ts";
+import { Release } from "../src/release.ts";
 
 // The tests of this file are the life of one release, in order: each goes on from where the one before left off.
 

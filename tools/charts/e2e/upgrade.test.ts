@@ -4,7 +4,7 @@ import { kinds } from "@evenkeel/api";
 import { apply, get, kubectl, START_TIMEOUT_MS, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { buildDependencies, charts, serviceCharts } from "../src/index.ts";
-import { objectsOf, Release } from "./release.ts";
+import { objectsOf, Release } from "../src/release.ts";
 
 const NAMESPACE = "evenkeel-system";
 const IN = ["-n", NAMESPACE] as const;

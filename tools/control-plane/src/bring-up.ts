@@ -9,7 +9,6 @@ import { type Credentials, issueCredentials } from "./credentials.ts";
 import { endWithThisProcess } from "./exit-guard.ts";
 import { type Folders, runsFolder } from "./folders.ts";
 import { withLock } from "./lock.ts";
-import { settingsBeforeNodes } from "./node/kernel-settings.ts";
 import { createNode, issueKubeletClient, loadImage, prepareNode } from "./node/real-node.ts";
 import { removeNode } from "./node/remove-node.ts";
 import { chooseFreePorts } from "./ports.ts";
@@ -63,7 +62,7 @@ export async function bringUp(options: BringUpOptions, toolsets: Toolsets, folde
     server: "",
     nodes: node === undefined ? count : 1,
     bin: toolsets.cluster.bin,
-    realNode: node === undefined ? null : { bin: node.bin, kernelSettings: settingsBeforeNodes(runs) },
+    realNode: node === undefined ? null : { bin: node.bin },
     processes: [],
   });
   let components: ReadonlyMap<ComponentName, Component> = new Map();

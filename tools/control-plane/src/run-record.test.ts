@@ -48,7 +48,7 @@ describe("a run is judged", () => {
   });
 
   test("stale when it is kept, none of its processes lives and containers of its real node may", () => {
-    const realNode = { bin: "/cache/bin", kernelSettings: {} };
+    const realNode = { bin: "/cache/bin" };
     expect(judgeRun({ ...record, owner: null, realNode }, host, alive())).toBe("stale");
   });
 
@@ -70,7 +70,7 @@ describe("a record", () => {
     expect(parseRunRecord(JSON.stringify(record))).toEqual(record);
     const kept = { ...record, owner: null, startupMs: null, endedAt: "2026-01-01T01:00:00.000Z" };
     expect(parseRunRecord(JSON.stringify(kept))).toEqual(kept);
-    const real = { ...record, realNode: { bin: "/cache/node", kernelSettings: { "kernel/panic": "1" } } };
+    const real = { ...record, realNode: { bin: "/cache/node" } };
     expect(parseRunRecord(JSON.stringify(real))).toEqual(real);
   });
 
@@ -86,7 +86,7 @@ describe("a record", () => {
     ["a process without a start time", { processes: [{ component: "etcd", pid: 101 }] }, "startTicks of etcd"],
     ["an unknown component", { processes: [{ ...etcd, component: "sshd" }] }, "no known component"],
     ["no list of processes", { processes: {} }, "processes is not a list"],
-    ["a kernel setting that is no text", { realNode: { bin: "/", kernelSettings: { a: 1 } } }, "a is not a string"],
+    ["a real node without programs", { realNode: {} }, "bin of realNode is not a string"],
     ["no host", { host: null }, "host is not an object"],
     ["no owner and no word of being kept", { owner: undefined }, "owner is not an object"],
   ])("is refused with %s", (_, change, reason) => {

@@ -1,4 +1,3 @@
-import type { KernelSettings } from "./node/kernel-settings.ts";
 import type { Host, ProcessIdentity } from "./process-identity.ts";
 
 /** The parts of a cluster, in the order in which they start: either KWOK, or the three programs of a real node. */
@@ -23,8 +22,6 @@ export interface ComponentProcess extends ProcessIdentity {
 export interface RealNodeRecord {
   /** Folder of the node's programs. */
   readonly bin: string;
-  /** Settings of the kernel from before the first node on this machine. */
-  readonly kernelSettings: KernelSettings;
 }
 
 /** What is known of one started cluster by everybody who did not start it. Kept as run.json in the run's folder. */
@@ -91,12 +88,7 @@ export function parseRunRecord(text: string): RunRecord {
 
 function realNodeOf(value: unknown): RealNodeRecord | null {
   if (value === null) return null;
-  const { bin, kernelSettings } = objectOf(value, "realNode");
-  const settings = Object.entries(objectOf(kernelSettings, "kernelSettings"));
-  return {
-    bin: stringOf(bin, "bin of realNode"),
-    kernelSettings: Object.fromEntries(settings.map(([name, setting]) => [name, stringOf(setting, name)])),
-  };
+  return { bin: stringOf(objectOf(value, "realNode")["bin"], "bin of realNode") };
 }
 
 function identityOf(value: unknown, what: string): ProcessIdentity {

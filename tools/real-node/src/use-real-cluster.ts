@@ -1,7 +1,6 @@
 import {
   type Cluster,
   type ClusterAccess,
-  type ClusterOptions,
   foldersFrom,
   openCluster,
   startCluster,
@@ -12,21 +11,23 @@ import { afterAll, beforeAll, describe, test } from "@jest/globals";
 import { writeNodeImage } from "./images/images.ts";
 import { CLUSTER_VARIABLE } from "./shared-cluster.ts";
 
-/**
- * A describe block whose tests share a cluster with a real node, into which the image `NODE_IMAGE` is loaded: that of the whole suite,
- * or one of its own if a file is run alone. Where the machine cannot run a node, the block is one skipped test that says why.
- */
-export function describeOnRealNode(title: string, body: (cluster: () => ClusterAccess) => void): void {
+/** A describe block that, where the machine cannot run a real node, is one skipped test that says why. */
+export function describeIfRealNode(title: string, body: () => void): void {
   const why = whyNoRealNode(foldersFrom(process.env));
-  if (why !== undefined) {
-    test.skip(`${title}: ${why}`, () => undefined);
-    return;
-  }
-  describe(title, () => body(useRealCluster()));
+  if (why === undefined) describe(title, body);
+  else test.skip(`${title}: ${why}`, () => undefined);
 }
 
-/** The same for code that is in a describe block, or a file, already. Call the result inside of a test. */
-export function useRealCluster(options: ClusterOptions = {}): () => ClusterAccess {
+/**
+ * Such a block whose tests share a cluster with a real node, into which the image `NODE_IMAGE` is loaded: that of the whole suite, or
+ * one of its own if a file is run alone.
+ */
+export function describeOnRealNode(title: string, body: (cluster: () => ClusterAccess) => void): void {
+  describeIfRealNode(title, () => body(useRealCluster()));
+}
+
+/** That cluster. Call the result inside of a test. */
+function useRealCluster(): () => ClusterAccess {
   const shared = process.env[CLUSTER_VARIABLE];
   let own: Cluster | undefined;
   let cluster: ClusterAccess | undefined;
@@ -36,7 +37,7 @@ export function useRealCluster(options: ClusterOptions = {}): () => ClusterAcces
       return;
     }
     const progress = (line: string): unknown => process.stderr.write(`  ${line}\n`);
-    own = await startCluster({ name: "real-node", node: "real", progress, ...options });
+    own = await startCluster({ name: "real-node", node: "real", progress });
     cluster = own;
     await own.loadImage(writeNodeImage());
   }, START_TIMEOUT_MS);

@@ -17,8 +17,7 @@ const LEFT_OUT: readonly (readonly [command: RegExp, why: string])[] = [
   [/^export [A-Z]+=/, "is what the command above it prints"],
   [/^node_modules\/\.bin\/(node|nx) /, "runs the workspace's own Node, which `make` does in these tests"],
   [/^make (check|test|e2e|soak|bench)/, "CI runs it, or it takes minutes"],
-  [/^make (demo|cluster|new)/, "has a test of its own"],
-  [/^make images/, "needs a container engine"],
+  [/^make (demo|cluster|new|images|deploy)/, "has a test of its own"],
 ];
 
 /** The PATH of a person: without the workspace's own programs. */
@@ -86,23 +85,24 @@ describe("the commands of README and docs", () => {
     LIMIT,
   );
 
-  test("build the image of each service with the engine that is there, and without one say in one line what is missing", async () => {
+  test("build the image of each service with the engine that is there", async () => {
     const plain = join(copy.root, "plain-bin");
     mkdirSync(plain);
-    for (const program of ["bash", "dirname", "make", "sed"]) {
+    for (const program of ["bash", "dirname", "make", "mkdir", "rm", "sed"]) {
       symlinkSync((await shell(`command -v ${program}`)).trim(), join(plain, program));
     }
-    const images = async () =>
-      (await shell(`PATH=${plain} make --silent images 2>&1 || echo failed`)).trim().split("\n");
-    expect(await images()).toEqual([expect.stringContaining("docker"), expect.stringMatching(/^make: /), "failed"]);
     writeFileSync(join(plain, "buildah"), '#!/bin/bash\necho "$@"\n', { mode: 0o755 });
-    const said = await images();
+    const said = (await shell(`PATH=${plain} make --silent images 2>&1`)).trim().split("\n");
     expect(said).toContainEqual(
       expect.stringMatching(/^build .*SERVICE=weight-rebalancer .* evenkeel\/weight-rebalancer:/),
     );
-    expect(said.filter((line) => line.startsWith("build "))).toHaveLength(
-      globSync("apps/*/src", { cwd: copy.root }).length,
+    expect(said).toContainEqual(
+      expect.stringMatching(
+        /^push evenkeel\/weight-rebalancer:\S+ docker-archive:apps\/weight-rebalancer\/dist\/image.tar:/,
+      ),
     );
+    const services = globSync("apps/*/src", { cwd: copy.root }).length;
+    expect(said.filter((line) => line.startsWith("build "))).toHaveLength(services);
   });
 
   programCase("helm")(

@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { type FoundRun, RunFolder } from "../run-folder.ts";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { mounts } from "./mounts.ts";
+import { type NodePlaces, RUNTIME_FOLDERS } from "./places.ts";
 
 /** Settings of the whole machine that a kubelet changes when it starts, with their values. */
 export type KernelSettings = Readonly<Record<string, string>>;
@@ -14,28 +15,50 @@ const CHANGED_BY_KUBELET = [
   "vm/panic_on_oom",
 ];
 
+/** In a node's runtime folder: the settings from before the first node on this machine. */
+const SAVED = "kernel-settings.json";
+
 const fileOf = (name: string): string => join("/proc/sys", name);
 
 export function readKernelSettings(): KernelSettings {
   return Object.fromEntries(CHANGED_BY_KUBELET.map((name) => [name, readFileSync(fileOf(name), "utf8").trim()]));
 }
 
-/** The settings from before the first node on this machine: those that run already have changed them. */
-export function settingsBeforeNodes(runs: string): KernelSettings {
-  return runsWithNode(runs)[0]?.record.realNode?.kernelSettings ?? readKernelSettings();
+/** Notes the settings before a kubelet changes them. If another node runs, they are changed already, and it has noted them. */
+export function saveKernelSettings({ runtime }: NodePlaces): void {
+  const [other] = otherNodes(runtime);
+  const saved = other === undefined ? undefined : readSaved(other);
+  writeFileSync(join(runtime, SAVED), JSON.stringify(saved ?? readKernelSettings()));
 }
 
-/** Sets back what the kubelet of a run changed, unless another node on this machine runs with it. */
-export function restoreKernelSettings(folder: RunFolder): void {
-  const before = folder.read().realNode?.kernelSettings ?? {};
-  if (runsWithNode(dirname(folder.path)).some((run) => run.folder.id !== folder.id)) return;
+/** Sets back what the kubelet of a node changed, unless another node on this machine runs with it. */
+export function restoreKernelSettings({ runtime }: NodePlaces): void {
+  if (otherNodes(runtime).length > 0) return;
   const now = readKernelSettings();
-  for (const [name, value] of Object.entries(before)) {
-    // A record that somebody changed may not name any other file.
-    if (name in now && now[name] !== value) writeFileSync(fileOf(name), value);
+  for (const [name, value] of Object.entries(readSaved(runtime) ?? {})) {
+    if (now[name] !== value) writeFileSync(fileOf(name), value);
   }
 }
 
-function runsWithNode(runs: string): FoundRun[] {
-  return RunFolder.list(runs).filter(({ state, record }) => state !== "ended" && record.realNode !== null);
+/** Runtime folders of all other nodes of this machine, whoever started them: those that hold a network namespace. */
+function otherNodes(runtime: string): string[] {
+  const held = new Set(mounts().map(({ point }) => point));
+  return foldersIn(RUNTIME_FOLDERS).filter((folder) => folder !== runtime && held.has(join(folder, "net")));
+}
+
+function foldersIn(parent: string): string[] {
+  try {
+    return readdirSync(parent).map((name) => join(parent, name));
+  } catch {
+    return [];
+  }
+}
+
+function readSaved(runtime: string): KernelSettings | undefined {
+  try {
+    return JSON.parse(readFileSync(join(runtime, SAVED), "utf8")) as KernelSettings;
+  } catch {
+    // The start did not come so far.
+    return undefined;
+  }
 }

@@ -7,6 +7,7 @@ import type { RunFolder } from "../run-folder.ts";
 import type { ComponentName } from "../run-record.ts";
 import type { NodeToolset } from "../toolset.ts";
 import { createCgroup } from "./cgroups.ts";
+import { saveKernelSettings } from "./kernel-settings.ts";
 import { createNetwork, type NodeNetwork } from "./network.ts";
 import { createNodeComponents } from "./node-components.ts";
 import { writeNodeFiles } from "./node-files.ts";
@@ -22,6 +23,7 @@ const KUBERNETES_NAMESPACE = "k8s.io";
 export async function prepareNode(folder: RunFolder): Promise<NodeNetwork> {
   const places = placesOf(folder.id);
   const network = await createNetwork(places);
+  saveKernelSettings(places);
   createCgroup(places.cgroup);
   return network;
 }

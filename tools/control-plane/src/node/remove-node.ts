@@ -33,11 +33,12 @@ export function removeNode(folder: RunFolder): readonly number[] {
     ...findMarked(folder.id),
     ...cgroupProcesses(places.cgroup).flatMap((pid) => identify(pid) ?? []),
   ]);
+  // Before the namespace goes: a node that starts now then reads either settings that are restored, or the saved ones.
+  restoreKernelSettings(places);
   unmountBelow([folder.path, places.runtime]);
   spawnSync("ip", ["link", "delete", places.hostLink], { stdio: "ignore" });
   removeCgroup(places.cgroup);
   removeFiles(folder, places);
-  restoreKernelSettings(folder);
   return ended;
 }
 

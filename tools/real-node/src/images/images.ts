@@ -4,6 +4,8 @@ import { appVersion, charts, type FinalStage, finalStage, root } from "@evenkeel
 import { type Image, type TarEntry, writeImageArchive } from "@evenkeel/control-plane";
 import { NODE_PROGRAM, nodeLayer, NONROOT } from "./node-layer.ts";
 
+/** For programs in a container that call Node by its name. */
+const NODE_PATH = "PATH=/usr/local/bin:/usr/bin:/bin:/nodejs/bin";
 const USER = `${NONROOT}:${NONROOT}`;
 
 /** Node and nothing else, for pods of tests: the program comes by `node -e` or from a ConfigMap. */
@@ -37,15 +39,17 @@ export function writeServiceImage(service: string, naming: ImageNaming = {}): st
   return file;
 }
 
+/** Where the archive of the image with Node alone is written. */
+const nodeImageArchive = join(root, "tools/real-node/dist/node-image.tar");
+
 /** Writes the image with Node alone. */
 export function writeNodeImage(): string {
-  const file = join(root, "tools/real-node/dist/node-image.tar");
-  writeImageArchive(file, {
+  writeImageArchive(nodeImageArchive, {
     name: NODE_IMAGE,
     layers: [nodeLayer()],
-    config: { User: USER, Entrypoint: [NODE_PROGRAM] },
+    config: { User: USER, Env: [NODE_PATH], Entrypoint: [NODE_PROGRAM] },
   });
-  return file;
+  return nodeImageArchive;
 }
 
 function serviceImage(name: string, stage: FinalStage): Image {

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { helmEnvironment, helmOutput, type HelmResult, pinnedHelm, runHelm } from "@evenkeel/e2e";
+import { helmEnvironment, helmOutput, type HelmResult, pinnedHelm, runHelm } from "@evenkeel/e2e/helm";
 import { parseAllDocuments } from "yaml";
-import { charts as sources, copyCharts } from "../src/index.ts";
+import { copyCharts } from "./helm.ts";
+import { charts as sources } from "./places.ts";
 
 /** An object that a chart renders. */
 export interface Rendered {
