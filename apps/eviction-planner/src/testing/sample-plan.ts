@@ -12,6 +12,7 @@ export function samplePlan(own: Partial<Plan> = {}): Plan {
     curve: { predicted: [0.4, 0.2], bound: [0.4, 0.19] },
     classes: [],
     moves: [sampleMove("press-1")],
+    held: [],
     stays: [sampleStay("press-2", "Pinned")],
     rightSizing: [],
     levels: {},
@@ -22,7 +23,7 @@ export function samplePlan(own: Partial<Plan> = {}): Plan {
 export function sampleMove(name: string): Plan["moves"][number] {
   const landings = [{ node: "two", probability: 1 }];
   return {
-    ...{ pod: podName(name), owner: "owner", shape: 0, from: "one", landings, limits: [] },
+    ...{ pod: podName(name), owner: "owner", shape: 0, from: "one", landings, countedOn: "two", limits: [] },
     ...{ sigma: 0.2, deltaSigma: -0.2, cost: 0 },
   };
 }
