@@ -8,10 +8,12 @@ version() { printf '%s: %s\n' "$1" "$(command -v "$1" >/dev/null && "$@" 2>/dev/
 version node --version
 version chromium --version
 version ip -V
+version nft --version
 version openssl version
 version prometheus --version
 version python3 --version
 version redis-server --version
+version runc --version
 version unshare --version
 uname -sr
 if [ "${1:-}" = control-plane ] && cd "${XDG_CACHE_HOME:-$HOME/.cache}/evenkeel/control-plane" 2>/dev/null; then
