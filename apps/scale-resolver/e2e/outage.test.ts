@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
+import { kubectl, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
 import { type ServiceProcess } from "@evenkeel/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { LONGEST_WATCH_WAIT } from "../src/observe/cluster-view.ts";
@@ -43,7 +43,11 @@ const FAULTS: readonly Fault[] = [
     // The others go with it, and come anew: refused for a minute, they would look again after another.
     begin: (cluster) => Promise.all((["kube-apiserver", ...OTHERS] as const).map((one) => cluster.kill(one))),
     end: (cluster) => cluster.restart("kube-apiserver"),
-    rouse: (cluster) => Promise.all(OTHERS.map((one) => cluster.restart(one))),
+    rouse: async (cluster) => {
+      // A new KWOK manages a node only after the Lease of the former one has expired, which takes 40 s.
+      await kubectl(cluster, ["delete", "leases", "--namespace=kube-node-lease", "--all"]);
+      await Promise.all(OTHERS.map((one) => cluster.restart(one)));
+    },
   },
 ];
 

@@ -27,6 +27,7 @@ import { OriginalOperator } from "./observe/original-operator.ts";
 import { countReplicas } from "./observe/resolver-endpoints.ts";
 import { Nudges, resolverChanges, rivalChanges, serviceChanges } from "./observe/sources.ts";
 import { Memories } from "./observe/stages.ts";
+import { Targets } from "./observe/targets.ts";
 import { Triggers } from "./observe/triggers/triggers.ts";
 import { ElastiServiceReconciler } from "./reconciler.ts";
 import { Board } from "./serve/board.ts";
@@ -120,6 +121,10 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     ...{ elastiServices: resource, view, observer, original, path, decisions, board, wakeTimer },
     ...{ metrics, registry, clock, dryRun, interval },
     memories: new Memories(),
+    targets: new Targets({
+      ...{ kube, clock, interval },
+      replicas: (of, target, signal) => workloads.scales.read(of, target, { signal }),
+    }),
     ports: new PortAllocator(view.objects, portRangeOf(settings.portRange), clock),
     executor: new Executor({
       ...acts,

@@ -23,6 +23,7 @@ function setUp(options: object = {}) {
     },
     releaseService: { release: () => Promise.resolve(true), forgetAll: nothing },
     memories: new Memories(),
+    targets: { forget: nothing, clear: nothing },
     ports: { forget: nothing },
     board: { remove: nothing },
     decisions: { forget: (object: ObjectRef) => forgotten.push(object) },

@@ -41,12 +41,14 @@ import type { ClusterView } from "./observe/cluster-view.ts";
 import type { Observer } from "./observe/observer.ts";
 import { interruptedAfter, type Memories, replicasAfter, stageAfter } from "./observe/stages.ts";
 import { nextProbeAt } from "./observe/probe-rounds.ts";
+import type { Targets } from "./observe/targets.ts";
 import type { Board } from "./serve/board.ts";
 
 export interface ElastiServiceReconcilerOptions {
   readonly elastiServices: Resource<StoredElastiService>;
   readonly view: Pick<ClusterView, "services" | "bindings">;
   readonly observer: Observer;
+  readonly targets: Targets;
   readonly memories: Memories;
   readonly ports: PortAllocator;
   readonly path: PathSlices;
@@ -128,6 +130,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     this.#served.clear();
     this.#pauses.clear();
     this.#options.memories.clear();
+    this.#options.targets.clear();
     this.#options.releaseService.forgetAll();
   }
 
@@ -136,7 +139,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     { binding, fault }: Understood & { readonly kind: "service" },
     context: ObjectContext,
   ): Promise<Result | Error | undefined> {
-    const { view, observer, memories, decisions, path, executor, clock, interval } = this.#options;
+    const { view, observer, targets, memories, decisions, path, executor, clock, interval } = this.#options;
     const { signal } = context;
     const key = keyOf(object);
     const owner = view.bindings.ownerOf(serviceKey(binding.namespace, binding.service));
@@ -171,7 +174,10 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     const memory = memories.get(key);
     const joined = path.isJoined(binding.namespace, binding.service);
     const since = clock.monotonic();
-    const snapshot = await observer.observe({ object, binding, fault, memory, joined }, signal);
+    // What requests may wait for is not kept waiting by a look at its template.
+    const target = joined ? targets.known(binding) : await targets.look(binding, signal);
+    const subject = { object, binding, fault, targetFault: target.fault, memory, joined };
+    const snapshot = await observer.observe(subject, signal);
     const decision = decisions.decide(snapshot);
     const pauses = this.#pauses;
     const work = { object, service, binding, ports, former, pauses, since, snapshot, decision };
@@ -190,13 +196,14 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     this.#options.board.show(key, { snapshot, decision, stage, lastWakeMs });
     const replicas = outcome.done ? replicasAfter(snapshot, decision.action) : snapshot.replicas;
     // A former workload is named until it is put back, since nobody else knows of it.
-    const { target } = outcome.handedOver ? binding : (former ?? binding);
+    const named = outcome.handedOver ? binding : (former ?? binding);
     const reconciled = {
       snapshot,
       decision,
       stage,
       ports,
-      target,
+      target: named.target,
+      stop: target.stop,
       replicas: outcome.handedOver ? replicas : null,
       route: outcome.route,
       paused: pauses.of(object),
@@ -300,7 +307,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
 
   /** What is kept of an object that is gone, or of the Service that it managed. */
   #forget(key: string): void {
-    const { memories, ports, board, registry, decisions } = this.#options;
+    const { memories, targets, ports, board, registry, decisions } = this.#options;
     const served = this.#served.get(key);
     this.#served.delete(key);
     this.#pauses.forget(key);
@@ -310,7 +317,8 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     const { namespace: of = "", name: object } = nameOfKey(key);
     decisions.forget({ kind: elastiServices.kind, namespace: of, name: object });
     if (!served) return;
-    const { namespace, name, service } = served;
+    const { namespace, name, service, uid } = served;
+    targets.forget(uid);
     registry.forget({ namespace, service });
     registry.forget({ namespace, source: service });
     registry.forget({ namespace, crd_name: name });

@@ -64,6 +64,26 @@ describe("a service is not scaled to zero", () => {
   });
 });
 
+test("a service whose workload does not exist says so, takes no requests, and is managed once there is one", async () => {
+  await using world = await World.start();
+  world.serve();
+  await world.workload("shop", 0);
+  await world.elasti("shop", {
+    triggers: undefined,
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "shp" },
+  });
+  expect(await world.ready("shop", "TargetNotFound")).toMatchObject({
+    status: "False",
+    message: expect.stringContaining("default/shp"),
+  });
+  expect(await world.resolverSlices("shop")).toEqual([]);
+  await world.edit("shop", { scaleTargetRef: { name: "shop" } });
+  await world.sleeps("shop");
+  expect((await world.ask("shop")).status).toBe(200);
+  const drain = (await world.get("shop")).status?.conditions?.find(({ type }) => type === "PodsDrain");
+  expect(drain).toMatchObject({ status: "Unknown", reason: "NoPreStop" });
+});
+
 test("an ElastiService with a selector selects nothing while KubeElasti's operator runs, and says so", async () => {
   await using world = await World.start();
   await world.workload("shop");

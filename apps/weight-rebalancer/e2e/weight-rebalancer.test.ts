@@ -340,7 +340,13 @@ test(
       expect((await site.get("heir", "checkout")).status?.condition).toBe("Error");
       const changes = site.changes(zone);
       site.metric = 5000;
-      await pause(11_000);
+      const metrics = await service.url("admin", "/metrics");
+      const held = async () => {
+        const text = await (await fetch(metrics)).text();
+        return Number(/^evenkeel_decisions_total\{.*reason="OriginalRuns".*\} (\d+)$/m.exec(text)?.[1] ?? 0);
+      };
+      const before = await held();
+      await until("three more decisions", async () => expect(await held()).toBeGreaterThanOrEqual(before + 3));
       expect(site.changes(zone)).toBe(changes);
     }
     await until("the record", () => expect(site.weight(zone)).toBe(32));

@@ -115,8 +115,11 @@ test("without probes the end of a large upload that nobody reads stays hidden, w
     Array.from({ length: 20 }, () => RawClient.open(forwarder.port, post("/gone", UPLOAD), large)),
   );
   await until(() => hold.waiting(KEY).count === 20);
-  for (const { socket } of clients) socket.destroy();
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const small = await RawClient.open(forwarder.port, get("/gone-too"));
+  await until(() => hold.waiting(KEY).count === 21);
+  for (const { socket } of [...clients, small]) socket.destroy();
+  // The end of a request that has no body is noticed, those of the others are not.
+  await until(() => hold.waiting(KEY).count === 20);
   expect(hold.waiting(KEY).count).toBe(20);
 });
 
@@ -159,9 +162,11 @@ describe("held requests", () => {
     const head = `POST /old HTTP/1.0\r\nHost: a.test\r\nContent-Length: ${large.length}\r\n\r\n`;
     const client = await RawClient.open(forwarder.port, head, large);
     await until(() => hold.waiting(KEY).count === 1);
-    await new Promise((resolve) => setTimeout(resolve, 1200));
+    const control = await RawClient.open(forwarder.port, post("/new", large.length), large);
+    await until(() => control.received.startsWith("HTTP/1.1 100 Continue"));
     expect(client.received).toBe("");
-    hold.offer(KEY, origin, 1);
+    hold.offer(KEY, origin, 2);
     expect(await client.answer()).toMatch(/^HTTP\/1\.1 200 /);
+    await control.answer();
   });
 });

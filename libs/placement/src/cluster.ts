@@ -54,14 +54,19 @@ export class Cluster {
 
   readonly labelsOfNamespace = (namespace: string): Labels => this.#namespaces[namespace] ?? {};
 
-  /** Counts changes of nodes, for {@link changesSince}. */
+  /** Counts changes of nodes, for {@link changeAfter}. */
   get version(): number {
     return this.#forgotten + this.#changes.length;
   }
 
-  /** Nodes that changed since a version, oldest first; undefined if that is too long ago to tell. */
-  changesSince(version: number): readonly number[] | undefined {
-    return version < this.#forgotten ? undefined : this.#changes.slice(version - this.#forgotten);
+  /** Changes before this version are forgotten. */
+  get oldestVersion(): number {
+    return this.#forgotten;
+  }
+
+  /** The node that the change after that version was of. */
+  changeAfter(version: number): number {
+    return this.#changes[version - this.#forgotten] ?? 0;
   }
 
   get shapeCount(): number {

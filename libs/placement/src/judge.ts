@@ -69,40 +69,34 @@ export class Judge {
 
   /** Works out what is compared between nodes, with at most `scored` of them taken into the comparison. */
   compare(nodes: readonly Judged[], scored: number): Ranges {
-    const { softSpread, softNeedsAllLabels, preferences } = this.#features;
-    let counted = 0;
-    for (const node of nodes) {
-      node.isIgnored = softNeedsAllLabels && softSpread.some(({ feature }) => node.codes[feature] === NO_DOMAIN);
-      if (!node.isIgnored) counted += node.size;
-    }
-    const domains = softSpread.map(({ feature, isHostname }) =>
-      isHostname ? Math.min(counted, scored) : differentCodes(nodes, feature),
-    );
+    const { softSpread, preferences } = this.#features;
+    const domains = this.#domains(nodes, scored);
     let [mostTaints, mostPreference] = [0, 0];
     let [leastCrowding, mostCrowding] = [Infinity, 0];
     let [leastWeight, mostWeight] = [Infinity, -Infinity];
     for (const node of nodes) {
       const { kind, codes } = node;
-      mostTaints = Math.max(mostTaints, kind.taints);
-      mostPreference = Math.max(mostPreference, kind.preference);
+      if (kind.taints > mostTaints) mostTaints = kind.taints;
+      if (kind.preference > mostPreference) mostPreference = kind.preference;
       node.weight = 0;
       for (const { feature, weight } of preferences) {
         const count = this.#count(feature, codes);
         if (count > 0) node.weight += weight * count;
       }
-      leastWeight = Math.min(leastWeight, node.weight);
-      mostWeight = Math.max(mostWeight, node.weight);
+      if (node.weight < leastWeight) leastWeight = node.weight;
+      if (node.weight > mostWeight) mostWeight = node.weight;
       if (softSpread.length === 0 || node.isIgnored) continue;
-      let sum = 0;
-      for (const [index, { feature, constraint }] of softSpread.entries()) {
-        const count = this.#count(feature, codes);
-        if (count !== NO_DOMAIN) sum += crowding(count, domains[index] ?? 0, constraint.maxSkew);
-      }
-      node.crowding = Math.round(sum);
-      leastCrowding = Math.min(leastCrowding, node.crowding);
-      mostCrowding = Math.max(mostCrowding, node.crowding);
+      node.crowding = this.#crowding(codes, domains);
+      if (node.crowding < leastCrowding) leastCrowding = node.crowding;
+      if (node.crowding > mostCrowding) mostCrowding = node.crowding;
     }
     return { mostTaints, mostPreference, leastCrowding, mostCrowding, leastWeight, mostWeight };
+  }
+
+  /** The sum of all scores that compare nodes. */
+  total(judged: Judged, ranges: Ranges): number {
+    const points = this.scores(judged, ranges);
+    return points.TaintToleration + points.NodeAffinity + points.PodTopologySpread + points.InterPodAffinity;
   }
 
   /** Scores with their weights, as the scheduler adds them up. */
@@ -114,6 +108,31 @@ export class Judge {
       PodTopologySpread: spreads ? 2 * spreadScore(crowded, ranges.leastCrowding, ranges.mostCrowding) : 0,
       InterPodAffinity: 2 * affinityScore(weight, ranges.leastWeight, ranges.mostWeight),
     };
+  }
+
+  /** How many domains the nodes have for each soft constraint. Tells on the way which nodes are ignored. */
+  #domains(nodes: readonly Judged[], scored: number): readonly number[] {
+    const { softSpread, softNeedsAllLabels } = this.#features;
+    let counted = 0;
+    for (const node of nodes) {
+      node.isIgnored = softNeedsAllLabels && softSpread.some(({ feature }) => node.codes[feature] === NO_DOMAIN);
+      if (!node.isIgnored) counted += node.size;
+    }
+    return softSpread.map(({ feature, isHostname }) =>
+      isHostname ? Math.min(counted, scored) : differentCodes(nodes, feature),
+    );
+  }
+
+  #crowding(codes: Int32Array, domains: readonly number[]): number {
+    const { softSpread } = this.#features;
+    let sum = 0;
+    let at = 0;
+    for (const { feature, constraint } of softSpread) {
+      const count = this.#count(feature, codes);
+      if (count !== NO_DOMAIN) sum += crowding(count, domains[at] ?? 0, constraint.maxSkew);
+      at += 1;
+    }
+    return Math.round(sum);
   }
 
   /** Pods in the node's domain, or NO_DOMAIN. */

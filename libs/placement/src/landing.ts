@@ -1,4 +1,5 @@
 import type { Group } from "./group.ts";
+import type { NodeLists } from "./node-lists.ts";
 
 /** A node where a pod may come to run. */
 export interface Landing {
@@ -8,7 +9,6 @@ export interface Landing {
 
 /** Nodes that are less likely than this in sum are left out. */
 const NEGLIGIBLE = 1e-4;
-const NIL = -1;
 
 /** How many feasible nodes the scheduler looks for among all before it scores them. */
 export function nodesToFind(nodes: number): number {
@@ -24,49 +24,43 @@ export function nodesToFind(nodes: number): number {
  */
 export function landings(
   groups: readonly Group[],
-  feasible: number,
-  scored: number,
-  most: number,
-  nextOf: (node: number) => number,
+  lists: NodeLists,
+  { feasible, scored, most }: { readonly feasible: number; readonly scored: number; readonly most: number },
 ): readonly Landing[] {
   const result: Landing[] = [];
-  const bases = groups.map(lowerTop);
+  let isSorted = true;
+  let last = 1;
   let examined = 0;
   /** The probability that none of the nodes examined so far is among those that are scored. */
   let none = 1;
+  for (const group of groups) group.restart();
   while (none > NEGLIGIBLE && examined < feasible && result.length < most) {
-    const level = bases.reduce((best, base, at) => Math.max(best, base < 0 ? -1 : base + (groups[at]?.bonus ?? 0)), -1);
-    const before = none;
+    const total = bestTotal(groups);
     let count = 0;
-    for (const [at, group] of groups.entries()) {
-      const base = bases[at] ?? NIL;
-      if (base >= 0 && base + group.bonus === level) count += group.sizes[base] ?? 0;
+    for (const group of groups) {
+      if (group.base >= 0 && group.base + group.bonus === total) count += group.sizes[group.base] ?? 0;
     }
-    for (let index = 0; index < count && none > 0; index++, examined++) {
+    const before = none;
+    for (let index = 0; index < count; index++, examined++) {
       none *= Math.max(0, feasible - scored - examined) / (feasible - examined);
     }
-    const named = Math.min(count, most - result.length);
-    const probability = (before - none) / named;
-    let left = named;
-    for (const [at, group] of groups.entries()) {
-      const base = bases[at] ?? NIL;
-      if (base < 0 || base + group.bonus !== level) continue;
-      for (let node = group.heads[base] ?? NIL; node !== NIL && left > 0; node = nextOf(node), left--) {
+    let left = Math.min(count, most - result.length);
+    const probability = (before - none) / left;
+    if (probability > last) isSorted = false;
+    last = probability;
+    for (const group of groups) {
+      if (group.base < 0 || group.base + group.bonus !== total) continue;
+      for (let node = (group.heads[group.base] ?? 0) - 1; node >= 0 && left > 0; node = lists.next(node), left--) {
         result.push({ node, probability });
       }
-      bases[at] = nextBase(group, base - 1);
+      group.advance();
     }
   }
-  return result.sort((one, other) => other.probability - one.probability || one.node - other.node);
+  return isSorted ? result : result.sort((one, other) => other.probability - one.probability);
 }
 
-/** The highest base score that a node of the group has. */
-function lowerTop(group: Group): number {
-  return (group.top = Math.max(0, nextBase(group, group.top)));
-}
-
-function nextBase({ sizes }: Group, from: number): number {
-  let base = from;
-  while (base >= 0 && sizes[base] === 0) base -= 1;
-  return base;
+function bestTotal(groups: readonly Group[]): number {
+  let best = -1;
+  for (const { base, bonus } of groups) if (base >= 0 && base + bonus > best) best = base + bonus;
+  return best;
 }

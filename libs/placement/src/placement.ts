@@ -3,7 +3,7 @@ import { Cluster } from "./cluster.ts";
 import type { Labels, NodeFacts, PodShape } from "./facts.ts";
 import { FeatureFinder } from "./features.ts";
 import { Interned } from "./interned.ts";
-import { type Landing, landings, nodesToFind } from "./landing.ts";
+import { type Landing, nodesToFind } from "./landing.ts";
 import { nodeFilterKey } from "./node-filters.ts";
 import { type NodeKinds, nodeKinds } from "./node-kinds.ts";
 import { type FilterReason, type NodeScore, ShapeView } from "./shape-view.ts";
@@ -87,17 +87,14 @@ export class Placement {
    * Nodes of no account are left out, and at most `most` are named.
    */
   landing(shape: number, most = Infinity): readonly Landing[] {
-    const view = this.#view(shape);
-    const scored = nodesToFind(this.nodes.length);
-    const { groups, feasible } = view.feasibleGroups((count) => Math.min(scored, count));
-    return landings(groups, feasible, Math.min(scored, feasible), most, (node) => view.nextOf(node));
+    return this.#view(shape).landing(nodesToFind(this.nodes.length), most);
   }
 
   /** Where the replacement of a pod would run if that pod left its node. The model stays as it is. */
   landingAfter(shape: number, node: number, departure: Departure, most = Infinity): readonly Landing[] {
     const view = this.#view(shape);
     // Up to date first, so that only the two shifts are seen on top.
-    view.feasibleGroups((count) => count);
+    view.catchUp();
     this.#cluster.shift(shape, node, "running", -1);
     if (departure === "terminating") this.#cluster.shift(shape, node, "terminating", 1);
     view.refresh(node);

@@ -1,9 +1,12 @@
 import type { Cluster } from "./cluster.ts";
+import type { Counter } from "./counter.ts";
 import type { PodShape } from "./facts.ts";
 import type { Features } from "./features.ts";
 import { Group } from "./group.ts";
+import { type Landing, landings } from "./landing.ts";
 import { Judge, type Judged, type NeighbourReason, type NeighbourScores } from "./judge.ts";
 import type { NodeReason } from "./node-filters.ts";
+import { NodeLists } from "./node-lists.ts";
 import { EXCLUDED, type NodeKinds } from "./node-kinds.ts";
 import type { Demand, ResourceReason } from "./plugins/node-resources.ts";
 import { NO_DOMAIN, type Topology } from "./topology.ts";
@@ -41,15 +44,13 @@ export class ShapeView {
   readonly #images: Uint8Array | null;
   /** Fine topologies whose domains may have several nodes. */
   readonly #shared: readonly Topology[];
-  readonly #fine: readonly number[];
+  readonly #fine: readonly Counter[];
+  /** The shape claims ports or volumes besides resources. */
+  readonly #claimsMore: boolean;
   #version = NIL;
 
-  /** By node: its group, or NIL where no pod of the shape fits; its base score; its neighbours in the list of both. */
-  readonly #groupOf: Int32Array;
-  readonly #base: Int16Array;
-  readonly #next: Int32Array;
-  readonly #previous: Int32Array;
   readonly #groups: Group[] = [];
+  readonly #lists: NodeLists;
   /** Groups in which all fine features are 0, by kind. */
   readonly #plainGroups: number[] = [];
   readonly #groupsByCodes = new Map<string, number>();
@@ -62,18 +63,16 @@ export class ShapeView {
     this.#kinds = kinds;
     this.#judge = new Judge(features);
     this.#images = cluster.images.scores(this.#shape.images, this.#shape.containers);
-    this.#fine = features.all.flatMap(({ isCoarse }, index) => (isCoarse ? [] : [index]));
-    const fine = new Set(features.all.filter(({ isCoarse }) => !isCoarse).map(({ counter }) => counter.topology));
-    this.#shared = [...fine].filter((topology) => topology.size < cluster.nodes.length);
-    const { length } = cluster.nodes;
-    this.#groupOf = new Int32Array(length).fill(NIL);
-    this.#base = new Int16Array(length);
-    this.#next = new Int32Array(length).fill(NIL);
-    this.#previous = new Int32Array(length).fill(NIL);
+    this.#fine = features.all.filter(({ isCoarse }) => !isCoarse).map(({ counter }) => counter);
+    const topologies = new Set(this.#fine.map(({ topology }) => topology));
+    this.#shared = [...topologies].filter((topology) => topology.size < cluster.nodes.length);
+    this.#claimsMore = this.#shape.hostPorts.length + this.#shape.volumes.length > 0;
+    this.#lists = new NodeLists(this.#groups, cluster.nodes.length);
   }
 
   whyNot(node: number): FilterReason | undefined {
     if (this.#shape.unmodelled !== null) return "Unmodelled";
+    if (this.#cluster.volumes.inUse(this.#shape.volumes)) return "VolumeInUse";
     const excluded = this.#kinds.reasons[node];
     return excluded ?? this.#whyNotNow(node) ?? this.#judge.whyNot(this.#codes(node));
   }
@@ -98,12 +97,10 @@ export class ShapeView {
     });
   }
 
-  /** Brings the view up to date, and judges its groups as if `scored` nodes were compared. Tells the feasible ones. */
-  feasibleGroups(scored: (feasible: number) => number): { groups: readonly Group[]; feasible: number } {
-    this.#catchUp();
-    if (this.#shape.unmodelled !== null || this.#cluster.volumes.inUse(this.#shape.volumes)) {
-      return { groups: [], feasible: 0 };
-    }
+  /** Where a new pod goes, where the scheduler looks for `toFind` feasible nodes before it scores them. */
+  landing(toFind: number, most: number): readonly Landing[] {
+    this.catchUp();
+    if (this.#shape.unmodelled !== null || this.#cluster.volumes.inUse(this.#shape.volumes)) return [];
     const groups: Group[] = [];
     let feasible = 0;
     for (const group of this.#groups) {
@@ -111,17 +108,10 @@ export class ShapeView {
       groups.push(group);
       feasible += group.size;
     }
-    const ranges = this.#judge.compare(groups, scored(feasible));
-    for (const group of groups) {
-      const points = this.#judge.scores(group, ranges);
-      group.bonus = points.TaintToleration + points.NodeAffinity + points.PodTopologySpread + points.InterPodAffinity;
-    }
-    return { groups, feasible };
-  }
-
-  /** The next node of the same group and base score, or -1. */
-  nextOf(node: number): number {
-    return this.#next[node] ?? NIL;
+    const scored = Math.min(toFind, feasible);
+    const ranges = this.#judge.compare(groups, scored);
+    for (const group of groups) group.bonus = this.#judge.total(group, ranges);
+    return landings(groups, this.#lists, { feasible, scored, most });
   }
 
   /** Looks at a node again, and at those that share a domain with it. */
@@ -133,45 +123,40 @@ export class ShapeView {
     }
   }
 
-  #catchUp(): void {
-    const version = this.#cluster.version;
-    if (this.#version === version) return;
-    const changes = this.#version === NIL ? undefined : this.#cluster.changesSince(this.#version);
-    if (changes === undefined) for (let node = 0; node < this.#base.length; node++) this.#place(node);
-    else for (const node of changes) this.refresh(node);
+  /** Looks at all nodes that changed since the last time. */
+  catchUp(): void {
+    const { version, oldestVersion } = this.#cluster;
+    if (this.#version < oldestVersion) {
+      for (let node = 0; node < this.#cluster.nodes.length; node++) this.#place(node);
+    } else {
+      for (let seen = this.#version; seen < version; seen++) this.refresh(this.#cluster.changeAfter(seen));
+    }
     this.#version = version;
   }
 
   #whyNotNow(node: number): FilterReason | undefined {
-    const { resources, volumes } = this.#cluster;
+    const lacking = this.#cluster.resources.whyNot(this.#demand, node);
+    if (lacking !== undefined || !this.#claimsMore) return lacking;
     if (this.#cluster.portsTaken(this.#shape, node)) return "HostPorts";
-    const lacking = resources.whyNot(this.#demand, node);
-    if (lacking !== undefined || this.#shape.volumes.length === 0) return lacking;
-    if (volumes.inUse(this.#shape.volumes)) return "VolumeInUse";
-    return volumes.exceedsLimit(this.#shape.volumes, node) ? "VolumeLimit" : undefined;
+    return this.#cluster.volumes.exceedsLimit(this.#shape.volumes, node) ? "VolumeLimit" : undefined;
   }
 
   #place(node: number): void {
     const kind = this.#kinds.kindOf[node] ?? EXCLUDED;
     if (kind === EXCLUDED) return;
-    this.#unlink(node);
-    const reason = this.#whyNotNow(node);
-    // A volume in use excludes all nodes at once, and is asked for then.
-    if (reason !== undefined && reason !== "VolumeInUse") return;
+    if (this.#whyNotNow(node) !== undefined) {
+      this.#lists.move(node, NIL, 0);
+      return;
+    }
     const { resources } = this.#cluster;
-    const base =
-      resources.leastAllocated(this.#demand, node) +
-      resources.balanced(this.#demand, node) +
-      (this.#images?.[node] ?? 0);
-    this.#link(node, this.#groupFor(node, kind), base);
+    const points = resources.leastAllocated(this.#demand, node) + resources.balanced(this.#demand, node);
+    this.#lists.move(node, this.#groupFor(node, kind), points + (this.#images?.[node] ?? 0));
   }
 
   #groupFor(node: number, kind: number): number {
-    const { all } = this.#features;
     let isPlain = true;
-    for (const index of this.#fine) {
-      const counter = all[index]?.counter;
-      if (counter !== undefined && counter.at(counter.topology.domainOf[node] ?? NO_DOMAIN) > 0) isPlain = false;
+    for (const counter of this.#fine) {
+      if (counter.at(counter.topology.domainOf[node] ?? NO_DOMAIN) > 0) isPlain = false;
     }
     if (isPlain) return (this.#plainGroups[kind] ??= this.#newGroup(kind, this.#kinds.kinds[kind]?.codes));
     const codes = this.#codes(node);
@@ -186,7 +171,7 @@ export class ShapeView {
   #newGroup(kind: number, codes: Int32Array | undefined): number {
     const nodeKind = this.#kinds.kinds[kind];
     if (nodeKind === undefined || codes === undefined) throw new RangeError(`there is no kind ${kind}`);
-    return this.#groups.push(new Group(nodeKind, codes)) - 1;
+    return this.#groups.push(new Group(nodeKind, codes, this.#cluster.nodes.length < 2 ** 15)) - 1;
   }
 
   #codes(node: number): Int32Array {
@@ -194,33 +179,5 @@ export class ShapeView {
       const domain = counter.topology.domainOf[node] ?? NO_DOMAIN;
       return isCoarse || domain === NO_DOMAIN ? domain : counter.at(domain);
     });
-  }
-
-  #link(node: number, index: number, base: number): void {
-    const group = this.#groups[index];
-    if (group === undefined) return;
-    const head = group.heads[base] ?? NIL;
-    this.#next[node] = head;
-    this.#previous[node] = NIL;
-    if (head !== NIL) this.#previous[head] = node;
-    group.heads[base] = node;
-    group.sizes[base] = (group.sizes[base] ?? 0) + 1;
-    group.size += 1;
-    if (base > group.top) group.top = base;
-    this.#groupOf[node] = index;
-    this.#base[node] = base;
-  }
-
-  #unlink(node: number): void {
-    const group = this.#groups[this.#groupOf[node] ?? NIL];
-    if (group === undefined) return;
-    const base = this.#base[node] ?? 0;
-    const [next, previous] = [this.#next[node] ?? NIL, this.#previous[node] ?? NIL];
-    if (previous === NIL) group.heads[base] = next;
-    else this.#next[previous] = next;
-    if (next !== NIL) this.#previous[next] = previous;
-    group.sizes[base] = (group.sizes[base] ?? 0) - 1;
-    group.size -= 1;
-    this.#groupOf[node] = NIL;
   }
 }

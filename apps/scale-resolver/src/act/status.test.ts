@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { stateDecider } from "../decide/state-decider.ts";
 import type { ElastiServiceStatus } from "@evenkeel/api";
 import { BUSY, type Changes, checkout, NOON, quietService, secondsAgo } from "../testing/quiet-service.ts";
+import type { PodStop } from "../observe/targets.ts";
 import { statusAfter } from "./status.ts";
 
 const now = Date.parse(NOON);
@@ -13,11 +14,12 @@ function after(
   idleSince: number | null,
   changes: Changes = {},
   refusedProbes: readonly string[] = [],
+  stop: PodStop | null = null,
 ) {
   const snapshot = quietService({ triggers: [BUSY], ...changes });
   const { target } = checkout;
   const turn = { snapshot, decision: stateDecider.decide(snapshot), stage: snapshot.stage, ports: [], target };
-  const rest = { route: null, replicas: null, paused: null, failure: undefined, lastWakeMs: null, refusedProbes };
+  const rest = { route: null, replicas: null, paused: null, failure: undefined, lastWakeMs: null, refusedProbes, stop };
   // As it is then stored: nothing here removes a field.
   return statusAfter(before, { ...turn, ...rest, idleSince }, now) as ElastiServiceStatus;
 }
@@ -72,5 +74,31 @@ describe("a rule of probeResponse that cannot be used", () => {
     const { status } = probed(undefined, ...refused);
     expect(probed(status).condition).toMatchObject({ status: "True", reason: "Used" });
     expect(probed(undefined).condition).toBeUndefined();
+  });
+});
+
+describe("pods that may not serve until nodes know that they terminate", () => {
+  const stopping = (before: ElastiServiceStatus | undefined, stop: PodStop | null) => {
+    const status = after(before, null, {}, [], stop);
+    return { status, condition: status.conditions?.find(({ type }) => type === "PodsDrain") };
+  };
+  const DRAINS = { hasPreStop: true, graceSeconds: 30 };
+
+  test.each([
+    ["have no preStop hook", { hasPreStop: false, graceSeconds: 30 }, "Unknown", "NoPreStop"],
+    ["have no time for one", { hasPreStop: true, graceSeconds: 1 }, "False", "NoGracePeriod"],
+    ["are killed at once", { hasPreStop: false, graceSeconds: 0 }, "False", "NoGracePeriod"],
+  ])("are a warning if they %s", (_name, stop, status, reason) => {
+    const warned = stopping(undefined, stop);
+    expect(warned.condition).toMatchObject({ status, reason });
+    expect(warned.status.conditions?.find(({ type }) => type === "Ready")?.status).toBe("True");
+  });
+
+  test("are said to be mended, and of those that always drained, or are not known, nothing is said", () => {
+    const { status } = stopping(undefined, { hasPreStop: false, graceSeconds: 30 });
+    expect(stopping(status, DRAINS).condition).toMatchObject({ status: "True", reason: "PreStop" });
+    expect(stopping(status, null).condition).toMatchObject({ status: "Unknown" });
+    expect(stopping(undefined, DRAINS).condition).toBeUndefined();
+    expect(stopping(undefined, null).condition).toBeUndefined();
   });
 });

@@ -7,6 +7,7 @@ import type { RouteRef, TargetRef } from "../binding.ts";
 import { type PortRecord, RELEASE, type StoredElastiService } from "../elasti-service-resource.ts";
 import type { ElastiServiceStatus } from "@evenkeel/api";
 import { isSameTarget } from "./release/restore-workload.ts";
+import type { PodStop } from "../observe/targets.ts";
 import type { Paused } from "./paused-scaled-objects.ts";
 
 /** Reasons for which a service cannot be put to sleep, or woken, until somebody or something else changes. */
@@ -19,6 +20,7 @@ const FAULTS: ReadonlySet<string> = new Set<Reason>([
   "ReplicasUnknown",
   "OriginalRuns",
   "Unsupported",
+  "TargetNotFound",
 ]);
 
 /** Whether somebody should look at it. */
@@ -47,6 +49,8 @@ export interface ReconcileOutcome {
   readonly lastWakeMs: number | null;
   /** Why rules of `probeResponse` match nothing, a sentence each. */
   readonly refusedProbes: readonly string[];
+  /** How the workload's pods stop; null where that is not known. */
+  readonly stop: PodStop | null;
 }
 
 /** The status after a reconcile: `before` itself if nothing in it changed, so that nothing is written. */
@@ -121,7 +125,7 @@ export function statusOfReleased(
 }
 
 function judgements(
-  { snapshot, decision, stage, failure, refusedProbes }: ReconcileOutcome,
+  { snapshot, decision, stage, failure, refusedProbes, stop }: ReconcileOutcome,
   before: readonly Condition[] = [],
 ): readonly Judgement[] {
   const judged = (type: string, holds: boolean | undefined, reason: string, message: string) =>
@@ -154,11 +158,33 @@ function judgements(
             ? judged(PROBES, false, "PatternRefused", refusedProbes.join("; "))
             : judged(PROBES, true, "Used", "All rules of probeResponse are valid"),
         ]),
+    ...(stop === null || (drains(stop) && !wasJudged(DRAIN)) ? [] : [judged(DRAIN, ...drainOf(stop))]),
   ];
+}
+
+/** Seconds that a pod must serve after the signal to stop: nodes follow EndpointSlices at most once a second. */
+const DRAIN_SECONDS = 2;
+
+function drains({ hasPreStop, graceSeconds }: PodStop): boolean {
+  return hasPreStop && graceSeconds >= DRAIN_SECONDS;
+}
+
+/** Whether the pods serve until nodes have followed. A program may do so without a hook, which nobody can see. */
+function drainOf(stop: PodStop): readonly [holds: boolean | undefined, reason: string, message: string] {
+  const { graceSeconds } = stop;
+  if (drains(stop)) return [true, "PreStop", "The pods have a preStop hook and time for it"];
+  const lost = "requests that are sent to a terminating pod before nodes know of it are lost";
+  if (graceSeconds < DRAIN_SECONDS) {
+    const message = `terminationGracePeriodSeconds is ${graceSeconds}, so ${lost}: set at least ${DRAIN_SECONDS} more than the containers need to finish their requests`;
+    return [false, "NoGracePeriod", message];
+  }
+  const message = `The pod template has no preStop hook. If its containers exit at SIGTERM, ${lost}: add lifecycle.preStop.sleep.seconds: ${DRAIN_SECONDS}, or serve for ${DRAIN_SECONDS} s after SIGTERM`;
+  return [undefined, "NoPreStop", message];
 }
 
 const TRIGGERS = "TriggersAvailable";
 const PROBES = "ProbeRulesUsed";
+const DRAIN = "PodsDrain";
 
 const SENTENCES: Readonly<Record<Stage["state"], string>> = {
   Serve: "Requests go directly to the pods",

@@ -8,6 +8,7 @@ const messages = (changes: Changes) => obstacles(quietService(changes)).map(({ m
 test("what keeps a service awake is named in the order of the arrows", () => {
   const reasons = obstacles(
     quietService({
+      targetFault: "Deployment shop/chekout not found",
       specFault: "The last good spec is in force",
       triggers: [SILENT, BUSY],
       idleSince: secondsAgo(10),

@@ -14,6 +14,7 @@ export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
   const found: Obstacle[] = [];
   const add = (reason: Reason, message: string) => found.push({ reason, message });
 
+  if (snapshot.targetFault !== undefined) add("TargetNotFound", capital(snapshot.targetFault));
   if (snapshot.localOnly !== undefined) add("Unsupported", capital(snapshot.localOnly));
   if (specFault !== undefined) add("InvalidSpec", specFault);
   if (periodFault !== undefined) add("InvalidSpec", `It is not known when the service may sleep: ${periodFault}`);

@@ -1,6 +1,7 @@
 /** Why a service stands where it does. The same words are metric labels, Event reasons and what the dashboard shows. */
 export const REASONS = [
   // Serve
+  "TargetNotFound",
   "NoTrigger",
   "Busy",
   "TriggerUnknown",

@@ -11,6 +11,8 @@ export interface ServiceSnapshot extends Snapshot {
   readonly dryRun: boolean;
   /** What is in force is not what the spec says, since that cannot be understood: one sentence. Then nothing is put to sleep. */
   readonly specFault?: string;
+  /** Why the workload can never be scaled, since it is not there or is of a wrong kind: a clause. Then nothing is redirected. */
+  readonly targetFault?: string;
   /** Why nothing may be done whatever is seen; null when nothing is in the way. */
   readonly blocked: Blockage | null;
   /** Why nodes would drop the requests of a Service that is redirected, and must be no longer: a clause. Absent: they would not. */

@@ -66,7 +66,9 @@ const RULES: Readonly<Record<State, (snapshot: ServiceSnapshot) => Answer>> = {
 
 /** Pods that terminate, or are gone, cannot wait for a trigger: they were scaled down or evicted by another client. */
 function fromServe(snapshot: ServiceSnapshot): Answer {
-  const { pods, path, drainPrepared } = snapshot;
+  const { pods, path, drainPrepared, targetFault } = snapshot;
+  // Requests would wait for a workload that nobody can wake.
+  if (targetFault !== undefined) return stay(snapshot, "TargetNotFound", capital(targetFault));
   if (pods && (pods.ready === 0 || drainPrepared)) {
     if (path.resolvers === 0) return stay(snapshot, "NoResolver", "No replica of the resolver is ready");
     if (pods.ready > 0) {

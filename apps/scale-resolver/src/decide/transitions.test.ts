@@ -10,6 +10,7 @@ type World = readonly [sentence: string, world: Changes];
 const blocked = (reason: "Paused" | "OriginalRuns" | "Unsupported") => ({
   blocked: { reason, message: "of a reason" },
 });
+const MISSING = "Deployment shop/chekout not found";
 const LOCAL = "internalTrafficPolicy of the Service is Local";
 const FAULT = "The last good spec is in force, since this one cannot be understood: spec.dial: Invalid option";
 const gone = { ready: 0, leaving: 0, starting: 0 };
@@ -39,6 +40,11 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
   "any stay Paused": [["pause", blocked("Paused")]],
   "any stay Unsupported": [["headless", blocked("Unsupported")]],
 
+  "Serve stay TargetNotFound": [
+    ["somebody misspelt a name", { targetFault: MISSING }],
+    ["requests would wait for nobody", { targetFault: MISSING, pods: gone, triggers: [] }],
+    ["no resolver is ready either", { targetFault: MISSING, path: { resolvers: 0 } }],
+  ],
   "Serve stay NoResolver": [
     ["a service with pods stays, though it is idle", { path: { resolvers: 0 } }],
     ["pods go, and nobody could take their requests", { path: { resolvers: 0 }, pods: { ready: 0, leaving: 1 } }],
@@ -135,6 +141,7 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["it is still there", falling({ activity: { requests: 41, inFlight: 1 } })],
     ["a resolver began to count anew", falling({ activity: { requests: 0 } })],
   ],
+  "Guard leave TargetNotFound": [["somebody deleted it", falling({ targetFault: MISSING })]],
   "Guard leave Unsupported": [["somebody keeps its traffic to each node", falling({ localOnly: LOCAL })]],
   "Guard leave InvalidSpec": [["somebody misspelt a field", falling({ specFault: FAULT })]],
   "Guard leave NoTrigger": [["the trigger was taken away", falling({ triggers: [] })]],

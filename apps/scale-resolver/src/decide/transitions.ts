@@ -22,6 +22,7 @@ export const TRANSITIONS: readonly Transition[] = [
   stays("any", "Paused", "the annotation evenkeel.io/paused is set"),
   stays("any", "Unsupported", "the Service cannot be redirected to the resolver"),
 
+  stays("Serve", "TargetNotFound", "the workload of scaleTargetRef does not exist, or cannot be scaled"),
   stays("Serve", "NoResolver", "no resolver is ready, or none for a family or a port of the Service"),
   goes("Serve", "Guard", "join", "DrainPrepared", "the last ready pod is about to be evicted"),
   goes("Serve", "Guard", "join", "NothingServes", "no pod is ready, and none is terminating"),
@@ -55,6 +56,7 @@ export const TRANSITIONS: readonly Transition[] = [
     "it is about to sleep, and a replica of the resolver does not report its requests",
   ),
   goes("Guard", "Serve", "leave", "RequestSeen", "it is about to sleep, and a request arrived"),
+  goes("Guard", "Serve", "leave", "TargetNotFound", "it is about to sleep, and the workload is not found any more"),
   goes(
     "Guard",
     "Serve",

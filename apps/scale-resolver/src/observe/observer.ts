@@ -38,6 +38,8 @@ export interface Subject {
   readonly binding: Binding;
   /** Why what is in force is not what the spec says. */
   readonly fault: string | undefined;
+  /** Why the workload can never be scaled. */
+  readonly targetFault?: string | undefined;
   readonly memory: Memory | undefined;
   /** Whether the resolver's own EndpointSlices are there. */
   readonly joined: boolean;
@@ -53,7 +55,7 @@ export class Observer {
 
   async observe(subject: Subject, signal: AbortSignal): Promise<ServiceSnapshot> {
     const { view, clock, settle, drainPrepared } = this.#options;
-    const { object, binding, fault: specFault, memory, joined } = subject;
+    const { object, binding, fault: specFault, targetFault, memory, joined } = subject;
     const { namespace, name, generation, service: serviceName } = binding;
     const key = serviceKey(namespace, serviceName);
     const service = view.services.get(key);
@@ -85,6 +87,7 @@ export class Observer {
       },
       dryRun: binding.dryRun,
       ...(specFault === undefined ? {} : { specFault }),
+      ...(targetFault === undefined ? {} : { targetFault }),
       ...blockageOf(object, service, { original, state: stage.state }),
       stage,
       replicas,

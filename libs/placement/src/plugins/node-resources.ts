@@ -11,34 +11,48 @@ export interface Demand {
   readonly scoredCpu: number;
   readonly scoredMemory: number;
   /** Extended resources and huge pages. */
-  readonly others: readonly (readonly [ResourceColumn, number])[];
+  readonly others: readonly (readonly [ExtendedResource, number])[];
 }
 
-interface ResourceColumn {
+interface ExtendedResource {
   readonly allocatable: Float64Array;
   readonly used: Float64Array;
 }
 
+/**
+ * The figures of a node are next to each other in memory: what it has, what its pods take, and what they take where each
+ * container without a request counts 100m and 200Mi.
+ */
+const STRIDE = 16;
+const PODS = 0;
+const PODS_USED = 1;
+const CPU = 2;
+const CPU_USED = 3;
+const MEMORY = 4;
+const MEMORY_USED = 5;
+const STORAGE = 6;
+const STORAGE_USED = 7;
+const SCORED_CPU = 8;
+const SCORED_MEMORY = 9;
+const BALANCE = 10;
+
 /** What each node has, and what the pods on it take. All amounts are whole numbers. */
 export class NodeResources {
   readonly #nodes: readonly NodeFacts[];
-  readonly #pods: ResourceColumn;
-  readonly #cpu: ResourceColumn;
-  readonly #memory: ResourceColumn;
-  readonly #storage: ResourceColumn;
-  /** As cpu and memory, where each container without a request counts 100m and 200Mi. */
-  readonly #scoredCpu: Float64Array;
-  readonly #scoredMemory: Float64Array;
-  readonly #others = new Map<string, ResourceColumn>();
+  readonly #figures: Float64Array;
+  readonly #others = new Map<string, ExtendedResource>();
 
   constructor(nodes: readonly NodeFacts[]) {
     this.#nodes = nodes;
-    this.#pods = this.#column("pods");
-    this.#cpu = this.#column("cpu");
-    this.#memory = this.#column("memory");
-    this.#storage = this.#column("ephemeral-storage");
-    this.#scoredCpu = new Float64Array(nodes.length);
-    this.#scoredMemory = new Float64Array(nodes.length);
+    this.#figures = new Float64Array(nodes.length * STRIDE);
+    nodes.forEach(({ allocatable }, node) => {
+      const row = node * STRIDE;
+      this.#figures[row + PODS] = allocatable["pods"] ?? 0;
+      this.#figures[row + CPU] = allocatable["cpu"] ?? 0;
+      this.#figures[row + MEMORY] = allocatable["memory"] ?? 0;
+      this.#figures[row + STORAGE] = allocatable["ephemeral-storage"] ?? 0;
+      this.#figures[row + BALANCE] = this.#balanceWith(row, 0, 0);
+    });
   }
 
   demand({ requests, scoredRequests }: Pick<PodShape, "requests" | "scoredRequests">): Demand {
@@ -54,57 +68,72 @@ export class NodeResources {
 
   /** Adds `pods` pods of a kind to a node, or takes them away where it is negative. */
   change(demand: Demand, node: number, pods: number): void {
-    increase(this.#pods.used, node, pods);
-    increase(this.#cpu.used, node, demand.cpu * pods);
-    increase(this.#memory.used, node, demand.memory * pods);
-    increase(this.#storage.used, node, demand.storage * pods);
-    increase(this.#scoredCpu, node, demand.scoredCpu * pods);
-    increase(this.#scoredMemory, node, demand.scoredMemory * pods);
-    for (const [{ used }, amount] of demand.others) increase(used, node, amount * pods);
+    const figures = this.#figures;
+    const row = node * STRIDE;
+    figures[row + PODS_USED] = (figures[row + PODS_USED] ?? 0) + pods;
+    figures[row + CPU_USED] = (figures[row + CPU_USED] ?? 0) + demand.cpu * pods;
+    figures[row + MEMORY_USED] = (figures[row + MEMORY_USED] ?? 0) + demand.memory * pods;
+    figures[row + STORAGE_USED] = (figures[row + STORAGE_USED] ?? 0) + demand.storage * pods;
+    figures[row + SCORED_CPU] = (figures[row + SCORED_CPU] ?? 0) + demand.scoredCpu * pods;
+    figures[row + SCORED_MEMORY] = (figures[row + SCORED_MEMORY] ?? 0) + demand.scoredMemory * pods;
+    figures[row + BALANCE] = this.#balanceWith(row, 0, 0);
+    for (const [{ used }, amount] of demand.others) used[node] = (used[node] ?? 0) + amount * pods;
   }
 
   /** Why a pod does not fit; undefined if it does. A pod without requests only needs a free slot. */
   whyNot({ cpu, memory, storage, others }: Demand, node: number): ResourceReason | undefined {
-    if (lacks(this.#pods, node, 1)) return "TooManyPods";
-    if (cpu > 0 && lacks(this.#cpu, node, cpu)) return "InsufficientCpu";
-    if (memory > 0 && lacks(this.#memory, node, memory)) return "InsufficientMemory";
-    if (storage > 0 && lacks(this.#storage, node, storage)) return "InsufficientEphemeralStorage";
-    for (const [column, amount] of others) {
-      if (amount > 0 && lacks(column, node, amount)) return "InsufficientResource";
+    const row = node * STRIDE;
+    // Written so that an unknown amount, NaN, is lacking.
+    if (!(1 <= this.#free(row, PODS))) return "TooManyPods";
+    if (cpu !== 0 && !(cpu <= this.#free(row, CPU))) return "InsufficientCpu";
+    if (memory !== 0 && !(memory <= this.#free(row, MEMORY))) return "InsufficientMemory";
+    if (storage !== 0 && !(storage <= this.#free(row, STORAGE))) return "InsufficientEphemeralStorage";
+    for (const [{ allocatable, used }, amount] of others) {
+      if (amount !== 0 && !(amount <= (allocatable[node] ?? 0) - (used[node] ?? 0))) return "InsufficientResource";
     }
     return undefined;
   }
 
   /** NodeResourcesFit: of 100, the mean share of processors and memory that stays free with the pod. */
   leastAllocated(demand: Demand, node: number): number {
-    const cpu = freeShare(at(this.#cpu.allocatable, node), at(this.#scoredCpu, node) + demand.scoredCpu);
-    const memory = freeShare(at(this.#memory.allocatable, node), at(this.#scoredMemory, node) + demand.scoredMemory);
-    if (cpu === undefined) return memory ?? 0;
-    return memory === undefined ? cpu : Math.trunc((cpu + memory) / 2);
+    const figures = this.#figures;
+    const row = node * STRIDE;
+    const cpu = figures[row + CPU] ?? 0;
+    const memory = figures[row + MEMORY] ?? 0;
+    const freeCpu = freeShare(cpu, (figures[row + SCORED_CPU] ?? 0) + demand.scoredCpu);
+    const freeMemory = freeShare(memory, (figures[row + SCORED_MEMORY] ?? 0) + demand.scoredMemory);
+    if (cpu === 0) return freeMemory;
+    return memory === 0 ? freeCpu : Math.trunc((freeCpu + freeMemory) / 2);
   }
 
   /** NodeResourcesBalancedAllocation: 50 to 100, the more the pod evens out the shares of processors and memory. */
   balanced(demand: Demand, node: number): number {
     if (demand.cpu === 0 && demand.memory === 0) return 0;
-    const cpu = at(this.#cpu.allocatable, node);
-    const memory = at(this.#memory.allocatable, node);
-    const [cpuUsed, memoryUsed] = [at(this.#cpu.used, node), at(this.#memory.used, node)];
-    const before = balance(cpuUsed, cpu, memoryUsed, memory);
-    const after = balance(cpuUsed + demand.cpu, cpu, memoryUsed + demand.memory, memory);
-    return 50 + Math.trunc((50 + after - before) / 2);
+    const row = node * STRIDE;
+    const after = this.#balanceWith(row, demand.cpu, demand.memory);
+    return 50 + Math.trunc((50 + after - (this.#figures[row + BALANCE] ?? 0)) / 2);
   }
 
-  #column(name: string): ResourceColumn {
-    return {
-      allocatable: Float64Array.from(this.#nodes, ({ allocatable }) => allocatable[name] ?? 0),
-      used: new Float64Array(this.#nodes.length),
-    };
+  #free(row: number, resource: number): number {
+    return (this.#figures[row + resource] ?? 0) - (this.#figures[row + resource + 1] ?? 0);
   }
 
-  #other(name: string): ResourceColumn {
+  /** Of 100, how near the used shares of processors and memory are with so much more of both. */
+  #balanceWith(row: number, moreCpu: number, moreMemory: number): number {
+    const figures = this.#figures;
+    const cpu = figures[row + CPU] ?? 0;
+    const memory = figures[row + MEMORY] ?? 0;
+    if (cpu === 0 || memory === 0) return 100;
+    const cpuShare = Math.min(((figures[row + CPU_USED] ?? 0) + moreCpu) / cpu, 1);
+    const memoryShare = Math.min(((figures[row + MEMORY_USED] ?? 0) + moreMemory) / memory, 1);
+    return Math.trunc((1 - Math.abs((cpuShare - memoryShare) / 2)) * 100);
+  }
+
+  #other(name: string): ExtendedResource {
     const known = this.#others.get(name);
     if (known !== undefined) return known;
-    const column = this.#column(name);
+    const allocatable = Float64Array.from(this.#nodes, (node) => node.allocatable[name] ?? 0);
+    const column = { allocatable, used: new Float64Array(this.#nodes.length) };
     this.#others.set(name, column);
     return column;
   }
@@ -115,28 +144,7 @@ function otherAmounts(requests: Amounts): readonly [string, number][] {
   return Object.entries(requests).filter(([name]) => isOther(name));
 }
 
-/** Written so that an unknown amount, NaN, is lacking. */
-function lacks({ allocatable, used }: ResourceColumn, node: number, amount: number): boolean {
-  return !(amount <= at(allocatable, node) - at(used, node));
-}
-
-/** Of 100, what stays free; undefined where the node has nothing of the kind. */
-function freeShare(allocatable: number, used: number): number | undefined {
-  if (allocatable === 0) return undefined;
-  return used > allocatable ? 0 : Math.trunc(((allocatable - used) * 100) / allocatable);
-}
-
-/** Of 100, how near the used shares of two resources are. */
-function balance(cpuUsed: number, cpu: number, memoryUsed: number, memory: number): number {
-  if (cpu === 0 || memory === 0) return 100;
-  const deviation = Math.abs((Math.min(cpuUsed / cpu, 1) - Math.min(memoryUsed / memory, 1)) / 2);
-  return Math.trunc((1 - deviation) * 100);
-}
-
-function at(column: Float64Array, node: number): number {
-  return column[node] ?? 0;
-}
-
-function increase(column: Float64Array, node: number, by: number): void {
-  column[node] = at(column, node) + by;
+/** Of 100, what stays free; 0 where the node has nothing of the kind. */
+function freeShare(allocatable: number, used: number): number {
+  return used > allocatable || allocatable === 0 ? 0 : Math.trunc(((allocatable - used) * 100) / allocatable);
 }
