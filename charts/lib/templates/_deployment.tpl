@@ -109,7 +109,12 @@ spec:
             timeoutSeconds: 5
           readinessProbe:
             httpGet: { path: /readyz, port: health }
+            {{- if .traffic }}
+            # Requests wait for it.
+            periodSeconds: 1
+            {{- else }}
             periodSeconds: 5
+            {{- end }}
             timeoutSeconds: 3
           resources: {{- toYaml $values.resources | nindent 12 }}
           securityContext: {{- include "evenkeel-lib.containerSecurity" . | nindent 12 }}

@@ -109,13 +109,6 @@ export function gateway(options: GatewayOptions): Gateway {
   });
   use(waker);
   use(activities);
-  // The first burst of a cold process is slow: the path is run through before anybody is told that this replica is ready.
-  use({
-    name: "warm-up",
-    start: async () => {
-      await gate.forwarder.warm({ within: settings.warmUp });
-    },
-  });
   options.open(gate.forwarder);
   const prepare = scales.prepare.bind(scales);
   const ready = (key: string) => {
@@ -124,5 +117,13 @@ export function gateway(options: GatewayOptions): Gateway {
   };
   const forgotten = (key: string) => wakeTimer.forget(key);
   use(new Feeder({ view, gate, log, ready, forgotten, prepare }));
+  // The first burst of a cold process is slow: the path is run through before anybody is told that this replica is ready. Its ports are open meanwhile: requests of the process before it
+  // still come to them.
+  use({
+    name: "warm-up",
+    start: async () => {
+      await gate.forwarder.warm({ within: settings.warmUp });
+    },
+  });
   return { gate, wakeTimer, activities, waker };
 }

@@ -38,6 +38,16 @@ describe("the addresses of the resolver", () => {
     expect(resolverEndpoints([slice(endpoints)], [])).toEqual([]);
   });
 
+  test("include this replica before the kubelet has probed it, unless it goes", () => {
+    const own = (conditions: Endpoint["conditions"]) =>
+      resolverEndpoints(
+        [slice([replica("10.0.0.1", "a", conditions), replica("10.0.0.2", "b", { ready: false })])],
+        ["10.0.0.1", "fd00::1"],
+      ).map(({ address }) => address);
+    expect(own({ ready: false, serving: false, terminating: false })).toEqual(["10.0.0.1"]);
+    expect(own({ ready: false, serving: true, terminating: true })).toEqual([]);
+  });
+
   test("are of both families, and a pod that has both is one replica", () => {
     const slices = [slice([replica("fd00::1", "a")], "IPv6"), slice([replica("10.0.0.1", "a")])];
     const found = resolverEndpoints(slices, []);

@@ -14,14 +14,17 @@ export interface ResolverEndpoint {
 }
 
 /**
- * Where requests can be sent, by family and address: the replicas that are ready and stay, from the EndpointSlices of the resolver's own Service. Without such a Service
- * (`slices` is null) it is this replica alone, under `podIps`.
+ * Where requests can be sent, by family and address: the replicas that are ready and stay, from the EndpointSlices of the resolver's own Service. This replica, under `podIps`, takes requests
+ * as soon as it asks, though the kubelet may say so only after its next probe. Without such a Service (`slices` is null) it is this replica alone.
  */
 export function resolverEndpoints(
   slices: Iterable<EndpointSlice> | null,
   podIps: readonly string[],
 ): readonly ResolverEndpoint[] {
-  const all = slices === null ? podIps.flatMap((ip) => endpointAt(ip, "self")) : [...slices].flatMap(readyIn);
+  const all =
+    slices === null
+      ? podIps.flatMap((ip) => endpointAt(ip, "self"))
+      : [...slices].flatMap((slice) => readyIn(slice, podIps));
   const byPlace = new Map(all.map((endpoint) => [`${endpoint.family} ${endpoint.address}`, endpoint]));
   return [...byPlace].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);
 }
@@ -39,11 +42,11 @@ export function countReplicas(endpoints: readonly ResolverEndpoint[]): number {
   return new Set(endpoints.map(({ replica }) => replica)).size;
 }
 
-function readyIn({ endpoints }: EndpointSlice): readonly ResolverEndpoint[] {
+function readyIn({ endpoints }: EndpointSlice, podIps: readonly string[]): readonly ResolverEndpoint[] {
   return (endpoints ?? []).flatMap(({ addresses, conditions = {}, nodeName, targetRef }) => {
     const { ready = true, terminating = false } = conditions;
     const [address = ""] = addresses;
-    if (!ready || terminating) return [];
+    if (terminating || !(ready || podIps.includes(address))) return [];
     return endpointAt(address, targetRef?.uid ?? address).map((endpoint) => ({
       ...endpoint,
       ...(nodeName === undefined ? {} : { nodeName }),

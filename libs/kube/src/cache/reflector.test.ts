@@ -172,6 +172,26 @@ describe("a reflector", () => {
     await reflector.stop();
   });
 
+  test.each([
+    ["is no failure: of a type that never changed a server sends no bookmarks", false, 0],
+    ["is a failure after a bookmark, since others are due", true, 1],
+  ])("a watch in which nothing happens is opened again, and %s", async (_name, bookmarked, failures) => {
+    const registry = new MetricRegistry();
+    const { clock, resource, reflector, lines } = world({ metrics: registry.register(reflectorMetrics) });
+    resource.put(object("a"));
+    reflector.start();
+    await clock.advance(0);
+    if (bookmarked) resource.bookmark();
+    await clock.advance(100_000);
+    resource.cut(new WatchSilent({ call: "watch", milliseconds: 100_000 }));
+    await clock.advance(0);
+    expect([resource.count("watch"), resource.watching]).toEqual([2, 1]);
+    expect(lines.filter(({ level }) => level === "warn")).toHaveLength(failures);
+    const counted = (await registry.text()).includes('reflector_failures_total{reflector="things"} 1');
+    expect(counted).toBe(failures === 1);
+    await reflector.stop();
+  });
+
   test("ends a watch that the server should have ended", async () => {
     const { clock, resource, reflector } = world();
     reflector.start();

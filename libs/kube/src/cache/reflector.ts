@@ -1,6 +1,14 @@
 import type { Metrics } from "@evenkeel/metrics";
 import { type Clock, type Component, type Logger, sleep } from "@evenkeel/runtime";
-import { AlreadyStarted, BadRequest, BadWatchEvent, InitialEventsCut, Invalid, Unreachable } from "../errors.ts";
+import {
+  AlreadyStarted,
+  BadRequest,
+  BadWatchEvent,
+  InitialEventsCut,
+  Invalid,
+  Unreachable,
+  WatchSilent,
+} from "../errors.ts";
 import { isVersionRefused, listAll } from "./list-pager.ts";
 import type { KubeObject } from "../objects/object.ts";
 import type { reflectorMetrics } from "./reflector-metrics.ts";
@@ -15,7 +23,8 @@ export interface ReflectorTiming {
   /** Seconds after which the server ends a watch: random in this range, so that watches do not end together. */
   readonly watchSeconds: readonly [least: number, most: number];
   /**
-   * Milliseconds without data after which a connection is considered dead. Servers send a bookmark about once a minute.
+   * Milliseconds without data after which a watch is opened again. Servers send a bookmark about once a minute, but
+   * none for a type of which nothing has changed since they started: silence is a failure only after a bookmark.
    */
   readonly silence: number;
   /** Milliseconds of work on a list before it yields to the event loop. */
@@ -130,11 +139,16 @@ export class Reflector<T extends KubeObject> implements Component {
         wait = session.useful ? this.#backoff.afterUse() : this.#backoff.afterFailure();
       } catch (error) {
         if (ended()) return;
-        wait = this.#recover(error, session);
-        log.warn(
-          { error, reflector: this.#options.name, wait: Math.round(wait) },
-          "the watch failed; it will be opened again",
-        );
+        if (error instanceof WatchSilent && !session.hasBookmarks) {
+          wait = this.#backoff.afterUse();
+          log.debug({ reflector: this.#options.name }, "nothing happened in a watch; it is opened again");
+        } else {
+          wait = this.#recover(error, session);
+          log.warn(
+            { error, reflector: this.#options.name, wait: Math.round(wait) },
+            "the watch failed; it will be opened again",
+          );
+        }
       }
       if (wait > 0) await sleep(clock, wait, signal).catch(() => undefined);
     }
@@ -250,7 +264,7 @@ export class Reflector<T extends KubeObject> implements Component {
     if (draft) {
       session.draft = undefined;
       await this.#replace(draft, slice, signal);
-    }
+    } else session.hasBookmarks = true;
     this.#reached(event.resourceVersion);
   }
 
@@ -283,6 +297,8 @@ class Session<T extends KubeObject> {
   /** The first state while it arrives. */
   draft: StoreDraft<T> | undefined;
   events = 0;
+  /** Whether the server has sent a bookmark after the first state, so that more are due. */
+  hasBookmarks = false;
   readonly #clock: Clock;
   #openedAt = Infinity;
 
