@@ -82,6 +82,13 @@ export class Placement {
     return this.#view(shape).scores(among);
   }
 
+  /** The feasible nodes with the best score of all; empty where the choice is not modelled. */
+  best(shape: number): readonly number[] {
+    return this.#view(shape)
+      .landing(Infinity, Infinity)
+      .map(({ node }) => node);
+  }
+
   /**
    * Where a new pod of the shape would run, most likely first; empty where no node takes it or the choice is not modelled.
    * Nodes of no account are left out, and at most `most` are named.

@@ -71,10 +71,9 @@ export class ShapeView {
   }
 
   whyNot(node: number): FilterReason | undefined {
-    if (this.#shape.unmodelled !== null) return "Unmodelled";
     if (this.#cluster.volumes.inUse(this.#shape.volumes)) return "VolumeInUse";
-    const excluded = this.#kinds.reasons[node];
-    return excluded ?? this.#whyNotNow(node) ?? this.#judge.whyNot(this.#codes(node));
+    const reason = this.#kinds.reasons[node] ?? this.#whyNotNow(node) ?? this.#judge.whyNot(this.#codes(node));
+    return reason ?? (this.#shape.unmodelled === null ? undefined : "Unmodelled");
   }
 
   /** Scores of nodes that the filters let through, compared with each other and with no other node. */

@@ -1,10 +1,10 @@
 import { type ElastiService, parseElastiService } from "@evenkeel/api";
 import { controllerOf, ownerReference, type Service } from "@evenkeel/kube";
+import { matchesSelector } from "@evenkeel/placement";
 import { boundedName, LONGEST_LABEL, LONGEST_NAME } from "../bounded-name.ts";
 import type { TargetRef } from "../binding.ts";
 import { elastiServices, type StoredElastiService } from "../elasti-service-resource.ts";
 import { bindingOf } from "../observe/binding-of.ts";
-import { chooses } from "../observe/label-match.ts";
 import { isOriginalPrivateService, originalPrivateServiceName } from "../observe/original-names.ts";
 import { nameOf, type Workload, workloadOf } from "../observe/workload-of.ts";
 
@@ -88,7 +88,7 @@ function findWorkloads(input: SelectionInput): { readonly found: readonly Found[
   for (const { metadata, spec = {} } of services) {
     const { name: service = "", labels = {}, deletionTimestamp } = metadata;
     const isCopy = copies.has(service) || isOriginalPrivateService(service);
-    const isMeant = chooses(parent.spec.selector ?? {}, labels) && !isCopy;
+    const isMeant = matchesSelector(parent.spec.selector ?? {}, labels) && !isCopy;
     if (!isMeant || deletionTimestamp !== undefined || spec.type === "ExternalName") continue;
     if (service === own || named.has(service)) continue;
     const behind = workloadOf(spec.selector, workloads);

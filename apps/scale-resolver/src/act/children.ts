@@ -9,9 +9,9 @@ import {
   type Resource,
   type Service,
 } from "@evenkeel/kube";
+import { selectorFaults } from "@evenkeel/placement";
 import { CodedError, explain } from "@evenkeel/runtime";
 import { elastiServices, type StoredElastiService } from "../elasti-service-resource.ts";
-import { selectorFaults } from "../observe/label-match.ts";
 import { listWorkloads } from "../observe/workload-of.ts";
 import { type ActOptions, checkedBy } from "./act-options.ts";
 import { type LeftOut, planChildren, SELECTED_BY, type SelectionPlan } from "./children-plan.ts";
@@ -48,7 +48,7 @@ export class Selections {
    * @throws BadSelector
    */
   async sync(parent: ElastiService, context: ActOptions & { readonly signal: AbortSignal }): Promise<Selection> {
-    const faults = selectorFaults(parent.spec.selector ?? {});
+    const faults = selectorFaults(parent.spec.selector ?? {}).map(({ field, message }) => `${field}: ${message}`);
     if (faults.length > 0) throw new BadSelector({ faults: faults.join("; ") });
     const plan = await this.#plan(parent, context);
     if (parent.metadata.annotations?.[PAUSED] === "true") return { selected: plan.selected, left: plan.left };

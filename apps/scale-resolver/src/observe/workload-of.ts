@@ -9,8 +9,8 @@ import {
   type StatefulSet,
   statefulSets,
 } from "@evenkeel/kube";
+import { containsAll, type Labels } from "@evenkeel/placement";
 import type { TargetRef } from "../binding.ts";
-import { containsAll, type Labels } from "./label-match.ts";
 
 /** Something that runs pods and can be scaled. */
 export interface Workload {

@@ -1,6 +1,6 @@
+import { type LabelSelector, matchesSelector } from "@evenkeel/placement";
 import { type Fields, fieldsOr, omit, textOr } from "../json.ts";
 import { keyOf, objectKey, type StoredObject } from "../object.ts";
-import { type LabelSelector, matchesSelector } from "../select/label-selector.ts";
 import type { Behaviour, World } from "./behaviour.ts";
 import { countOf } from "./int-or-percent.ts";
 import { ObjectIndex } from "./object-index.ts";

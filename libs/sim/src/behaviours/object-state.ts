@@ -10,12 +10,16 @@ import type { World } from "./behaviour.ts";
 export const tables = {
   budgets: "policy/poddisruptionbudgets",
   deployments: "apps/deployments",
+  namespaces: "/namespaces",
   nodes: "/nodes",
   pods: "/pods",
   replicaSets: "apps/replicasets",
+  replicationControllers: "/replicationcontrollers",
   services: "/services",
   slices: "discovery.k8s.io/endpointslices",
   statefulSets: "apps/statefulsets",
+  volumeClaims: "/persistentvolumeclaims",
+  volumes: "/persistentvolumes",
 } as const;
 
 /** The built-in type that a table holds. */

@@ -1,5 +1,5 @@
+import { type LabelSelector, matchesSelector } from "@evenkeel/placement";
 import type { StoredObject } from "../object.ts";
-import { type LabelSelector, matchesSelector } from "../select/label-selector.ts";
 import type { Change, Store } from "../storage/store.ts";
 import { ObjectIndex } from "./object-index.ts";
 import { tables } from "./object-state.ts";

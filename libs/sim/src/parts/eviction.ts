@@ -1,10 +1,10 @@
+import { type LabelSelector, matchesSelector } from "@evenkeel/placement";
 import type { Clock } from "@evenkeel/runtime";
 import { type Fields, fieldsOr, listOr, textOr } from "../json.ts";
 import type { StoredObject } from "../object.ts";
 import type { DeleteOptions } from "../objects/deletion.ts";
 import { timestamp } from "../objects/identity.ts";
 import type { Objects, Place } from "../objects/objects.ts";
-import { type LabelSelector, matchesSelector } from "../select/label-selector.ts";
 import { ApiFault } from "../status.ts";
 import type { Store } from "../storage/store.ts";
 import { type ResourceType, tableName } from "../types/resource-type.ts";

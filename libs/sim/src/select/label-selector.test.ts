@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { ApiFault } from "../status.ts";
-import { matchesSelector, parseLabelSelector, selectorText } from "./label-selector.ts";
+import { parseLabelSelector, selectorText } from "./label-selector.ts";
 
 describe("a label selector in a query", () => {
   const labels = { app: "web", tier: "front", "example.com/role": "" };
@@ -30,22 +30,7 @@ describe("a label selector in a query", () => {
   });
 });
 
-describe("a label selector in a spec", () => {
-  test.each([
-    [{}, true],
-    [{ matchLabels: { app: "web" } }, true],
-    [{ matchLabels: { app: "api" } }, false],
-    [{ matchExpressions: [{ key: "app", operator: "In", values: ["web"] }] }, true],
-    [{ matchExpressions: [{ key: "app", operator: "NotIn", values: ["web"] }] }, false],
-    [{ matchExpressions: [{ key: "x", operator: "NotIn", values: ["web"] }] }, true],
-    [{ matchExpressions: [{ key: "app", operator: "Exists" }] }, true],
-    [{ matchExpressions: [{ key: "app", operator: "DoesNotExist" }] }, false],
-  ])("%j chooses an object: %s", (selector, chosen) => {
-    expect(matchesSelector(selector, { app: "web" })).toBe(chosen);
-  });
-
-  test("is one line in a scale", () => {
-    const matchExpressions = [{ key: "tier", operator: "In", values: ["b", "a"] }];
-    expect(selectorText({ matchLabels: { app: "web" }, matchExpressions })).toBe("app=web,tier in (a,b)");
-  });
+test("a label selector is one line in a scale", () => {
+  const matchExpressions = [{ key: "tier", operator: "In", values: ["b", "a"] }];
+  expect(selectorText({ matchLabels: { app: "web" }, matchExpressions })).toBe("app=web,tier in (a,b)");
 });

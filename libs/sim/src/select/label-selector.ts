@@ -1,9 +1,5 @@
+import type { LabelSelector, Matcher } from "@evenkeel/placement";
 import { badRequest } from "../status.ts";
-
-export type Labels = Readonly<Record<string, string>>;
-
-/** Whether an object's labels are among those that a selector chooses. */
-export type LabelMatch = (labels: Labels) => boolean;
 
 const KEY = String.raw`(?:[a-zA-Z0-9.-]+/)?[a-zA-Z0-9](?:[a-zA-Z0-9_.-]*[a-zA-Z0-9])?`;
 const VALUE = String.raw`(?:[a-zA-Z0-9](?:[a-zA-Z0-9_.-]*[a-zA-Z0-9])?)?`;
@@ -15,7 +11,7 @@ const forms = {
 };
 
 /** Reads the selector of a query. Fails with BadRequest if it is none. */
-export function parseLabelSelector(text: string): LabelMatch {
+export function parseLabelSelector(text: string): Matcher {
   if (text.trim() === "") return () => true;
   const matches = requirements(text).map(parseRequirement);
   return (labels) => matches.every((match) => match(labels));
@@ -26,7 +22,7 @@ function requirements(text: string): string[] {
   return text.split(/,(?![^()]*\))/).map((part) => part.trim());
 }
 
-function parseRequirement(text: string): LabelMatch {
+function parseRequirement(text: string): Matcher {
   const exists = forms.exists.exec(text);
   if (exists !== null) {
     const [, not, key = ""] = exists;
@@ -47,30 +43,6 @@ function parseRequirement(text: string): LabelMatch {
     const value = labels[key];
     return (value !== undefined && values.includes(value)) === (operator === "in");
   };
-}
-
-/** The selector that objects carry in their spec. */
-export interface LabelSelector {
-  readonly matchLabels?: Labels;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: string;
-    readonly values?: readonly string[];
-  }[];
-}
-
-export function matchesSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Labels): boolean {
-  const equalsAll = Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
-  return (
-    equalsAll &&
-    matchExpressions.every(({ key, operator, values = [] }) => {
-      const value = labels[key];
-      const among = value !== undefined && values.includes(value);
-      if (operator === "Exists") return value !== undefined;
-      if (operator === "DoesNotExist") return value === undefined;
-      return operator === "In" ? among : !among;
-    })
-  );
 }
 
 /** The selector as one line, as scales tell it. */

@@ -16,7 +16,7 @@ import {
   withConditions,
 } from "../object-state.ts";
 import { Work } from "../work.ts";
-import { isNodeReady } from "./fit.ts";
+import { isNodeReady } from "./node-ready.ts";
 import { PodAddresses } from "./pod-addresses.ts";
 
 export interface KubeletOptions {

@@ -103,6 +103,45 @@ describe("scheduling", () => {
     expect(nodeOf(world, "2")).toBe("a");
   });
 
+  test("keeps pods apart that say so, and places one once there is a pod that it wants to be with", async () => {
+    const term = (app: string): Fields => ({
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app } } },
+      ],
+    });
+    const labelled = (name: string, app: string, affinity: Fields): Fields => ({
+      ...pod(name, {}, { affinity }),
+      metadata: { name, labels: { app } },
+    });
+    const apart = (name: string): Fields => labelled(name, "db", { podAntiAffinity: term("db") });
+    const world = await start(
+      [simNode("a", small), simNode("b", small)],
+      [labelled("0", "web", { podAffinity: term("cache") }), apart("1"), apart("2"), apart("3")],
+    );
+    expect(["0", "1", "2", "3"].map((name) => nodeOf(world, name))).toEqual([undefined, "a", "b", undefined]);
+    expect(condition(world, "3")?.["message"]).toContain("2 node(s) didn't match pod anti-affinity rules");
+    world.create(tables.pods, labelled("4", "cache", {}));
+    await world.clock.advance(0);
+    expect(nodeOf(world, "0")).toBe(nodeOf(world, "4"));
+  });
+
+  test("spreads the pods of an owner over zones", async () => {
+    const zone = (name: string, of: string): Fields =>
+      simNode(name, { cpu: "4", memory: "16Gi", labels: { "topology.kubernetes.io/zone": of } });
+    const world = await start([zone("a1", "a"), zone("a2", "a"), zone("b1", "b")], []);
+    const selector = { matchLabels: { app: "web" } };
+    const template = { metadata: { labels: selector.matchLabels }, spec: { containers: [{ name: "c" }] } };
+    const owner = world.create(tables.replicaSets, { metadata: { name: "web" }, spec: { selector, template } });
+    const ownerReferences = [
+      { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: owner.metadata.uid, controller: true },
+    ];
+    for (const name of ["1", "2"]) {
+      world.create(tables.pods, { ...pod(name), metadata: { name, labels: selector.matchLabels, ownerReferences } });
+    }
+    await world.clock.advance(0);
+    expect([nodeOf(world, "1"), nodeOf(world, "2")]).toEqual(["a1", "b1"]);
+  });
+
   test("leaves pods alone that wait for another scheduler or a gate", async () => {
     const world = await start(
       [simNode("a", small)],

@@ -1,7 +1,7 @@
+import type { Labels } from "@evenkeel/placement";
 import { type Fields, fieldsOr, listOr, omit, textOr } from "../../json.ts";
 import { keyOf, type StoredObject } from "../../object.ts";
 import type { Change } from "../../storage/store.ts";
-import type { Labels } from "../../select/label-selector.ts";
 import type { Behaviour, World } from "../behaviour.ts";
 import { ObjectIndex } from "../object-index.ts";
 import { controlledBy, isGoing, isOver, isReady, specOf, statusOf, tables, typeOf } from "../object-state.ts";
