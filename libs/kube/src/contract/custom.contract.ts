@@ -116,6 +116,13 @@ export function customContract(world: World): void {
       expect([written.spec.size, written.status, written.metadata.generation]).toEqual([2, { ready: 1 }, 1]);
     });
 
+    test("has a status whose patch ignores a uid", async () => {
+      const created = await create("status-uid");
+      const body = { metadata: { uid: "00000000-0000-4000-8000-000000000000" }, status: { ready: 1 } };
+      const written = await resource.status.patch(nameOf(created), { type: "merge", body });
+      expect([written.metadata.uid, written.status]).toEqual([created.metadata.uid, { ready: 1 }]);
+    });
+
     test("has a scale with its own paths", async () => {
       const created = await create("scale", { size: 2 });
       const body = { status: { ready: 1, selector: "app=widget" } };

@@ -36,6 +36,13 @@ export function patchesContract(world: World): void {
       await merge("merge-list", { metadata: { finalizers: null } });
     });
 
+    test("with the uid of another object is Invalid, unlike a PUT", async () => {
+      const created = await world.configMap(namespace, "merge-uid", { a: "1" });
+      const uid = "00000000-0000-4000-8000-000000000000";
+      await refused(merge("merge-uid", { metadata: { uid }, data: { a: "2" } }), errors.Invalid);
+      expect((await world.configMaps.get(nameOf(created))).data).toEqual({ a: "1" });
+    });
+
     test("with an outdated version is Conflict", async () => {
       const { metadata } = await world.configMap(namespace, "merge-conflict", { a: "1" });
       await merge("merge-conflict", { data: { a: "2" } });

@@ -13,7 +13,7 @@ import type { TypeRegistry } from "../types/type-registry.ts";
 import { decode, type FieldValidation } from "./decode.ts";
 import { type DeleteOptions, isFinished, marked } from "./deletion.ts";
 import { makeSuffix, makeUid, type Random, timestamp } from "./identity.ts";
-import { checkPreconditions, refuseOther, refuseOutdated } from "./preconditions.ts";
+import { checkPreconditions, refuseOther, refuseOutdated, type UidRole } from "./preconditions.ts";
 import { validateObject } from "./validate-object.ts";
 
 export interface WriteOptions {
@@ -56,6 +56,7 @@ interface Proposal {
   readonly old: StoredObject;
   readonly body: unknown;
   readonly options: WriteOptions;
+  readonly uid: UidRole;
   readonly managedFields?: readonly ManagedFields[];
 }
 
@@ -91,13 +92,13 @@ export class Objects {
   }
 
   replace(type: ResourceType, place: Place, body: unknown, options: WriteOptions): Written {
-    return this.update(type, place, () => body, options);
+    return this.#write({ type, old: this.get(type, place), body, options, uid: "precondition" });
   }
 
   /** Reads, changes and writes an object in one step. */
   update(type: ResourceType, place: Place, change: (old: StoredObject) => unknown, options: WriteOptions): Written {
     const old = this.get(type, place);
-    return this.#write({ type, old, body: change(old), options });
+    return this.#write({ type, old, body: change(old), options, uid: options.part === "status" ? "ignored" : "field" });
   }
 
   apply(type: ResourceType, place: Place, body: unknown, options: ApplyOptions): Written {
@@ -124,6 +125,7 @@ export class Objects {
       old: live,
       body: versioned,
       options,
+      uid: "precondition",
       managedFields: applied.managedFields,
     });
   }
@@ -232,9 +234,9 @@ export class Objects {
     return options.dryRun === true ? object : this.#parts.store.put(table, object);
   }
 
-  #write({ type, old, body, options, managedFields }: Proposal): Written {
+  #write({ type, old, body, options, uid, managedFields }: Proposal): Written {
     const { object, warnings } = decode(type, body, options.validation ?? "Warn");
-    refuseOther(type, old, object.metadata);
+    refuseOther(type, old, object.metadata, uid);
     const next = this.#merged(type, old, object, options);
     validateObject(type, next, old, this.#rules);
     const managers =

@@ -1,6 +1,6 @@
 import { type Fields, textOr } from "../json.ts";
 import type { StoredObject } from "../object.ts";
-import { type ApiFault, badRequest, conflict, outdated } from "../status.ts";
+import { type ApiFault, badRequest, conflict, invalid, invalidValue, outdated } from "../status.ts";
 import type { ResourceType } from "../types/resource-type.ts";
 
 export interface Preconditions {
@@ -25,8 +25,14 @@ function unmet(type: ResourceType, name: string, what: string, expected: string,
   );
 }
 
+/**
+ * What the uid in the body of a write means: `precondition` for a PUT and an apply, `field` for a patch, which may not change it, and `ignored`
+ * for a patch of the status.
+ */
+export type UidRole = "precondition" | "field" | "ignored";
+
 /** Fails unless a write is of the object that is stored, and of the version that it is at. */
-export function refuseOther(type: ResourceType, old: StoredObject, metadata: Fields): void {
+export function refuseOther(type: ResourceType, old: StoredObject, metadata: Fields, role: UidRole): void {
   const { name, namespace, uid } = old.metadata;
   const given = textOr(metadata["name"], name);
   if (given !== name)
@@ -35,8 +41,9 @@ export function refuseOther(type: ResourceType, old: StoredObject, metadata: Fie
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   const wanted = textOr(metadata["uid"]);
-  if (wanted !== "" && wanted !== uid) {
-    throw unmet(type, name, "UID", wanted, uid);
+  if (wanted !== "" && wanted !== uid && role !== "ignored") {
+    if (role === "precondition") throw unmet(type, name, "UID", wanted, uid);
+    throw invalid(type, name, [invalidValue("metadata.uid", wanted, "field is immutable")]);
   }
   refuseOutdated(type, old, metadata);
 }
