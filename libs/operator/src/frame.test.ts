@@ -87,6 +87,13 @@ test("follows the watched namespaces and no others", async () => {
   expect(service.store.size).toBe(2);
 });
 
+test("follows all namespaces if the list of watched ones is empty", async () => {
+  await world.namespace("shop");
+  await Promise.all(["default", "shop"].map((namespace, index) => world.put(namespace, "a", index)));
+  const service = await world.serve("--watch-namespaces=");
+  await until(() => service.decided("default/a") === 0 && service.decided("shop/a") === 1);
+});
+
 test("leads without a Lease where there is to be no election", async () => {
   await world.put("default", "a", 7);
   const service = await world.serve("--leader-elect=false");

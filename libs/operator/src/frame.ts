@@ -105,8 +105,9 @@ export class OperatorFrame {
     type: ResourceTypeOf<T>,
     { selection, timing = {}, ...about }: ReflectOptions<T, Index> = {},
   ): ReadStore<T, Index> {
-    const { watchNamespaces } = this.#service.settings;
-    const watched = type.namespaced && watchNamespaces ? watchNamespaces.map((namespace) => ({ namespace })) : [{}];
+    const { watchNamespaces = [] } = this.#service.settings;
+    const isLimited = type.namespaced && watchNamespaces.length > 0;
+    const watched = isLimited ? watchNamespaces.map((namespace) => ({ namespace })) : [{}];
     const stores = (selection ? [selection] : watched).map((each: Selection) => {
       const store = new Store<T, Index>({ log: this.#service.log, ...about });
       const resource = this.kube.resource(type);

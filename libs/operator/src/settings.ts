@@ -25,7 +25,10 @@ export function operatorSettings({ kind, workers }: OperatorSettingsOptions) {
       help: "Act only while holding the Lease; set to false only if there is exactly one replica",
     }),
     leaseNamespace: setting.text({ default: "default", env: ["POD_NAMESPACE"], help: "Namespace of the Lease" }),
-    watchNamespaces: setting.list({ optional: true, help: `Namespaces whose ${kind} are managed; all unless set` }),
+    watchNamespaces: setting.list({
+      optional: true,
+      help: `Namespaces whose ${kind} are managed; all if empty or not set`,
+    }),
     workers: setting.integer(1, 10_000)({ default: String(workers), help: `${kind} that are reconciled at once` }),
   };
 }
