@@ -51,21 +51,21 @@ describe("an ElastiService that is pointed at another Service", () => {
     return { done, take: (object: StoredElastiService) => given.forAnother(object, checkout, context) };
   };
 
-  test("has nothing to give back if it is the same", async () => {
+  test("has nothing to release if it is the same", async () => {
     const { done, take } = releaseFormerService(true);
     expect(await take(pointed({ service: "checkout" }))).toBe("given");
     expect(await take(pointed({}))).toBe("given");
     expect(done).toEqual([]);
   });
 
-  test("gives the old one back, and nothing is on record as paused from then on", async () => {
+  test("releases the old one, and writes only the fields of its status that change", async () => {
     const { done, take } = releaseFormerService(true);
     expect(await take(pointed(asleep))).toBe("later");
-    const status = { ...asleep, service: "checkout", ports: [], pausedScaledObject: null };
+    const status = { service: "checkout", ports: [], pausedScaledObject: null };
     expect(done).toEqual(["release basket", "forget shop/checkout", status]);
   });
 
-  test("leaves the path of the old one if nothing else is known of it, unless another looks after it by now", async () => {
+  test("leaves the path of the old one if nothing else is known of it, unless another one manages it by now", async () => {
     const status = { service: "checkout", ports: [], pausedScaledObject: null };
     const { done, take } = releaseFormerService(true);
     expect(await take(pointed({ service: "basket" }))).toBe("later");

@@ -13,22 +13,22 @@ export interface ReleaseFormerServiceOptions {
   readonly releaseService: ReleaseService;
   readonly path: PathSlices;
   readonly statuses: Statuses;
-  /** How the Service of an object was last looked after, by the object's key. */
+  /** How the Service of an object was last managed, by the object's key. */
   readonly served: (key: string) => Binding | undefined;
   /** What is remembered of an object is of no use any more. */
   readonly forget: (key: string) => void;
 }
 
-/** What a status has no more that is of one Service: null takes it out of what is stored. */
+/** The fields of a status that are about one Service: null removes them. */
 const OF_NO_SERVICE: Nulled<ElastiServiceStatus> = {
   ...{ service: null, ports: null, scaleTargetRef: null, replicas: null, pausedScaledObject: null },
   ...{ state: null, since: null, mode: null, route: null },
 };
 
-/** `given`: there is nothing to give back, any more. `later`: it takes a while. `paused`: not before the object is left alone no longer. */
+/** `given`: nothing is left to release. `later`: the release takes a while. `paused`: it waits until the object is resumed. */
 export type Given = "given" | "later" | "paused";
 
-/** Gives back the Service that an ElastiService stood for, and that its status still names. */
+/** Releases the Service that an ElastiService managed, and that its status still names. */
 export class ReleaseFormerService {
   readonly #options: ReleaseFormerServiceOptions;
 
@@ -48,11 +48,11 @@ export class ReleaseFormerService {
     const isAnothers = bindings.ownerOf(serviceKey(namespace, former)) !== undefined;
     if (!before && !isAnothers) await path.leave(namespace, former, context);
     forget(keyOf(object));
-    await statuses.write(object, { ...object.status, pausedScaledObject: null, service, ports: [] }, context.term);
+    await statuses.write(object, { pausedScaledObject: null, service, ports: [] }, context.term);
     return "later";
   }
 
-  /** For an object that looks after no Service of its own from now on: it selects Services, or another looks after the one that it names. False while it takes. */
+  /** For an object that no longer manages a Service: it selects Services, or another one manages the one that it names. False while it takes. */
   async own(object: StoredElastiService, context: ObjectContext): Promise<boolean> {
     const { releaseService, statuses, forget } = this.#options;
     const former = object.status?.service;
@@ -60,11 +60,11 @@ export class ReleaseFormerService {
     const before = this.#before(object);
     if (before && !(await releaseService.release(object, before, context))) return false;
     forget(keyOf(object));
-    await statuses.write(object, { ...object.status, ...OF_NO_SERVICE }, context.term);
+    await statuses.write(object, OF_NO_SERVICE, context.term);
     return false;
   }
 
-  /** How the Service that the status names was looked after. */
+  /** How the Service that the status names was managed. */
   #before(object: StoredElastiService): Binding | undefined {
     const served = this.#options.served(keyOf(object));
     return served?.service === object.status?.service ? served : recordedBinding(object);
