@@ -1,3 +1,4 @@
+import { nameOfKey } from "@evenkeel/kube";
 import type { Metrics } from "@evenkeel/metrics";
 import type { Clock } from "@evenkeel/runtime";
 import type { Scaled } from "./waker.ts";
@@ -107,6 +108,6 @@ export class WakeTimer {
 }
 
 function labelsOf(key: string): { readonly namespace: string; readonly service: string } {
-  const [namespace = "", service = ""] = key.split("/");
-  return { namespace, service };
+  const { namespace = "", name } = nameOfKey(key);
+  return { namespace, service: name };
 }

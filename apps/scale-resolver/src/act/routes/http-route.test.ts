@@ -1,10 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
-import { type BackendRef, isRedirectedAt, redirect, restore, isRedirected } from "./http-route.ts";
+import type { HttpBackendRef } from "@evenkeel/kube";
+import { isRedirectedAt, redirect, restore, isRedirected } from "./http-route.ts";
 
 const resolver = { namespace: "evenkeel-system", name: "scale-resolver", port: 8012 };
 const redirection = { namespace: "shop", service: "checkout", resolver };
 
-function led(value: string, more: Partial<BackendRef> = {}): BackendRef {
+function led(value: string, more: Partial<HttpBackendRef> = {}): HttpBackendRef {
   const set = [{ name: "x-evenkeel-service", value }];
   return {
     name: "scale-resolver",
@@ -15,7 +16,7 @@ function led(value: string, more: Partial<BackendRef> = {}): BackendRef {
   };
 }
 
-test.each<BackendRef>([
+test.each<HttpBackendRef>([
   { name: "checkout", port: 80 },
   { name: "checkout", namespace: "shop", port: 80 },
   { group: "", kind: "Service", name: "checkout", port: 80, weight: 3 },
@@ -29,7 +30,7 @@ test.each<BackendRef>([
   expect(restore(switched, was, redirection)).toEqual(rules);
 });
 
-test.each<BackendRef>([
+test.each<HttpBackendRef>([
   { name: "cart", port: 80 },
   { name: "checkout", namespace: "bank", port: 80 },
   { name: "checkout", group: "example.com", kind: "Bucket" },
@@ -82,7 +83,7 @@ describe("on the way back", () => {
   test("what somebody has changed meanwhile keeps his change, and what he took for his own stays", () => {
     const { rules, was } = redirect([{ backendRefs: [{ name: "checkout", port: 80, weight: 1 }] }], redirection);
     const own = { name: "scale-resolver", namespace: "evenkeel-system", port: 8012 };
-    const changed = [{ backendRefs: [{ ...(rules[0]?.backendRefs?.[0] as BackendRef), weight: 9 }, own] }];
+    const changed = [{ backendRefs: [{ ...(rules[0]?.backendRefs?.[0] as HttpBackendRef), weight: 9 }, own] }];
     expect(restore(changed, was, redirection)).toEqual([
       { backendRefs: [{ name: "checkout", port: 80, weight: 9 }, own] },
     ]);

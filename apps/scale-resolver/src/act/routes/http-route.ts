@@ -1,3 +1,4 @@
+import type { HttpBackendRef, HttpRouteFilter, HttpRouteRule } from "@evenkeel/kube";
 import {
   type At,
   before,
@@ -9,28 +10,6 @@ import {
   type Was,
   without,
 } from "./redirect.ts";
-
-/** gateway.networking.k8s.io/v1, as far as backends go. */
-export interface HttpRouteRule {
-  readonly backendRefs?: readonly BackendRef[];
-}
-
-export interface BackendRef {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly group?: string;
-  readonly kind?: string;
-  readonly port?: number;
-  readonly weight?: number;
-  readonly filters?: readonly Filter[];
-}
-
-interface Filter {
-  readonly type: string;
-  readonly requestHeaderModifier?: {
-    readonly set?: readonly { readonly name: string; readonly value: string }[];
-  };
-}
 
 type Rules = readonly HttpRouteRule[];
 
@@ -66,14 +45,17 @@ export function isRedirectedAt(rules: Rules, [rule, index]: At, redirection: Red
   return backend !== undefined && isRedirectedTo(backend, redirection);
 }
 
-function eachBackend(rules: Rules, change: (backend: BackendRef, at: At) => BackendRef): Rules {
+function eachBackend(rules: Rules, change: (backend: HttpBackendRef, at: At) => HttpBackendRef): Rules {
   return rules.map((rule, at) => ({
     ...rule,
     ...(rule.backendRefs && { backendRefs: rule.backendRefs.map((backend, index) => change(backend, [at, index])) }),
   }));
 }
 
-function redirected({ group, kind, weight, port, filters = [] }: BackendRef, redirection: Redirection): BackendRef {
+function redirected(
+  { group, kind, weight, port, filters = [] }: HttpBackendRef,
+  redirection: Redirection,
+): HttpBackendRef {
   const { name, namespace, port: own } = redirection.resolver;
   return {
     ...(group === undefined ? {} : { group }),
@@ -87,7 +69,7 @@ function redirected({ group, kind, weight, port, filters = [] }: BackendRef, red
 }
 
 /** A backend may have one filter of a type only. */
-function withHeader(filters: readonly Filter[], value: string): readonly Filter[] {
+function withHeader(filters: readonly HttpRouteFilter[], value: string): readonly HttpRouteFilter[] {
   const header = { name: SERVICE_HEADER, value };
   if (!filters.some(isModifier)) return [...filters, { type: MODIFIER, requestHeaderModifier: { set: [header] } }];
   return filters.map((filter) => {
@@ -98,7 +80,7 @@ function withHeader(filters: readonly Filter[], value: string): readonly Filter[
 }
 
 /** As near as can be to what was led away, for one that somebody has changed since: nothing is remembered of it. */
-function undone({ filters = [], ...backend }: BackendRef, redirection: Redirection): BackendRef {
+function undone({ filters = [], ...backend }: HttpBackendRef, redirection: Redirection): HttpBackendRef {
   const { port } = namedPort(headerOf(filters), redirection) ?? {};
   const left = filters.flatMap((filter) => {
     if (!isModifier(filter)) return [filter];
@@ -117,20 +99,20 @@ function undone({ filters = [], ...backend }: BackendRef, redirection: Redirecti
 
 const MODIFIER = "RequestHeaderModifier";
 
-function isModifier({ type }: Filter): boolean {
+function isModifier({ type }: HttpRouteFilter): boolean {
   return type === MODIFIER;
 }
 
-function otherHeaders({ requestHeaderModifier }: Filter) {
+function otherHeaders({ requestHeaderModifier }: HttpRouteFilter) {
   return (requestHeaderModifier?.set ?? []).filter(({ name }) => name.toLowerCase() !== SERVICE_HEADER);
 }
 
-function headerOf(filters: readonly Filter[] = []): string | undefined {
+function headerOf(filters: readonly HttpRouteFilter[] = []): string | undefined {
   const set = filters.flatMap(({ requestHeaderModifier }) => requestHeaderModifier?.set ?? []);
   return set.find(({ name }) => name.toLowerCase() === SERVICE_HEADER)?.value;
 }
 
-function isRedirectedTo(backend: BackendRef, redirection: Redirection): boolean {
+function isRedirectedTo(backend: HttpBackendRef, redirection: Redirection): boolean {
   return (
     isBackend(backend, redirection.resolver, redirection) &&
     namedPort(headerOf(backend.filters), redirection) !== undefined
@@ -138,7 +120,7 @@ function isRedirectedTo(backend: BackendRef, redirection: Redirection): boolean 
 }
 
 function isBackend(
-  { name, namespace, group = "", kind = "Service" }: BackendRef,
+  { name, namespace, group = "", kind = "Service" }: HttpBackendRef,
   service: { readonly name: string; readonly namespace: string },
   { namespace: own }: Redirection,
 ): boolean {
