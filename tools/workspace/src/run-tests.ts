@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { readProjects, readText, workspaceRoot } from "./projects.ts";
+import { type Project, readProjects, readText, workspaceRoot } from "./projects.ts";
 import { add, closingLine, type JestReport, nothing, tally } from "./test-report.ts";
-import { readBudgets, suiteTimes, timeTable } from "./test-times.ts";
+import { budgetOf, readBudgets, suiteTimes, timeTable } from "./test-times.ts";
 
 export interface RunOptions {
   /** Runs again what has not changed since it passed. */
@@ -23,20 +23,28 @@ export function runTests(targets: readonly string[], { fresh = false }: RunOptio
   // A report from an earlier run must not stand in for one that this run fails to write; nx restores cached ones.
   for (const { folder, target } of suites) rmSync(join(workspaceRoot, reportFile(folder, target)), { force: true });
 
+  const budgets = readBudgets();
   let broken = false;
-  for (const target of targets.filter((name) => suites.some((suite) => suite.target === name))) {
-    // Each end-to-end suite has a control plane of its own, which is enough for two cores.
-    const parallel = target === "e2e" ? "1" : "2";
-    const args = ["run-many", "--target", target, "--parallel", parallel, "--output-style", "static"];
-    if (fresh) args.push("--skip-nx-cache");
-    broken = spawnSync("nx", args, { cwd: workspaceRoot, stdio: "inherit" }).status !== 0 || broken;
+  for (const target of targets) {
+    const isLarge = (suite: Project) => target === "e2e" || budgetOf(suite, target, budgets) !== undefined;
+    const projects = suites.filter((suite) => suite.target === target);
+    const groups = [
+      // A suite with a budget keeps two cores busy. Beside another one its tests would take longer than they need.
+      { parallel: "1", names: projects.filter(isLarge).map(({ name }) => name) },
+      { parallel: "2", names: projects.filter((suite) => !isLarge(suite)).map(({ name }) => name) },
+    ];
+    for (const { parallel, names } of groups.filter((group) => group.names.length > 0)) {
+      const args = ["run-many", "--target", target, "--projects", names.join(","), "--parallel", parallel];
+      if (fresh) args.push("--skip-nx-cache");
+      const run = spawnSync("nx", [...args, "--output-style", "static"], { cwd: workspaceRoot, stdio: "inherit" });
+      broken = run.status !== 0 || broken;
+    }
   }
 
   const reports = suites.map((suite) => {
     const text = readText(reportFile(suite.folder, suite.target));
     return { ...suite, report: text === undefined ? undefined : (JSON.parse(text) as JestReport) };
   });
-  const budgets = readBudgets();
   const times = reports.flatMap(({ report, ...suite }) =>
     report === undefined ? [] : [suiteTimes(suite, suite.target, report, { budgets, began })],
   );

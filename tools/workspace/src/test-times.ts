@@ -25,6 +25,15 @@ export interface SuiteTimes {
   readonly cached: boolean;
 }
 
+/** Seconds that a project's files of one target may take in sum; undefined if there is no limit. */
+export function budgetOf(
+  { name, layer }: Pick<Project, "name" | "layer">,
+  target: string,
+  budgets: Budgets,
+): number | undefined {
+  return budgets[target]?.[name] ?? (layer === "app" ? budgets[target]?.["each service"] : undefined);
+}
+
 /** The times in a report. `began` is when this run did, in milliseconds since the epoch: an older report comes from the cache. */
 export function suiteTimes(
   { name, folder, layer }: Pick<Project, "name" | "folder" | "layer">,
@@ -40,7 +49,7 @@ export function suiteTimes(
   return {
     ...{ project: name, target, files },
     seconds: files.reduce((sum, { seconds }) => sum + seconds, 0),
-    budget: budgets[target]?.[name] ?? (layer === "app" ? budgets[target]?.["each service"] : undefined),
+    budget: budgetOf({ name, layer }, target, budgets),
     cached: report.startTime < began,
   };
 }
