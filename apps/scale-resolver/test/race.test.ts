@@ -159,11 +159,12 @@ async function keepsPinnedClients(name: string): Promise<void> {
       sent.once("error", reject);
       sent.end();
     });
-  let over = false;
+  let [over, answered] = [false, 0];
   const statuses = agents.map(async (agent, index) => {
     const got: number[] = [];
     for (let round = 0; !over; round++) {
       got.push(await asked(agent, `/pinned/${index}/${round}`));
+      answered += 1;
       await pause(10);
     }
     return got;
@@ -171,7 +172,8 @@ async function keepsPinnedClients(name: string): Promise<void> {
   // They are traffic: the metric says so from now on.
   world.traffic.set(name, 5);
   await world.inState(name, "Serve");
-  await pause(500);
+  const serving = answered;
+  await eventually(() => answered >= serving + 200);
   over = true;
   const got = (await Promise.all(statuses)).flat();
   for (const agent of agents) agent.destroy();

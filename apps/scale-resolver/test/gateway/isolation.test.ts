@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { eventually } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
 import { IN_SOAK } from "../soak.ts";
+import { starved } from "../starved.ts";
 import { ask } from "./ask.ts";
 import { GateWorld } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
@@ -9,12 +9,6 @@ import { PodServer } from "./pod-server.ts";
 const BURSTS = IN_SOAK ? 50 : 10;
 const A = "shop/crowded";
 const B = "shop/calm";
-
-/** Milliseconds for which this process has had work and no core to do it: what others on the machine took. */
-function starved(): number {
-  const [, nanoseconds] = readFileSync("/proc/self/schedstat", "utf8").split(" ");
-  return Number(nanoseconds) / 1e6;
-}
 
 test(`one Service that overflows does not keep another from waking, and nothing is left over after ${BURSTS} bursts`, async () => {
   await using world = await GateWorld.start();
