@@ -2,7 +2,7 @@ import { Card, Chart, type ChartSeries, count, Empty, keyOf, Legend, numberText 
 import { useMemo } from "preact/hooks";
 import { pendingOf, type QueuePoint, type Service } from "./service.ts";
 
-/** Who waited for a pod, and who was on the way to one, over time. */
+/** Requests that waited for a pod, and requests in flight, over time. */
 export function QueueChart({ shown, points }: { readonly shown: Service; readonly points: readonly QueuePoint[] }) {
   const times = useMemo(() => points.map(({ at }) => Date.parse(at) / 1000), [points]);
   const series = useMemo(() => seriesOf(points), [points]);
@@ -14,13 +14,13 @@ export function QueueChart({ shown, points }: { readonly shown: Service; readonl
         <Legend
           entries={[
             { label: "Waiting", ink: "accent" },
-            { label: "Under way through the resolver", ink: "quiet", shape: "dashed" },
+            { label: "In flight through the resolver", ink: "quiet", shape: "dashed" },
           ]}
         />
       }
     >
       {points.length < 2 ? (
-        <Empty title="Nothing was counted yet">The lines begin with the second look.</Empty>
+        <Empty title="No counts yet">The chart starts with the second measurement.</Empty>
       ) : (
         <Chart
           label={`Requests of ${key} that waited over time, now ${numberText(pendingOf(shown))}`}
@@ -33,7 +33,7 @@ export function QueueChart({ shown, points }: { readonly shown: Service; readonl
   );
 }
 
-/** Which replica of the resolver has how many of them. */
+/** The requests by replica of the resolver. */
 function Resolvers({ resolvers }: Pick<Service, "resolvers">) {
   return (
     <table class="resolvers">
@@ -41,7 +41,7 @@ function Resolvers({ resolvers }: Pick<Service, "resolvers">) {
         <tr>
           <th>Replica</th>
           <th class="number">Waiting</th>
-          <th class="number">Under way</th>
+          <th class="number">In flight</th>
         </tr>
       </thead>
       <tbody>
@@ -67,7 +67,7 @@ function seriesOf(points: readonly QueuePoint[]): readonly ChartSeries[] {
       values: points.map(({ pending }) => count(pending)),
     },
     {
-      label: "Under way",
+      label: "In flight",
       ink: "quiet",
       shape: "step",
       dashed: true,

@@ -24,7 +24,7 @@ export interface ServiceDetailProps extends Pick<PageProps, "api" | "act" | "ser
   readonly shown: Service;
 }
 
-/** One Service: where it stands, how it came there, and what is next. */
+/** One Service: its state, its history, and the next decision. */
 export function ServiceDetail({ shown, ...page }: ServiceDetailProps) {
   const { service, state, since, pending, inFlight, lastWake, replicas, decidedAt } = shown;
   const { api, act } = page;
@@ -62,19 +62,19 @@ function Head({ shown, act }: Pick<ServiceDetailProps, "shown" | "act">) {
   const key = keyOf(service);
   const wake = {
     title: "Wake",
-    consequence: `The workload of ${key} is scaled up now, as if a request had come.`,
+    consequence: `The workload of ${key} is scaled up now, as if a request had arrived.`,
     method: "Resolver/Wake",
-    request: { service, reason: "asked for on the dashboard" },
+    request: { service, reason: "requested on the dashboard" },
   };
   const pause = {
     title: "Pause",
-    consequence: `${key} stays as it is, awake or asleep, until somebody resumes it. Requests still wake it.`,
+    consequence: `${key} stays as it is, awake or asleep, until you resume it. Requests still wake it.`,
     method: "Resolver/Pause",
     request: { service },
   };
   const resume = {
     title: "Resume",
-    consequence: `${key} may be put to sleep again, from the next turn on.`,
+    consequence: `${key} can sleep again, from the next reconcile on.`,
     method: "Resolver/Resume",
     request: { service },
   };
@@ -126,7 +126,7 @@ function Facts({ shown }: { readonly shown: Service }) {
   );
 }
 
-/** While somebody is not heard of, what the others have is the least that it is. */
+/** While a replica does not report, the count of the others is a minimum. */
 function waitingText({ pending, activityUnknown }: Service): string {
   const text = numberText(count(pending));
   if (!activityUnknown) return text;
@@ -134,14 +134,14 @@ function waitingText({ pending, activityUnknown }: Service): string {
 }
 
 function waitingNote({ inFlight, activityUnknown, activityGap }: Service): string {
-  return activityUnknown ? activityGap || "not every resolver answers" : `${numberText(count(inFlight))} under way`;
+  return activityUnknown ? activityGap || "not every replica reports" : `${numberText(count(inFlight))} in flight`;
 }
 
 function podsNote(pods: Service["pods"], replicas: number | undefined): string {
   const parts = [
-    replicas === undefined ? "" : `${replicas} ${replicas === 1 ? "replica" : "replicas"} asked for`,
+    replicas === undefined ? "" : `${replicas} ${replicas === 1 ? "replica" : "replicas"} requested`,
     pods?.starting ? `${pods.starting} not ready` : "",
-    pods?.leaving ? `${pods.leaving} leaving` : "",
+    pods?.leaving ? `${pods.leaving} terminating` : "",
   ];
   return parts.filter((part) => part !== "").join(", ") || "behind the Service";
 }

@@ -2,7 +2,7 @@ import { type Condition, count, type ObjectName, type Tone } from "@evenkeel/das
 
 export type StateWord = "Serve" | "Guard" | "Zero" | "Wake" | "Unknown";
 
-/** `resolver.v1.ServiceActivity` in JSON: 64-bit numbers are texts, and what is unknown is absent. */
+/** `resolver.v1.ServiceActivity` in JSON: 64-bit numbers are strings, and unknown values are absent. */
 export interface Service {
   readonly service: ObjectName;
   readonly state: string;
@@ -94,16 +94,16 @@ export function toneOf(state: string): Tone {
   return TONES[stateWord(state)];
 }
 
-/** What a state means, for who does not know it yet. */
+/** What each state means. */
 export const MEANINGS: Readonly<Record<StateWord, string>> = {
-  Serve: "Requests go straight to the pods",
-  Guard: "Requests pass the resolver, which counts them",
-  Zero: "Nothing runs; the next request wakes it",
+  Serve: "Requests go directly to the pods",
+  Guard: "Requests pass through the resolver, which counts them",
+  Zero: "0 replicas; the next request wakes it",
   Wake: "Requests are held until a pod is ready",
-  Unknown: "Nobody has looked at it yet",
+  Unknown: "Not reconciled yet",
 };
 
-/** How many wait; null while not every resolver says so. */
+/** How many requests wait; null while not every replica reports. */
 export function pendingOf({ pending, activityUnknown }: Service): number | null {
   return activityUnknown ? null : count(pending);
 }
@@ -115,7 +115,7 @@ export function milliseconds(duration: string | undefined): number | null {
   return Number.isFinite(seconds) ? seconds * 1000 : null;
 }
 
-/** `42 ms`, `2.1 s`, `75 s`: as exact as is of use. */
+/** `42 ms`, `2.1 s`, `75 s`. */
 export function lengthText(length: number | null): string {
   if (length === null) return "–";
   if (length < 1000) return `${Math.round(length)} ms`;

@@ -2,7 +2,7 @@ import { Badge, Empty, numberText, ObjectsPage, type PageProps, Time } from "@ev
 import { ServiceDetail } from "./service-detail.tsx";
 import { pendingOf, type Service, stateWord, toneOf } from "./service.ts";
 
-/** Every Service in a list, and the chosen one in full. */
+/** A list of all Services, and the selected one in detail. */
 export function ServicesPage({ query, ...page }: PageProps) {
   return (
     <ObjectsPage<Service>
@@ -13,7 +13,7 @@ export function ServicesPage({ query, ...page }: PageProps) {
       field="service"
       nameOf={({ service }) => service}
       empty={
-        <Empty title="There is no ElastiService">
+        <Empty title="No ElastiServices">
           Apply one and its Service shows up here: <code>kubectl apply -f elastiservice.yaml</code>
         </Empty>
       }

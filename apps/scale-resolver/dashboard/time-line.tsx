@@ -21,7 +21,7 @@ const SPANS = [
 ] as const;
 const LEGEND: readonly StateWord[] = ["Serve", "Guard", "Zero", "Wake"];
 
-/** The states that a service was in, as bands with the reason of each. */
+/** The past states of a service, as bands with the reason of each. */
 export function TimeLine({ changes, name }: { readonly changes: readonly StateChange[]; readonly name: string }) {
   const now = useNow(1000);
   const [span, setSpan] = useState(60 * MINUTE);
@@ -48,7 +48,7 @@ export function TimeLine({ changes, name }: { readonly changes: readonly StateCh
       }
     >
       {changes.length === 0 ? (
-        <Empty title="Nothing was seen yet">The time line begins with the first turn of the leader.</Empty>
+        <Empty title="No states yet">The timeline starts with the first reconcile of the leader.</Empty>
       ) : (
         <>
           <Bands {...{ bands, from, name }} to={Math.max(now, from + 1000)} />
@@ -75,7 +75,7 @@ interface BandsProps {
 function Bands({ bands, from, to, name }: BandsProps) {
   const [chosen, setChosen] = useState<number>();
   const place = (at: number) => ((Math.max(at, from) - from) / (to - from)) * 100;
-  // Bands are known by when they began: new ones come at the end, old ones leave at the front.
+  // The start of a band identifies it: new ones are added at the end, old ones are removed at the front.
   const index = bands.findIndex(({ from: began }) => began === chosen);
   const band = bands[index];
   const step = (event: KeyboardEvent) => {
@@ -91,7 +91,7 @@ function Bands({ bands, from, to, name }: BandsProps) {
     <div
       class="time-line"
       role="img"
-      aria-label={`States of ${name} in ${spanText(to - from)}, ${bands.length - 1} changes, now ${last?.state ?? "unknown"}; the arrow keys go from one to the next`}
+      aria-label={`States of ${name} in ${spanText(to - from)}, ${bands.length - 1} changes, now ${last?.state ?? "unknown"}; the arrow keys select the next one`}
       tabIndex={0}
       onKeyDown={step}
       onBlur={() => setChosen(undefined)}

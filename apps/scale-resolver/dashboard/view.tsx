@@ -4,6 +4,6 @@ import "./view.css";
 
 export default defineView({
   title: "Services",
-  summary: "Each Service that may sleep, where it stands, who waits, and what keeps it awake.",
+  summary: "Each Service with its state, its waiting requests, and what keeps it awake.",
   page: ServicesPage,
 });

@@ -8,7 +8,7 @@ const PHASES = [
   { name: "connect", label: "First answer" },
 ] as const;
 
-/** How long the last wakes took, and with what. */
+/** How long each phase of the last wakes took. */
 export function WakeBars({ wakes }: { readonly wakes: readonly WakePhases[] }) {
   const last = wakes.slice(-SHOWN).toReversed();
   const longest = Math.max(1, ...last.map(totalOf));
@@ -63,7 +63,7 @@ function Wake({ wake, longest }: { readonly wake: WakePhases; readonly longest: 
           ),
         )}
       </span>
-      <span class="wake-total number">{isOver ? lengthText(totalOf(wake)) : "under way"}</span>
+      <span class="wake-total number">{isOver ? lengthText(totalOf(wake)) : "in progress"}</span>
     </li>
   );
 }

@@ -2,10 +2,10 @@ import { type Api, Badge, Card, keyOf, NotLoaded, useLoaded } from "@evenkeel/da
 import { useEffect } from "preact/hooks";
 import { type Obstacle, type Preview, type Service, stateWord, toneOf } from "./service.ts";
 
-/** How often it is asked for when nothing changes, in milliseconds: waiting times run down by themselves. */
+/** Milliseconds between two requests while nothing changes: the remaining times count down. */
 const INTERVAL = 5000;
 
-/** What would be decided now, and what keeps the service from going to sleep. */
+/** The decision that the service would make now, and what keeps it awake. */
 export function WhatIsNext({ api, shown }: { readonly api: Api; readonly shown: Service }) {
   const { service, state, reason, decidedAt } = shown;
   const asked = useLoaded(

@@ -49,7 +49,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
   test.concurrent("says that there is no ElastiService, and shows the first one as soon as it is there", async () => {
     await using resolver = await new ScriptedResolver(main).run();
     await using opened = await open(resolver);
-    await opened.page.getByText("There is no ElastiService").waitFor();
+    await opened.page.getByText("No ElastiServices").waitFor();
     playQuietHour(resolver, new Date());
     await opened.detail.getByRole("heading", { name: "shop/checkout" }).waitFor();
     expect(opened.complaints).toEqual([]);
@@ -120,7 +120,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     ]);
     const rows = await card("Last wakes").locator("li:has(.wake-track)").allInnerTexts();
     expect(rows.map((text) => text.replaceAll(/\s+/g, " "))).toEqual([
-      expect.stringMatching(/38 requests under way$/),
+      expect.stringMatching(/38 requests in progress$/),
       "10 min ago 212 requests 8.4 s",
       "41 min ago 1 request 4.4 s",
     ]);
@@ -147,7 +147,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
       resolvers: [one, { name: "resolver-y", pending: 1202n }],
     });
     await stat("Waiting").getByText("1,240", { exact: true }).waitFor();
-    await stat("Waiting").getByText("2 under way").waitFor();
+    await stat("Waiting").getByText("2 in flight").waitFor();
     const rows = card("Queue").locator(".resolvers tbody tr");
     expect((await rows.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").trim())).toEqual([
       "resolver-x 38 2",
@@ -235,7 +235,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     await stat("State")
       .getByText(/^Guard/)
       .waitFor();
-    await stat("Waiting").getByText("40 under way").waitFor();
+    await stat("Waiting").getByText("40 in flight").waitFor();
     await stat("Last wake").getByText("12 s", { exact: true }).waitFor();
     await detail.getByRole("img", { name: /16 changes, now Guard/ }).waitFor();
     resolver.remove("shop/search");
@@ -270,7 +270,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     await dialog.getByRole("button", { name: "Resume" }).click();
     await detail.getByRole("button", { name: "Pause" }).waitFor();
     expect(resolver.done).toEqual([
-      "wake media/video: asked for on the dashboard",
+      "wake media/video: requested on the dashboard",
       "pause media/video",
       "resume media/video",
     ]);
@@ -285,8 +285,8 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     await detail.getByText("EK_RPC_NOT_FOUND").waitFor();
     resolver.histories.set("shop/search", { changes: [], wakes: [], queue: [] });
     await detail.getByRole("button", { name: "Try again" }).click();
-    await card("States").getByText("Nothing was seen yet").waitFor();
-    await card("Queue").getByText("Nothing was counted yet").waitFor();
+    await card("States").getByText("No states yet").waitFor();
+    await card("Queue").getByText("No counts yet").waitFor();
     await card("Last wakes").getByText("No wake yet").waitFor();
     await card("What is next").getByText("The preview could not be loaded").waitFor();
     await detail.getByText("No conditions yet").waitFor();
@@ -310,7 +310,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     // The only one left has the page to itself.
     expect(await page.locator(".object-list").count()).toBe(0);
     back.remove("shop/checkout");
-    await page.getByText("There is no ElastiService").waitFor();
+    await page.getByText("No ElastiServices").waitFor();
   });
 
   test.concurrent.each(["light", "dark"] as const)(

@@ -94,23 +94,23 @@ function usePreview(api: Api, { rebalance, desired, decidedAt }: Weight, metric:
   const [answer, setAnswer] = useState<Answer>({ phase: "asking" });
   const { namespace, name } = rebalance;
   useEffect(() => {
-    const leaving = new AbortController();
+    const unmounted = new AbortController();
     const ask = async () => {
       try {
         const preview = await api.ask<Preview>(
           "Weights/Preview",
           { rebalance: { namespace, name }, metric },
-          leaving.signal,
+          unmounted.signal,
         );
         setAnswer({ phase: "told", preview });
       } catch (error) {
-        if (!leaving.signal.aborted) setAnswer({ phase: "failed", fault: faultText(error) });
+        if (!unmounted.signal.aborted) setAnswer({ phase: "failed", fault: faultText(error) });
       }
     };
     const timer = setTimeout(() => void ask(), REST);
     return () => {
       clearTimeout(timer);
-      leaving.abort();
+      unmounted.abort();
     };
   }, [api, namespace, name, desired, decidedAt, metric]);
   return answer;

@@ -12,7 +12,7 @@ export function start(view?: View): void {
   const root = document.getElementById("app");
   if (!root) throw new Error("the page has no place for the dashboard");
   root.replaceChildren();
-  // The page is at <anything>/dashboard/; the API is beside it.
+  // The page is at <anything>/dashboard/; the API is next to it.
   const access = new Access();
   const api = new JsonApi("../", access);
   render(

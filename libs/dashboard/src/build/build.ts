@@ -51,7 +51,7 @@ export async function buildDashboard(project: string, folder = join(project, "di
   return { folder, gzip: await write(folder, files) };
 }
 
-/** Writes all files beside the folder and then puts them in its place, so that nobody reads half a build. */
+/** Writes all files to a temporary folder and then renames it, so that no reader sees half a build. */
 async function write(folder: string, files: ReadonlyMap<string, Uint8Array>): Promise<Record<string, number>> {
   const fresh = `${folder}.fresh`;
   const sizes: Record<string, number> = {};

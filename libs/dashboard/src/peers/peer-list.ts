@@ -1,4 +1,4 @@
-/** A service that the dashboard shows beside its own. */
+/** Another service that the dashboard shows. */
 export interface PeerAddress {
   readonly name: string;
   /** Base URL of its admin port, without a slash at the end. */
@@ -13,7 +13,7 @@ export interface PeerList {
   readonly faults: readonly string[];
 }
 
-/** Each is asked whenever somebody looks; more would be a flood from one page. */
+/** Each open page causes one request to each of them. */
 const MOST_PEERS = 50;
 
 /** Reads `name=url` entries of `--dashboard-peers` and `--dashboard-links`. */

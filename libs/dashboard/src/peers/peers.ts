@@ -18,7 +18,7 @@ const DECISIONS = 30;
 const FRESH = 1000;
 
 /**
- * Asks peers how they are, when somebody looks and not otherwise. However many pages ask, each peer is asked at most once a
+ * Requests the status of peers, only while a page shows it. However many pages ask, each peer is asked at most once a
  * second, and one that hangs costs no more than the deadline.
  */
 export class Peers {

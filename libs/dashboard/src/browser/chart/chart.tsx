@@ -18,7 +18,7 @@ export interface Marker {
 }
 
 export interface ChartProps {
-  /** What the chart shows, for those who do not see it. */
+  /** What the chart shows, for screen readers. */
   readonly label: string;
   /** Seconds since the epoch, ascending. */
   readonly times: readonly number[];

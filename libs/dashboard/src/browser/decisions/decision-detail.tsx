@@ -70,6 +70,6 @@ function save(content: Blob, name: string): void {
   const address = URL.createObjectURL(content);
   const link = Object.assign(document.createElement("a"), { href: address, download: name });
   link.click();
-  // Later, since the download begins after this turn.
+  // Later, because the download starts after this task.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -13,7 +13,7 @@ const TOGETHER = 60;
 const POLL = 3000;
 
 /**
- * The last decisions of this service, the newest first, followed live; a service without a stream of them is asked again and again.
+ * The last decisions of this service, the newest first, followed live; a service without a stream is polled.
  * Nothing while they were not told yet.
  */
 export function useDecisions(api: Api): readonly Decision[] | undefined {

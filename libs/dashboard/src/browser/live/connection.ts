@@ -9,7 +9,7 @@ export type ConnectionState =
 /** How long a hidden page keeps its streams, in milliseconds. */
 const LINGER = 10_000;
 
-/** All live streams of the page: one state to show, one button to try again, and rest while nobody looks. */
+/** All live streams of the page: one state to show, one button to retry, and no requests while the page is hidden. */
 export class Connection {
   readonly #streams = new Map<LiveStream, StreamState>();
   readonly #listeners = new Set<() => void>();

@@ -53,8 +53,8 @@ export type Loaded<T> =
   | { readonly phase: "failed"; readonly data?: undefined; readonly fault: string; readonly denied: boolean };
 
 /**
- * Loads now, whenever `key` changes, and every `interval` milliseconds while the page is looked at. After a failure the last data
- * stays, with the fault beside it.
+ * Loads now, when `key` changes, and every `interval` milliseconds while the page is visible. After a failure the last data stays,
+ * and the fault is shown with it.
  */
 export function useLoaded<T>(
   key: string,
@@ -62,31 +62,31 @@ export function useLoaded<T>(
   interval?: number,
 ): Loaded<T> & { readonly reload: () => void } {
   const [loaded, setLoaded] = useState<Loaded<T>>({ phase: "loading" });
-  const [turn, setTurn] = useState(0);
+  const [reloads, setReloads] = useState(0);
   const latest = useRef(load);
   latest.current = load;
   useEffect(() => setLoaded({ phase: "loading" }), [key]);
   useEffect(() => {
-    const leaving = new AbortController();
+    const unmounted = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const turnOnce = async () => {
+    const loadOnce = async () => {
       if (!document.hidden) {
         try {
-          const data = await latest.current(leaving.signal);
-          if (!leaving.signal.aborted) setLoaded({ phase: "loaded", data });
+          const data = await latest.current(unmounted.signal);
+          if (!unmounted.signal.aborted) setLoaded({ phase: "loaded", data });
         } catch (error) {
-          if (!leaving.signal.aborted) setLoaded((before) => failed(before, error));
+          if (!unmounted.signal.aborted) setLoaded((before) => failed(before, error));
         }
       }
-      if (interval !== undefined && !leaving.signal.aborted) timer = setTimeout(() => void turnOnce(), interval);
+      if (interval !== undefined && !unmounted.signal.aborted) timer = setTimeout(() => void loadOnce(), interval);
     };
-    void turnOnce();
+    void loadOnce();
     return () => {
-      leaving.abort();
+      unmounted.abort();
       clearTimeout(timer);
     };
-  }, [key, interval, turn]);
-  return { ...loaded, reload: () => setTurn((before) => before + 1) };
+  }, [key, interval, reloads]);
+  return { ...loaded, reload: () => setReloads((before) => before + 1) };
 }
 
 function failed<T>(before: Loaded<T>, error: unknown): Loaded<T> {

@@ -9,7 +9,7 @@ export interface ObjectHeadProps extends Pick<PageProps, "act"> {
   /** What was decided of it last. */
   readonly decided: { readonly reason: string; readonly message: string; readonly decidedAt?: string };
   readonly actions: readonly Action[];
-  /** Badges beside the name. */
+  /** Badges after the name. */
   readonly children: ComponentChildren;
 }
 
@@ -32,7 +32,7 @@ export function ObjectHead({ name, decided: { reason, message, decidedAt }, acti
         </span>
       </div>
       <p class="object-message">
-        {reason !== "" && <Badge tone="accent">{reason}</Badge>} {message || "Nothing was decided yet."}
+        {reason !== "" && <Badge tone="accent">{reason}</Badge>} {message || "No decision yet."}
         {decidedAt !== undefined && (
           <span class="quiet">
             {" "}

@@ -11,7 +11,7 @@ export interface ObjectsPageProps<T> extends Pick<PageProps, "api" | "query">, W
   readonly kind: string;
   /** Shown where there is none. */
   readonly empty: ComponentChildren;
-  /** What the list says of one beside its name: a badge, and two facts. */
+  /** What the list shows of an object after its name: a badge and two facts. */
   readonly entry: (object: T) => ComponentChildren;
   readonly detail: (object: T) => ComponentChildren;
 }
@@ -67,7 +67,7 @@ function ObjectList<T>({ kind, nameOf, entry, objects, chosen }: ObjectListProps
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p class="quiet">None has that name.</p>}
+      {found.length === 0 && <p class="quiet">No match.</p>}
     </div>
   );
 }

@@ -66,7 +66,7 @@ export function DecisionsPage({ api, service, decisions, query }: DecisionsPageP
           Changes only
         </label>
         <button type="button" aria-pressed={held !== undefined} onClick={() => setHeld(held ? undefined : decisions)}>
-          {held ? `Follow again${missed > 0 ? ` (${missed} new)` : ""}` : "Hold still"}
+          {held ? `Resume updates${missed > 0 ? ` (${missed} new)` : ""}` : "Pause updates"}
         </button>
       </form>
       <p class="count" aria-live="polite">
@@ -91,9 +91,9 @@ export function DecisionsPage({ api, service, decisions, query }: DecisionsPageP
 }
 
 function Nothing({ any, clear }: { readonly any: boolean; readonly clear: () => void }) {
-  if (!any) return <Empty title="No decision yet">The first one shows up here as it is made.</Empty>;
+  if (!any) return <Empty title="No decision yet">The first one appears here when it is made.</Empty>;
   return (
-    <Empty title="No decision fits">
+    <Empty title="No decision matches">
       <button type="button" onClick={clear}>
         Clear the filter
       </button>

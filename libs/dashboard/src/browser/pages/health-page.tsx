@@ -21,12 +21,12 @@ export function HealthPage({ status }: { readonly status: Status }) {
         <Stat label="Version" value={version} note={status.service} />
         <Stat
           label="This page"
-          value={{ live: "Live", connecting: "Connecting", waiting: "Cut off" }[connection.phase]}
+          value={{ live: "Live", connecting: "Connecting", waiting: "Disconnected" }[connection.phase]}
           note="news by server-sent events"
           tone={connection.phase === "waiting" ? "bad" : undefined}
         />
       </div>
-      <Card title="What readiness waits for">
+      <Card title="Not ready because of">
         {unready.length === 0 ? (
           <p class="all-well">
             <Badge tone="ok">Ready</Badge> Nothing keeps this service from working.
@@ -41,13 +41,13 @@ export function HealthPage({ status }: { readonly status: Status }) {
           </ul>
         )}
       </Card>
-      <Card title="Elsewhere">
+      <Card title="More">
         <ul class="links">
           <li>
             <a href="../metrics">Metrics</a> <span class="quiet">in Prometheus' text format</span>
           </li>
           <li>
-            <a href="../">Status page</a> <span class="quiet">the same facts without a script</span>
+            <a href="../">Status page</a> <span class="quiet">the same data without JavaScript</span>
           </li>
         </ul>
       </Card>

@@ -29,13 +29,13 @@ export function OverviewPage({ api, status, decisions }: OverviewPageProps) {
           value={status.unready.length === 0 ? "Ready" : "Not ready"}
           note={`up ${spanText(status.uptime)}`}
         />
-        <Stat label="Decisions" value={decisions?.length ?? "–"} note="remembered here" />
+        <Stat label="Decisions" value={decisions?.length ?? "–"} note="in memory" />
         <Stat label="Changes" value={decisions?.filter(isChange).length ?? "–"} note="among them" />
         <Stat label="Last decision" value={last ? <Time at={last.at} /> : "–"} note={last?.reason} />
       </div>
       <Card title="Why">
         {reasons.length === 0 ? (
-          <Empty title="No decision yet">The first one shows up here as it is made.</Empty>
+          <Empty title="No decision yet">The first one appears here when it is made.</Empty>
         ) : (
           <ul class="reasons">
             {reasons.map(({ reason, count }) => (

@@ -44,7 +44,7 @@ export function PeersPage({ api, status, decisions }: PeersPageProps) {
         ))}
       </ul>
       {data.peers.length === 0 && (
-        <Empty title="No peers are named">
+        <Empty title="No peers configured">
           <code>--dashboard-peers name=url</code> shows other services here.
         </Empty>
       )}

@@ -36,7 +36,7 @@ export function SettingsPage({ status }: { readonly status: Status }) {
         {found.length} of {status.settings.length} settings
       </p>
       {found.length === 0 ? (
-        <Empty title="No setting fits" />
+        <Empty title="No setting matches" />
       ) : (
         <div class="card flush">
           <table class="settings">

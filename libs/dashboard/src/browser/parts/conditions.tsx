@@ -33,7 +33,7 @@ export function Conditions({ conditions, neutral = [] }: ConditionsProps) {
   return (
     <Card title="Conditions">
       {conditions.length === 0 ? (
-        <Empty title="No conditions yet">They are written with the first turn.</Empty>
+        <Empty title="No conditions yet">The first reconcile writes them.</Empty>
       ) : (
         <table class="conditions">
           <thead>

@@ -36,7 +36,7 @@ export function LiveSign() {
   const { phase } = useConnectionState();
   const words = { live: "Live", connecting: "Connecting", waiting: "Disconnected" }[phase];
   return (
-    <span class={`live-sign ${phase}`} title={phase === "live" ? "News are shown as they happen" : words}>
+    <span class={`live-sign ${phase}`} title={phase === "live" ? "Changes are shown as they happen" : words}>
       {words}
     </span>
   );

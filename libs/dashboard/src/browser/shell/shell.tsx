@@ -33,9 +33,9 @@ function placesOf(view: View | undefined): readonly Place[] {
   return [
     { page: "", title: view?.title ?? "Overview", summary: view?.summary ?? "", icon: "view" },
     { page: "decisions", title: "Decisions", summary: "What was decided, and why.", icon: "decisions" },
-    { page: "peers", title: "Peers", summary: "This service and those it works with.", icon: "peers" },
-    { page: "health", title: "Health", summary: "Whether the service can do its work.", icon: "health" },
-    { page: "settings", title: "Settings", summary: "What the service was told, and by what.", icon: "settings" },
+    { page: "peers", title: "Peers", summary: "This service and the services that it calls.", icon: "peers" },
+    { page: "health", title: "Health", summary: "Whether the service is ready, and why not.", icon: "health" },
+    { page: "settings", title: "Settings", summary: "Every setting with its value and its source.", icon: "settings" },
   ];
 }
 
@@ -63,7 +63,7 @@ export function Shell({ api, access, view }: ShellProps) {
   const heading = useRef<HTMLHeadingElement>(null);
 
   const summary = place?.page === "" && !view ? (status.data?.summary ?? "") : (place?.summary ?? "");
-  const title = place?.title ?? "Nothing here";
+  const title = place?.title ?? "Not found";
   useEffect(() => {
     document.title = service ? `${title} · ${service}` : title;
   }, [title, service]);
@@ -120,8 +120,8 @@ export function Shell({ api, access, view }: ShellProps) {
         ) : place ? (
           <Content {...{ api, view, act, route, decisions, status }} />
         ) : (
-          <Empty title="There is no such page">
-            <a href="#/">To the first one</a>
+          <Empty title="Page not found">
+            <a href="#/">Overview</a>
           </Empty>
         )}
       </main>
