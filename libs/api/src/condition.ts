@@ -11,11 +11,11 @@ export const condition = z.object({
   type: boundedText(316)
     .regex(TYPE, { error: "Invalid type: expected a word such as Ready, or example.com/Ready" })
     .describe("What the condition is about, in CamelCase."),
-  status: z.enum(["True", "False", "Unknown"]).describe("Whether it holds."),
+  status: z.enum(["True", "False", "Unknown"]).describe("Whether the condition holds."),
   observedGeneration: int64()
     .min(0)
     .describe(
-      "The metadata.generation this was judged from. Older than the object's own: the condition is out of date.",
+      "The metadata.generation that this describes. If it is older than that of the object, the condition is out of date.",
     )
     .exactOptional(),
   lastTransitionTime: timestamp().describe("When `status` last changed."),

@@ -11,7 +11,7 @@ const scaleTargetRef = z.object({
   kind: boundedText(63)
     .min(1)
     .describe(
-      "Kind of the workload: Deployment, StatefulSet, Rollout or any other with the part scale. The lower-case plurals deployments and rollouts are older names.",
+      "Kind of the workload: Deployment, StatefulSet, Rollout or any other kind with the subresource scale. The plurals deployments and rollouts are accepted as older names.",
     ),
   name: z.string().describe("Name of the workload."),
 });
@@ -41,7 +41,7 @@ function isThreshold(threshold: unknown): boolean {
 }
 
 const trigger = z.object({
-  type: z.enum(["prometheus"]).describe("What decides that the service is idle."),
+  type: z.enum(["prometheus"]).describe("Kind of trigger."),
   metadata: triggerMetadata
     .describe("For prometheus: query, serverAddress, threshold (a number as text), uptimeFilter, headers.")
     .exactOptional(),
@@ -92,12 +92,12 @@ const hold = z.object({
     .min(1)
     .max(100_000)
     .describe(
-      "Requests that a pod gets at once from the queue. Absent: 32 at first, and more while they are slow and others wait.",
+      "Concurrent requests that a pod gets from the queue. Absent: starts at 32 and increases while requests are slow and others wait.",
     )
     .exactOptional(),
   overflow: z
     .enum(["Reject", "Placeholder"])
-    .describe("What a request gets that finds no room: 503 with Retry-After, or `placeholder`. Absent: Reject.")
+    .describe("Response when the queue is full: 503 with Retry-After, or `placeholder`. Absent: Reject.")
     .exactOptional(),
   retryAfterSeconds: int32()
     .min(0)
@@ -112,7 +112,7 @@ const hold = z.object({
         .describe("Content-Type of the body. Absent: text/plain; charset=utf-8.")
         .exactOptional(),
     })
-    .describe("A response in place of a rejection.")
+    .describe("The response to send instead of a rejection.")
     .exactOptional(),
 });
 
@@ -121,7 +121,7 @@ const spec = withRules(
     scaleTargetRef: scaleTargetRef.describe("The workload that is scaled.").exactOptional(),
     service: boundedText(253)
       .describe(
-        "The Service whose requests wake it. `*`: every Service of the namespace, each with the workload behind it.",
+        "Requests to this Service wake the workload. `*`: every Service of the namespace, each with its own workload.",
       )
       .exactOptional(),
     selector: labelSelector()
@@ -129,19 +129,15 @@ const spec = withRules(
         "Selects Services of the namespace by their labels, instead of `service` and `scaleTargetRef`. Each gets an ElastiService of its own, made from this one.",
       )
       .exactOptional(),
-    minTargetReplicas: int32().min(1).describe("Replicas to wake with. Absent: 1.").exactOptional(),
+    minTargetReplicas: int32().min(1).describe("Replicas after a wake. Absent: 1.").exactOptional(),
     cooldownPeriod: int32()
       .min(0)
       .max(604800)
       .describe(
-        "Seconds for which every trigger must have said idle before the workload is scaled to zero, from its last wake and from the creation of this object on. 0 means 900.",
+        "Seconds for which every trigger must have reported idle before the workload is scaled to zero. They start at the last wake, or at the creation of this object. 0 means 900.",
       )
       .default(900),
-    triggers: z
-      .array(trigger)
-      .min(1)
-      .describe("What decides that the service is idle; all must say so.")
-      .exactOptional(),
+    triggers: z.array(trigger).min(1).describe("The service is idle if all of these report idle.").exactOptional(),
     autoscaler: z
       .object({
         type: z.enum(["hpa", "keda"]).describe("Kind of autoscaler."),
@@ -149,13 +145,13 @@ const spec = withRules(
         create: z
           .boolean()
           .describe(
-            "For keda: make the ScaledObject, with this resolver as its scaler, and keep it up to date. Absent: false.",
+            "For keda: create the ScaledObject, with this resolver as its scaler, and keep it up to date. Absent: false.",
           )
           .exactOptional(),
-        maxReplicas: int32().min(1).describe("For `create`: replicas at most. Absent: 100.").exactOptional(),
+        maxReplicas: int32().min(1).describe("For `create`: maximum number of replicas. Absent: 100.").exactOptional(),
         targetConcurrency: int32()
           .min(1)
-          .describe("For `create`: requests at once that a pod is given. Absent: 100.")
+          .describe("For `create`: concurrent requests per pod. Absent: 100.")
           .exactOptional(),
       })
       .describe("The autoscaler of the workload, paused while it is at zero.")
@@ -177,14 +173,12 @@ const spec = withRules(
     quietPeriod: int32()
       .min(1)
       .max(86_400)
-      .describe(
-        "Seconds without a request, with the resolver in the path, before the workload is scaled to zero. Absent: 15.",
-      )
+      .describe("Seconds without a request through the resolver, before the workload is scaled to zero. Absent: 15.")
       .exactOptional(),
     dial: z
       .enum(["pod", "service"])
       .describe(
-        "Where held requests go: straight to a pod, or through the Service, for a mesh that insists on it. Absent: pod.",
+        "Where held requests go: directly to a pod, or through the Service, for a mesh that requires it. Absent: pod.",
       )
       .exactOptional(),
     switch: z
@@ -192,15 +186,15 @@ const spec = withRules(
         type: z
           .enum(["endpointSlice", "virtualService", "httpRoute"])
           .describe(
-            "How requests are led to the resolver: by endpoints of the Service, or by a route of a mesh or gateway.",
+            "How requests are redirected to the resolver: by endpoints of the Service, or by a route of a mesh or gateway.",
           ),
         name: boundedText(253).min(1).describe("For virtualService and httpRoute: the route's name.").exactOptional(),
       })
-      .describe("How the resolver gets into the path of requests. Absent: endpointSlice.")
+      .describe("How requests are redirected to the resolver. Absent: endpointSlice.")
       .exactOptional(),
     dryRun: z
       .boolean()
-      .describe("Say what would be done, and leave the Service out of the resolver's path.")
+      .describe("Report what would be done. Requests to the Service are not redirected.")
       .exactOptional(),
   }),
   {
@@ -234,28 +228,28 @@ const spec = withRules(
     message: "expected a placeholder, since overflow is Placeholder",
     field: "hold",
   },
-).describe("What is scaled to zero, and when.");
+).describe("The workload to scale to zero, and when.");
 
 const status = z
   .object({
-    observedGeneration: integer().describe("The generation of spec that this is about.").exactOptional(),
-    state: z.enum(["Serve", "Guard", "Zero", "Wake"]).describe("Where the service stands.").exactOptional(),
-    since: timestamp().describe("Since when it stands there.").exactOptional(),
+    observedGeneration: integer().describe("The metadata.generation that this status describes.").exactOptional(),
+    state: z.enum(["Serve", "Guard", "Zero", "Wake"]).describe("State of the service.").exactOptional(),
+    since: timestamp().describe("When `state` last changed.").exactOptional(),
     scaleTargetRef: z
       .object({
         apiVersion: boundedText(253).describe("API version of the workload."),
         kind: boundedText(63).describe("Kind of the workload."),
         name: z.string().describe("Name of the workload."),
       })
-      .describe("The workload that is looked after, or was and is still to be handed back.")
+      .describe("The workload that is managed, or was managed and is still to be released.")
       .exactOptional(),
-    replicas: int32().describe("Replicas that the workload was last seen to be set to.").exactOptional(),
+    replicas: int32().describe("Replicas in the spec of the workload when it was last read.").exactOptional(),
     pausedScaledObject: boundedText(253)
       .describe(
-        "The ScaledObject of KEDA that is paused since the workload was put to sleep; empty if it has none. Absent while it is not put to sleep.",
+        "The ScaledObject of KEDA that is paused while the workload sleeps; empty if there is none. Absent while the workload is awake.",
       )
       .exactOptional(),
-    service: boundedText(253).describe("The Service that `ports` are of.").exactOptional(),
+    service: boundedText(253).describe("The Service that `ports` belong to.").exactOptional(),
     ports: z
       .array(
         z.object({
@@ -264,27 +258,27 @@ const status = z
         }),
       )
       .max(64)
-      .describe("The ports under which the resolver takes requests of this Service.")
+      .describe("The ports on which the resolver accepts requests to this Service.")
       .exactOptional(),
     route: z
       .object({
         type: z.enum(["virtualService", "httpRoute"]).describe("Kind of the route."),
         name: boundedText(253).describe("Its name."),
       })
-      .describe("The route that leads to the resolver now.")
+      .describe("The route that redirects to the resolver now.")
       .exactOptional(),
-    selected: int32().describe("Services that `selector` has found.").exactOptional(),
+    selected: int32().describe("Number of Services that `selector` matches.").exactOptional(),
     lastWakeMilliseconds: int32()
       .describe("How long the last wake took, from the first held request to the first ready pod.")
       .exactOptional(),
-    lastReconciledTime: timestamp().describe("When the service last looked at this object.").exactOptional(),
+    lastReconciledTime: timestamp().describe("When this object was last reconciled.").exactOptional(),
     lastScaledUpTime: timestamp()
-      .describe("When the workload was last woken, or a trigger last said that there is traffic.")
+      .describe("When the workload was last woken, or a trigger last reported traffic.")
       .exactOptional(),
-    mode: z.string().describe("proxy while requests pass the resolver, serve while they do not.").exactOptional(),
+    mode: z.string().describe("proxy while requests pass through the resolver, otherwise serve.").exactOptional(),
     conditions: conditions().exactOptional(),
   })
-  .describe("Where requests go now.");
+  .describe("State of the service and where its requests go.");
 
 export const KIND = defineKind(
   {

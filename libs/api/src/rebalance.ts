@@ -14,8 +14,8 @@ const ROUTE53_GREATEST = 255;
 const fields = z
   .object({
     interval: period().describe("Time between two adjustments, such as 1m. Absent: 1m.").exactOptional(),
-    dryRun: z.boolean().describe("Compute the weight and leave the target alone.").default(false),
-    suspend: z.boolean().describe("Do nothing until it is false again.").exactOptional(),
+    dryRun: z.boolean().describe("Compute the weight and do not write it.").default(false),
+    suspend: z.boolean().describe("Stop adjusting until this is false again.").exactOptional(),
     policy: exactlyOneOf({ targettracking }).describe("How the weight follows the metric."),
     target: weightTarget().describe("What the weight is written to. Either this or `targets`.").exactOptional(),
     targets: z
@@ -31,17 +31,17 @@ const fields = z
       .max(16)
       .describe("Several metrics that the weight follows, instead of `metrics`.")
       .exactOptional(),
-    combine: z.enum(["max", "min", "avg"]).describe("What becomes of the values of `metricSources`.").default("max"),
+    combine: z.enum(["max", "min", "avg"]).describe("How the values of `metricSources` are combined.").default("max"),
     onExternalChange: z
       .enum(["enforce", "yield"])
-      .describe("When someone else sets the weight: set it back, or leave it until spec changes.")
+      .describe("If another client changes the weight: restore it, or leave it until spec changes.")
       .default("enforce"),
     onDelete: z
       .enum(["keep", "revert"])
-      .describe("When this object is deleted: keep the weight, or set it back to what it was at first.")
+      .describe("When this object is deleted: keep the weight, or restore the one before the first change.")
       .default("keep"),
   })
-  .describe("What to weight, by what, and how.");
+  .describe("The target, the metric and the policy.");
 
 type Spec = z.output<typeof fields>;
 
@@ -105,15 +105,15 @@ const status = z
     initialWeights: z
       .array(
         z.object({
-          target: z.string().describe("The target, as messages name it."),
-          weight: int64().describe("What it was before the first change."),
+          target: z.string().describe("Name of the target, as in messages."),
+          weight: int64().describe("Its weight before the first change."),
         }),
       )
-      .describe("What the targets were at first; onDelete: revert goes back to it.")
+      .describe("Weights of the targets before the first change; onDelete: revert restores them.")
       .exactOptional(),
     conditions: conditions().exactOptional(),
   })
-  .describe("What the last adjustment saw and did.");
+  .describe("Result of the last adjustment.");
 
 /** The words `status.condition` has for "as desired", "not as desired" and "cannot tell", the first as the original spells it. */
 export const REBALANCE_CONDITIONS = ["Healty", "Unhealthy", "Error"] as const;

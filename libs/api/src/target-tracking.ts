@@ -12,7 +12,7 @@ const scheduled = z.object({
   endTime: timeOfDay({ midnight: "24:00" }).describe(
     "First minute after the window, as HH:MM; 24:00 is the end of the day. Before startTime: on the next day; equal: never.",
   ),
-  value: weight().describe("The least weight inside the window."),
+  value: weight().describe("Minimum weight during the window."),
   days: z
     .array(z.enum(WEEKDAYS))
     .min(1)
@@ -23,16 +23,12 @@ const scheduled = z.object({
 
 const fields = z
   .object({
-    targetValue: int64().min(1).describe("What the metric should be kept at or below."),
-    baseValue: weight().describe("Weight of the record that the target shares its load with."),
+    targetValue: int64().min(1).describe("Upper limit of the metric that the weight aims for."),
+    baseValue: weight().describe("Weight of the other record, which shares the load with the target."),
     disableScaleIn: z.boolean().describe("Never lower the weight.").exactOptional(),
-    minimum: weight().describe("The least weight. Absent: 0.").exactOptional(),
-    maximum: weight().describe("The greatest weight. Absent: what the target takes.").exactOptional(),
-    scheduled: z
-      .array(scheduled)
-      .max(100)
-      .describe("Windows of the day with a least weight of their own.")
-      .exactOptional(),
+    minimum: weight().describe("Minimum weight. Absent: 0.").exactOptional(),
+    maximum: weight().describe("Maximum weight. Absent: the maximum of the target.").exactOptional(),
+    scheduled: z.array(scheduled).max(100).describe("Time windows with a minimum weight of their own.").exactOptional(),
     timeZone: timeZone().describe("Time zone of the windows, such as Asia/Tokyo. Absent: UTC.").exactOptional(),
     scope: z
       .enum(["total", "base"])
@@ -41,23 +37,25 @@ const fields = z
     tolerance: double()
       .min(0)
       .max(1)
-      .describe("Part of targetValue by which the base's load may be off before the weight moves; 0.1 is 10 %.")
+      .describe(
+        "Fraction of targetValue by which the load of the base may differ before the weight changes; 0.1 is 10 %.",
+      )
       .exactOptional(),
     smoothing: timeSpan().describe("Time constant of the metric's moving average. Absent: none.").exactOptional(),
-    maxStepUp: weight().min(1).describe("The most that one change raises the weight by.").exactOptional(),
-    maxStepDown: weight().min(1).describe("The most that one change lowers the weight by.").exactOptional(),
-    cooldownUp: timeSpan().describe("Time from one rise to the next.").exactOptional(),
-    cooldownDown: timeSpan().describe("Time from any change to the next fall.").exactOptional(),
+    maxStepUp: weight().min(1).describe("Maximum increase of the weight in one change.").exactOptional(),
+    maxStepDown: weight().min(1).describe("Maximum decrease of the weight in one change.").exactOptional(),
+    cooldownUp: timeSpan().describe("Minimum time from one increase to the next.").exactOptional(),
+    cooldownDown: timeSpan().describe("Minimum time from any change to the next decrease.").exactOptional(),
     settle: timeSpan()
       .describe(
-        "Time in which a change comes to be seen, and no other is made. Absent: the record's TTL if scope is base, else 0.",
+        "Time that a change needs to take effect; no other change is made during it. Absent: the record's TTL if scope is base, else 0.",
       )
       .exactOptional(),
     onNoData: z
       .enum(["hold", "minimum", "value"])
-      .describe("Without a metric: keep the weight, go to minimum, or go to noDataValue.")
+      .describe("If there is no metric: keep the weight, set minimum, or set noDataValue.")
       .default("hold"),
-    noDataValue: weight().describe("The weight without a metric when onNoData is value.").exactOptional(),
+    noDataValue: weight().describe("Weight if there is no metric and onNoData is value.").exactOptional(),
   })
   .describe(
     "Weight that grows with the metric's excess over a target: ceil(baseValue × max(0, metric / targetValue − 1)).",

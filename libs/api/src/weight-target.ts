@@ -25,25 +25,29 @@ const route53 = z
   .object({
     hostedZoneID: z.string().min(1).describe("Id of the hosted zone, with or without the prefix hostedzone/."),
     region: z.string().describe("AWS region. Absent: us-east-1, which serves Route 53 for all.").exactOptional(),
-    endpoint: address().describe("Another address of the Route 53 API, with scheme and host.").exactOptional(),
+    endpoint: address()
+      .describe("Address of the Route 53 API, with scheme and host. Absent: that of AWS.")
+      .exactOptional(),
     resource: record,
     auth: z
       .object({
         secretRef: z
           .object({
-            accessKeyIDSecretRef: secretKey().describe("Where the access key's id is.").exactOptional(),
-            secretAccessKeySecretRef: secretKey().describe("Where the secret access key is.").exactOptional(),
-            sessionTokenSecretRef: secretKey().describe("Where the session token is.").exactOptional(),
+            accessKeyIDSecretRef: secretKey().describe("Secret key with the access key ID.").exactOptional(),
+            secretAccessKeySecretRef: secretKey().describe("Secret key with the secret access key.").exactOptional(),
+            sessionTokenSecretRef: secretKey().describe("Secret key with the session token.").exactOptional(),
           })
           .describe("A static access key.")
           .exactOptional(),
         assumeRole: z
           .object({
-            roleARN: boundedText(2048).min(1).describe("The role to act as."),
-            externalID: boundedText(1224).describe("What the role's trust policy asks for.").exactOptional(),
+            roleARN: boundedText(2048).min(1).describe("The role to assume."),
+            externalID: boundedText(1224)
+              .describe("External ID that the trust policy of the role requires.")
+              .exactOptional(),
             sessionName: boundedText(64).describe("Name in AWS's audit log. Absent: evenkeel.").exactOptional(),
           })
-          .describe("A role that is taken with the credentials above, or those of the environment.")
+          .describe("A role to assume with the credentials above, or with those of the environment.")
           .exactOptional(),
       })
       .describe("Credentials. Absent: those of the environment.")
@@ -54,7 +58,7 @@ const route53 = z
 const httpRoute = z
   .object({
     name: boundedText(253).min(1).describe("Name of the HTTPRoute, in this object's namespace."),
-    rule: integer().min(0).max(15).describe("Which of its rules, counted from 0.").default(0),
+    rule: integer().min(0).max(15).describe("Index of the rule, starting at 0.").default(0),
     backend: boundedText(253).min(1).describe("Name of the backendRef that carries the weight."),
   })
   .describe("A backend of a Gateway API HTTPRoute.");
