@@ -37,7 +37,7 @@ test("plays the stories at speed, and everything comes out", async () => {
   for (let next = await lines.next(); !next.done; next = await lines.next()) text += `${next.value}\n`;
   await closed;
   expect(text).not.toContain("FAILED");
-  expect(text.match(/ {2}ok {6}/g)).toHaveLength(17);
+  expect(text.match(/ {2}ok {6}/g)).toHaveLength(21);
   expect(demo.exitCode).toBe(0);
 }, 120_000);
 
