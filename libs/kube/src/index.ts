@@ -25,6 +25,7 @@ export { deleteIfSame } from "./objects/delete-if-same.ts";
 export { evict } from "./objects/evict.ts";
 export { addFinalizer, hasFinalizer, keepFinalizer, removeFinalizer } from "./objects/finalizers.ts";
 export * from "./objects/http-route.ts";
+export { parseManifests } from "./objects/manifests.ts";
 export type { KubeObject, ObjectMeta, ObjectName, ResourceType, ResourceTypeOf } from "./objects/object.ts";
 export { keyOf, nameKey, nameOfKey } from "./objects/object-key.ts";
 export { controllerOf, isOwnedBy, ownerReference, withOwner } from "./objects/owner-references.ts";

@@ -5,7 +5,7 @@ import { tankKeeper } from "./testing/tank-registration.ts";
 
 async function evenkeel(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const host = new TestHost(args, env);
-  const code = await run(host.host, [tankKeeper]);
+  const code = await run(host.host, [tankKeeper], import.meta.url);
   return { code, out: host.out, err: host.err, listeners: host.listenerCount("SIGINT") };
 }
 

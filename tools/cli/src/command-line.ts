@@ -9,7 +9,8 @@ import {
   variableNames,
 } from "@evenkeel/runtime";
 import packageJson from "../package.json" with { type: "json" };
-import { faultLine, WrongUsage } from "./errors.ts";
+import { BadFile, BadPolicy } from "@evenkeel/eviction-planner/observe";
+import { faultLine, NothingToPlanOn, WrongUsage } from "./errors.ts";
 import { PROGRAM, programHelp, verbHelp } from "./help.ts";
 import type { Registration } from "./services/registration.ts";
 import { commonSettings } from "./settings.ts";
@@ -18,21 +19,26 @@ import type { Session, Verb } from "./verb.ts";
 import { decisions } from "./verbs/decisions.ts";
 import { doctor } from "./verbs/doctor.ts";
 import { explain as explainVerb } from "./verbs/explain.ts";
+import { plan } from "./verbs/plan.ts";
 import { replay } from "./verbs/replay.ts";
 import { snapshot } from "./verbs/snapshot.ts";
 import { status } from "./verbs/status.ts";
 import { whatIf } from "./verbs/what-if.ts";
+
+/** Errors of whoever called, and not of a service or a cluster. */
+const BAD_INPUT = [WrongUsage, runtimeErrors.BadRecording, BadFile, BadPolicy, NothingToPlanOn];
 
 /** The exit code of a program that Ctrl-C ended before it was done. */
 const INTERRUPTED = 130;
 
 /**
  * The whole program: reads the command line, runs the verb, and resolves with the exit code. Every error is one line on standard
- * error.
+ * error. `program` is the address of the main module.
  */
 export async function run(
   host: Host & Pick<NodeJS.Process, "stdin">,
   registrations: readonly Registration[],
+  program: string,
   clock: Clock = systemClock,
 ): Promise<number> {
   const screen = new Screen(host, PROGRAM);
@@ -41,13 +47,13 @@ export async function run(
   host.on("SIGINT", stop).on("SIGTERM", stop);
   const { version } = packageJson;
   const input = () => host.stdin;
-  const common = { version, registrations, screen, input, clock, env: host.env, random: Math.random };
+  const common = { version, program, registrations, screen, input, clock, env: host.env, random: Math.random };
   try {
     return await carryOut({ ...common, signal: stopping.signal }, host.argv.slice(2));
   } catch (error) {
     if (stopping.signal.aborted) return INTERRUPTED;
     screen.note(faultLine(error, explain(error)));
-    return error instanceof WrongUsage || error instanceof runtimeErrors.BadRecording ? 2 : 1;
+    return BAD_INPUT.some((kind) => error instanceof kind) ? 2 : 1;
   } finally {
     host.off("SIGINT", stop).off("SIGTERM", stop);
   }
@@ -55,7 +61,7 @@ export async function run(
 
 async function carryOut(session: Session, args: readonly string[]): Promise<number> {
   const { screen, version, registrations } = session;
-  const verbs = [status, explainVerb, whatIf(registrations), decisions, snapshot, replay, doctor];
+  const verbs = [status, explainVerb, plan, whatIf(registrations), decisions, snapshot, replay, doctor];
   const find = (name: string | undefined): Verb | undefined => verbs.find((one) => one.name === name);
   // Common flags may stand before the verb. Whether other flags take a value depends on the verb.
   const { words: named, flags: all } = splitCommandLine(commonSettings, args);

@@ -83,6 +83,13 @@ export const CannotWrite = defineError({
   remedy: "Name another file with -f, or overwrite it with --force.",
 });
 
+export const NothingToPlanOn = defineError({
+  code: "EK_CLI_NOTHING_TO_PLAN_ON",
+  recovery: "terminal",
+  message: "the load of {known} of {nodes} nodes is known, which is too few for a plan. {why}",
+  remedy: "Add the metrics of metrics.k8s.io, or use a policy with `basis: requests`.",
+});
+
 /** An error in one line, with its code if it has one. */
 export function faultLine(error: unknown, told: string): string {
   const line = told.replaceAll(/\s+/g, " ");

@@ -45,3 +45,13 @@ export const instant = optional<number>({
     return Number.isNaN(milliseconds) ? undefined : milliseconds;
   },
 });
+
+/** The band of descheduler's LowNodeUtilization, in percent. */
+export const comparison = optional<number>({
+  name: "low-node-utilization[:band]",
+  takes: "low-node-utilization or low-node-utilization:10, with a band from 1 to 100",
+  parse: (text) => {
+    const [, band = "10"] = /^low-node-utilization(?::(\d{1,3}))?$/.exec(text) ?? [undefined, ""];
+    return band !== "" && Number(band) >= 1 && Number(band) <= 100 ? Number(band) : undefined;
+  },
+});

@@ -8,6 +8,8 @@ export type ExitCode = 0 | 1 | 2;
 /** What every verb has at hand. */
 export interface Session {
   readonly version: string;
+  /** The address of the main module, which threads run too. */
+  readonly program: string;
   readonly registrations: readonly Registration[];
   readonly screen: Screen;
   /** Standard input; opened when it is called. */

@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { PLAN_WORKER } from "@evenkeel/eviction-planner/testing";
 import { registrations, run } from "../src/index.ts";
 import { TestHost } from "../src/testing/test-host.ts";
 import { ballastRegistration } from "./ballast-registration.ts";
@@ -21,6 +22,7 @@ export interface EvenkeelOptions {
 export async function evenkeel(args: readonly string[], options: EvenkeelOptions = {}): Promise<Ended> {
   const { env = {}, input = "", ballast = false } = options;
   const host = new TestHost(args, { HOME: "/nonexistent", ...env }, undefined, Readable.from([input]));
-  const code = await run(host.host, ballast ? [...registrations, ballastRegistration] : registrations);
+  const known = ballast ? [...registrations, ballastRegistration] : registrations;
+  const code = await run(host.host, known, PLAN_WORKER);
   return { code, stdout: host.out, stderr: host.err };
 }

@@ -1,4 +1,4 @@
 // The smallest program that plans in a thread, for tests of the thread.
-import { answerPlan } from "../observe/worker/plan-in-worker.ts";
+import { answerPlan } from "../observe/worker/answer-plan.ts";
 
 answerPlan();

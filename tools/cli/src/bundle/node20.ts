@@ -15,3 +15,19 @@ if (!("parse" in URL)) {
     parse: (text: string, base?: string) => (URL.canParse(text, base) ? new URL(text, base) : null),
   });
 }
+
+if (!("groupBy" in Map)) {
+  Object.assign(Map, {
+    groupBy<Key, Value>(values: Iterable<Value>, keyOf: (value: Value, index: number) => Key): Map<Key, Value[]> {
+      const groups = new Map<Key, Value[]>();
+      let index = 0;
+      for (const value of values) {
+        const key = keyOf(value, index++);
+        const group = groups.get(key);
+        if (group === undefined) groups.set(key, [value]);
+        else group.push(value);
+      }
+      return groups;
+    },
+  });
+}

@@ -1,5 +1,3 @@
-import { TimeSlice } from "@evenkeel/kube";
-import { systemClock } from "@evenkeel/runtime";
 import type { ClusterSnapshot, PlanSnapshot, PodColumns } from "../../decide/snapshot.ts";
 
 /**
@@ -14,40 +12,10 @@ export interface PackedSnapshot {
 }
 
 const TABLES = ["nodes", "shapes", "owners", "disruptionBudgets"] as const satisfies (keyof ClusterSnapshot)[];
-type TableName = (typeof TABLES)[number];
+export type TableName = (typeof TABLES)[number];
 
-/** Rows of a table that are written at once. */
-const ROWS = 200;
-/** Milliseconds of work after which other work of the event loop has its turn. */
-const SLICE = 20;
 /** Neither names nor uids contain it. */
-const SEPARATOR = "\n";
-
-export async function packSnapshot(snapshot: PlanSnapshot): Promise<PackedSnapshot> {
-  const { cluster, ...rest } = snapshot;
-  const { pods, nodes, shapes, owners, disruptionBudgets, ...others } = cluster;
-  const { uid, name, ...numbers } = pods;
-  const slice = new TimeSlice(systemClock, SLICE);
-  const written = async (rows: readonly unknown[]): Promise<readonly string[]> => {
-    const texts: string[] = [];
-    for (let from = 0; from < rows.length; from += ROWS) {
-      texts.push(JSON.stringify(rows.slice(from, from + ROWS)));
-      if (slice.spent) await slice.rest();
-    }
-    return texts;
-  };
-  return {
-    head: JSON.stringify({ ...rest, cluster: others }),
-    tables: {
-      nodes: await written(nodes),
-      shapes: await written(shapes),
-      owners: await written(owners),
-      disruptionBudgets: await written(disruptionBudgets),
-    },
-    names: { uid: uid.join(SEPARATOR), name: name.join(SEPARATOR) },
-    numbers,
-  };
-}
+export const SEPARATOR = "\n";
 
 export function unpackSnapshot({ head, tables, names, numbers }: PackedSnapshot): PlanSnapshot {
   const { cluster, ...rest } = JSON.parse(head) as PlanSnapshot;

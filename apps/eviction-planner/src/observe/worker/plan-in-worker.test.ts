@@ -2,7 +2,8 @@ import { expect, test } from "@jest/globals";
 import { plan } from "../../decide/plan.ts";
 import { PlanFailed } from "../../errors.ts";
 import { fixtureSnapshot } from "../../testing/fixture-snapshot.ts";
-import { packSnapshot, unpackSnapshot } from "./packed-snapshot.ts";
+import { packSnapshot } from "./pack-snapshot.ts";
+import { unpackSnapshot } from "./packed-snapshot.ts";
 import { planInWorker } from "./plan-in-worker.ts";
 
 const program = new URL("../../testing/plan-worker.ts", import.meta.url).href;

@@ -1,22 +1,30 @@
-import { parentPort, Worker, workerData } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import { explain } from "@evenkeel/runtime";
 import type { Plan } from "../../decide/answer.ts";
-import { plan } from "../../decide/plan.ts";
 import type { PlanSnapshot } from "../../decide/snapshot.ts";
 import { PlanFailed } from "../../errors.ts";
-import { packSnapshot, type PackedSnapshot, unpackSnapshot } from "./packed-snapshot.ts";
-
-type Answer = { readonly plan: Plan } | { readonly fault: string };
+import type { Answer, FurtherQuestions, Question } from "./answer-plan.ts";
+import { packSnapshot } from "./pack-snapshot.ts";
 
 /**
  * Plans in a thread of its own, so that this one goes on serving. `program` is the address of the program's main module,
- * which calls {@link answerPlan} where it is not the main thread: image and CLI are one file each. Aborting ends the thread.
+ * which calls `answerPlan` where it is not the main thread: image and CLI are one file each. Aborting ends the thread.
  */
 export async function planInWorker(snapshot: PlanSnapshot, program: string, signal: AbortSignal): Promise<Plan> {
-  const packed = await packSnapshot(snapshot);
+  return (await studyInWorker(snapshot, { prices: false, band: null }, program, signal)).plan;
+}
+
+/** As {@link planInWorker}, with answers to further questions. */
+export async function studyInWorker(
+  snapshot: PlanSnapshot,
+  further: FurtherQuestions,
+  program: string,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const question: Question = { snapshot: await packSnapshot(snapshot), ...further };
   signal.throwIfAborted();
-  const worker = new Worker(new URL(program), { workerData: packed });
-  const ended = Promise.withResolvers<Answer>();
+  const worker = new Worker(new URL(program), { workerData: question });
+  const ended = Promise.withResolvers<Answer | { readonly fault: string }>();
   const abort = (): void => ended.reject(signal.reason as Error);
   signal.addEventListener("abort", abort, { once: true });
   worker.once("message", ended.resolve);
@@ -25,15 +33,9 @@ export async function planInWorker(snapshot: PlanSnapshot, program: string, sign
   try {
     const answer = await ended.promise;
     if ("fault" in answer) throw new PlanFailed({ fault: answer.fault });
-    return answer.plan;
+    return answer;
   } finally {
     signal.removeEventListener("abort", abort);
     await worker.terminate();
   }
-}
-
-/** What the program does in a thread that {@link planInWorker} started. */
-export function answerPlan(): void {
-  const answer: Answer = { plan: plan(unpackSnapshot(workerData as PackedSnapshot)) };
-  parentPort?.postMessage(answer);
 }

@@ -1,0 +1,34 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { type Comparison, compareWith, type Plan, plan, type Price, pricesOf } from "../../decide/index.ts";
+import { type PackedSnapshot, unpackSnapshot } from "./packed-snapshot.ts";
+
+/** What to find out besides the plan. Each takes a few plans more. */
+export interface FurtherQuestions {
+  /** Whether to find out what each constraint costs. */
+  readonly prices: boolean;
+  /** The band of descheduler's LowNodeUtilization to compare with, in percent; null for no comparison. */
+  readonly band: number | null;
+}
+
+export interface Question extends FurtherQuestions {
+  readonly snapshot: PackedSnapshot;
+}
+
+export interface Answer {
+  readonly plan: Plan;
+  readonly prices: readonly Price[];
+  readonly comparison: Comparison | null;
+}
+
+/** What a program does in a thread that `planInWorker` started. */
+export function answerPlan(): void {
+  const { snapshot: packed, prices, band } = workerData as Question;
+  const snapshot = unpackSnapshot(packed);
+  const made = plan(snapshot);
+  const answer: Answer = {
+    plan: made,
+    prices: prices ? pricesOf(snapshot, made) : [],
+    comparison: band === null || made.sigma === null ? null : compareWith(snapshot, "low-node-utilization", band),
+  };
+  parentPort?.postMessage(answer);
+}

@@ -1,0 +1,46 @@
+import type { Clock } from "@evenkeel/runtime";
+
+/** Milliseconds without a word that a person waits gladly. */
+const PATIENCE = 2000;
+/** Milliseconds between two words after that. */
+const PACE = 5000;
+
+/** Says what is going on if it takes long. */
+export class Progress {
+  readonly #clock: Clock;
+  readonly #note: (line: string) => void;
+  #next: number;
+
+  constructor(clock: Clock, note: (line: string) => void) {
+    this.#clock = clock;
+    this.#note = note;
+    this.#next = clock.monotonic() + PATIENCE;
+  }
+
+  report(line: () => string): void {
+    const now = this.#clock.monotonic();
+    if (now < this.#next) return;
+    this.#next = now + PACE;
+    this.#note(line());
+  }
+
+  /** Reports on its own, for work that does not report. Stops when the work ends. */
+  async during<T>(line: () => string, work: Promise<T>): Promise<T> {
+    let isOver = false;
+    let cancel = (): void => undefined;
+    const wait = (): void => {
+      cancel = this.#clock.schedule(Math.max(1, this.#next - this.#clock.monotonic()), () => {
+        if (isOver) return;
+        this.report(line);
+        wait();
+      });
+    };
+    wait();
+    try {
+      return await work;
+    } finally {
+      isOver = true;
+      cancel();
+    }
+  }
+}
