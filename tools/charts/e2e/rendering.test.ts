@@ -72,7 +72,8 @@ describe.each(SERVICES)("the chart of %s", (service) => {
     };
     const resources = kinds
       .filter((kind) => kind.service === service)
-      .map(({ group, plural }) => ({ apiGroups: [group], resources: [plural] }));
+      .map(({ group, plural }) => ({ apiGroups: [group], resources: [plural] }))
+      .sort((one, other) => (String(one.resources) < String(other.resources) ? -1 : 1));
     expect(role("view")).toEqual({
       to: ["admin", "edit", "view"],
       rules: resources.map((resource) => ({ ...resource, verbs: ["get", "list", "watch"] })),
@@ -317,5 +318,54 @@ describe("Helm refuses", () => {
     const set = values.flatMap((value) => ["--set", value]);
     const { code, stderr } = await release.tryHelm("template", release.chart("weight-rebalancer"), ...set);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(place) });
+  });
+});
+
+describe("the chart of eviction-planner", () => {
+  const CHART = "eviction-planner";
+
+  test("takes the values of the original's chart under their names", async () => {
+    const objects = await release.render(
+      CHART,
+      ...["replicaCount=1", "leaderElection=false", "fullnameOverride=rebalancer", "image.tag=latest"],
+      ...["metrics.service.type=NodePort", "metrics.service.port=9000", "metrics.prometheusAddress=http://prom:9090"],
+      ...["ingress.enabled=true", "ingress.className=nginx", "policy.emptyDirThresholdGi=5"],
+      ...["ingress.hosts[0].host=one.example.com", "ingress.hosts[0].path=/", "ingress.hosts[1].host=two.example.com"],
+      ...["policy.dryRun=false", "policy.maxEvictionsPerNamespace=0", "samples.nodeClass.enabled=true"],
+      ...["samples.workloadSLO.enabled=true", "samples.workloadSLO.maxDisruptionsPerHour=0"],
+    );
+    const args = JSON.stringify(one(objects, "Deployment", "rebalancer"));
+    for (const flag of ["--leader-elect=false", "--prometheus-address=http://prom:9090", "--emptydir-threshold-gi=5"])
+      expect(args).toContain(flag);
+    expect(one(objects, "Service", "rebalancer")).toMatchObject({
+      spec: {
+        type: "NodePort",
+        ports: expect.arrayContaining([expect.objectContaining({ name: "admin", port: 9000 })]),
+      },
+    });
+    expect(one(objects, "Ingress")).toMatchObject({
+      spec: { rules: [{ host: "one.example.com" }, { host: "two.example.com" }] },
+    });
+    expect(one(objects, "RebalancePolicy", "default")).toMatchObject({
+      spec: { dryRun: false, maxEvictionsPerNamespace: 0, namespaces: { exclude: ["kube-system"] } },
+    });
+    // Zeros and false are said, where the original's chart drops them.
+    expect(one(objects, "WorkloadSLO")).toMatchObject({
+      spec: { maxDisruptionsPerHour: 0, allowStatefulSetEviction: false },
+    });
+    expect(one(objects, "NodeClass")).toMatchObject({ spec: { preferredFor: ["cpu-bound"], weight: 10 } });
+  });
+
+  test("plans in dry run, has no ingress, and keeps its state, unless it is told otherwise", async () => {
+    const objects = await release.render(CHART);
+    expect(one(objects, "RebalancePolicy", "default")).toMatchObject({ spec: { dryRun: true } });
+    expect(ofKind(objects, "Ingress")).toEqual([]);
+    expect(one(objects, "Deployment")).toMatchObject({ spec: { strategy: { type: "Recreate" } } });
+    expect(ofKind(objects, "PersistentVolumeClaim")).toHaveLength(1);
+  });
+
+  test("refuses several replicas without Redis under the original's name too", async () => {
+    const { code, stderr } = await release.tryHelm("template", release.chart(CHART), "--set", "replicaCount=2");
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("needs Redis") });
   });
 });
