@@ -5,6 +5,7 @@ import { ImageLocality } from "./plugins/image-locality.ts";
 import { type Demand, NodeResources } from "./plugins/node-resources.ts";
 import { portsConflict } from "./plugins/node-ports.ts";
 import { VolumeUse } from "./plugins/volumes.ts";
+import { searchOrder } from "./search-order.ts";
 import { Topology } from "./topology.ts";
 
 /** How many times a pod of a shape counts in a counter. */
@@ -32,6 +33,7 @@ export class Cluster {
   readonly resources: NodeResources;
   readonly volumes: VolumeUse;
   readonly images: ImageLocality;
+  readonly searchOrder: readonly number[];
   readonly #namespaces: Readonly<Record<string, Labels>>;
   readonly #shapes: ShapeEntry[] = [];
   readonly #shapesOf = new Map<string, ShapeEntry[]>();
@@ -50,6 +52,7 @@ export class Cluster {
     this.resources = new NodeResources(nodes);
     this.volumes = new VolumeUse(nodes);
     this.images = new ImageLocality(nodes);
+    this.searchOrder = searchOrder(nodes);
   }
 
   readonly labelsOfNamespace = (namespace: string): Labels => this.#namespaces[namespace] ?? {};

@@ -19,7 +19,9 @@ export class Group {
   /** No node of the group has a higher base score. */
   top = 0;
 
-  /** Misses a label that soft spread constraints need. This and the rest is worked out anew for each question. */
+  /** Passes the filters that look at other pods. This and the rest is worked out anew for each question. */
+  isFeasible = false;
+  /** Misses a label that soft spread constraints need. */
   isIgnored = false;
   crowding = 0;
   weight = 0;

@@ -10,6 +10,12 @@ export interface Landing {
 /** Nodes that are less likely than this in sum are left out. */
 const NEGLIGIBLE = 1e-4;
 
+/**
+ * How often the first of equals wins: 0.8 of the time where the order of the search is known (measured), about as often as any
+ * other where it is not. A scheduler that was restarted searches by name, one that was not by age of the nodes.
+ */
+const FIRST_OF_EQUALS = 0.6;
+
 /** How many feasible nodes the scheduler looks for among all before it scores them. */
 export function nodesToFind(nodes: number): number {
   if (nodes < 100) return nodes;
@@ -19,7 +25,7 @@ export function nodesToFind(nodes: number): number {
 
 /**
  * Where the scheduler puts a pod. It scores `scored` of the feasible nodes, which ones depends on where its search begins,
- * and takes the best of them; nodes with equal scores are equally likely. With more than `most` nodes, the last ones stand for
+ * and takes the best of them; nodes with equal scores are equally likely here. With more than `most` nodes, the last ones stand for
  * the others of their score.
  */
 export function landings(
@@ -57,6 +63,15 @@ export function landings(
     }
   }
   return isSorted ? result : result.sort((one, other) => other.probability - one.probability);
+}
+
+/** Gives the first of nodes with equal scores its due; the others share the rest. */
+export function favourFirst(equals: readonly Landing[], first: number): readonly Landing[] {
+  const sum = equals.reduce((total, { probability }) => total + probability, 0);
+  const rest = (sum * (1 - FIRST_OF_EQUALS)) / (equals.length - 1);
+  return equals
+    .map(({ node }) => ({ node, probability: node === first ? sum * FIRST_OF_EQUALS : rest }))
+    .sort((one, other) => other.probability - one.probability);
 }
 
 function bestTotal(groups: readonly Group[]): number {

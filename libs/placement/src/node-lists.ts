@@ -19,6 +19,11 @@ export class NodeLists {
     this.#records = (nodes < 2 ** 15 ? new Int16Array(nodes * STRIDE) : new Int32Array(nodes * STRIDE)).fill(NIL);
   }
 
+  /** The group of a node, or -1. */
+  groupOf(node: number): number {
+    return this.#records[node * STRIDE + GROUP] ?? NIL;
+  }
+
   /** The next node of the same group and base score, or -1. */
   next(node: number): number {
     return this.#records[node * STRIDE + NEXT] ?? NIL;

@@ -10,18 +10,15 @@ const HOSTNAME = "kubernetes.io/hostname";
 const app = fc.constantFrom("web", "db");
 const topologyKey = fc.constantFrom(HOSTNAME, ZONE, "rack");
 
-const nodes = (count: fc.Arbitrary<number>): fc.Arbitrary<readonly NodeFacts[]> =>
-  fc
-    .tuple(count, fc.infiniteStream(fc.record({ zone: fc.nat(3), rack: fc.nat(40), taint: fc.nat(4) })))
-    .map(([length, facts]) =>
-      Array.from({ length }, (_, index) => {
-        const { zone, rack, taint } = facts.next().value ?? { zone: 0, rack: 0, taint: 0 };
-        return node(`n${index}`, {
-          labels: { ...(zone === 0 ? {} : { [ZONE]: `z${zone}` }), rack: `r${rack}` },
-          taints: taint === 0 ? [{ key: "busy", effect: "PreferNoSchedule" }] : [],
-        });
+const nodes = (minLength: number, maxLength: number): fc.Arbitrary<readonly NodeFacts[]> =>
+  fc.array(fc.record({ zone: fc.nat(3), rack: fc.nat(40), taint: fc.nat(4) }), { minLength, maxLength }).map((made) =>
+    made.map(({ zone, rack, taint }, index) =>
+      node(`n${index}`, {
+        labels: { ...(zone === 0 ? {} : { [ZONE]: `z${zone}` }), rack: `r${rack}` },
+        taints: taint === 0 ? [{ key: "busy", effect: "PreferNoSchedule" }] : [],
       }),
-    );
+    ),
+  );
 
 const term = fc.record({ topologyKey, labelSelector: app.map((name) => ({ matchLabels: { app: name } })) });
 const terms = (most: number) =>
@@ -74,7 +71,7 @@ const anyShape: fc.Arbitrary<PodShape> = fc
 const event = fc.record({ shape: fc.nat(3), node: fc.nat(200), what: fc.constantFrom("stay", "go", "terminate") });
 
 const world = fc.record({
-  nodes: fc.oneof(nodes(fc.integer({ min: 1, max: 8 })), nodes(fc.integer({ min: 100, max: 120 }))),
+  nodes: fc.oneof(nodes(1, 8), nodes(100, 120)),
   shapes: fc.array(anyShape, { minLength: 4, maxLength: 4 }),
   events: fc.array(event, { maxLength: 30 }),
 });

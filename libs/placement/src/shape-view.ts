@@ -3,12 +3,13 @@ import type { Counter } from "./counter.ts";
 import type { PodShape } from "./facts.ts";
 import type { Features } from "./features.ts";
 import { Group } from "./group.ts";
-import { type Landing, landings } from "./landing.ts";
+import { favourFirst, type Landing, landings } from "./landing.ts";
 import { Judge, type Judged, type NeighbourReason, type NeighbourScores } from "./judge.ts";
 import type { NodeReason } from "./node-filters.ts";
 import { NodeLists } from "./node-lists.ts";
 import { EXCLUDED, type NodeKinds } from "./node-kinds.ts";
 import type { Demand, ResourceReason } from "./plugins/node-resources.ts";
+import { tieOrder } from "./search-order.ts";
 import { NO_DOMAIN, type Topology } from "./topology.ts";
 
 /** Why a node does not take a pod; one for each cause that a filter of the scheduler knows. */
@@ -103,14 +104,32 @@ export class ShapeView {
     const groups: Group[] = [];
     let feasible = 0;
     for (const group of this.#groups) {
-      if (group.size === 0 || this.#judge.whyNot(group.codes) !== undefined) continue;
+      group.isFeasible = group.size > 0 && this.#judge.whyNot(group.codes) === undefined;
+      if (!group.isFeasible) continue;
       groups.push(group);
       feasible += group.size;
     }
     const scored = Math.min(toFind, feasible);
     const ranges = this.#judge.compare(groups, scored);
     for (const group of groups) group.bonus = this.#judge.total(group, ranges);
-    return landings(groups, this.#lists, { feasible, scored, most });
+    const found = landings(groups, this.#lists, { feasible, scored, most });
+    // Where all nodes are scored, those that were found have equal scores. Elsewhere the search begins anywhere.
+    const isTie = found.length > 1 && scored === feasible;
+    return isTie && toFind === this.#cluster.nodes.length ? favourFirst(found, this.#firstOf(found)) : found;
+  }
+
+  /** The node that wins a tie: by its place in the list of the feasible nodes. */
+  #firstOf(equals: readonly Landing[]): number {
+    const { searchOrder } = this.#cluster;
+    const places = new Map<number, number>(equals.map(({ node }) => [node, NIL]));
+    let place = 0;
+    for (const node of searchOrder) {
+      if (this.#groups[this.#lists.groupOf(node)]?.isFeasible !== true) continue;
+      if (places.has(node)) places.set(node, place);
+      place += 1;
+    }
+    const [first] = [...places].sort(([, one], [, other]) => tieOrder(one, other));
+    return first?.[0] ?? NIL;
   }
 
   /** Looks at a node again, and at those that share a domain with it. */
