@@ -38,7 +38,7 @@ export function PlanDetail({ policy, ...page }: PlanDetailProps) {
           <Stays stays={plan.stays} />
         </>
       )}
-      <Conditions conditions={conditions} />
+      <Conditions conditions={conditions} neutral={["Converged"]} />
       <LastDecisions {...page} {...{ object, decisions }} />
     </article>
   );

@@ -1,64 +1,11 @@
+import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { eventually } from "@evenkeel/runtime/testing";
-import { controlPlane, simNode, workloads } from "@evenkeel/sim";
-import { ADMIN, type ServiceProcess, World, worldParts } from "@evenkeel/testkit";
+import { ADMIN } from "@evenkeel/testkit";
 import { expect, test } from "@jest/globals";
-
-/** What the image holds; `nx run eviction-planner:integration` makes it first. */
-const main = join(import.meta.dirname, "../dist/main.mjs");
-const kinds = ["rebalancepolicies", "workloadsloes", "nodeclasses"];
-
-/** One node took all pods of a Deployment, because two others joined later. */
-async function hotSpot(): Promise<World> {
-  const server = { behaviours: [...controlPlane, ...workloads()] };
-  const world = new World(await worldParts({ service: "eviction-planner", main, kinds, server }));
-  load(world, simNode("one", { cpu: "4", memory: "8Gi" }));
-  load(world, deployment("press", 7, { app: "press", rebalancer: "ok" }));
-  await eventually(async () => expect(await nodesOf(world)).toEqual(Array<string>(7).fill("one")));
-  for (const name of ["two", "three"]) load(world, simNode(name, { cpu: "4", memory: "8Gi" }));
-  return world;
-}
-
-const load = (world: World, object: object) => world.api.load(JSON.stringify(object));
-
-function deployment(name: string, replicas: number, labels: Readonly<Record<string, string>>): object {
-  const resources = { requests: { cpu: "500m", memory: "1Gi" } };
-  const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "press:1", resources }] } };
-  const spec = { replicas, selector: { matchLabels: { app: name } }, template };
-  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace: "default" }, spec };
-}
-
-function policy(name: string, spec: object): object {
-  return { apiVersion: "rebalancer.dev/v1", kind: "RebalancePolicy", metadata: { name }, spec };
-}
-
-async function read<T>(world: World, path: string): Promise<T> {
-  const headers = { authorization: `Bearer ${ADMIN.token}` };
-  return (await (await fetch(`${world.api.url}/${path}`, { headers })).json()) as T;
-}
-
-interface PodList {
-  readonly items: readonly {
-    readonly spec: { readonly nodeName?: string };
-    readonly metadata: { readonly uid: string };
-  }[];
-}
-
-async function nodesOf(world: World): Promise<readonly (string | undefined)[]> {
-  const { items } = await read<PodList>(world, "api/v1/namespaces/default/pods");
-  return items.map(({ spec }) => spec.nodeName);
-}
-
-const statusOf = (world: World, name: string) =>
-  read<{ readonly status?: unknown }>(world, `apis/rebalancer.dev/v1/rebalancepolicies/${name}`);
-
-async function metric(service: ServiceProcess, line: RegExp): Promise<number> {
-  const text = await (await fetch(await service.url("admin", "/metrics"))).text();
-  return Number(line.exec(text)?.[1] ?? NaN);
-}
+import { hotSpot, load, main, metric, nodesOf, type PodList, policy, read, statusOf } from "./hot-spot.ts";
 
 test("the original's manifests lead to a plan in dry run, which says what it would bring and evicts nothing", async () => {
   await using world = await hotSpot();

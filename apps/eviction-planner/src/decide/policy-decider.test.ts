@@ -12,7 +12,7 @@ test.each([
   ["holds while the original is active", {}, { original: "pod (Lease a/b)" }, "hold", "OriginalRuns", []],
   ["holds at its target", { moves: [], outcome: "TargetReached" }, {}, "hold", "TargetReached", []],
   ["holds if nothing helps", { moves: [] }, {}, "hold", "AsLevelAsItGets", []],
-  ["holds with its budget spent", { moves: [], outcome: "BudgetSpent" }, {}, "hold", "BudgetSpent", []],
+  ["holds if no pod may be moved", { moves: [], outcome: "BudgetSpent" }, {}, "hold", "AsLevelAsItGets", []],
   ["holds without usage", { moves: [], outcome: "NothingKnown" }, { usageFault: "away" }, "hold", "NoUsage", []],
   ["holds with one known node", { moves: [], outcome: "NothingKnown" }, {}, "hold", "NothingKnown", []],
 ] satisfies [string, Partial<Plan>, object, string, string, string[]][])(

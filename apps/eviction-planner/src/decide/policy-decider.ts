@@ -13,7 +13,6 @@ const REASONS = [
   "NothingKnown",
   "TargetReached",
   "AsLevelAsItGets",
-  "BudgetSpent",
   "OriginalRuns",
   "HotNodes",
   "AboveTarget",
@@ -70,11 +69,11 @@ function reasonToHold(made: Plan, usageFault: string | null): [PolicyReason, str
         : ["NoUsage", `No usage is known, so every node is frozen: ${usageFault}`];
     case "TargetReached":
       return [outcome, `${hotNodes(made)}, and σ is ${sigmaText(made.sigma?.before)}: the target is reached`];
+    // No pod may be moved at all, so that the plan has no room for any.
     case "BudgetSpent":
-      return [outcome, `${hotNodes(made)}, and the policy allows no further eviction now`];
     case "AsLevelAsItGets":
       return [
-        outcome,
+        "AsLevelAsItGets",
         `${hotNodes(made)}, and no eviction that is allowed would help: σ is ${sigmaText(made.sigma?.before)}`,
       ];
   }

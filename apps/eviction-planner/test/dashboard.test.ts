@@ -1,0 +1,42 @@
+import { chromiumProgram, openBrowser, openPage } from "@evenkeel/testkit/browser";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Browser } from "playwright-core";
+import { hotSpot, load, policy } from "./hot-spot.ts";
+
+const program = chromiumProgram();
+
+(program === undefined ? describe.skip : describe)(`the dashboard${program ? "" : " (needs chromium)"}`, () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await openBrowser(program ?? "");
+  });
+
+  afterAll(() => browser.close());
+
+  test("shows how level the nodes are, what the plan would move, and what stays", async () => {
+    await using world = await hotSpot();
+    load(world, policy("berths", { basis: "requests" }));
+    const service = world.serve(["--sync-period=1s"]);
+    const address = await service.url("admin", "/dashboard/");
+    const { page, complaints, ...opened } = await openPage(browser, new URL(address).origin);
+    await page.goto(address);
+    const detail = page.locator(".plan-detail");
+    await detail.getByRole("heading", { name: "berths" }).waitFor();
+    await detail.getByText("HotNodes").first().waitFor();
+    for (const label of ["σ now", "σ after the plan", "Bound"])
+      await detail
+        .locator(".stat", { hasText: label })
+        .getByText(/^0\.\d+$/)
+        .waitFor();
+    await detail.getByRole("img", { name: /^one: 87\.5 % now/ }).waitFor();
+    await detail
+      .getByRole("cell", { name: /default\/press-/ })
+      .first()
+      .waitFor();
+    await detail.locator(".conditions").getByText("Converged").waitFor();
+    await detail.locator(".decisions").getByText("HotNodes").first().waitFor();
+    expect(complaints).toEqual([]);
+    await opened.close();
+  }, 60_000);
+});
