@@ -3,6 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { fixtureCluster } from "@evenkeel/eviction-planner/testing";
 import { admin } from "./api-server.ts";
 import { RebalanceWorld } from "./rebalance-world.ts";
 
@@ -76,6 +77,15 @@ describe.each(runtimes)("on Node %s the bundle, with nothing beside it,", (_vers
     const simulated = await inCluster("what-if", "rebalance/shop/checkout", "--metric=1500", "-o", "json");
     expect(JSON.parse(simulated.stdout)).toMatchObject({ before: 16, after: 4 });
     expect((await inCluster("doctor")).stdout).toMatch(/^ok {4}crds +rebalances\.rebalancer\.ch1aki\.github\.io /m);
+  });
+
+  test("plans evictions in a thread of the same file", async () => {
+    const { objects, metrics } = fixtureCluster();
+    const file = join(folder, "cluster.json");
+    writeFileSync(file, JSON.stringify({ kind: "List", apiVersion: "v1", items: [...objects, ...metrics] }));
+    const { code, stdout } = await run(["plan", "-f", file, "--compare=low-node-utilization", "-o", "json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ plan: { nodes: { known: 6, hot: 1 } }, comparison: { band: 10 } });
   });
 
   test("saves a snapshot and repeats its decision", async () => {

@@ -17,9 +17,11 @@ export interface PrometheusUsageOptions {
   readonly queries: UsageQueries;
   /** Milliseconds that each query may take. */
   readonly timeout: number;
+  /** Bytes of the largest answer. */
+  readonly limit?: number;
 }
 
-/** The largest answer: 150,000 pods have about 30 MB. */
+/** 150,000 pods have about 30 MB. */
 const LIMIT = 128 * 2 ** 20;
 
 const NODE_LABELS = ["node"] as const;
@@ -53,12 +55,12 @@ const flagOf = (name: keyof UsageQueries): string =>
 type Values = ReadonlyMap<string, Pick<Sample, "seconds"> & { readonly value: number }>;
 
 async function values(
-  { client, address, queries, timeout }: PrometheusUsageOptions,
+  { client, address, queries, timeout, limit = LIMIT }: PrometheusUsageOptions,
   name: keyof UsageQueries,
   labels: readonly string[],
   signal: AbortSignal,
 ): Promise<Values> {
-  const query = { address, query: queries[name], timeout, signal, limit: LIMIT, labelled: true };
+  const query = { address, query: queries[name], timeout, signal, limit, labelled: true };
   const samples = samplesOf(await client.query(query), name);
   const found = new Map<string, { seconds: number; value: number }>();
   for (const { seconds, value, labels: own = {} } of samples) {
