@@ -85,6 +85,47 @@ describe("the embedded API server", () => {
     expect(await (await send(`${pods}/a`)).json()).toMatchObject({ spec: { nodeName: "n" } });
   });
 
+  test("tells usage by the annotations of running pods and of nodes", async () => {
+    const clock = new FakeClock();
+    await start({ clock });
+    const usage = (cpu: string, memory: string): object => ({
+      annotations: { "kwok.x-k8s.io/usage-cpu": cpu, "kwok.x-k8s.io/usage-memory": memory },
+    });
+    await post("/api/v1/nodes", { metadata: { name: "a", ...usage("100m", "1Gi") } });
+    await post("/api/v1/nodes", { metadata: { name: "idle" } });
+    const spec = { nodeName: "a", containers: [{ name: "main" }, { name: "side" }] };
+    for (const [name, phase] of Object.entries({ p: "Running", q: "Pending" })) {
+      await post("/api/v1/namespaces/default/pods", { metadata: { name, ...usage("250m", "64Mi") }, spec });
+      const body = JSON.stringify({ status: { phase } });
+      const headers = { authorization: "Bearer token", "content-type": "application/merge-patch+json" };
+      const path = `${server.url}/api/v1/namespaces/default/pods/${name}/status`;
+      expect((await fetch(path, { method: "PATCH", body, headers })).status).toBe(200);
+    }
+    const METRICS = "/apis/metrics.k8s.io/v1beta1";
+    const read = async (path: string): Promise<unknown> => (await send(`${METRICS}${path}`)).json();
+    const measured = { timestamp: new Date(clock.now()).toISOString().replace(".000", ""), window: "15s" };
+    expect(await read("/pods")).toMatchObject({
+      kind: "PodMetricsList",
+      items: [
+        {
+          metadata: { namespace: "default", name: "p" },
+          ...measured,
+          containers: [
+            { name: "main", usage: { cpu: "250000000n", memory: "67108864" } },
+            { name: "side", usage: { cpu: "0n", memory: "0" } },
+          ],
+        },
+      ],
+    });
+    expect(await read("/namespaces/default/pods/p")).toMatchObject({ kind: "PodMetrics", metadata: { name: "p" } });
+    expect(await read("/nodes")).toMatchObject({
+      items: [{ metadata: { name: "a" }, usage: { cpu: "350000000n", memory: "1140850688" } }],
+    });
+    expect((await send(`${METRICS}/nodes/idle`)).status).toBe(404);
+    expect((await send(`${METRICS}/nodes?watch=true`)).status).toBe(405);
+    expect((await post(`${METRICS}/nodes`, {})).status).toBe(405);
+  });
+
   test("shows an Event in both of its groups, each in its own words", async () => {
     await start();
     const regarding = { kind: "Pod", namespace: "default", name: "a" };

@@ -8,7 +8,7 @@ import type { Objects, Place, Written } from "../objects/objects.ts";
 import { bindPod } from "../parts/binding.ts";
 import { evictPod } from "../parts/eviction.ts";
 import { applyScale, scaleOf, updateScale } from "../parts/scale.ts";
-import { forbidden, methodNotAllowed, noSuchPath } from "../status.ts";
+import { forbidden, methodNotAllowed, noSuchPath, notFound } from "../status.ts";
 import type { Store } from "../storage/store.ts";
 import { apiVersionOf, asVersion, type ResourceType, tableName } from "../types/resource-type.ts";
 import type { TypeRegistry } from "../types/type-registry.ts";
@@ -62,6 +62,7 @@ export class Api {
     const verb = watches ? "watch" : route.name === undefined ? many : one;
     const call = { ...request, route, verb };
     this.#authorize(call);
+    if (route.type.computed !== undefined) return this.#computed(call, route.type.computed);
     if (watches) {
       this.#watch(call, response);
       return undefined;
@@ -170,6 +171,17 @@ export class Api {
     const node = textOr(valueAt(body, ["target", "name"]));
     if (writeOptions(call).dryRun !== true) bindPod(this.#parts, route.type, placeOf(route), node);
     return { code: 201, body: success() };
+  }
+
+  #computed({ route, verb, query }: Call, compute: NonNullable<ResourceType["computed"]>): ApiAnswer {
+    const { type, name, namespace, subresource } = route;
+    if ((verb !== "list" && verb !== "get") || subresource !== undefined) throw methodNotAllowed();
+    const items = compute(this.#parts.store, this.#parts.clock.now()).filter(parseSelection(route, query));
+    if (verb === "list")
+      return { code: 200, body: { kind: type.listKind, apiVersion: apiVersionOf(type), metadata: {}, items } };
+    const found = items.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
+    if (found === undefined) throw notFound(type, name ?? "");
+    return { code: 200, body: found };
   }
 
   #review({ route, verb, body, caller }: Call): ApiAnswer {

@@ -67,6 +67,11 @@ function resourceList(types: TypeRegistry, group: string, version: string): Fiel
   };
 }
 
+function verbsOf({ review, computed }: ResourceType): readonly string[] {
+  if (computed !== undefined) return ["get", "list"];
+  return review ? ["create"] : VERBS;
+}
+
 function entries(type: ResourceType): Fields[] {
   const { plural, singular, kind, namespaced, shortNames, categories } = type;
   const extra = { ...(shortNames.length > 0 ? { shortNames } : {}), ...(categories.length > 0 ? { categories } : {}) };
@@ -74,9 +79,9 @@ function entries(type: ResourceType): Fields[] {
     ...{ name: `${plural}/${name}`, singularName: "", namespaced, kind, verbs: PART_VERBS, ...own },
   });
   return [
-    { name: plural, singularName: singular, namespaced, kind, verbs: type.review ? ["create"] : VERBS, ...extra },
+    { name: plural, singularName: singular, namespaced, kind, verbs: verbsOf(type), ...extra },
     ...(type.status === false ? [] : [part("status")]),
     ...(type.scale === undefined ? [] : [part("scale", { group: "autoscaling", version: "v1", kind: "Scale" })]),
-    ...(plural === "pods" && !type.custom ? podParts.map((own) => part(own.kind.toLowerCase(), own)) : []),
+    ...(plural === "pods" && type.group === "" ? podParts.map((own) => part(own.kind.toLowerCase(), own)) : []),
   ];
 }

@@ -4,6 +4,7 @@ import { apart, builtIn } from "./built-in-type.ts";
 import { coreTypes } from "./core-types.ts";
 import { checkDefinition } from "./definition-checks.ts";
 import { eventTypes } from "./event-types.ts";
+import { metricsTypes } from "./metrics-types.ts";
 import { volumeTypes } from "./volume-types.ts";
 import { workloadTypes } from "./workload-types.ts";
 import { conditions, count, list, open, text } from "./open-schema.ts";
@@ -17,6 +18,7 @@ export const builtInTypes: readonly ResourceType[] = [
   ...coreTypes,
   ...workloadTypes,
   ...volumeTypes,
+  ...metricsTypes,
   ...accessTypes,
   ...eventTypes,
   builtIn(

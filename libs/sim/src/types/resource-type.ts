@@ -2,6 +2,7 @@ import type { Fields } from "../json.ts";
 import type { StoredObject } from "../object.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Cause } from "../status.ts";
+import type { Store } from "../storage/store.ts";
 
 /** A column of a table. */
 export interface Column {
@@ -52,6 +53,8 @@ export interface ResourceType {
   readonly columns: readonly Column[];
   /** Reviews can only be created and are answered, not stored. */
   readonly review: boolean;
+  /** What objects that are not stored look like at a moment, in milliseconds since the epoch. They can only be read. */
+  readonly computed?: (store: Store, now: number) => readonly StoredObject[];
   /** Whether a delete answers with the object that went, and not with a Status. */
   readonly answersWithDeleted: boolean;
   /** Where objects are kept that another type has too, in other words. */
