@@ -7,7 +7,7 @@ export type ListProgress = (kind: ObservedKind, count: number) => void;
 
 /** Reads everything that a plan depends on with paged LISTs. Needs `list` on each kind and writes nothing. */
 export async function listCluster(
-  kube: Pick<KubeClient, "resource">,
+  kube: Pick<KubeClient, "resource" | "serves">,
   { signal, onProgress = () => undefined }: { readonly signal: AbortSignal; readonly onProgress?: ListProgress },
 ): Promise<CollectedObjects> {
   const collected = new CollectedObjects();
@@ -19,7 +19,9 @@ export async function listCluster(
         onProgress(kind, collected.count(kind));
       }
     } catch (error) {
-      if (!isOptional || !(error instanceof kubeErrors.NotFound)) throw error;
+      // The API server refuses a user without the right before it looks whether the kind is there.
+      const mayBeAbsent = error instanceof kubeErrors.NotFound || error instanceof kubeErrors.Forbidden;
+      if (!isOptional || !mayBeAbsent || (await kube.serves(type, { signal }))) throw error;
     }
   }
   return collected;
