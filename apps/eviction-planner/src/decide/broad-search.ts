@@ -4,13 +4,19 @@ import type { Found, Sources } from "./search.ts";
 
 /** Landings that may be asked for in one plan. */
 const MOST_ASKED = 30_000;
-const WIDEST = 64;
+const WIDEST = 24;
 
-/** Some moves in order, and the variance after them. */
+/** Some moves in order. */
 interface Branch {
   readonly moves: readonly Candidate[];
+  /** The variance after the last of them. */
   readonly variance: number;
+  /** The sum of the variances after each of them: the lower, the sooner they help. */
+  readonly sum: number;
 }
+
+/** Variances that differ by less are the same. */
+const SAME_VARIANCE = 1e-12;
 
 /** How many branches a search over so many pods can afford; below 2 it is no better than taking the best move each time. */
 export function affordableWidth(pods: number, budget: number): number {
@@ -34,8 +40,9 @@ export function searchBroadly(course: Course, sources: Sources, budget: number, 
 }
 
 function bestBranch(course: Course, sources: Sources, budget: number, width: number): Branch {
-  let best: Branch = { moves: [], variance: course.spread.variance };
-  let branches: readonly Branch[] = [best];
+  const none: Branch = { moves: [], variance: course.spread.variance, sum: 0 };
+  let best = none;
+  let branches: readonly Branch[] = [none];
   for (let length = 0; length <= budget && branches.length > 0; length += 1) {
     const next = new Map<string, Branch>();
     for (const branch of branches) {
@@ -45,9 +52,9 @@ function bestBranch(course: Course, sources: Sources, budget: number, width: num
         return false;
       });
       // Branches are in order, so the first that reaches the target is the best of the shortest.
-      if (isEnough) return branch;
+      if (isEnough && course.isWorth(none.variance - branch.variance, length)) return branch;
     }
-    branches = [...next.values()].sort((a, b) => a.variance - b.variance).slice(0, width);
+    branches = [...next.values()].sort(better).slice(0, width);
     const [first] = branches;
     if (first !== undefined && course.isWorth(best.variance - first.variance, length + 1 - best.moves.length))
       best = first;
@@ -55,11 +62,16 @@ function bestBranch(course: Course, sources: Sources, budget: number, width: num
   return best;
 }
 
-function* continued(course: Course, sources: Sources, { moves }: Branch): Generator<Branch> {
+function better(a: Branch, b: Branch): number {
+  return Math.abs(a.variance - b.variance) < SAME_VARIANCE ? a.sum - b.sum : a.variance - b.variance;
+}
+
+function* continued(course: Course, sources: Sources, { moves, sum }: Branch): Generator<Branch> {
   for (const pod of podsInReach(course, sources)) {
     const candidate = course.evaluate(pod);
     if ("code" in candidate) continue;
-    yield { moves: [...moves, candidate], variance: course.spread.variance - candidate.gain };
+    const variance = course.spread.variance - candidate.gain;
+    yield { moves: [...moves, candidate], variance, sum: sum + variance };
   }
 }
 
@@ -68,7 +80,8 @@ function keepBetter(branches: Map<string, Branch>, branch: Branch): void {
     .map(({ pod }) => pod)
     .sort((a, b) => a - b)
     .join(" ");
-  if (branch.variance < (branches.get(key)?.variance ?? Infinity)) branches.set(key, branch);
+  const known = branches.get(key);
+  if (known === undefined || better(branch, known) < 0) branches.set(key, branch);
 }
 
 /** Pods of sources, and of nodes where pods landed: one of them may make room for a larger one. */

@@ -118,6 +118,8 @@ export class Course {
     if (returns > MOST_RETURNS) return hold("ReturnsToSource");
     if (unknown > MOST_DOUBT) return hold("LandingUnknown");
     if (tooHot > MOST_DOUBT && !this.#input.ignores(hold("LandingTooHot"))) return hold("LandingTooHot");
+    // Equally likely nodes in the order of their levels: names decide nothing that makes a difference.
+    known.sort((a, b) => b.probability - a.probability || this.#spread.level(a.to) - this.#spread.level(b.to));
     const gain = this.#gainOf(pod, known);
     return { pod, possible, landings: known, gain, score: gain * this.#preference(pod, known) };
   }

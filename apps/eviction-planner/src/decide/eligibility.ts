@@ -114,8 +114,7 @@ const NO_GUARD: Guard = {
 function guardsOf({ cluster }: PlanSnapshot): ReadonlyMap<string, Guard> {
   const byNamespace = Map.groupBy(cluster.slos, ({ namespace }) => namespace);
   return new Map(
-    [...byNamespace].map(([namespace, unordered]) => {
-      const slos = unordered.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    [...byNamespace].map(([namespace, slos]) => {
       const minReadySeconds = Math.max(...slos.map(({ spec }) => spec.minReadySeconds ?? 0));
       const slowest = slos.find(({ spec }) => (spec.minReadySeconds ?? 0) === minReadySeconds);
       const forbidder = slos.find(({ spec }) => spec.allowStatefulSetEviction === false);
