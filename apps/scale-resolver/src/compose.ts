@@ -17,11 +17,12 @@ import { RouteSwitch } from "./act/routes/route-switch.ts";
 import { ScaledObjects } from "./act/scaled-objects.ts";
 import { Scales } from "./act/scales.ts";
 import { isBadNews } from "./act/status.ts";
-import { serviceKey } from "./binding.ts";
+import { serviceKey, type TargetRef } from "./binding.ts";
 import type { scaleResolver } from "./definition.ts";
 import { elastiServices, RELEASE } from "./elasti-service-resource.ts";
 import { gateway } from "./gateway/gateway.ts";
 import { ClusterView } from "./observe/cluster-view.ts";
+import { Keda } from "./observe/keda.ts";
 import { Observer } from "./observe/observer.ts";
 import { OriginalOperator } from "./observe/original-operator.ts";
 import { countReplicas } from "./observe/resolver-endpoints.ts";
@@ -122,7 +123,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     ...{ metrics, registry, clock, dryRun, interval },
     memories: new Memories(),
     targets: new Targets({
-      ...{ kube, clock, interval },
+      ...{ kube, clock, interval, keda: new Keda({ kube, clock }) },
       replicas: (of, target, signal) => workloads.scales.read(of, target, { signal }),
     }),
     ports: new PortAllocator(view.objects, portRangeOf(settings.portRange), clock),
@@ -168,8 +169,8 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   const wake = wakeOnDemand({ ...workloads, binding: view.binding, log, changed });
   frame.serve(resolverService({ board, elastiServices: resource, wake, clock }));
   frame.serve(drainService({ preparations, board, clock, endpoints: view.endpoints, relay: frame.relay("drains") }));
-  frame.serve(
-    externalScalerService({ ...scaledSights(view, board, activities, (listener) => news.subscribe(listener)), clock }),
-  );
+  const hear = (listener: (key: string) => void) => news.subscribe(listener);
+  const readScale = (of: string, target: TargetRef) => workloads.scales.read(of, target, { deadline: 2000 });
+  frame.serve(externalScalerService({ ...scaledSights(view, board, activities, hear, readScale), clock }));
   frame.open();
 }

@@ -16,3 +16,8 @@ export const RELEASE = "evenkeel.io/release";
 
 /** Keeps an object until its workload is awake and its Service is restored. KubeElasti's own name, so that either program can release it. */
 export const FINALIZER = "elasti.truefoundry.com/finalizer";
+
+/** Whether an object is being deleted, or the program is about to be uninstalled. */
+export function isReleased({ metadata }: StoredElastiService): boolean {
+  return metadata.deletionTimestamp !== undefined || metadata.annotations?.[RELEASE] === "true";
+}

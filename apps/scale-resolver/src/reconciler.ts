@@ -30,8 +30,8 @@ import type { stateDecider } from "./decide/state-decider.ts";
 import {
   elastiServices,
   FINALIZER,
+  isReleased,
   type PortRecord,
-  RELEASE,
   type StoredElastiService,
 } from "./elasti-service-resource.ts";
 import type { WakeTimer } from "./gateway/wake-timer.ts";
@@ -204,6 +204,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
       ports,
       target: named.target,
       stop: target.stop,
+      autoscalerFault: target.autoscalerFault,
       replicas: outcome.handedOver ? replicas : null,
       route: outcome.route,
       paused: pauses.of(object),
@@ -328,11 +329,6 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
 /** Whether a service was woken. A pod may be ready before the leader looks: then it is out of Zero without having been seen in Wake. */
 function isWake(before: State, after: State): boolean {
   return after !== before && (after === "Wake" || (before === "Zero" && after === "Guard"));
-}
-
-/** Whether an object is being deleted, or the program is about to be uninstalled. */
-function isReleased({ metadata }: StoredElastiService): boolean {
-  return metadata.deletionTimestamp !== undefined || metadata.annotations?.[RELEASE] === "true";
 }
 
 /** How soon a service is looked at again though nothing happened that the loop would hear of, in milliseconds. */

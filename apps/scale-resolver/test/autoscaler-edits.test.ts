@@ -17,7 +17,7 @@ const scaledObjects: ResourceTypeOf<ScaledObject> = {
   ...{ group: "keda.sh", version: "v1alpha1", kind: "ScaledObject", plural: "scaledobjects", namespaced: true },
 };
 
-const IS_PAUSED = { "autoscaling.keda.sh/paused": "true", "autoscaling.keda.sh/paused-replicas": "0", team: "shop" };
+const IS_PAUSED = { "autoscaling.keda.sh/paused": "true", team: "shop" };
 const IS_RESUMED = { "autoscaling.keda.sh/paused": "false", team: "shop" };
 const UNTOUCHED = { team: "shop" };
 

@@ -252,7 +252,6 @@ describeRedis("two replicas behind KEDA", () => {
       const paused = (await resource.get(at)).metadata.annotations;
       expect(paused).toMatchObject({
         "autoscaling.keda.sh/paused": "true",
-        "autoscaling.keda.sh/paused-replicas": "0",
       });
       world.traffic.set("made", 5);
       expect((await pair.ask(pair.a, "made")).status).toBe(200);

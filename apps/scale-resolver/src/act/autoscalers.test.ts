@@ -39,14 +39,30 @@ describe("the autoscaler of a workload that sleeps", () => {
       (error: unknown) => (error as CodedError).code,
     );
 
-  test("of KEDA is paused at no replicas, and what else is noted on it stays", async () => {
-    await create({ team: "shop" });
+  test("of KEDA is paused and scales nothing itself, and what else is noted on it stays", async () => {
+    await create({ team: "shop", "autoscaling.keda.sh/paused-replicas": "0" });
     expect(await autoscalers.pause("shop", keda)).toBe("paused");
-    expect(await annotations()).toEqual({
-      team: "shop",
-      "autoscaling.keda.sh/paused": "true",
-      "autoscaling.keda.sh/paused-replicas": "0",
+    expect(await annotations()).toEqual({ team: "shop", "autoscaling.keda.sh/paused": "true" });
+  });
+
+  test("of KEDA is kept from scaling to zero after a wake, until it is calmed", async () => {
+    await create({ team: "shop", "autoscaling.keda.sh/paused": "true" });
+    expect(await autoscalers.resume("shop", keda, { active: true })).toBe("resumed");
+    expect(await annotations()).toMatchObject({
+      "autoscaling.keda.sh/paused": "false",
+      "autoscaling.keda.sh/force-activation": "true",
     });
+    for (let times = 0; times < 2; times++) {
+      await autoscalers.calm("shop", keda);
+      expect(await annotations()).toEqual({ team: "shop", "autoscaling.keda.sh/paused": "false" });
+    }
+  });
+
+  test("of KEDA that somebody else keeps active stays so", async () => {
+    await create({ "autoscaling.keda.sh/force-activation": "true" });
+    await autoscalers.calm("shop", keda);
+    expect(await annotations()).toEqual({ "autoscaling.keda.sh/force-activation": "true" });
+    await autoscalers.calm("shop", { ...keda, name: "another" });
   });
 
   test("of KEDA goes on as the original lets it", async () => {

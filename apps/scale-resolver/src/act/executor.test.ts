@@ -40,9 +40,12 @@ class Leader {
     });
     const call = <T extends string>(verb: string, { name }: AutoscalerRef, done: T) =>
       this.#do<T | "absent">(`${verb} ${name}`, this.present.has(name) ? done : "absent");
-    const autoscalers: Pick<Autoscalers, "pause" | "resume"> = {
+    const autoscalers: Pick<Autoscalers, "pause" | "resume" | "calm"> = {
       pause: (_, autoscaler) => call("pause", autoscaler, "paused"),
-      resume: (_, autoscaler) => call("resume", autoscaler, "resumed"),
+      resume: (_, autoscaler, options) => call(options?.active === true ? "activate" : "resume", autoscaler, "resumed"),
+      calm: async (_, autoscaler) => {
+        await call("calm", autoscaler, "calm");
+      },
     };
     const scales = {
       wake: () => this.#do("wake", "woken" as const),
@@ -217,22 +220,31 @@ describe("a workload that wakes", () => {
   test("has its ScaledObject resumed, and nothing is on record any more", async () => {
     const leader = new Leader();
     await leader.turn(waking, keda("old"), status);
-    expect(leader.done).toEqual(["wake", "resume old"]);
+    expect(leader.done).toEqual(["wake", "activate old"]);
     expect(leader.paused(status)).toBeNull();
   });
 
   test("has the one that was paused resumed beside the one that is named by now", async () => {
     const leader = new Leader();
     await leader.turn(waking, keda("new"), status);
-    expect(leader.done).toEqual(["wake", "resume new", "resume old"]);
+    expect(leader.done).toEqual(["wake", "activate new", "resume old"]);
     expect(leader.paused(status)).toBeNull();
+  });
+
+  test("lets its ScaledObject scale to zero again once requests go to the pods, and not on the way to sleep", async () => {
+    const leader = new Leader();
+    const guarded: Changes = { stage: { state: "Guard", purpose: "safety" } };
+    expect(await leader.turn(guarded, keda("old"))).toMatchObject({ done: true });
+    expect(leader.done).toEqual(["calm old"]);
+    await leader.turn({ stage: { state: "Guard", purpose: "sleep" }, activity: { requests: 41 } }, keda("old"));
+    expect(leader.done).toEqual(["calm old"]);
   });
 
   test("and cannot be told to its ScaledObject has nothing paused anew: it may have replicas", async () => {
     const leader = new Leader();
-    leader.failures.set("resume new", new Error("reset"));
+    leader.failures.set("activate new", new Error("reset"));
     expect(await leader.turn(waking, keda("new"), status)).toMatchObject({ done: false, failure: "reset" });
-    expect(leader.done).toEqual(["wake", "resume new", "resume old"]);
+    expect(leader.done).toEqual(["wake", "activate new", "resume old"]);
     expect(leader.paused(status)).toBe("");
   });
 });

@@ -158,15 +158,17 @@ export class Executor {
       slept = isQuiet && (await scales.sleep(namespace, target, replicas, context)) === "slept";
     } finally {
       // A pause that is left on would have KEDA scale to zero by itself, so that no edit may stop this.
-      if (!slept) await this.#resume(work, unchecked(context));
+      if (!slept) await this.#resume(work, { ...unchecked(context), active: false });
     }
     return slept;
   }
 
   /** The route goes first: while it leads to the resolver, the resolver leads to the pods. */
-  async #leave({ binding, object }: Work, context: ObjectContext): Promise<void> {
-    const { path, routes } = this.#options;
-    const { namespace, service } = binding;
+  async #leave({ binding, object, snapshot }: Work, context: ObjectContext): Promise<void> {
+    const { path, routes, autoscalers } = this.#options;
+    const { namespace, service, autoscaler } = binding;
+    // First, since nobody would come back to it: pods are ready, and its own cooldown counts from now on.
+    if (autoscaler && snapshot.stage.purpose === "safety") await autoscalers.calm(namespace, autoscaler, context);
     await routes.leave(namespace, service, [object.status?.route, binding.route], context);
     await path.leave(namespace, service, context);
   }
@@ -185,9 +187,9 @@ export class Executor {
   }
 
   /** What is named now is resumed even if nothing is on record: the original may have paused it. */
-  async #resume(work: Work, context: ObjectContext): Promise<void> {
+  async #resume(work: Work, context: ObjectContext & { readonly active?: boolean }): Promise<void> {
     const { namespace, autoscaler } = work.binding;
-    if (autoscaler) await this.#options.autoscalers.resume(namespace, autoscaler, context);
+    if (autoscaler) await this.#options.autoscalers.resume(namespace, autoscaler, { active: true, ...context });
     await this.#resumed(work, context);
   }
 

@@ -15,11 +15,21 @@ function after(
   changes: Changes = {},
   refusedProbes: readonly string[] = [],
   stop: PodStop | null = null,
+  autoscalerFault: string | null = null,
 ) {
   const snapshot = quietService({ triggers: [BUSY], ...changes });
   const { target } = checkout;
   const turn = { snapshot, decision: stateDecider.decide(snapshot), stage: snapshot.stage, ports: [], target };
-  const rest = { route: null, replicas: null, paused: null, failure: undefined, lastWakeMs: null, refusedProbes, stop };
+  const rest = {
+    route: null,
+    replicas: null,
+    paused: null,
+    failure: undefined,
+    lastWakeMs: null,
+    refusedProbes,
+    stop,
+    autoscalerFault,
+  };
   // As it is then stored: nothing here removes a field.
   return statusAfter(before, { ...turn, ...rest, idleSince }, now) as ElastiServiceStatus;
 }
@@ -101,4 +111,15 @@ describe("pods that may not serve until nodes know that they terminate", () => {
     expect(stopping(undefined, DRAINS).condition).toBeUndefined();
     expect(stopping(undefined, null).condition).toBeUndefined();
   });
+});
+
+test("an autoscaler that would undo a wake is a condition that says so, until it is mended", () => {
+  const judged = (before: ElastiServiceStatus | undefined, fault: string | null) => {
+    const status = after(before, null, {}, [], null, fault);
+    return { status, condition: status.conditions?.find(({ type }) => type === "AutoscalerCompatible") };
+  };
+  const { status, condition } = judged(undefined, "KEDA 2.17 scales it to 0");
+  expect(condition).toMatchObject({ status: "False", reason: "MinReplicaCountZero" });
+  expect(judged(status, null).condition).toMatchObject({ status: "True" });
+  expect(judged(undefined, null).condition).toBeUndefined();
 });

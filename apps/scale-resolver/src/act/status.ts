@@ -51,6 +51,8 @@ export interface ReconcileOutcome {
   readonly refusedProbes: readonly string[];
   /** How the workload's pods stop; null where that is not known. */
   readonly stop: PodStop | null;
+  /** Why the autoscaler would undo a wake; null where it would not, or that is not known. */
+  readonly autoscalerFault: string | null;
 }
 
 /** The status after a reconcile: `before` itself if nothing in it changed, so that nothing is written. */
@@ -125,7 +127,7 @@ export function statusOfReleased(
 }
 
 function judgements(
-  { snapshot, decision, stage, failure, refusedProbes, stop }: ReconcileOutcome,
+  { snapshot, decision, stage, failure, refusedProbes, stop, autoscalerFault }: ReconcileOutcome,
   before: readonly Condition[] = [],
 ): readonly Judgement[] {
   const judged = (type: string, holds: boolean | undefined, reason: string, message: string) =>
@@ -159,6 +161,13 @@ function judgements(
             : judged(PROBES, true, "Used", "All rules of probeResponse are valid"),
         ]),
     ...(stop === null || (drains(stop) && !wasJudged(DRAIN)) ? [] : [judged(DRAIN, ...drainOf(stop))]),
+    ...(autoscalerFault === null && !wasJudged(AUTOSCALER)
+      ? []
+      : [
+          autoscalerFault === null
+            ? judged(AUTOSCALER, true, "Compatible", "The autoscaler does not undo a wake")
+            : judged(AUTOSCALER, false, "MinReplicaCountZero", autoscalerFault),
+        ]),
   ];
 }
 
@@ -185,6 +194,7 @@ function drainOf(stop: PodStop): readonly [holds: boolean | undefined, reason: s
 const TRIGGERS = "TriggersAvailable";
 const PROBES = "ProbeRulesUsed";
 const DRAIN = "PodsDrain";
+const AUTOSCALER = "AutoscalerCompatible";
 
 const SENTENCES: Readonly<Record<Stage["state"], string>> = {
   Serve: "Requests go directly to the pods",

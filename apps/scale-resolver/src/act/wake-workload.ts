@@ -20,7 +20,7 @@ export interface WakeOptions extends ActOptions {
 const DEADLINE = 5000;
 
 /**
- * Scales a workload up from zero and resumes its autoscaler. `awake`: it had replicas, which stay as they are. Both calls are under way when this returns, the scale's
+ * Scales a workload up from zero and resumes its autoscaler, which is kept from scaling it to zero again until the caller calms it. `awake`: it had replicas, which stay as they are. Both calls are under way when this returns, the scale's
  * first: a pod takes longer to start than an autoscaler to look.
  *
  * Rejects if either call fails, with the error of the scale if both do. The whole may be repeated, so a caller retries it or reports the error; what an error means
@@ -33,7 +33,7 @@ export async function wakeWorkload(
 ): Promise<"woken" | "awake"> {
   const call = { deadline: DEADLINE, ...options };
   const scaled = scales.wake(namespace, target, minReplicas, call);
-  const resumed = autoscaler ? autoscalers.resume(namespace, autoscaler, call) : undefined;
+  const resumed = autoscaler ? autoscalers.resume(namespace, autoscaler, { ...call, active: true }) : undefined;
   // Its failure is told below, after the scale's.
   resumed?.catch(() => undefined);
   let outcome: "woken" | "awake" | "failed" = "failed";

@@ -189,7 +189,10 @@ describe("waking a workload for requests", () => {
       expect(cluster.calls).toEqual([PATCH, RESUME]);
       await until(() => cluster.answered === 2);
       const { metadata } = await cluster.admin.resource(scaledObjects).get({ namespace: "shop", name: "checkout" });
-      expect(metadata.annotations).toEqual({ "autoscaling.keda.sh/paused": "false" });
+      expect(metadata.annotations).toMatchObject({
+        "autoscaling.keda.sh/paused": "false",
+        "autoscaling.keda.sh/force-activation": "true",
+      });
     });
 
     test("waits for no KEDA that is stuck, and resumes it when it is not", async () => {

@@ -54,7 +54,7 @@ export class Waker implements Component {
     this.#wakes.start(key, { needed, attempt: ({ deadline }) => this.#scale(key, workload, deadline) });
     if (!autoscaler) return;
     const attempt = async ({ deadline }: Terms): Promise<boolean> => {
-      await this.#options.autoscalers.resume(namespace, autoscaler, { deadline });
+      await this.#options.autoscalers.resume(namespace, autoscaler, { deadline, active: true });
       // The answer does not say whether it was paused, so that repeated calls get rarer.
       return false;
     };

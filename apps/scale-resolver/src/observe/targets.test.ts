@@ -26,6 +26,7 @@ function setUp(replicas: readonly (number | Error)[], template: object | Error =
             : Promise.resolve({ spec: { template: { spec: template } } }),
       }),
     },
+    keda: { fault: (_: string, name: string) => Promise.resolve(`KEDA is too old for ${name}`) },
     clock,
     interval: INTERVAL,
   } as unknown as TargetsOptions);
@@ -50,7 +51,7 @@ describe("the workload of an ElastiService", () => {
     new Error("timed out"),
   ])("is no fault if it cannot be read: $message", async (error) => {
     const { targets } = setUp([error]);
-    expect(await targets.look(checkout, never)).toEqual({ stop: null });
+    expect(await targets.look(checkout, never)).toEqual({ stop: null, autoscalerFault: null });
   });
 
   test("is looked for again after a while if it was not found, and when the spec changes", async () => {
@@ -61,7 +62,7 @@ describe("the workload of an ElastiService", () => {
     await clock.advance(INTERVAL);
     expect((await targets.look(checkout, never)).fault).toBeUndefined();
     const edited: Binding = { ...checkout, generation: 2, target: { ...checkout.target, name: "basket" } };
-    expect(targets.known(edited)).toEqual({ stop: null });
+    expect(targets.known(edited)).toEqual({ stop: null, autoscalerFault: null });
     await targets.look(edited, never);
     expect(reads).toEqual(["shop/checkout", "shop/checkout", "shop/basket"]);
   });
@@ -81,6 +82,18 @@ describe("the workload of an ElastiService", () => {
   });
 });
 
+test("its autoscaler is judged, unless it is an hpa or is created here", async () => {
+  const fault = async (change: Partial<Binding>) =>
+    (await setUp([1]).targets.look({ ...checkout, ...change }, never)).autoscalerFault;
+  const autoscaler = { type: "keda", name: "scaled" } as const;
+  expect(await fault({ autoscaler })).toContain("scaled");
+  expect(await fault({ autoscaler: { ...autoscaler, type: "hpa" } })).toBeNull();
+  expect(
+    await fault({ autoscaler, scaledObject: { name: "scaled", maxReplicas: 1, targetConcurrency: 1 } }),
+  ).toBeNull();
+  expect(await fault({})).toBeNull();
+});
+
 describe("how its pods stop", () => {
   const hook = { lifecycle: { preStop: { sleep: { seconds: 2 } } } };
   test.each([
@@ -91,11 +104,14 @@ describe("how its pods stop", () => {
     ],
     [new Error("forbidden"), null],
   ])("is in its template", async (template, stop) => {
-    expect(await setUp([1], template).targets.look(checkout, never)).toEqual({ stop });
+    expect(await setUp([1], template).targets.look(checkout, never)).toEqual({ stop, autoscalerFault: null });
   });
 
   test("is not known of other kinds", async () => {
     const target = { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout", name: "checkout" };
-    expect(await setUp([1]).targets.look({ ...checkout, target }, never)).toEqual({ stop: null });
+    expect(await setUp([1]).targets.look({ ...checkout, target }, never)).toEqual({
+      stop: null,
+      autoscalerFault: null,
+    });
   });
 });

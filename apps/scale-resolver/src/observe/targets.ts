@@ -2,6 +2,7 @@ import { type Deployment, deployments, type KubeClient, type StatefulSet, statef
 import { type Clock, explain } from "@evenkeel/runtime";
 import { BadTarget, TargetKindUnknown, TargetNotFound, TargetNotScalable } from "../act/errors.ts";
 import type { Binding, TargetRef } from "../binding.ts";
+import type { Keda } from "./keda.ts";
 
 /** What is known of the workload that an ElastiService names. */
 export interface TargetSight {
@@ -9,6 +10,8 @@ export interface TargetSight {
   readonly fault?: string;
   /** How its pods stop; null: that is not known. */
   readonly stop: PodStop | null;
+  /** Why its autoscaler would undo a wake, for a person; null: it would not, or that is not known. */
+  readonly autoscalerFault: string | null;
 }
 
 /** What a pod template says of the time between the signal to stop and the end. */
@@ -21,12 +24,13 @@ export interface TargetsOptions {
   readonly kube: Pick<KubeClient, "resource">;
   /** Reads what a workload is set to. Fails with what is the matter if there is none that can be scaled. */
   readonly replicas: (namespace: string, target: TargetRef, signal: AbortSignal) => Promise<number>;
+  readonly keda: Pick<Keda, "fault">;
   readonly clock: Clock;
   /** Milliseconds after which a workload with a fault is looked for again. */
   readonly interval: number;
 }
 
-const UNKNOWN: TargetSight = { stop: null };
+const UNKNOWN: TargetSight = { stop: null, autoscalerFault: null };
 /** Milliseconds for which a workload that was found is not read again. */
 const REMEMBERED = 600_000;
 /** What Kubernetes takes for a template that does not say it. */
@@ -74,14 +78,18 @@ export class Targets {
     this.#seen.clear();
   }
 
-  async #read({ namespace, target }: Binding, signal: AbortSignal): Promise<TargetSight | undefined> {
+  async #read(binding: Binding, signal: AbortSignal): Promise<TargetSight | undefined> {
+    const { namespace, target, autoscaler, scaledObject } = binding;
     try {
       await this.#options.replicas(namespace, target, signal);
     } catch (error) {
       signal.throwIfAborted();
-      return FAULTS.some((fault) => error instanceof fault) ? { fault: explain(error), stop: null } : undefined;
+      return FAULTS.some((fault) => error instanceof fault) ? { ...UNKNOWN, fault: explain(error) } : undefined;
     }
-    return { stop: await this.#stop(namespace, target, signal) };
+    // One that is created here has a trigger that is active after a wake.
+    const isForeign = autoscaler?.type === "keda" && !scaledObject;
+    const autoscalerFault = isForeign ? await this.#options.keda.fault(namespace, autoscaler.name, signal) : null;
+    return { stop: await this.#stop(namespace, target, signal), autoscalerFault };
   }
 
   /** Rights to read the workload itself may be missing, and other kinds have other templates. */

@@ -3,28 +3,50 @@ import { FakeClock } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
 import type { ClusterView } from "../observe/cluster-view.ts";
 import { loopback } from "../testing/loopback-rpc.ts";
-import { boardOf, seenBy } from "../testing/shown-service.ts";
+import { checkout, NOON } from "../testing/quiet-service.ts";
+import { boardOf, seenBy, stored } from "../testing/shown-service.ts";
 import { CONCURRENCY, type ScaledSight, externalScalerService, scaledSights } from "./external-scaler.ts";
 
 const reference = { name: "checkout", namespace: "shop", scalerMetadata: {} };
-const ASLEEP: ScaledSight = { state: "Zero", ready: 0, starting: 0, requests: 0, requestRate: 0 };
+const ASLEEP: ScaledSight = { state: "Zero", ready: 0, starting: 0, releasing: false, requests: 0, requestRate: 0 };
 const WARM: ScaledSight = { ...ASLEEP, state: "Serve", ready: 1 };
 
 test("tells KEDA of the requests that it hears of, and no state of what it does not know", () => {
   const activities = { seen: () => seenBy({ replica: "a", pending: 1 }, { replica: "b", inFlight: 2 }) };
-  const view = { pods: () => null } as unknown as ClusterView;
-  const { look } = scaledSights(view, boardOf().board, activities, () => () => undefined);
-  expect(look("shop/checkout")).toEqual({ state: null, ready: 0, starting: 0, requests: 3, requestRate: 0 });
+  const bindings = { ownerOf: () => undefined };
+  const view = { pods: () => null, bindings, binding: () => checkout } as unknown as ClusterView;
+  const read = () => Promise.reject(new Error("not now"));
+  const { look } = scaledSights(view, boardOf().board, activities, () => () => undefined, read);
+  expect(look("shop/checkout")).toEqual({ ...ASLEEP, state: null, requests: 3 });
+});
+
+test.each([
+  ["deleted", { deletionTimestamp: NOON }],
+  ["released", { annotations: { "evenkeel.io/release": "true" } }],
+])("tells KEDA of a service whose object is %s that it is being woken", async (_name, metadata) => {
+  const owner = stored("checkout", { metadata: { namespace: "shop", name: "checkout", ...metadata } });
+  const bindings = { ownerOf: () => owner };
+  const view = { pods: () => null, bindings, binding: () => checkout } as unknown as ClusterView;
+  const sights = scaledSights(
+    view,
+    boardOf().board,
+    { seen: () => seenBy({}) },
+    () => () => undefined,
+    () => Promise.resolve(4),
+  );
+  expect(sights.look("shop/checkout")).toMatchObject({ releasing: true });
+  expect(await sights.replicas("shop/checkout")).toBe(4);
 });
 
 /** A scaler that sees what it is told to, and a caller of it. */
-async function scaler(first: ScaledSight) {
+async function scaler(first: ScaledSight, replicas: number | null = null) {
   const clock = new FakeClock();
   const listeners = new Set<(key: string) => void>();
   let sight = first;
   const served = externalScalerService({
     find: (namespace, name) => (name === "checkout" ? `${namespace}/${name}` : undefined),
     look: () => sight,
+    replicas: () => Promise.resolve(replicas),
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -75,7 +97,7 @@ function following(open: (options: { readonly signal: AbortSignal }) => AsyncIte
   };
 }
 
-test.each<[string, boolean, ScaledSight]>([
+test.each<[string, boolean, ScaledSight, number?]>([
   ["it sleeps", false, ASLEEP],
   ["it serves and nobody is seen", true, WARM],
   ["it is guarded", true, { ...WARM, state: "Guard" }],
@@ -84,20 +106,24 @@ test.each<[string, boolean, ScaledSight]>([
   ["a request waits or is under way anywhere", true, { ...ASLEEP, requests: 1 }],
   ["a pod starts, whoever asked for it", true, { ...ASLEEP, starting: 1 }],
   ["a pod is ready though it was put to sleep", true, { ...ASLEEP, ready: 1 }],
-])("when %s, that it is active is %p", async (_, active, sight) => {
-  await using service = await scaler(sight);
+  ["it is released", true, { ...ASLEEP, releasing: true }],
+  ["a pod without an address starts", true, ASLEEP, 1],
+])("when %s, that it is active is %p", async (_, active, sight, replicas = 0) => {
+  await using service = await scaler(sight, replicas);
   expect(await service.client.isActive(reference)).toEqual({ result: active });
 });
 
-test.each<[string, number, ScaledSight]>([
+test.each<[string, number, ScaledSight, (number | null)?]>([
   ["nobody asks while it sleeps", 0, ASLEEP],
   ["requests wait for a wake", 7, { ...ASLEEP, requests: 7 }],
   ["it serves past the resolver", 30, { ...WARM, ready: 3 }],
   ["the resolver sees a part of it only", 30, { ...WARM, state: "Guard", ready: 3, requests: 2 }],
   ["the resolver sees more than the pods should have", 50, { ...WARM, state: "Guard", requests: 50 }],
-  ["its last pod leaves", 0, { ...ASLEEP, ready: 1 }],
-])("when %s, the metric is %p", async (_, value, sight) => {
-  await using service = await scaler(sight);
+  ["its last pod leaves", 0, { ...ASLEEP, ready: 1 }, 0],
+  ["some of its pods are not ready", 40, { ...WARM, ready: 2, starting: 1 }, 4],
+  ["its replicas cannot be read", 30, { ...WARM, ready: 2, starting: 1 }, null],
+])("when %s, the metric is %p", async (_, value, sight, replicas = null) => {
+  await using service = await scaler(sight, replicas);
   const scaledObjectRef = { ...reference, scalerMetadata: { targetConcurrency: "10" } };
   expect(await service.client.getMetrics({ scaledObjectRef, metricName: CONCURRENCY })).toEqual({
     metricValues: [{ metricName: CONCURRENCY, metricValue: BigInt(value), metricValueFloat: value }],

@@ -1,7 +1,8 @@
 import { externalScaler, type Served, Status } from "@evenkeel/rpc";
 import { type Clock, sleep } from "@evenkeel/runtime";
-import { serviceKey } from "../binding.ts";
+import { serviceKey, type TargetRef } from "../binding.ts";
 import type { State } from "../decide/state.ts";
+import { isReleased } from "../elasti-service-resource.ts";
 import type { Activities } from "../gateway/activities.ts";
 import { isScaledBy, namedService } from "../observe/bindings.ts";
 import type { ClusterView } from "../observe/cluster-view.ts";
@@ -11,9 +12,11 @@ import { NoSuchScaledService } from "./errors.ts";
 /** What KEDA is told of a Service. */
 export interface ScaledSight {
   readonly state: State | null;
-  /** Pods that are ready; those that start count as replicas too. */
+  /** Pods that are ready, and those that start and have an address. */
   readonly ready: number;
   readonly starting: number;
+  /** Its ElastiService is deleted or released: the workload is being woken for good. */
+  readonly releasing: boolean;
   /** Requests that wait or are under way, and how many a second came, in this replica and those that it hears of. */
   readonly requests: number;
   readonly requestRate: number;
@@ -24,6 +27,8 @@ export interface ExternalScalerOptions {
   readonly find: (namespace: string, scaledObject: string, service: string | undefined) => string | undefined;
   /** Asks nobody: what is pushed is pushed at once. */
   readonly look: (key: string) => ScaledSight;
+  /** Reads what the workload is set to; null if that fails. Pods without an address yet are in it. */
+  readonly replicas: (key: string) => Promise<number | null>;
   /** Calls `listener` with the key of each Service that something happened to, until the returned function is called. */
   readonly subscribe: (listener: (key: string) => void) => () => void;
   readonly clock: Clock;
@@ -36,8 +41,13 @@ export function scaledSights(
   activities: Pick<Activities, "seen">,
   /** Calls the listener with the key of each Service of which this replica or another has news. */
   news: (listener: (key: string) => void) => () => void,
+  read: (namespace: string, target: TargetRef) => Promise<number>,
 ): Omit<ExternalScalerOptions, "clock"> {
   return {
+    replicas: async (key) => {
+      const binding = view.binding(key);
+      return binding ? read(binding.namespace, binding.target).catch(() => null) : null;
+    },
     find: (namespace, scaledObject, service) => {
       if (service !== undefined) {
         const key = serviceKey(namespace, service);
@@ -50,7 +60,9 @@ export function scaledSights(
       const { ready = 0, starting = 0 } = view.pods(key) ?? {};
       const { pending, inFlight, requestRate } = activities.seen(key).total;
       const state = board.get(key)?.state ?? null;
-      return { state, ready, starting, requests: pending + inFlight, requestRate };
+      const owner = view.bindings.ownerOf(key);
+      const releasing = owner !== undefined && isReleased(owner);
+      return { state, ready, starting, releasing, requests: pending + inFlight, requestRate };
     },
     subscribe: (listener) => {
       const ends = [board.subscribe(listener), news(listener)];
@@ -97,8 +109,12 @@ class ExternalScaler implements Implementation {
     this.#options = options;
   }
 
-  isActive: Implementation["isActive"] = (reference) =>
-    Promise.resolve({ result: isActive(this.#options.look(this.#keyOf(reference))) });
+  isActive: Implementation["isActive"] = async (reference) => {
+    const { look, replicas } = this.#options;
+    const key = this.#keyOf(reference);
+    // Of pods without an address nothing is seen, and somebody has asked for them.
+    return { result: isActive(look(key)) || ((await replicas(key)) ?? 0) > 0 };
+  };
 
   streamIsActive: Implementation["streamIsActive"] = (reference, { signal }) =>
     this.#edges(this.#keyOf(reference), signal);
@@ -108,12 +124,16 @@ class ExternalScaler implements Implementation {
     return Promise.resolve({ metricSpecs: specsOf(reference) });
   };
 
-  getMetrics: Implementation["getMetrics"] = ({ scaledObjectRef, metricName }) => {
+  getMetrics: Implementation["getMetrics"] = async ({ scaledObjectRef, metricName }) => {
     const reference = scaledObjectRef ?? { name: "", namespace: "", scalerMetadata: {} };
-    const sight = this.#options.look(this.#keyOf(reference));
+    const { look, replicas } = this.#options;
+    const key = this.#keyOf(reference);
+    const sight = look(key);
+    const { ready, starting } = sight;
+    const present = isAsleep(sight) ? 0 : Math.max((await replicas(key)) ?? 0, ready + starting);
     const targets = targetsOf(reference).filter(({ name }) => name === metricName);
-    const metricValues = targets.map(({ name, target }) => valueMessage(name, valueOf(name, target, sight)));
-    return Promise.resolve({ metricValues });
+    const metricValues = targets.map(({ name, target }) => valueMessage(name, valueOf(name, target, sight, present)));
+    return { metricValues };
   };
 
   streamMetricSpec: Implementation["streamMetricSpec"] = (reference, { signal }) => {
@@ -163,10 +183,14 @@ class ExternalScaler implements Implementation {
   }
 }
 
-function isActive({ state, requests, ready, starting }: ScaledSight): boolean {
-  if (requests > 0) return true;
-  // A state that is not known yet is no reason to scale a workload to zero, and pods that start were asked for by somebody.
-  return state !== "Zero" || ready + starting > 0;
+function isActive(sight: ScaledSight): boolean {
+  const { requests, ready, starting } = sight;
+  return requests > 0 || !isAsleep(sight) || ready + starting > 0;
+}
+
+/** A state that is not known yet is no reason to scale a workload to zero, and one that is released is being woken. */
+function isAsleep({ state, releasing }: ScaledSight): boolean {
+  return state === "Zero" && !releasing;
 }
 
 interface Target {
@@ -194,10 +218,12 @@ function specsOf(reference: Reference): externalScaler.MetricSpec[] {
   }));
 }
 
-/** While pods are ready, requests reach them past the resolver, which therefore asks for no fewer than there are. */
-function valueOf(name: string, target: number, { state, ready, requests, requestRate }: ScaledSight): number {
-  const seen = name === CONCURRENCY ? requests : requestRate;
-  return state === "Zero" ? seen : Math.max(seen, target * ready);
+/**
+ * While pods are ready, requests reach them past the resolver, which therefore asks for no fewer replicas than there are. Those that are not ready count: to ask for fewer while they start would
+ * take them away.
+ */
+function valueOf(name: string, target: number, { requests, requestRate }: ScaledSight, replicas: number): number {
+  return Math.max(name === CONCURRENCY ? requests : requestRate, target * replicas);
 }
 
 function valueMessage(metricName: string, value: number): externalScaler.MetricValue {

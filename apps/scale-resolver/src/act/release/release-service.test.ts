@@ -7,7 +7,7 @@ import { FINALIZER, type StoredElastiService } from "../../elasti-service-resour
 import type { ElastiServiceStatus } from "@evenkeel/api";
 import { checkout, NOON } from "../../testing/quiet-service.ts";
 import { stored } from "../../testing/shown-service.ts";
-import type { Autoscalers } from "../autoscalers.ts";
+import type { Autoscalers, ResumeOptions } from "../autoscalers.ts";
 import { RestoreWorkload } from "./restore-workload.ts";
 import { ReleaseService, type ReleaseServiceOptions } from "./release-service.ts";
 
@@ -37,8 +37,10 @@ async function releaseService(status: ElastiServiceStatus, world: World = {}, ch
     return Promise.resolve(outcome);
   };
   const scales = { wake: (_: string, { name }: TargetRef) => act(`wake ${name}`, "woken" as const) };
-  const autoscalers: Pick<Autoscalers, "resume"> = {
-    resume: (_: string, { name }: AutoscalerRef) => act(`resume ${name}`, "resumed" as const),
+  const autoscalers: Pick<Autoscalers, "resume" | "calm"> = {
+    resume: (_: string, { name }: AutoscalerRef, options?: ResumeOptions) =>
+      act(`${options?.active === true ? "activate" : "resume"} ${name}`, "resumed" as const),
+    calm: (_: string, { name }: AutoscalerRef) => act(`calm ${name}`, undefined),
   };
   const owner = stored("older", { metadata: { namespace: "shop", name: "older", uid: "older" } });
   const binding = { ...checkout, ...older };
@@ -102,6 +104,15 @@ test("an ElastiService that is released and stays no longer says that it sleeps"
   ] as const;
   const { done } = await releaseService({ ...ASLEEP, conditions }, { joined: true, ready: 1, stays: true });
   expect(done).toEqual(["leave path", "clean", "status null Asleep=False Ready=False", "finalizer"]);
+});
+
+test("a ScaledObject stays active until pods are ready, and is then left to its triggers", async () => {
+  const status = { ...ASLEEP, pausedScaledObject: "scaled" };
+  const autoscaler = { type: "keda", name: "scaled" } as const;
+  const waking = await releaseService(status, { joined: true }, { autoscaler });
+  expect(waking).toEqual({ done: ["activate scaled", "wake checkout", "activate scaled"], isGone: false });
+  const awake = await releaseService(status, { joined: true, ready: 1 }, { autoscaler });
+  expect(awake.done).toEqual(["resume scaled", "calm scaled", "leave path", "clean", "finalizer"]);
 });
 
 describe("in a dry run an ElastiService that goes", () => {

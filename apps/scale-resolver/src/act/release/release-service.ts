@@ -94,12 +94,15 @@ export class ReleaseService {
     if (dryRun && !this.#isHeld(object, binding)) return true;
     const former = formerWorkload(binding, { status, served: undefined, state: status?.state });
     if (former) await restoreWorkload.run(former, context);
-    // Before the wake: KEDA keeps the replicas of a pause at none.
-    if (status?.pausedScaledObject && !this.#since.has(uid)) {
-      await restoreWorkload.resume(binding.namespace, status.pausedScaledObject, context);
+    const { pausedScaledObject: paused } = status ?? {};
+    if (paused && !this.#since.has(uid)) {
+      await restoreWorkload.resume(binding.namespace, paused, context, { active: !this.#isReady(binding) });
     }
     if (!(await this.#isAwake(object, binding, context))) return false;
     const { namespace, service } = binding;
+    for (const name of new Set([paused ?? "", scaledObjectOf(binding.autoscaler)])) {
+      if (name !== "") await restoreWorkload.calm(namespace, name, context);
+    }
     await routes.leave(namespace, service, [status?.route, binding.route], context);
     await path.leave(namespace, service, context);
     for (const line of await leftovers.clean(namespace, service, context)) context.log.info(line);
@@ -141,15 +144,19 @@ export class ReleaseService {
     return status?.pausedScaledObject !== undefined || this.#options.path.isJoined(namespace, service);
   }
 
+  #isReady({ namespace, service }: Binding): boolean {
+    return (this.#options.pods(serviceKey(namespace, service))?.ready ?? 0) > 0;
+  }
+
   /** Whether pods are ready, or nothing can be done about it. */
   async #isAwake(
     { metadata: { uid = "" } }: StoredElastiService,
     binding: Binding,
     context: ObjectContext,
   ): Promise<boolean> {
-    const { restoreWorkload, pods, clock } = this.#options;
-    const { namespace, service } = binding;
-    if ((pods(serviceKey(namespace, service))?.ready ?? 0) > 0) return true;
+    const { restoreWorkload, clock } = this.#options;
+    const { service } = binding;
+    if (this.#isReady(binding)) return true;
     const since = this.#since.get(uid) ?? clock.monotonic();
     this.#since.set(uid, since);
     if (!(await restoreWorkload.wake(binding, context))) return true;

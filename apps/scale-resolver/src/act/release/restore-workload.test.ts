@@ -75,9 +75,13 @@ describe("handing a workload back", () => {
         },
       },
       autoscalers: {
-        resume: (namespace, { name }) => {
-          done.push(`resume ${namespace}/${name}`);
+        resume: (namespace, { name }, options) => {
+          done.push(`${options?.active === true ? "activate" : "resume"} ${namespace}/${name}`);
           return Promise.resolve("resumed" as const);
+        },
+        calm: (namespace, { name }) => {
+          done.push(`calm ${namespace}/${name}`);
+          return Promise.resolve();
         },
       },
     });
@@ -86,10 +90,10 @@ describe("handing a workload back", () => {
     return restoreWorkload(wake).run(former, context);
   };
 
-  test("wakes it and resumes its autoscaler", async () => {
+  test("wakes it, resumes its autoscaler and leaves it to that", async () => {
     const autoscaler = { type: "keda", name: "scaled" } as const;
     await run({ ...old, autoscaler });
-    expect(done).toEqual(["shop/old to 2", "resume shop/scaled"]);
+    expect(done).toEqual(["shop/old to 2", "activate shop/scaled", "calm shop/scaled"]);
   });
 
   test("leaves one alone that was not asleep: its owner may have set it to zero himself", async () => {

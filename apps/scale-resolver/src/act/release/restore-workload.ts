@@ -3,6 +3,7 @@ import { CodedError } from "@evenkeel/runtime";
 import type { Binding, TargetRef } from "../../binding.ts";
 import type { State } from "../../decide/state.ts";
 import type { ElastiServiceStatus } from "@evenkeel/api";
+import type { Autoscalers, ResumeOptions } from "../autoscalers.ts";
 import { wakeWorkload, type Workload, type WorkloadClients } from "../wake-workload.ts";
 
 /** The workload that an ElastiService named before it named another. */
@@ -37,17 +38,30 @@ export function isSameTarget(one: TargetRef, other: TargetRef): boolean {
   return one.apiVersion === other.apiVersion && one.kind === other.kind && one.name === other.name;
 }
 
+export interface RestoreClients extends WorkloadClients {
+  readonly autoscalers: Pick<Autoscalers, "resume" | "calm">;
+}
+
 /** Puts back what is no longer managed: nothing else would wake a workload that sleeps, or resume an autoscaler that is paused. */
 export class RestoreWorkload {
-  readonly #clients: WorkloadClients;
+  readonly #clients: RestoreClients;
 
-  constructor(clients: WorkloadClients) {
+  constructor(clients: RestoreClients) {
     this.#clients = clients;
   }
 
-  /** Wakes a workload that an ElastiService no longer names, if it was asleep. Rejects if a retry may succeed. */
+  /** Wakes a workload that an ElastiService no longer names, if it was asleep, and leaves it to its autoscaler. Rejects if a retry may succeed. */
   async run(former: FormerWorkload, context: ObjectContext): Promise<void> {
-    if (former.asleep) await this.wake(former, context);
+    if (!former.asleep) return;
+    await this.wake(former, context);
+    if (former.autoscaler) await this.calm(former.namespace, former.autoscaler.name, context);
+  }
+
+  /** Lets a ScaledObject scale to zero again. Rejects if a retry may succeed. */
+  async calm(namespace: string, name: string, context: ObjectContext): Promise<void> {
+    await unlessTerminal(context.log, `could not let ScaledObject ${name} scale to zero again`, () =>
+      this.#clients.autoscalers.calm(namespace, { type: "keda", name }, context),
+    );
   }
 
   /** Wakes a workload; false if that will never succeed, which is logged. Rejects if a retry may succeed. */
@@ -61,13 +75,22 @@ export class RestoreWorkload {
   }
 
   /** Resumes a ScaledObject that no sleeping workload needs paused. Rejects if a retry may succeed. */
-  async resume(namespace: string, name: string, context: ObjectContext): Promise<void> {
+  async resume(
+    namespace: string,
+    name: string,
+    context: ObjectContext,
+    { active }: Pick<ResumeOptions, "active"> = {},
+  ): Promise<void> {
     const { log } = context;
     await unlessTerminal(
       log,
       `could not resume ScaledObject ${name}, which no sleeping workload needs paused`,
       async () => {
-        const resumed = await this.#clients.autoscalers.resume(namespace, { type: "keda", name }, context);
+        const resumed = await this.#clients.autoscalers.resume(
+          namespace,
+          { type: "keda", name },
+          { ...context, ...(active !== undefined && { active }) },
+        );
         if (resumed === "resumed") log.info(`resumed ScaledObject ${name}: no sleeping workload needs it paused`);
       },
     );
