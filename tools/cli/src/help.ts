@@ -8,7 +8,7 @@ export function programHelp(verbs: readonly Verb[]): string {
   const width = Math.max(...verbs.map(({ name }) => name.length));
   const lines = verbs.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`);
   return [
-    `${PROGRAM}: shows the state of the Evenkeel services, explains their decisions and diagnoses problems. Read-only.\n`,
+    `${PROGRAM}: shows the state of the Evenkeel services, explains their decisions, plans evictions and diagnoses problems. Read-only.\n`,
     `Usage:\n  ${PROGRAM} <verb> [flags]\n`,
     `Verbs:\n${lines.join("")}`,
     `Exit codes:\n  0  success\n  1  a problem was found, or a request was refused\n  2  invalid usage\n`,

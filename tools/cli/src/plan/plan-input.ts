@@ -71,7 +71,7 @@ export async function planInput(session: Session, settings: PlanSettings): Promi
     given === undefined
       ? "No --policy: the default policy applies, to all workloads outside of kube-system."
       : `Policy ${given.name} of ${policyFile ?? ""}.`,
-    ...(isMeasured ? [] : [withoutUsage(why, given !== undefined)]),
+    ...(isMeasured || given?.spec.basis === "requests" ? [] : [withoutUsage(why, given !== undefined)]),
     ...missingOwners(collected),
   ];
   return { snapshot: await snapshotOf(collected.objects, usage, options), notes };

@@ -41,11 +41,11 @@ function verdict({ outcome, sigma, moves, nodes }: Plan): string {
   if (sigma === null) return "";
   const [before, after, bound] = [sigma.before, sigma.predicted, sigma.bound].map(sigmaText);
   const end = `no plan with as many gets below ${bound ?? ""}`;
-  if (moves.length > 0)
-    return `Sigma is ${before ?? ""}. ${counted(moves.length, "eviction")} bring it to ${after ?? ""}; ${end}.`;
+  const now = `Sigma, the standard deviation of utilisation, is ${before ?? ""}.`;
+  if (moves.length > 0) return `${now} ${counted(moves.length, "eviction")} bring it to ${after ?? ""}; ${end}.`;
   if (outcome === "TargetReached")
-    return `Sigma is ${before ?? ""}. The policy asks for nothing: ${nodes.hot === 0 ? "no node is hot" : "its target is reached"}. Set targetSigma in a policy to level all nodes.`;
-  return `Sigma is ${before ?? ""}. No eviction that is allowed would make the nodes more level.`;
+    return `${now} The policy asks for nothing: ${nodes.hot === 0 ? "no node is hot" : "its target is reached"}. Set targetSigma in a policy to level all nodes.`;
+  return `${now} No eviction that is allowed would make the nodes more level.`;
 }
 
 function showCurve(screen: Screen, plan: Plan): void {
