@@ -9,14 +9,17 @@ const WIDEST = 24;
 /** Some moves in order. */
 interface Branch {
   readonly moves: readonly Candidate[];
-  /** The variance after the last of them. */
-  readonly variance: number;
-  /** The sum of the variances after each of them: the lower, the sooner they help. */
+  /** What they bring together, and the sum of their factors. */
+  readonly gain: number;
+  readonly factors: number;
+  /** The gain with the mean of their factors. */
+  readonly value: number;
+  /** The sum of what was brought after each of them: the higher, the sooner they help. */
   readonly sum: number;
 }
 
-/** Variances that differ by less are the same. */
-const SAME_VARIANCE = 1e-12;
+/** Values that differ by less are the same. */
+const SAME_VALUE = 1e-12;
 
 /** How many branches a search over so many pods can afford; below 2 it is no better than taking the best move each time. */
 export function affordableWidth(pods: number, budget: number): number {
@@ -40,7 +43,7 @@ export function searchBroadly(course: Course, sources: Sources, budget: number, 
 }
 
 function bestBranch(course: Course, sources: Sources, budget: number, width: number): Branch {
-  const none: Branch = { moves: [], variance: course.spread.variance, sum: 0 };
+  const none: Branch = { moves: [], gain: 0, factors: 0, value: 0, sum: 0 };
   let best = none;
   let branches: readonly Branch[] = [none];
   for (let length = 0; length <= budget && branches.length > 0; length += 1) {
@@ -52,26 +55,27 @@ function bestBranch(course: Course, sources: Sources, budget: number, width: num
         return false;
       });
       // Branches are in order, so the first that reaches the target is the best of the shortest.
-      if (isEnough && course.isWorth(none.variance - branch.variance, length)) return branch;
+      if (isEnough && course.isWorth(branch.value, length)) return branch;
     }
     branches = [...next.values()].sort(better).slice(0, width);
     const [first] = branches;
-    if (first !== undefined && course.isWorth(best.variance - first.variance, length + 1 - best.moves.length))
-      best = first;
+    if (first !== undefined && course.isWorth(first.value - best.value, length + 1 - best.moves.length)) best = first;
   }
   return best;
 }
 
 function better(a: Branch, b: Branch): number {
-  return Math.abs(a.variance - b.variance) < SAME_VARIANCE ? a.sum - b.sum : a.variance - b.variance;
+  return Math.abs(a.value - b.value) < SAME_VALUE ? b.sum - a.sum : b.value - a.value;
 }
 
-function* continued(course: Course, sources: Sources, { moves, sum }: Branch): Generator<Branch> {
+function* continued(course: Course, sources: Sources, branch: Branch): Generator<Branch> {
   for (const pod of podsInReach(course, sources)) {
     const candidate = course.evaluate(pod);
     if ("code" in candidate) continue;
-    const variance = course.spread.variance - candidate.gain;
-    yield { moves: [...moves, candidate], variance, sum: sum + variance };
+    const moves = [...branch.moves, candidate];
+    const [gain, factors] = [branch.gain + candidate.gain, branch.factors + candidate.factor];
+    const value = (gain * factors) / moves.length;
+    yield { moves, gain, factors, value, sum: branch.sum + value };
   }
 }
 

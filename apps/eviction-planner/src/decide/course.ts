@@ -53,7 +53,9 @@ export interface Candidate {
   readonly landings: readonly Landing[];
   /** The expected fall of the variance. */
   readonly gain: number;
-  /** The gain by which candidates are compared: with preferred nodes, less the cost. */
+  /** What the gain counts: more on preferred nodes, less for what the move disturbs. */
+  readonly factor: number;
+  /** The gain by which candidates are compared: gain times factor. */
   readonly score: number;
 }
 
@@ -119,9 +121,12 @@ export class Course {
     if (unknown > MOST_DOUBT) return hold("LandingUnknown");
     if (tooHot > MOST_DOUBT && !this.#input.ignores(hold("LandingTooHot"))) return hold("LandingTooHot");
     // Equally likely nodes in the order of their levels: names decide nothing that makes a difference.
-    known.sort((a, b) => b.probability - a.probability || this.#spread.level(a.to) - this.#spread.level(b.to));
+    known.sort(
+      (a, b) => b.probability - a.probability || this.#spread.level(a.to) - this.#spread.level(b.to) || a.size - b.size,
+    );
     const gain = this.#gainOf(pod, known);
-    return { pod, possible, landings: known, gain, score: gain * this.#preference(pod, known) };
+    const factor = this.#factor(pod, known);
+    return { pod, possible, landings: known, gain, factor, score: gain * factor };
   }
 
   /**
@@ -139,8 +144,8 @@ export class Course {
   }
 
   /** The score of a candidate at this point of the search, if it still lands where it did. */
-  scoreOf({ pod, landings }: Candidate): number {
-    return this.#gainOf(pod, landings) * this.#preference(pod, landings);
+  scoreOf({ pod, landings, factor }: Candidate): number {
+    return this.#gainOf(pod, landings) * factor;
   }
 
   /** Whether a fall of the variance is worth so many moves. */
@@ -198,8 +203,7 @@ export class Course {
     return gain;
   }
 
-  /** By how much the gain counts more for preferred nodes, and less for what the move disturbs. */
-  #preference(pod: number, landings: readonly Landing[]): number {
+  #factor(pod: number, landings: readonly Landing[]): number {
     let bonus = 0;
     for (const { to, probability } of landings) {
       bonus += probability * this.#input.bonus(pod, this.#input.utilisation.nodeAt[to] as number);

@@ -25,9 +25,12 @@ const RESOURCES = /^(cpu|memory|pods|ephemeral-storage|hugepages-.*)$/;
  * guesses. Numbers, keys of Kubernetes itself and kinds stay.
  */
 export function withHashedNames(snapshot: PlanSnapshot, salt: string): PlanSnapshot {
-  const names = new Names(salt);
-  const { text } = names;
   const { policy, cluster, memory } = snapshot;
+  const names = new Names(
+    salt,
+    cluster.nodes.map(({ name }) => name),
+  );
+  const { text } = names;
   const { pods } = cluster;
   const byName = <Value>(record: Readonly<Record<string, Value>>, change = (value: Value) => value) =>
     Object.fromEntries(Object.entries(record).map(([name, value]) => [path(name, text), change(value)]));
@@ -85,8 +88,12 @@ class Names {
   readonly #salt: string;
   readonly #known = new Map<string, string>();
 
-  constructor(salt: string) {
+  /** Hashes of `ordered` sort as they do: the scheduler takes the first of nodes with equal scores. */
+  constructor(salt: string, ordered: readonly string[]) {
     this.#salt = salt;
+    for (const [rank, name] of ordered.toSorted().entries()) {
+      this.#known.set(name, `h${String(rank).padStart(6, "0")}${this.#hash(name)}`);
+    }
   }
 
   /** Numbers stay, since selectors compare them by size, and so does what is empty or means every name. */
@@ -94,10 +101,14 @@ class Names {
     if (/^(-?\d*|\*|true|false)$/.test(name)) return name;
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const hash = `h${createHash("sha256").update(this.#salt).update(name).digest("hex").slice(0, 12)}`;
+    const hash = `h${this.#hash(name)}`;
     this.#known.set(name, hash);
     return hash;
   };
+
+  #hash(name: string): string {
+    return createHash("sha256").update(this.#salt).update(name).digest("hex").slice(0, 12);
+  }
 
   readonly key = (key: string): string => (PUBLIC.test(key) ? key : this.text(key));
 
