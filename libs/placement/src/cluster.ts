@@ -158,11 +158,15 @@ export class Cluster {
   }
 
   #note(node: number): void {
-    if (this.#changes.length > 2 * this.nodes.length) {
-      this.#forgotten += this.#changes.length;
-      this.#changes = [];
-    }
     this.#changes.push(node);
+    if (this.#changes.length < 2 * this.#changesKept) return;
+    this.#forgotten += this.#changesKept;
+    this.#changes = this.#changes.slice(this.#changesKept);
+  }
+
+  /** Whoever missed more changes than there are nodes had better look at all nodes. */
+  get #changesKept(): number {
+    return Math.max(this.nodes.length, 1000);
   }
 
   #usePorts(shape: PodShape, node: number, pods: number): void {

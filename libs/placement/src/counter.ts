@@ -14,8 +14,9 @@ export class Counter {
   readonly topology: Topology;
   readonly countsTerminating: boolean;
   readonly #eligible: Uint8Array | null;
-  /** Counts that are not 0, by domain. */
-  readonly #counts = new Map<number, number>();
+  readonly #counts: Int32Array | Uint16Array;
+  /** How many domains have a pod. */
+  #occupied = 0;
   #eligibleDomains: ReadonlySet<number> | undefined;
   #total = 0;
 
@@ -23,6 +24,8 @@ export class Counter {
     this.topology = topology;
     this.countsTerminating = countsTerminating;
     this.#eligible = eligible;
+    // A domain that is about as small as a node has few pods.
+    this.#counts = topology.isCoarse ? new Int32Array(topology.size) : new Uint16Array(topology.size);
   }
 
   /** All pods that count, in whatever domain. */
@@ -31,15 +34,21 @@ export class Counter {
   }
 
   at(domain: number): number {
-    return this.#counts.get(domain) ?? 0;
+    return this.#counts[domain] ?? 0;
+  }
+
+  /** The count of the node's domain; 0 where it is in none. */
+  countAround(node: number): number {
+    return this.#counts[this.topology.domainOf[node] ?? NO_DOMAIN] ?? 0;
   }
 
   change(node: number, by: number): void {
     const domain = this.topology.domainOf[node] ?? NO_DOMAIN;
     if (domain === NO_DOMAIN || by === 0 || this.#eligible?.[node] === 0) return;
-    const after = this.at(domain) + by;
-    if (after === 0) this.#counts.delete(domain);
-    else this.#counts.set(domain, after);
+    const before = this.at(domain);
+    if (before === 0) this.#occupied += 1;
+    if (before + by === 0) this.#occupied -= 1;
+    this.#counts[domain] = before + by;
     this.#total += by;
   }
 
@@ -55,8 +64,11 @@ export class Counter {
 
   /** The count of the domain that has the fewest pods; Infinity where there is no domain. */
   get least(): number {
-    const { size } = this.domains;
-    if (size === 0) return Infinity;
-    return this.#counts.size < size ? 0 : Math.min(...this.#counts.values());
+    const { domains } = this;
+    if (domains.size === 0) return Infinity;
+    if (this.#occupied < domains.size) return 0;
+    let least = Infinity;
+    for (const domain of domains) least = Math.min(least, this.at(domain));
+    return least;
   }
 }

@@ -93,21 +93,20 @@ export class Judge {
     return { mostTaints, mostPreference, leastCrowding, mostCrowding, leastWeight, mostWeight };
   }
 
-  /** The sum of all scores that compare nodes. */
-  total(judged: Judged, ranges: Ranges): number {
-    const points = this.scores(judged, ranges);
-    return points.TaintToleration + points.NodeAffinity + points.PodTopologySpread + points.InterPodAffinity;
-  }
-
   /** Scores with their weights, as the scheduler adds them up. */
-  scores({ kind, crowding: crowded, weight, isIgnored }: Judged, ranges: Ranges): NeighbourScores {
-    const spreads = this.#features.softSpread.length > 0 && !isIgnored;
+  scores(judged: Judged, ranges: Ranges): NeighbourScores {
+    const { kind, weight } = judged;
     return {
       TaintToleration: 3 * taintScore(kind.taints, ranges.mostTaints),
       NodeAffinity: 2 * nodeAffinityScore(kind.preference, ranges.mostPreference),
-      PodTopologySpread: spreads ? 2 * spreadScore(crowded, ranges.leastCrowding, ranges.mostCrowding) : 0,
+      PodTopologySpread: 2 * this.#spreadScore(judged, ranges),
       InterPodAffinity: 2 * affinityScore(weight, ranges.leastWeight, ranges.mostWeight),
     };
+  }
+
+  #spreadScore({ crowding: crowded, isIgnored }: Judged, { leastCrowding, mostCrowding }: Ranges): number {
+    if (this.#features.softSpread.length === 0 || isIgnored) return 0;
+    return spreadScore(crowded, leastCrowding, mostCrowding);
   }
 
   /** How many domains the nodes have for each soft constraint. Tells on the way which nodes are ignored. */
@@ -115,12 +114,17 @@ export class Judge {
     const { softSpread, softNeedsAllLabels } = this.#features;
     let counted = 0;
     for (const node of nodes) {
-      node.isIgnored = softNeedsAllLabels && softSpread.some(({ feature }) => node.codes[feature] === NO_DOMAIN);
+      node.isIgnored = softNeedsAllLabels && this.#missesLabel(node.codes);
       if (!node.isIgnored) counted += node.size;
     }
     return softSpread.map(({ feature, isHostname }) =>
       isHostname ? Math.min(counted, scored) : differentCodes(nodes, feature),
     );
+  }
+
+  #missesLabel(codes: Int32Array): boolean {
+    for (const { feature } of this.#features.softSpread) if (codes[feature] === NO_DOMAIN) return true;
+    return false;
   }
 
   #crowding(codes: Int32Array, domains: readonly number[]): number {
@@ -145,7 +149,7 @@ export class Judge {
 
 function differentCodes(nodes: readonly Judged[], feature: number): number {
   const codes = new Set<number>();
-  for (const node of nodes) if (!node.isIgnored) codes.add(node.codes[feature] ?? NO_DOMAIN);
+  for (const { isIgnored, codes: all } of nodes) if (!isIgnored) codes.add(all[feature] ?? NO_DOMAIN);
   return codes.size;
 }
 

@@ -34,6 +34,7 @@ export function landings(
   { feasible, scored, most }: { readonly feasible: number; readonly scored: number; readonly most: number },
 ): readonly Landing[] {
   const result: Landing[] = [];
+  const level: Group[] = [];
   let isSorted = true;
   let last = 1;
   let examined = 0;
@@ -41,11 +42,7 @@ export function landings(
   let none = 1;
   for (const group of groups) group.restart();
   while (none > NEGLIGIBLE && examined < feasible && result.length < most) {
-    const total = bestTotal(groups);
-    let count = 0;
-    for (const group of groups) {
-      if (group.base >= 0 && group.base + group.bonus === total) count += group.sizes[group.base] ?? 0;
-    }
+    const count = nextLevel(groups, level);
     const before = none;
     for (let index = 0; index < count; index++, examined++) {
       none *= Math.max(0, feasible - scored - examined) / (feasible - examined);
@@ -54,12 +51,15 @@ export function landings(
     const probability = (before - none) / left;
     if (probability > last) isSorted = false;
     last = probability;
-    for (const group of groups) {
-      if (group.base < 0 || group.base + group.bonus !== total) continue;
-      for (let node = (group.heads[group.base] ?? 0) - 1; node >= 0 && left > 0; node = lists.next(node), left--) {
+    for (const group of level) {
+      const named = Math.min(group.count(group.base), left);
+      // The next node is looked up only where there is one: looking costs more than all else here.
+      for (let index = 0, node = group.first(group.base); index < named; index++) {
         result.push({ node, probability });
+        if (index + 1 < named) node = lists.next(node);
       }
-      group.advance();
+      left -= named;
+      group.base -= 1;
     }
   }
   return isSorted ? result : result.sort((one, other) => other.probability - one.probability);
@@ -74,8 +74,19 @@ export function favourFirst(equals: readonly Landing[], first: number): readonly
     .sort((one, other) => other.probability - one.probability);
 }
 
-function bestTotal(groups: readonly Group[]): number {
-  let best = -1;
-  for (const { base, bonus } of groups) if (base >= 0 && base + bonus > best) best = base + bonus;
-  return best;
+/** Fills `level` with the groups that have nodes of the best score that is left, and tells how many nodes that are. */
+function nextLevel(groups: readonly Group[], level: Group[]): number {
+  for (;;) {
+    let best = -1;
+    for (const { base, bonus } of groups) if (base >= 0 && base + bonus > best) best = base + bonus;
+    let count = 0;
+    level.length = 0;
+    for (const group of groups) {
+      // A group that goes down has no node of this score after all.
+      if (group.base < 0 || group.base + group.bonus !== best || group.settle()) continue;
+      level.push(group);
+      count += group.count(group.base);
+    }
+    if (count > 0 || best < 0) return count;
+  }
 }

@@ -44,15 +44,13 @@ export class NodeLists {
     if (group === undefined) throw new RangeError(`there is no group ${index}`);
     const records = this.#records;
     const row = node * STRIDE;
-    const head = (group.heads[base] ?? 0) - 1;
+    const head = group.first(base);
     records[row + BASE] = base;
     records[row + NEXT] = head;
     records[row + PREVIOUS] = NIL;
     if (head !== NIL) records[head * STRIDE + PREVIOUS] = node;
-    group.heads[base] = node + 1;
-    group.sizes[base] = (group.sizes[base] ?? 0) + 1;
-    group.size += 1;
-    if (base > group.top) group.top = base;
+    group.setFirst(base, node);
+    group.changeCount(base, 1);
   }
 
   #unlink(row: number): void {
@@ -62,10 +60,9 @@ export class NodeLists {
     const base = records[row + BASE] ?? 0;
     const next = records[row + NEXT] ?? NIL;
     const previous = records[row + PREVIOUS] ?? NIL;
-    if (previous === NIL) group.heads[base] = next + 1;
+    if (previous === NIL) group.setFirst(base, next);
     else records[previous * STRIDE + NEXT] = next;
     if (next !== NIL) records[next * STRIDE + PREVIOUS] = previous;
-    group.sizes[base] = (group.sizes[base] ?? 0) - 1;
-    group.size -= 1;
+    group.changeCount(base, -1);
   }
 }

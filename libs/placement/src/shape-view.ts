@@ -31,6 +31,10 @@ export interface NodeScore {
 
 const NIL = -1;
 
+/** Bounds of what makes up the key of a state. */
+const fineLimit = 2 ** 10;
+const countLimit = 2 ** 17;
+
 /**
  * The nodes of a cluster as one shape sees them, kept in order of their scores. After a change of the cluster only the
  * nodes that changed are looked at again, when the next question comes.
@@ -52,9 +56,13 @@ export class ShapeView {
 
   readonly #groups: Group[] = [];
   readonly #lists: NodeLists;
-  /** Groups in which all fine features are 0, by kind. */
-  readonly #plainGroups: number[] = [];
-  readonly #groupsByCodes = new Map<string, number>();
+  /**
+   * Kinds of nodes and counts of fine features, told apart by a number: that of the kind where all counts are 0, and one more
+   * for each count that is added to what was known so far.
+   */
+  readonly #states = new Map<number, number>();
+  /** The group of each state. */
+  readonly #groupsByState: (number | undefined)[] = [];
 
   constructor(cluster: Cluster, shape: number, features: Features, kinds: NodeKinds) {
     this.#cluster = cluster;
@@ -111,7 +119,10 @@ export class ShapeView {
     }
     const scored = Math.min(toFind, feasible);
     const ranges = this.#judge.compare(groups, scored);
-    for (const group of groups) group.bonus = this.#judge.total(group, ranges);
+    for (const group of groups) {
+      const points = this.#judge.scores(group, ranges);
+      group.bonus = points.TaintToleration + points.NodeAffinity + points.PodTopologySpread + points.InterPodAffinity;
+    }
     const found = landings(groups, this.#lists, { feasible, scored, most });
     // Where all nodes are scored, those that were found have equal scores. Elsewhere the search begins anywhere.
     const isTie = found.length > 1 && scored === feasible;
@@ -166,30 +177,34 @@ export class ShapeView {
       this.#lists.move(node, NIL, 0);
       return;
     }
-    const { resources } = this.#cluster;
-    const points = resources.leastAllocated(this.#demand, node) + resources.balanced(this.#demand, node);
-    this.#lists.move(node, this.#groupFor(node, kind), points + (this.#images?.[node] ?? 0));
+    const points = this.#cluster.resources.points(this.#demand, node) + (this.#images?.[node] ?? 0);
+    this.#lists.move(node, this.#groupFor(node, kind), points);
   }
 
   #groupFor(node: number, kind: number): number {
-    let isPlain = true;
-    for (const counter of this.#fine) {
-      if (counter.at(counter.topology.domainOf[node] ?? NO_DOMAIN) > 0) isPlain = false;
+    const fine = this.#fine;
+    let state = kind;
+    for (let index = 0; index < fine.length; index++) {
+      const count = fine[index]?.countAround(node) ?? 0;
+      if (count > 0) state = this.#stateWith(state, index, count);
     }
-    if (isPlain) return (this.#plainGroups[kind] ??= this.#newGroup(kind, this.#kinds.kinds[kind]?.codes));
-    const codes = this.#codes(node);
-    const key = `${kind} ${codes.join(" ")}`;
-    const known = this.#groupsByCodes.get(key);
-    if (known !== undefined) return known;
-    const group = this.#newGroup(kind, codes);
-    this.#groupsByCodes.set(key, group);
-    return group;
+    return (this.#groupsByState[state] ??= this.#newGroup(node, kind));
   }
 
-  #newGroup(kind: number, codes: Int32Array | undefined): number {
+  #stateWith(state: number, feature: number, count: number): number {
+    const key = (state * fineLimit + feature) * countLimit + count;
+    const known = this.#states.get(key);
+    if (known !== undefined) return known;
+    const added = this.#kinds.kinds.length + this.#states.size;
+    this.#states.set(key, added);
+    return added;
+  }
+
+  #newGroup(node: number, kind: number): number {
     const nodeKind = this.#kinds.kinds[kind];
-    if (nodeKind === undefined || codes === undefined) throw new RangeError(`there is no kind ${kind}`);
-    return this.#groups.push(new Group(nodeKind, codes, this.#cluster.nodes.length < 2 ** 15)) - 1;
+    if (nodeKind === undefined) throw new RangeError(`there is no kind ${kind}`);
+    const isSmall = this.#cluster.nodes.length < 2 ** 15;
+    return this.#groups.push(new Group(nodeKind, this.#codes(node), isSmall)) - 1;
   }
 
   #codes(node: number): Int32Array {

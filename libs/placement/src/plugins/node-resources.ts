@@ -114,6 +114,11 @@ export class NodeResources {
     return 50 + Math.trunc((50 + after - (this.#figures[row + BALANCE] ?? 0)) / 2);
   }
 
+  /** The sum of both scores. */
+  points(demand: Demand, node: number): number {
+    return this.leastAllocated(demand, node) + this.balanced(demand, node);
+  }
+
   #free(row: number, resource: number): number {
     return (this.#figures[row + resource] ?? 0) - (this.#figures[row + resource + 1] ?? 0);
   }
