@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as iteration } from "node:timers/promises";
 import { expect, test } from "@jest/globals";
 import { Batch } from "./batch.ts";
 
@@ -9,7 +9,7 @@ const noting = (notes: string[], note: string, then: () => void = () => undefine
   },
 });
 
-test("writes wait for the end of the turn, and those to upstreams go first", async () => {
+test("writes wait for the end of the event loop iteration, and those to upstreams go first", async () => {
   const batch = new Batch();
   const notes: string[] = [];
   batch.toClient(noting(notes, "client 1"));
@@ -18,15 +18,15 @@ test("writes wait for the end of the turn, and those to upstreams go first", asy
   batch.toUpstream(noting(notes, "upstream 2"));
   await Promise.resolve();
   expect(notes).toEqual([]);
-  await turn();
+  await iteration();
   expect(notes).toEqual(["upstream 1", "upstream 2", "client 1", "client 2"]);
 });
 
-test("what a write brings about goes out with the next turn at the latest", async () => {
+test("what a write brings about goes out with the next iteration at the latest", async () => {
   const batch = new Batch();
   const notes: string[] = [];
   batch.toClient(noting(notes, "client", () => batch.toUpstream(noting(notes, "upstream"))));
-  await turn();
-  await turn();
+  await iteration();
+  await iteration();
   expect(notes).toEqual(["client", "upstream"]);
 });

@@ -1,10 +1,10 @@
-/** A write that waits for the end of the turn. */
+/** A write that waits for the end of the event loop iteration. */
 export interface PlannedWrite {
   write(): void;
 }
 
 /**
- * Gathers the writes of one turn of the event loop and makes them one after the other. A write on its own wakes whoever reads at the
+ * Gathers the writes of one iteration of the event loop and makes them one after the other. A write on its own wakes whoever reads at the
  * other end, who goes back to sleep before the next one comes, and waking a process costs more than the write itself.
  */
 export class Batch {

@@ -22,13 +22,13 @@ export interface Forward {
   readonly origin: Origin;
   /** Replaces the forwarder's own, one by one. */
   readonly deadlines?: Partial<Deadlines>;
-  /** Names (in lower case) and values in turn; each replaces what the client sent under that name. */
+  /** Alternating names (in lower case) and values; each replaces what the client sent under that name. */
   readonly headers?: readonly string[];
   /** The Host or `:authority` to send; the client's by default. */
   readonly host?: string;
   /** The path and query to send; the client's by default. */
   readonly path?: string;
-  /** Names (in lower case) and values in turn that the answer carries besides the upstream's. */
+  /** Alternating names (in lower case) and values that the answer carries besides the upstream's. */
   readonly answerHeaders?: readonly string[];
   /** Called once, when the upstream has begun to answer, or has changed the protocol as the client asked. Must not throw. */
   readonly answering?: () => void;
@@ -45,7 +45,7 @@ export interface Refusal {
   readonly status: number;
   /** A code that users can look up; goes into the answer. */
   readonly code?: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers?: readonly string[];
   readonly body?: string;
 }

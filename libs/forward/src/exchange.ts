@@ -8,7 +8,7 @@ export interface Head {
   readonly path: string;
   /** The Host header or `:authority` as it came; empty where HTTP/1.0 sends none. */
   readonly host: string;
-  /** Names and values in turn, as they came. Pseudo-headers are not among them. */
+  /** Alternating names and values, as they came. Pseudo-headers are not among them. */
   readonly headers: readonly string[];
   readonly protocol: ClientProtocol;
   readonly scheme: "http" | "https";

@@ -14,13 +14,13 @@ import { Http2Exchange } from "./client/http2-exchange.ts";
 import { plainAddress } from "./client/plain-address.ts";
 import { refuseRaw, textOf } from "./client/raw-refusal.ts";
 import { isHost, isMethod, isPath, ShapeFault, shapeOf } from "./client/request-shape.ts";
-import { isTaken, waitForTurn } from "./client/turns.ts";
+import { isTaken, waitInPipeline } from "./client/pipelining.ts";
 import { UpgradeStart, upgradeToken } from "./client/upgrade-start.ts";
 import type { Engine } from "./engine.ts";
 import { BadRequest, CannotListen, HeadTooLarge, HeadTooSlow, NotForwarded } from "./errors.ts";
 import { Sniffer } from "./sniffer.ts";
 
-/** Connections that wait to be accepted: a burst may come in one turn of the event loop. The system takes its own limit if that is less. */
+/** Connections that wait to be accepted: a burst may come in one iteration of the event loop. The system takes its own limit if that is less. */
 const BACKLOG = 4_096;
 
 export interface ListenerOptions {
@@ -221,9 +221,9 @@ export class Listener {
     const exchange = new Http1Exchange(this.#engine, request, response, shape, expectsContinue);
     // An upgrade that was not granted since the socket is taken: the parser has lost what came behind it in the same packet.
     if (upgradeToken(request) !== undefined) exchange.closeAfter();
-    // A request that came before the answer to the one before it waits for its turn.
+    // A request that came before the answer to the one before it waits until that answer is complete.
     if (response.socket) exchange.begin();
-    else waitForTurn(request, exchange);
+    else waitInPipeline(request, exchange);
   }
 
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {

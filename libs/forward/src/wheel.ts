@@ -77,10 +77,10 @@ export class Wheel {
   }
 
   #schedule(): void {
-    this.#cancel = this.#clock.schedule(TICK, () => this.#turn());
+    this.#cancel = this.#clock.schedule(TICK, () => this.#advance());
   }
 
-  #turn(): void {
+  #advance(): void {
     const now = Math.floor((this.#clock.monotonic() - this.#began) / TICK);
     while (this.#tick < now && this.#count > 0) {
       this.#tick += 1;

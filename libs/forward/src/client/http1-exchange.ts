@@ -9,7 +9,7 @@ import type { RequestShape } from "./request-shape.ts";
 import { Linger } from "./linger.ts";
 import { mayHaveBody } from "./may-have-body.ts";
 import { plainAddress } from "./plain-address.ts";
-import { isTaken, nextTurn } from "./turns.ts";
+import { isTaken, beginNext } from "./pipelining.ts";
 import type { UpgradeStart } from "./upgrade-start.ts";
 
 /** Bytes of a whole body up to which it goes out in one write with its head. */
@@ -41,7 +41,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
   #rest = -1;
   /** The head is written and not sent yet. */
   #headWaits = false;
-  /** The whole body of the answer, which goes out with its head at the end of the turn. */
+  /** The whole body of the answer, which goes out with its head at the end of the event loop iteration. */
   #whole: Buffer | undefined = undefined;
   #listensToDrain = false;
   #unreadAfter = false;
@@ -96,7 +96,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
 
   interim(status: number, headers: string[]): void {
     const { socket } = this.#response;
-    // HTTP/1.0 knows no interim answers, and one whose turn has not come (a pipelined request's) has no socket yet.
+    // HTTP/1.0 knows no interim answers, and a pipelined request that still waits has no socket yet.
     if (this.protocol === "http/1.0" || !socket || this.#response.headersSent) return;
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Interim"}\r\n`;
     for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`;
@@ -209,7 +209,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
     // The end of a connection is the end of the body for a client of HTTP/1.0: only a reset tells it that there was more.
     if (this.protocol === "http/1.0" && this.scheme === "http") socket.resetAndDestroy();
     else socket.destroy();
-    // A pipelined answer whose turn has not come has no socket to close with.
+    // A pipelined answer that still waits has no socket to close with.
     if (!this.#response.socket) this.over(false);
   }
 
@@ -242,7 +242,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
     if (this.#unreadAfter && isKept && !isTaken(socket)) this.engine.unread.add(socket);
     this.ended(whole);
     this.#start?.release();
-    nextTurn(socket);
+    beginNext(socket);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { CodedError } from "@evenkeel/runtime";
-import { isAnswering } from "./turns.ts";
+import { isAnswering } from "./pipelining.ts";
 
 /** What a caller reads of an error. */
 export function textOf(error: CodedError): string {

@@ -16,7 +16,7 @@ const written = new Set([
 ]);
 
 export interface RequestHeaders {
-  /** Names and values in turn, without Host, framing and what belongs to one connection. */
+  /** Alternating names and values, without Host, framing and what belongs to one connection. */
   readonly list: string[];
   readonly host: string;
 }

@@ -16,7 +16,7 @@ export function answerHeaders(parsed: Parsed): string[] {
   return list;
 }
 
-/** The same for a list of names and values in turn. */
+/** The same for a list of alternating names and values. */
 export function answerHeaderList(raw: readonly string[]): string[] {
   const list: string[] = [];
   let dropped: Set<string> | undefined;

@@ -86,7 +86,7 @@ describe("a room that depends on the key", () => {
   });
 });
 
-describe("one that had its turn in vain", () => {
+describe("a request that was released in vain", () => {
   test("stands again where it stood, room or not, with what is left of its wait", async () => {
     const { clock, hold, told, slots, enter } = newHold({ perKey: { count: 3, bytes: 1000 } });
     const began = clock.monotonic();
@@ -316,7 +316,7 @@ describe("the end of a wait", () => {
     expect(told).toEqual(["released released", "late deadline", "drained drained"]);
   });
 
-  test("takes a client that left out of the middle of the line, and it is never released", () => {
+  test("takes a client that left out of the middle of the queue, and it is never released", () => {
     const { hold, told, enter } = newHold();
     const places = ["1", "2", "3"].map((held) => enter("a", held));
     if (places[1]) hold.leave(places[1]);

@@ -1,8 +1,8 @@
 import type { Clock } from "@evenkeel/runtime";
 import { Wheel } from "../wheel.ts";
-import { Line } from "./line.ts";
+import { RequestQueue } from "./request-queue.ts";
 import type { HoldOutcome, Settlement, Slot } from "./outcome.ts";
-import { Place } from "./place.ts";
+import { QueuedRequest } from "./queued-request.ts";
 
 export interface Room {
   /** Requests. */
@@ -13,13 +13,13 @@ export interface Room {
 
 export interface HoldOptions<Held, Upstream extends string | object> {
   readonly clock: Clock;
-  /** What one key may hold at once: the same for all, or asked for each request that has to wait. */
+  /** Limit of one key: the same for all, or computed for each request that has to wait. */
   readonly perKey: Room | ((key: string) => Room);
-  /** What all keys may hold together. */
+  /** Limit of all keys together. */
   readonly overall: Room;
   /**
-   * Hears the end of every wait, once, and within the call that caused it: it may enter, leave and give slots back. It must not throw.
-   * Whoever is released owns its slot until it calls `slot.done()`.
+   * Called at the end of every wait, once, and within the call that caused it. It may call `enter`, `leave` and `slot.done()`. It must not
+   * throw. A released request owns its slot until `slot.done()` is called.
    */
   readonly settle: (held: Held, settlement: Settlement<Upstream>) => void;
 }
@@ -30,25 +30,25 @@ export interface Entry {
   /** Milliseconds that it may wait. */
   readonly wait: number;
   /**
-   * When its wait began, on the clock's `monotonic`, for one that had its turn in vain: it stands again where it stood before, room or
-   * not, and its wait is counted from there.
+   * When its wait began, on the clock's `monotonic`, for a request that was released in vain: it returns to its former queue position, even
+   * if the queue is full, and its wait is counted from there.
    */
   readonly since?: number | undefined;
 }
 
-/** How many wait, and for how many bytes they count. */
+/** Waiting requests and their bytes. */
 export type Waiting = Room;
 
 const NONE: Waiting = { count: 0, bytes: 0 };
 
 /**
- * Requests that wait until their key has an upstream: a bounded queue a key, first come, first served. While a key has no upstream
- * everything waits; as soon as one is offered the queue is handed out in order, never more to an upstream at once than its cap, so that a
- * burst goes over few connections that are used again. With a free slot and nobody waiting a request is released at once.
+ * Requests that wait until their key has an upstream: one bounded queue per key, first in, first out. While a key has no upstream, every
+ * request waits. As soon as one is offered, requests are released in order, at most `cap` per upstream at once, so that a burst uses few
+ * connections, which are reused. If a slot is free and no request waits, a request is released at once.
  */
 export class Hold<Held, Upstream extends string | object> {
   readonly #options: HoldOptions<Held, Upstream>;
-  readonly #lines = new Map<string, Line<Held, Upstream>>();
+  readonly #queues = new Map<string, RequestQueue<Held, Upstream>>();
   readonly #deadlines: Wheel;
   #count = 0;
   #bytes = 0;
@@ -61,101 +61,102 @@ export class Hold<Held, Upstream extends string | object> {
   /** What waits for `key`, or for all keys. */
   waiting(key?: string): Waiting {
     if (key === undefined) return { count: this.#count, bytes: this.#bytes };
-    const line = this.#lines.get(key);
-    return line ? { count: line.length, bytes: line.bytes } : NONE;
+    const queue = this.#queues.get(key);
+    return queue ? { count: queue.length, bytes: queue.bytes } : NONE;
   }
 
-  /** Milliseconds that the first in line has waited; undefined if nobody waits. */
+  /** Milliseconds that the first request in the queue has waited; undefined if none waits. */
   longestWait(key: string): number | undefined {
-    const first = this.#lines.get(key)?.first;
+    const first = this.#queues.get(key)?.first;
     return first && this.#now() - first.since;
   }
 
   /**
-   * Lines a request up. Gives its place, with which `leave` takes it out; undefined if its wait has ended already, by a release or for
-   * want of room. `entry` is read only if it has to wait.
+   * Queues a request. The result is for `leave`; undefined if its wait has ended already, by a release or because the queue is full.
+   * `entry` is read only if the request has to wait.
    */
-  enter(key: string, held: Held, entry: Entry): Place<Held, Upstream> | undefined {
-    const line = this.#line(key);
-    if (line.length === 0 && !line.serving) {
-      const slot = this.#take(line);
+  enter(key: string, held: Held, entry: Entry): QueuedRequest<Held, Upstream> | undefined {
+    const queue = this.#queue(key);
+    if (queue.length === 0 && !queue.serving) {
+      const slot = this.#take(queue);
       if (slot) {
         this.#options.settle(held, { outcome: "released", waited: 0, slot });
         return undefined;
       }
     }
     const { bytes, wait, since } = entry;
-    const overflow = since === undefined ? this.#overflow(line, bytes) : undefined;
+    const overflow = since === undefined ? this.#overflow(queue, bytes) : undefined;
     if (overflow) {
-      this.#forgetIdle(line);
+      this.#forgetIdle(queue);
       this.#options.settle(held, { outcome: overflow, waited: 0 });
       return undefined;
     }
     const now = this.#now();
-    const place = new Place(line, held, bytes, since === undefined ? now : Math.min(now, Math.floor(since)));
-    if (since === undefined) line.push(place);
-    else line.insert(place);
+    const request = new QueuedRequest(queue, held, bytes, since === undefined ? now : Math.min(now, Math.floor(since)));
+    if (since === undefined) queue.push(request);
+    else queue.insert(request);
     this.#count += 1;
     this.#bytes += bytes;
-    if (wait < Infinity) this.#deadlines.set(place, wait - (now - place.since));
-    return place;
+    if (wait < Infinity) this.#deadlines.set(request, wait - (now - request.since));
+    return request;
   }
 
-  /** The client of a request left. Nothing happens if its wait has ended before. */
-  leave(place: Place<Held, Upstream>): void {
-    this.#end(place, "clientGone");
+  /** The client disconnected. Does nothing if the wait has ended before. */
+  leave(request: QueuedRequest<Held, Upstream>): void {
+    this.#end(request, "clientGone");
   }
 
-  /** `upstream` takes requests for `key`, up to `cap` at once; again with another cap to change it. Hands out at once. */
+  /** `upstream` takes requests for `key`, up to `cap` at once; call again to change the cap. Releases requests at once. */
   offer(key: string, upstream: Upstream, cap: number): void {
-    const line = this.#line(key);
-    line.slots.offer(upstream, cap);
-    this.#serve(line);
+    const queue = this.#queue(key);
+    queue.slots.offer(upstream, cap);
+    this.#serve(queue);
   }
 
   /** Nothing more goes to `upstream`. Without any upstream the key's requests wait again. */
   withdraw(key: string, upstream: Upstream): void {
-    const line = this.#lines.get(key);
-    if (!line) return;
-    line.slots.withdraw(upstream);
-    this.#forgetIdle(line);
+    const queue = this.#queues.get(key);
+    if (!queue) return;
+    queue.slots.withdraw(upstream);
+    this.#forgetIdle(queue);
   }
 
-  /** Ends the waits of a key, or of all keys, in the order of the lines. Whoever enters afterwards waits as ever. */
+  /** Ends the waits of a key, or of all keys, in the order of the queues. Requests that enter afterwards wait as usual. */
   drain(key?: string): void {
-    const lines = key === undefined ? [...this.#lines.values()] : [this.#lines.get(key)];
-    for (const line of lines) {
-      // Those who come while the others are sent away are not of this drain.
-      for (let rest = line?.length ?? 0; rest > 0 && line?.first; rest--) this.#end(line.first, "drained");
+    const queues = key === undefined ? [...this.#queues.values()] : [this.#queues.get(key)];
+    for (const queue of queues) {
+      // Requests that enter during the drain are not part of it.
+      for (let rest = queue?.length ?? 0; rest > 0 && queue?.first; rest--) this.#end(queue.first, "drained");
     }
   }
 
-  readonly #expire = (place: Place<Held, Upstream>) => this.#end(place, "deadline");
+  readonly #expire = (request: QueuedRequest<Held, Upstream>) => this.#end(request, "deadline");
 
   #now(): number {
     return Math.floor(this.#options.clock.monotonic());
   }
 
-  #line(key: string): Line<Held, Upstream> {
-    let line = this.#lines.get(key);
-    if (!line) this.#lines.set(key, (line = new Line(key, this.#expire)));
-    return line;
+  #queue(key: string): RequestQueue<Held, Upstream> {
+    let queue = this.#queues.get(key);
+    if (!queue) this.#queues.set(key, (queue = new RequestQueue(key, this.#expire)));
+    return queue;
   }
 
-  #forgetIdle(line: Line<Held, Upstream>): void {
-    if (line.length === 0 && line.slots.size === 0 && this.#lines.get(line.key) === line) this.#lines.delete(line.key);
+  #forgetIdle(queue: RequestQueue<Held, Upstream>): void {
+    if (queue.length === 0 && queue.slots.size === 0 && this.#queues.get(queue.key) === queue)
+      this.#queues.delete(queue.key);
   }
 
-  #overflow(line: Line<Held, Upstream>, bytes: number): "overflowCount" | "overflowBytes" | undefined {
+  #overflow(queue: RequestQueue<Held, Upstream>, bytes: number): "overflowCount" | "overflowBytes" | undefined {
     const { perKey, overall } = this.#options;
-    const room = typeof perKey === "function" ? perKey(line.key) : perKey;
-    if (line.length >= room.count || this.#count >= overall.count) return "overflowCount";
-    if (line.bytes + bytes > room.bytes || this.#bytes + bytes > overall.bytes) return "overflowBytes";
+    const room = typeof perKey === "function" ? perKey(queue.key) : perKey;
+    if (queue.length >= room.count || this.#count >= overall.count) return "overflowCount";
+    if (queue.bytes + bytes > room.bytes || this.#bytes + bytes > overall.bytes) return "overflowBytes";
     return undefined;
   }
 
-  #take(line: Line<Held, Upstream>): Slot<Upstream> | undefined {
-    const upstream = line.slots.take();
+  #take(queue: RequestQueue<Held, Upstream>): Slot<Upstream> | undefined {
+    const upstream = queue.slots.take();
     if (upstream === undefined) return undefined;
     let given = false;
     return {
@@ -163,41 +164,41 @@ export class Hold<Held, Upstream extends string | object> {
       done: () => {
         if (given) return;
         given = true;
-        line.slots.free(upstream);
-        this.#serve(line);
-        this.#forgetIdle(line);
+        queue.slots.free(upstream);
+        this.#serve(queue);
+        this.#forgetIdle(queue);
       },
     };
   }
 
-  #serve(line: Line<Held, Upstream>): void {
-    if (line.serving) return;
-    line.serving = true;
+  #serve(queue: RequestQueue<Held, Upstream>): void {
+    if (queue.serving) return;
+    queue.serving = true;
     try {
-      while (line.first) {
-        const slot = this.#take(line);
+      while (queue.first) {
+        const slot = this.#take(queue);
         if (!slot) return;
-        const place = line.first;
-        this.#remove(place, line);
-        this.#options.settle(place.held, { outcome: "released", waited: this.#now() - place.since, slot });
+        const request = queue.first;
+        this.#remove(request, queue);
+        this.#options.settle(request.held, { outcome: "released", waited: this.#now() - request.since, slot });
       }
     } finally {
-      line.serving = false;
+      queue.serving = false;
     }
   }
 
-  #end(place: Place<Held, Upstream>, outcome: Exclude<HoldOutcome, "released">): void {
-    const { line } = place;
-    if (!line) return;
-    this.#remove(place, line);
-    this.#forgetIdle(line);
-    this.#options.settle(place.held, { outcome, waited: this.#now() - place.since });
+  #end(request: QueuedRequest<Held, Upstream>, outcome: Exclude<HoldOutcome, "released">): void {
+    const { queue } = request;
+    if (!queue) return;
+    this.#remove(request, queue);
+    this.#forgetIdle(queue);
+    this.#options.settle(request.held, { outcome, waited: this.#now() - request.since });
   }
 
-  #remove(place: Place<Held, Upstream>, line: Line<Held, Upstream>): void {
-    this.#deadlines.clear(place);
-    line.remove(place);
+  #remove(request: QueuedRequest<Held, Upstream>, queue: RequestQueue<Held, Upstream>): void {
+    this.#deadlines.clear(request);
+    queue.remove(request);
     this.#count -= 1;
-    this.#bytes -= place.bytes;
+    this.#bytes -= request.bytes;
   }
 }

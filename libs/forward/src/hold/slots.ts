@@ -13,7 +13,7 @@ export class Slots<Upstream extends string | object> {
     return this.#lanes.size;
   }
 
-  /** Adds an upstream, or changes its cap: a smaller one takes nothing back, it lets the surplus finish. */
+  /** Adds an upstream, or changes its cap: if it is smaller, requests beyond it finish first. */
   offer(upstream: Upstream, cap: number): void {
     if (!(cap >= 1)) throw new RangeError(`An upstream takes at least one request at once, not ${cap}`);
     this.#lanes.set(upstream, Object.assign(this.#lanes.get(upstream) ?? { taken: 0 }, { cap, offered: true }));
@@ -42,10 +42,10 @@ export class Slots<Upstream extends string | object> {
     return best.upstream;
   }
 
-  /** Gives a slot back that was taken. */
+  /** Frees a slot that was taken. */
   free(upstream: Upstream): void {
     const lane = this.#lanes.get(upstream);
-    if (!lane || lane.taken === 0) throw new RangeError("A slot is given back once");
+    if (!lane || lane.taken === 0) throw new RangeError("A slot is freed only once");
     lane.taken -= 1;
     if (lane.taken === 0 && !lane.offered) this.#lanes.delete(upstream);
   }

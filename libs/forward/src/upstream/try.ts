@@ -24,7 +24,7 @@ export interface Asker extends Exchange {
   readonly bodyLength: number;
   /** Whether the body that has ended is all of it: a stream of HTTP/2 that is reset ends too. */
   bodyWhole(): boolean;
-  /** Trailers of the request, once the body has ended: names and values in turn. */
+  /** Trailers of the request, once the body has ended: alternating names and values. */
   bodyTrailers(): readonly string[];
   /** A part of the body was taken from the client, so that the request cannot be sent again. */
   bodyTaken(): void;
@@ -52,6 +52,6 @@ export interface Ask {
   readonly forward: Forward;
   readonly path: string;
   readonly host: string;
-  /** Names and values in turn, without Host and framing. */
+  /** Alternating names and values, without Host and framing. */
   readonly headers: string[];
 }

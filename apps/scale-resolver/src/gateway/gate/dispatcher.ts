@@ -103,7 +103,7 @@ export class Dispatcher implements RequestOwner {
   }
 
   left(request: GateRequest): void {
-    if (request.place) this.hold.leave(request.place);
+    if (request.queued) this.hold.leave(request.queued);
   }
 
   answering({ held, queue: { service } }: GateRequest): void {
@@ -147,13 +147,13 @@ export class Dispatcher implements RequestOwner {
     const { service } = queue;
     if (service.removed && !service.serves) this.#refuse(request, "drained");
     else {
-      const place = this.hold.enter(queue.key, request, request);
-      if (place && request.probe) this.hold.leave(place);
-      else if (place) {
-        request.place = place;
+      const queued = this.hold.enter(queue.key, request, request);
+      if (queued && request.probe) this.hold.leave(queued);
+      else if (queued) {
+        request.queued = queued;
         request.held = true;
         service.pending += 1;
-        service.pendingBytes += place.bytes;
+        service.pendingBytes += queued.bytes;
         if (exchange.left) this.left(request);
         else this.#wait(request);
       }
@@ -197,18 +197,18 @@ export class Dispatcher implements RequestOwner {
   }
 
   #settle(request: GateRequest, settlement: Settlement<Pod>): void {
-    const { queue, exchange, place } = request;
+    const { queue, exchange, queued } = request;
     const { service } = queue;
-    if (place) {
-      request.place = undefined;
+    if (queued) {
+      request.queued = undefined;
       service.pending -= 1;
-      service.pendingBytes -= place.bytes;
+      service.pendingBytes -= queued.bytes;
       exchange.whenLeft = undefined;
     }
     request.waited = settlement.waited;
     if (settlement.outcome === "released") this.#release(request, settlement.slot);
     else this.#refuse(request, this.#why(settlement.outcome));
-    if (!place) return;
+    if (!queued) return;
     queue.eased();
     if (service.pending > 0) return;
     this.#giveUp(service);

@@ -7,7 +7,7 @@ import {
   type LeaveListener,
   type Origin,
   type Outcome,
-  type Place,
+  type QueuedRequest,
   type Slot,
 } from "@evenkeel/forward";
 import type { Pod } from "./pod.ts";
@@ -47,7 +47,7 @@ export class GateRequest implements Forward, Entry, LeaveListener {
   answerHeaders?: readonly string[];
   pod: Pod | undefined = undefined;
   slot: Slot<Pod> | undefined = undefined;
-  place: Place<GateRequest, Pod> | undefined = undefined;
+  queued: QueuedRequest<GateRequest, Pod> | undefined = undefined;
   destination: Destination | undefined = undefined;
   resolve: ((destination: Destination) => void) | undefined = undefined;
   readonly #owner: RequestOwner;
