@@ -86,8 +86,17 @@ function templateOf(pod: Pod, volumes: readonly Volume[]): PodTemplate {
   return {
     metadata: { namespace, labels, ...(owner !== undefined && { ownerReferences: [owner] }), ...named },
     spec: { ...(spec as NonNullable<Pod["spec"]>), ...(volumes.length > 0 && { volumes }) },
-    ...(status !== undefined && { status }),
+    ...statusOf(pod, status),
   };
+}
+
+/** What a resize of the pod has come to. Other conditions differ from replica to replica. */
+function statusOf({ status }: Pod, kept: Pod["status"]): Pick<PodTemplate, "status"> {
+  const pending = status?.conditions?.find(({ type }) => type === "PodResizePending");
+  const conditions = pending && {
+    conditions: [{ type: pending.type, status: pending.status, reason: pending.reason ?? "" }],
+  };
+  return kept === undefined && conditions === undefined ? {} : { status: { ...kept, ...conditions } };
 }
 
 function flagsOf({ metadata, spec, status }: Pod, volumes: readonly Volume[]): number {

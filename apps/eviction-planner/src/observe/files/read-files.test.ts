@@ -101,6 +101,9 @@ describe("a saved snapshot", () => {
   test.each([
     ["another version", (text: string) => text.replace("evenkeel.io/v1", "evenkeel.io/v9"), "apiVersion"],
     ["no pods", (text: string) => text.replace('"pods":{', '"pots":{'), "snapshot.cluster.pods"],
+    ["no nodes", (text: string) => text.replace('"nodes":[', '"knots":['), "snapshot.cluster.nodes"],
+    ["a row that is not there", (text: string) => text.replace(/"node":\[\d+,/, '"node":[99,'), "pods.node"],
+    ["a policy that is none", (text: string) => text.replace('"hotThreshold":0.8', '"hotThreshold":8'), "hotThreshold"],
     ["a column that is too short", (text: string) => text.replace(/"flags":\[\d+,/, '"flags":['), "pods.flags"],
   ])("with %s is refused", async (_name, change, words) => {
     const text = snapshotText(await fixtureSnapshot(), "1.2.3");

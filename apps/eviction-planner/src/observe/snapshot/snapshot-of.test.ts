@@ -186,6 +186,15 @@ describe("a pod", () => {
     expect(snapshot.cluster.pods.workloadKinds).toEqual(["cpu-bound"]);
   });
 
+  test("that is being resized counts as the largest of what it wants and has, or what it has if that is not feasible", async () => {
+    const containerStatuses = [{ name: "main", resources: { requests: { cpu: "300m", memory: "1Gi" } } }];
+    const cpuWith = async (status: object) =>
+      podOf(await snapshotWith(change("Pod", "web-1-0", { status })), "web-1-0").shape?.requests["cpu"];
+    expect(await cpuWith({ containerStatuses })).toBe(400);
+    const conditions = [{ type: "PodResizePending", status: "True", reason: "Infeasible" }];
+    expect(await cpuWith({ containerStatuses, conditions })).toBe(300);
+  });
+
   test("that ended is left out", async () => {
     const { cluster } = await snapshotWith(change("Pod", "report-1-0", { status: { phase: "Succeeded" } }));
     expect(cluster.pods.name).not.toContain("report-1-0");
