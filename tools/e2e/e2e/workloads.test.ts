@@ -28,6 +28,28 @@ async function untilRunning(app: string, count: number): Promise<void> {
   });
 }
 
+test(
+  "a claim without a class gets a volume, so that its pod runs",
+  async () => {
+    const metadata = { name: "claim", namespace: "default" };
+    const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+    const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "claim" } }];
+    const containers = [{ name: "main", image: "example.invalid/none" }];
+    await apply(
+      cluster(),
+      { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec: claim },
+      { apiVersion: "v1", kind: "Pod", metadata, spec: { containers, volumes } },
+    );
+    await waitUntil("the pod runs", async () => {
+      const { status } = await get<Pod>(cluster(), "pod", "claim");
+      return status.phase === "Running" ? undefined : `its phase is ${status.phase}`;
+    });
+    const { status } = await get<{ status: object }>(cluster(), "persistentvolumeclaim", "claim");
+    expect(status).toMatchObject({ phase: "Bound", capacity: { storage: "10Gi" } });
+  },
+  TEST_TIMEOUT_MS,
+);
+
 describe("a Deployment", () => {
   test(
     "that kubectl creates becomes running pods with addresses on KWOK nodes, and they go when it is deleted",
