@@ -46,6 +46,8 @@ test(
     });
     const { status } = await get<{ status: object }>(cluster(), "persistentvolumeclaim", "claim");
     expect(status).toMatchObject({ phase: "Bound", capacity: { storage: "10Gi" } });
+    // No node can be drained of a pod that nobody would make again.
+    await kubectl(cluster(), ["delete", "pod", "claim"]);
   },
   TEST_TIMEOUT_MS,
 );
