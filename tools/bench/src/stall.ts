@@ -1,7 +1,7 @@
 /** Watches how long the event loop is kept from others. */
 export interface Stalls {
   /**
-   * The longest turn since the start or the last question, in milliseconds of CPU time of the main thread. Wall time would also count
+   * The longest event loop iteration since the start or the last question, in milliseconds of CPU time of the main thread. Wall time would also count
    * the moments in which a busy machine runs something else.
    */
   longest(): number;
@@ -10,13 +10,13 @@ export interface Stalls {
 export function watchStalls(): Stalls {
   let last = busy();
   let longest = 0;
-  const turn = () => {
+  const iterate = () => {
     const now = busy();
     longest = Math.max(longest, now - last);
     last = now;
-    setImmediate(turn);
+    setImmediate(iterate);
   };
-  setImmediate(turn);
+  setImmediate(iterate);
   return {
     longest: () => {
       const found = longest;

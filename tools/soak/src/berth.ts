@@ -1,7 +1,7 @@
 import { rebalances } from "@evenkeel/weight-rebalancer";
 import { BASE, TARGET, type World, ZONE } from "./world.ts";
 
-/** One record with its metric, and the Rebalance that manages it: of several in turn, each under a name of its own. */
+/** One record with its metric, and the Rebalance that manages it. After a deletion, another one under another name manages it. */
 export class Berth {
   readonly record: string;
   readonly #world: World;

@@ -20,7 +20,7 @@ const TROUBLES: readonly ((world: World) => () => void)[] = [
 const PEACE = 10;
 const TROUBLE = 3;
 
-/** Parts of a policy that somebody may edit; absent fields go back to what they were. */
+/** Parts of a policy that are edited; absent fields return to their defaults. */
 const EDITS = [{ tolerance: 0.1 }, { maxStepUp: 3 }, { targetValue: 1200 }, { maximum: 12 }];
 const UNEDITED = { tolerance: null, maxStepUp: null, targetValue: TARGET, maximum: null };
 

@@ -16,7 +16,7 @@ const { heap, replays, decisions, warnings } = outcome;
 const [third, last] = [heapIn(heap, minutes, 3) ?? NaN, heapIn(heap, minutes, 10) ?? NaN];
 console.log(
   `\nheap ${megabytes(third)} in the third tenth, ${megabytes(last)} in the last: ${percent(growthOf(heap, minutes) ?? NaN)}` +
-    `\n${decisions} decisions; of ${replays.length} snapshots, ${replays.filter(({ same }) => same).length} lead to the same` +
+    `\n${decisions} decisions; of ${replays.length} snapshots, ${replays.filter(({ same }) => same).length} replay to the same decision` +
     `\n${warnings} warnings in the log`,
 );
 const faults = faultsOf(outcome);

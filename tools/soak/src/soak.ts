@@ -19,11 +19,11 @@ export interface SoakOptions {
   readonly minutes: number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** Hears how it goes, now and then. */
+  /** Called with progress. */
   readonly tell: (line: string) => void;
 }
 
-/** Runs the service for so many minutes in a world that does not rest. */
+/** Runs the service for so many minutes while its world changes all the time. */
 export async function soak({ minutes, random, tell }: SoakOptions): Promise<Soaked & { readonly decisions: number }> {
   const names = Array.from({ length: BERTHS }, (_empty, number) => `s${number}.example.com`);
   await using world = await World.start(names);
@@ -39,7 +39,7 @@ export async function soak({ minutes, random, tell }: SoakOptions): Promise<Soak
   for (const berth of berths) await berth.moveIn();
   const churn = new Churn(world, berths, random);
   const heap = await live(churn, sample);
-  tell(`${churn.refused} changes were refused by an API server in trouble; calming down`);
+  tell(`${churn.refused} changes failed because of injected faults; faults end now`);
   await churn.calm();
   const astray = await settle();
   const replays = sample.replays();

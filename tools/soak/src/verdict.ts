@@ -13,7 +13,7 @@ export interface Soaked {
   readonly errors: readonly string[];
   /** Lines of level warn. Without any, none of the trouble has reached the service. */
   readonly warnings: number;
-  /** What the process wrote beside its log. */
+  /** What the process wrote to stderr. */
   readonly stderr: string;
   readonly exitCode: number | null;
   readonly replays: readonly { readonly id: string; readonly same: boolean }[];

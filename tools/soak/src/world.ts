@@ -30,7 +30,7 @@ export class World extends BaseWorld {
     this.kube = this.use(connectKube({ settings, env: {}, userAgent: "soak" }));
   }
 
-  /** With a pair of records for each of `names`: `base`, and `blue` whose weight is to follow. */
+  /** With a pair of records for each of `names`: `base`, and `blue`, which follows the metric. */
   static async start(names: readonly string[]): Promise<World> {
     const faults = new FaultPlan();
     const parts = await worldParts({

@@ -9,7 +9,7 @@ const PATIENCE = 3000;
 
 /** What a proxy does besides passing bytes on. */
 export interface Manners {
-  /** Of 20 upstreams in the middle of an endless answer, how many were let go when their client left. */
+  /** Of 20 upstreams in the middle of an endless answer, how many were closed when their client disconnected. */
   readonly closed: number;
   /** Whether the client got the answer's trailers. */
   readonly trailers: boolean;

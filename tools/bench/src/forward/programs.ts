@@ -28,7 +28,7 @@ export async function requirePrograms(): Promise<void> {
   if (missing.length > 0) throw new Error(`the forward suite needs programs that are not here: ${missing.join(", ")}`);
 }
 
-/** Builds the Go proxy beside this file into the cache and gives its path. Go itself knows whether anything changed. */
+/** Builds the Go proxy in this folder into the cache and gives its path. Go itself knows whether anything changed. */
 export async function buildRival(): Promise<string> {
   const folder = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "evenkeel", "bench");
   const target = join(folder, "forward-rival");

@@ -4,7 +4,7 @@ import { IMAGE_ENV } from "./image-flags.ts";
 import { now } from "./now.ts";
 import { Remote } from "./remote.ts";
 
-/** The bare holder, told by a message in place of a watch. */
+/** The bare holder, informed by a message instead of a watch. */
 export class Bare implements Holder {
   readonly port: number;
   readonly #process: Remote<BareHolder>;

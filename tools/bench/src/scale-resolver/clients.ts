@@ -132,7 +132,7 @@ async function flood({ name, port, perSecond, seconds }: Flood): Promise<void> {
   }
 }
 
-/** Waits for the rest of the answers, but not for ever: who has none by then has lost. */
+/** Waits for the rest of the answers, but not for ever: requests without one by then are lost. */
 async function finish({ name, patience }: { name: string; patience: number }): Promise<readonly Reply[]> {
   const found = running.get(name);
   if (!found) throw new Error(`there is no burst ${name}`);

@@ -88,7 +88,7 @@ export class Cluster implements AsyncDisposable {
     return at;
   }
 
-  /** Takes the pod away and sets the workload to zero, as somebody from outside would. */
+  /** Takes the pod away and sets the workload to zero, as another client would. */
   async empty(name: string): Promise<void> {
     const type = "merge";
     await this.#kube.resource(deployments).patch(nameOf(name), { type, body: { spec: { replicas: 0 } } });

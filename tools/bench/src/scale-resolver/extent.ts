@@ -6,7 +6,7 @@ export interface Extent {
   readonly wakes: number;
   /** Requests until code counts as warm. */
   readonly warmUp: number;
-  /** Bursts that are handed over: how many wait, and how often, warm and by fresh processes. */
+  /** Bursts that are released: how many wait, and how often, warm and by fresh processes. */
   readonly handOffs: readonly { readonly held: number; readonly rounds: number; readonly fresh: number }[];
   /** Requests that wait while memory is looked at. */
   readonly memory: readonly number[];

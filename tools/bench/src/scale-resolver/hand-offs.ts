@@ -5,7 +5,7 @@ import type { HandOff, Rig } from "./rig.ts";
 /** Requests of one burst that warms. */
 const WARM_BURST = 1000;
 
-/** One that holds, beside others. */
+/** A program that holds requests, in a comparison. */
 export interface Contender {
   readonly name: string;
   readonly start: () => Promise<Holder>;
@@ -28,7 +28,7 @@ interface Rounds {
 
 type Progress = (line: string) => void;
 
-/** Contenders that run all the time, warmed by so many requests, take turns. A list for each of `sizes`. */
+/** Contenders that run all the time, warmed by so many requests, run alternately. A list for each of `sizes`. */
 export async function warmHandOffs(
   rig: Rig,
   contenders: readonly Contender[],
@@ -46,7 +46,7 @@ export async function warmHandOffs(
   for (const { held, rounds } of sizes) {
     const times = contenders.map(newTimes);
     for (let round = 0; round < rounds; round++) {
-      for (const index of turns(contenders.length, round)) {
+      for (const index of orderOf(contenders.length, round)) {
         const holder = holders[index];
         if (holder)
           note(times[index], await rig.handOff(holder, held), `warm, ${held} held, round ${round + 1}`, progress);
@@ -66,7 +66,7 @@ export async function freshHandOffs(
 ): Promise<readonly HandOffs[]> {
   const times = contenders.map(newTimes);
   for (let round = 0; round < rounds; round++) {
-    for (const index of turns(contenders.length, round)) {
+    for (const index of orderOf(contenders.length, round)) {
       const holder = await contenders[index]?.start();
       if (!holder) continue;
       try {
@@ -80,7 +80,7 @@ export async function freshHandOffs(
 }
 
 /** In alternating order, so that a slow moment of the machine does not always hit the same one. */
-function turns(count: number, round: number): readonly number[] {
+function orderOf(count: number, round: number): readonly number[] {
   const order = Array.from({ length: count }, (_empty, index) => index);
   return round % 2 === 0 ? order : order.toReversed();
 }

@@ -27,7 +27,7 @@ export async function wakes(rig: Rig, neighbour: Holder, count: number): Promise
 }
 
 /**
- * Floods one service, whose pods never come, with more than it may hold, while its neighbour wakes as often as the time allows.
+ * Floods one service without pods with more than it may hold, while another service wakes as often as the time allows.
  * `flooders` is a process of its own: the neighbour's clients must not be busy with the flood.
  */
 export async function flooded(
@@ -42,7 +42,7 @@ export async function flooded(
   const found: number[] = [];
   for (;;) {
     const [p99 = NaN] = await wakes(rig, neighbour, 1);
-    // One that went on after the flood was not beside it.
+    // A wake that ended after the flood does not count.
     if ((await Promise.race([ended, Promise.resolve("goes on")])) === "over") break;
     found.push(p99);
   }

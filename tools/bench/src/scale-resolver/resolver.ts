@@ -77,7 +77,7 @@ export class Resolver implements AsyncDisposable {
         await this.#cluster.stands(name, "Zero");
         // Metrics come a moment later, and those of this burst would be taken for the next one's.
         await until(
-          () => `nobody waits for ${name}`,
+          () => `no request waits for ${name}`,
           async () => (await this.#pending(name)) === 0,
         );
       },

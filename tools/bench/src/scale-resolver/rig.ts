@@ -38,7 +38,7 @@ export class Rig implements AsyncDisposable {
     return new Rig(clients, pods, await loopbackAddresses());
   }
 
-  /** An address that no pod had before, as a new pod has one: nobody has a connection to it yet. */
+  /** An address that no pod had before, as a new pod has one: no client has a connection to it yet. */
   newPod(): PodAddress {
     return { address: this.#addresses.next(), port: POD_PORT };
   }

@@ -1,4 +1,4 @@
-// A process that is the API server, and writes down when somebody scales a workload.
+// A process that is the API server, and writes down when a client scales a workload.
 import { startApiServer } from "@evenkeel/sim";
 import { ADMIN, definitionOf } from "@evenkeel/testkit";
 import { now } from "./now.ts";

@@ -43,16 +43,17 @@ function judged(name: string, { closed, trailers, upgrades }: Manners): Result[]
       ? barred(`${name}, ${measure}`, value, "count", `>= ${least}`)
       : figure(`${name}, ${measure}`, value, "count");
   return [
-    result("upstreams let go, of 20 whose client left", closed, 20),
+    result("upstreams closed, of 20 with a disconnected client", closed, 20),
     result("answers with their trailers, of 1", Number(trailers), 1),
     result("upgrades to SPDY/3.1, of 1", Number(upgrades), 1),
   ];
 }
 
-/** The forwarder beside what else one could put in its place, in front of one nginx, in one run. */
+/** The forwarder and the alternatives to it, in front of one nginx, in one run. */
 export const forward: Suite = {
   name: "forward",
-  about: "requests/s, latency and CPU of libs/forward beside nginx, Go and other proxies of Node; memory over 10 GB",
+  about:
+    "requests/s, latency and CPU of libs/forward compared with nginx, Go and other proxies of Node; memory over 10 GB",
   async run(progress) {
     await requirePrograms();
     const rival = await buildRival();

@@ -48,7 +48,7 @@ async function measure(file: string, ...args: string[]): Promise<Cost> {
   }
 }
 
-/** What it costs to hold 20,000 pods: client-node's informer beside the reflector of libs/kube, in one run. */
+/** What it costs to hold 20,000 pods: client-node's informer compared with the reflector of libs/kube, in one run. */
 export const kube: Suite = {
   name: "kube",
   about: "20,000 pods in client-node's informer and in the reflector: event-loop stall, heap, connections of 200 calls",

@@ -2,7 +2,7 @@ import { barred, figure, median } from "../result.ts";
 import type { Suite } from "../suite.ts";
 import { type Load, measureLoad } from "../weights/load.ts";
 
-/** Milliseconds between two turns: what counts is calls an interval, so that it need not be the minute of most manifests. */
+/** Milliseconds between two reconciles: what counts is calls per interval, so that it need not be the minute of most manifests. */
 const INTERVAL = 20_000;
 
 /** What one Rebalance costs the original an interval: it lists twice where nothing changes, and thrice with a change. */
@@ -20,19 +20,19 @@ export const rebalancesSuite: Suite = {
     const some = await measureLoad({ rebalances: 200, zones: 5, interval: INTERVAL }, progress);
     const many = await measureLoad({ rebalances: 1000, zones: 5, interval: INTERVAL }, progress);
     const latency = (count: number, { decided, written }: Load) => [
-      figure(`${count}: turn due to decision, median`, median(decided), "ms"),
-      figure(`${count}: turn due to decision, p99`, percentile(decided, 0.99), "ms"),
-      barred(`${count}: turn due to every record written`, written / INTERVAL, "intervals", "<= 1"),
+      figure(`${count}: reconcile due to decision, median`, median(decided), "ms"),
+      figure(`${count}: reconcile due to decision, p99`, percentile(decided, 0.99), "ms"),
+      barred(`${count}: reconcile due to every record written`, written / INTERVAL, "intervals", "<= 1"),
     ];
     return {
       results: [
-        barred("200 in 5 zones: Route 53 calls an interval, nothing changes", some.steadyCalls, "calls", "<= 30"),
-        figure("the original's, by its code", 200 * ORIGINAL.steady, "calls"),
-        figure("200 in 5 zones: Route 53 calls an interval, all change", some.changingCalls, "calls"),
-        figure("the original's, by its code, all change", 200 * ORIGINAL.changing, "calls"),
+        barred("200 in 5 zones: Route 53 calls per interval, nothing changes", some.steadyCalls, "calls", "<= 30"),
+        figure("the original, by its code", 200 * ORIGINAL.steady, "calls"),
+        figure("200 in 5 zones: Route 53 calls per interval, all change", some.changingCalls, "calls"),
+        figure("the original, by its code, all change", 200 * ORIGINAL.changing, "calls"),
         ...latency(200, some),
         ...latency(1000, many),
-        figure("1000 in 5 zones: Route 53 calls an interval, nothing changes", many.steadyCalls, "calls"),
+        figure("1000 in 5 zones: Route 53 calls per interval, nothing changes", many.steadyCalls, "calls"),
         barred("1000: resident memory", many.rss / 2 ** 20, "MiB", "<= 190"),
       ],
       plot: {

@@ -67,8 +67,8 @@ async function wakeCalls({ rig, cluster, extent, progress }: Scene): Promise<rea
     barred("first request to scale call, median", median(took), "ms", "<= 10"),
     figure("first request to scale call, first of a process", took[0] ?? NaN, "ms"),
     figure("first request to scale call, most", Math.max(...took), "ms"),
-    barred("scale calls a burst that changed something", changes / extent.wakes, "calls", "<= 1"),
-    figure("scale calls a burst, with those that found it done", calls / extent.wakes, "calls"),
+    barred("scale calls per burst that changed the workload", changes / extent.wakes, "calls", "<= 1"),
+    figure("scale calls per burst, including those that changed nothing", calls / extent.wakes, "calls"),
   ];
 }
 
@@ -143,33 +143,33 @@ async function isolation({ rig, cluster, extent, progress }: Scene): Promise<rea
   const victim = await resolver.holding(FLOODED.name);
   await wakes(rig, neighbour, 5);
   const alone: number[] = [];
-  const beside: number[] = [];
+  const duringFlood: number[] = [];
   const overflow: number[] = [];
   let ill = 0;
   for (let flood = 0; flood < extent.floods; flood++) {
     alone.push(...(await wakes(rig, neighbour, 3)));
     const found = await flooded(rig, flooders, { victim, neighbour, cap: FLOODED.cap });
-    beside.push(...found.flooded);
+    duringFlood.push(...found.flooded);
     overflow.push(...found.overflow);
     ill += found.ill;
     const told = (values: readonly number[]) => values.map((value) => value.toFixed(0)).join(", ");
-    progress(`flood ${flood + 1}: neighbour's p99 ${told(alone)} ms alone, ${told(beside)} ms beside it`);
+    progress(`flood ${flood + 1}: neighbour's p99 ${told(alone)} ms alone, ${told(duringFlood)} ms during it`);
   }
   return [
     figure("neighbour's p99 alone", median(alone), "ms"),
-    figure("neighbour's p99 beside a flood", median(beside), "ms"),
-    barred("neighbour's p99 beside a flood / alone", median(beside) / median(alone), "ratio", "<= 1.5"),
+    figure("neighbour's p99 during a flood", median(duringFlood), "ms"),
+    barred("neighbour's p99 during a flood / alone", median(duringFlood) / median(alone), "ratio", "<= 1.5"),
     figure("flood of 2,000/s: refused", overflow.length, "requests"),
     barred("flood: head to 503, p99", percentile(overflow, 0.99), "ms", "<= 50"),
-    barred("flood: neither held nor 503 with Retry-After", ill, "requests", "<= 0"),
+    barred("flood: answers other than 503 with Retry-After", ill, "requests", "<= 0"),
   ];
 }
 
-/** The bundle as the image runs it, on the embedded world, beside a holder that does nothing else. */
+/** The bundle as the image runs it, on the embedded world, compared with a holder that does nothing else. */
 export function scaleResolverSuite(extent: Extent): Suite {
   return {
     name: "scale-resolver",
-    about: "cold bursts, hand-off beside a bare holder, memory of held requests and isolation of scale-resolver",
+    about: "cold bursts, hand-off compared with a bare holder, memory of held requests and isolation of scale-resolver",
     async run(progress) {
       const bundled = spawnSync("nx", ["run", "scale-resolver:bundle"], { cwd: root, encoding: "utf8" });
       if (bundled.status !== 0) throw new Error(`The bundle was not made:\n${bundled.stdout}${bundled.stderr}`);

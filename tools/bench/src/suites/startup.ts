@@ -32,7 +32,7 @@ async function start(args: readonly string[]): Promise<Start> {
   return { milliseconds, rss };
 }
 
-/** How long the fixture service takes to serve, from sources and as one bundled file, beside a bare Node server. */
+/** How long the fixture service takes to serve, from sources and as one bundled file, compared with a bare Node server. */
 export const startup: Suite = {
   name: "startup",
   about: "time from spawn to ready and memory then, of the fixture service and of a bare Node server",

@@ -7,8 +7,8 @@ import {
   overload,
   secondsOutside,
   settlingTimes,
-  turns,
-  turnsAfterSettling,
+  reversals,
+  reversalsAfterSettling,
 } from "../weights/measures.ts";
 import { stepTrace, type Trace, traces } from "../weights/traces.ts";
 
@@ -22,7 +22,7 @@ interface Pair {
   readonly theirs: Course;
 }
 
-/** Seconds between two turns in the original's README. */
+/** Seconds between two reconciles in the original's README. */
 const MINUTE = 60;
 
 function run(trace: Trace, scope: Scope, interval = INTERVAL): Pair {
@@ -30,7 +30,7 @@ function run(trace: Trace, scope: Scope, interval = INTERVAL): Pair {
   return { trace, scope, ours, theirs: closedLoop(trace, scope, original(), interval) };
 }
 
-/** Steps at every second between two turns: a rule that settles must do so whenever the load jumps. */
+/** Steps at every second between two reconciles: a rule that settles must do so whenever the load jumps. */
 function stepResults(scope: Scope, interval: number): readonly Result[] {
   const pairs = Array.from({ length: interval }, (_, phase) => run(stepTrace(phase), scope, interval));
   const worst = (measure: (pair: Pair) => number) => Math.max(...pairs.map(measure));
@@ -38,7 +38,7 @@ function stepResults(scope: Scope, interval: number): readonly Result[] {
   const about = `step, ${scope}, every ${interval} s`;
   const settled = worst(({ ours, trace }) => settling(ours, trace));
   return [
-    // Of three TTLs, a minute between two turns may be one before anybody looks: that is reported and not judged.
+    // Of three TTLs, a minute between two reconciles can be more than one: it is reported without a bar.
     interval === INTERVAL
       ? barred(`${about}: settling, worst phase`, settled, "TTL", "<= 3")
       : figure(`${about}: settling, worst phase`, settled, "TTL"),
@@ -48,30 +48,30 @@ function stepResults(scope: Scope, interval: number): readonly Result[] {
       "TTL",
     ),
     barred(
-      `${about}: turns after settling`,
-      worst(({ ours, trace }) => turnsAfterSettling(ours, trace)),
-      "turns",
+      `${about}: reversals after settling`,
+      worst(({ ours, trace }) => reversalsAfterSettling(ours, trace)),
+      "reversals",
       "<= 1",
     ),
     figure(
-      `${about}: turns, original`,
-      worst(({ theirs, trace }) => turns(theirs, 0, trace.seconds)),
-      "turns",
+      `${about}: reversals, original`,
+      worst(({ theirs, trace }) => reversals(theirs, 0, trace.seconds)),
+      "reversals",
     ),
   ];
 }
 
 function traceResults({ trace, scope, ours, theirs }: Pair): readonly Result[] {
   const about = `${trace.name}, ${scope}`;
-  const all = (course: Course) => turns(course, 0, trace.seconds);
+  const all = (course: Course) => reversals(course, 0, trace.seconds);
   return [
     figure(`${about}: overload`, overload(ours), "target·s"),
     figure(`${about}: overload, original`, overload(theirs), "target·s"),
-    // Every load but the step's rises and falls once at most, so that a second turn would be the rule's own.
+    // Every load but the step's rises and falls once at most, so that a second reversal would be caused by the rule.
     trace.steps.length === 0
-      ? barred(`${about}: turns`, all(ours), "turns", "<= 1")
-      : figure(`${about}: turns`, all(ours), "turns"),
-    figure(`${about}: turns, original`, all(theirs), "turns"),
+      ? barred(`${about}: reversals`, all(ours), "reversals", "<= 1")
+      : figure(`${about}: reversals`, all(ours), "reversals"),
+    figure(`${about}: reversals, original`, all(theirs), "reversals"),
     barred(
       `${about}: outside ${minimum}..${maximum ?? ""}`,
       secondsOutside(ours, minimum, maximum ?? NaN),
@@ -81,8 +81,8 @@ function traceResults({ trace, scope, ours, theirs }: Pair): readonly Result[] {
     ...(trace.gaps.length === 0
       ? []
       : [
-          barred(`${about}: moves in the gaps`, movesInGaps(ours, trace), "moves", "<= 0"),
-          figure(`${about}: moves in the gaps, original`, movesInGaps(theirs, trace), "moves"),
+          barred(`${about}: changes during gaps`, movesInGaps(ours, trace), "changes", "<= 0"),
+          figure(`${about}: changes during gaps, original`, movesInGaps(theirs, trace), "changes"),
         ]),
     ...(theirs.refused === 0 ? [] : [figure(`${about}: refused, original`, theirs.refused, "writes")]),
   ];
@@ -123,10 +123,10 @@ function stepPlot(): Outcome["plot"] {
   return { title: "Weight while the load doubles and only the base is measured", unit: "", lines, minutes: 60 };
 }
 
-/** The closed loop of decision, DNS and load, beside the original's rule. */
+/** The closed loop of decision, DNS and load, compared with the original's rule. */
 export const weights: Suite = {
   name: "weights",
-  about: "weights that follow a load through DNS, in virtual time, beside the original's rule",
+  about: "weights that follow a load through DNS, in virtual time, compared with the original's rule",
   run(progress) {
     const pairs = traces.flatMap((trace) => {
       progress(trace.name);

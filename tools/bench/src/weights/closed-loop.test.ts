@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { closedLoop, INTERVAL } from "./closed-loop.ts";
 import { evenkeel, original, POLICY, SCOPES } from "./controllers.ts";
-import { movesInGaps, overload, secondsOutside, settlingTimes, turns, turnsAfterSettling } from "./measures.ts";
+import { movesInGaps, overload, secondsOutside, settlingTimes, reversals, reversalsAfterSettling } from "./measures.ts";
 import { Plant, TTL } from "./plant.ts";
 import { stepTrace, type Trace, traces } from "./traces.ts";
 
@@ -12,22 +12,22 @@ function traceOf(name: string): Trace {
 }
 
 describe.each(SCOPES)("in a closed loop, with a metric of scope %s", (scope) => {
-  test("a step settles within three TTLs whenever it comes, and turns at most once after", () => {
+  test("a step settles within three TTLs whenever it comes, and reverses at most once after", () => {
     for (let phase = 0; phase < INTERVAL; phase++) {
       const trace = stepTrace(phase);
       const course = closedLoop(trace, scope, evenkeel(scope));
       expect(Math.max(...settlingTimes(course, trace))).toBeLessThanOrEqual(3);
-      expect(turnsAfterSettling(course, trace)).toBeLessThanOrEqual(1);
+      expect(reversalsAfterSettling(course, trace)).toBeLessThanOrEqual(1);
       expect(new Set(course.weights).size).toBeGreaterThan(2);
     }
   });
 
   test.each(["ramp", "daily", "noise", "gaps", "counter reset", "peak"])(
-    "%s turns the weight no more often than the load turns, within the bounds, and moves nothing in a gap",
+    "%s reverses the weight no more often than the load, within the bounds, and changes nothing during a gap",
     (name) => {
       const trace = traceOf(name);
       const course = closedLoop(trace, scope, evenkeel(scope));
-      expect(turns(course, 0, trace.seconds)).toBeLessThanOrEqual(1);
+      expect(reversals(course, 0, trace.seconds)).toBeLessThanOrEqual(1);
       expect(secondsOutside(course, POLICY.minimum, POLICY.maximum ?? NaN)).toBe(0);
       expect(course.refused).toBe(0);
       expect(movesInGaps(course, trace)).toBe(0);
@@ -70,11 +70,11 @@ describe("the measures", () => {
     expect(settlingTimes(course, trace)).toEqual([3 / TTL, 2 / TTL]);
   });
 
-  test("turns are counted against the last move, even one before", () => {
-    expect(turns(course, 0, 8)).toBe(2);
-    expect(turns(course, 3, 8)).toBe(2);
-    expect(turns(course, 5, 8)).toBe(1);
-    expect(turns(course, 5, 6)).toBe(0);
+  test("reversals are counted against the last change, even one before", () => {
+    expect(reversals(course, 0, 8)).toBe(2);
+    expect(reversals(course, 3, 8)).toBe(2);
+    expect(reversals(course, 5, 8)).toBe(1);
+    expect(reversals(course, 5, 6)).toBe(0);
   });
 
   test("moves in gaps and seconds outside are counted", () => {

@@ -2,7 +2,7 @@ import { BASE, type Controller, MOST, POLICY, type Scope, TARGET } from "./contr
 import { Plant } from "./plant.ts";
 import type { Sight, Trace } from "./traces.ts";
 
-/** Seconds between two turns, unless a run says otherwise. */
+/** Seconds between two reconciles, unless a run says otherwise. */
 export const INTERVAL = 15;
 /** Seconds between two scrapes: a query sees the mean of the time since the last. */
 const SCRAPE = 15;

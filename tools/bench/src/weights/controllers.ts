@@ -42,7 +42,7 @@ export const POLICY: PolicySnapshot = {
 /** The same without what steadies it: all that the original has. */
 export const BARE_POLICY: PolicySnapshot = { ...POLICY, tolerance: 0, smoothing: 0 };
 
-/** weight-rebalancer's decision, with its memory carried on from turn to turn. */
+/** weight-rebalancer's decision, with its memory carried on from reconcile to reconcile. */
 export function evenkeel(scope: Scope, policy: PolicySnapshot = POLICY): Controller {
   let memory: Memory = NO_MEMORY;
   return {

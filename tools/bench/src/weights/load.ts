@@ -16,7 +16,7 @@ const QUERY = "sum(requests)";
 export interface LoadOptions {
   readonly rebalances: number;
   readonly zones: number;
-  /** Milliseconds between two turns of a Rebalance. */
+  /** Milliseconds between two reconciles of a Rebalance. */
   readonly interval: number;
 }
 
@@ -25,9 +25,9 @@ export interface Load {
   readonly steadyCalls: number;
   /** The same in one in which every weight changes. */
   readonly changingCalls: number;
-  /** Milliseconds from the turn that sees a change to the last record that has it. */
+  /** Milliseconds from the reconcile that sees a change to the last record that has it. */
   readonly written: number;
-  /** Milliseconds from the moment that a turn is due to its decision, one for each Rebalance. */
+  /** Milliseconds from the moment that a reconcile is due to its decision, one for each Rebalance. */
   readonly decided: readonly number[];
   /** Bytes, when all of this has been done. */
   readonly rss: number;
@@ -109,7 +109,7 @@ export async function measureLoad(options: LoadOptions, progress: (line: string)
   };
   const nextTurn = () => sleep(interval - (Date.now() % interval));
   try {
-    progress(`${options.rebalances} Rebalances in ${zones} zones: the first turn`);
+    progress(`${options.rebalances} Rebalances in ${zones} zones: the first reconcile`);
     await allAre(16);
     await nextTurn();
     await sleep(interval / 2);

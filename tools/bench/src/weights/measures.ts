@@ -22,8 +22,8 @@ export function settlingTimes({ loads }: Course, { steps, seconds }: Trace): rea
   });
 }
 
-/** How often the weight turns from rising to falling or back between two moments, its last move before them included. */
-export function turns({ weights }: Course, from: number, to: number): number {
+/** How often the weight changes between rising and falling between two moments, its last change before them included. */
+export function reversals({ weights }: Course, from: number, to: number): number {
   let direction = 0;
   let turned = 0;
   for (let second = 1; second < to; second++) {
@@ -35,12 +35,12 @@ export function turns({ weights }: Course, from: number, to: number): number {
   return turned;
 }
 
-/** The most turns between the moment that a step has settled and the next step. */
-export function turnsAfterSettling(course: Course, trace: Trace): number {
+/** The most reversals between the moment that a step has settled and the next step. */
+export function reversalsAfterSettling(course: Course, trace: Trace): number {
   const settled = settlingTimes(course, trace);
   const counts = trace.steps.map((step, index) => {
     const end = trace.steps[index + 1] ?? trace.seconds;
-    return turns(course, step + (settled[index] ?? 0) * TTL, end);
+    return reversals(course, step + (settled[index] ?? 0) * TTL, end);
   });
   return Math.max(0, ...counts);
 }

@@ -37,7 +37,7 @@ const GAPS = [
   [2100, 2700],
 ] as const;
 
-/** A load that doubles and halves again, each `phase` seconds after a turn of the controller. */
+/** A load that doubles and halves again, each `phase` seconds after a reconcile of the controller. */
 export function stepTrace(phase: number): Trace {
   const [up, down] = [600 + phase, 2100 + phase];
   return {
