@@ -96,7 +96,7 @@ export function invalid(type: Pick<Named, "group" | "kind">, name: string, cause
   return new ApiFault(422, "Invalid", `${qualified(type, type.kind)} "${name}" is invalid: ${list}`, details);
 }
 
-/** A list or watch whose options contradict each other. */
+/** A list or watch with options that contradict each other. */
 export function invalidOptions(kind: "ListOptions" | "PatchOptions", causes: readonly Cause[]): ApiFault {
   return invalid({ group: "meta.k8s.io", kind }, "", causes);
 }

@@ -38,7 +38,7 @@ export class Users {
     return { name: user.name, groups: [...(user.groups ?? []), "system:authenticated"] };
   }
 
-  /** Who sent a request. Fails with Unauthorized for a token that nobody has; without any the caller is anonymous. */
+  /** The user that sent a request. Fails with Unauthorized for an unknown token; without a token the user is anonymous. */
   authenticate({ authorization, ...headers }: IncomingHttpHeaders): Caller {
     if (headers["impersonate-user"] !== undefined) throw notSimulated("impersonation");
     if (authorization === undefined) return anonymous;

@@ -21,7 +21,7 @@ export interface Applied {
 
 /**
  * Server-side apply: lays what `config` states over `live`, takes away what the same manager stated before and now leaves out, unless
- * another owns it too, and notes who owns what. A stated value that differs from the one another manager owns is a conflict; with
+ * another owns it too, and records the owner of each field. A stated value that differs from the one another manager owns is a conflict; with
  * `force` the field changes hands.
  */
 export function applyConfig(
@@ -49,7 +49,7 @@ export function applyConfig(
   };
 }
 
-/** The fields whose stated value is not the live one. */
+/** The fields with a stated value that differs from the live one. */
 function differences(live: StoredObject | undefined, config: object, schema: Schema | undefined): FieldSet {
   if (live === undefined) return new Set();
   const present = fieldsIn(ownable(live), schema);

@@ -61,7 +61,7 @@ export function withOwnership(managers: readonly Ownership[], writer: Writer, fi
 }
 
 /**
- * The owners after a write that is no apply: what it changed or added is the writer's alone, and nobody owns what it removed.
+ * The owners after a write that is no apply: the writer alone owns what it changed or added, and what it removed has no owner.
  */
 export function managersAfterUpdate(
   old: StoredObject | undefined,

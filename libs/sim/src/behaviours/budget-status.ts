@@ -20,7 +20,7 @@ import {
 import { PodsByLabel } from "./pods-by-label.ts";
 import { Work } from "./work.ts";
 
-/** Where the controllers are that a pod may have, and whose size a budget asks for. */
+/** Tables of the controllers that a pod may have. A budget depends on their size. */
 const SCALABLE: Readonly<Record<string, string>> = {
   Deployment: tables.deployments,
   ReplicaSet: tables.replicaSets,
@@ -105,13 +105,13 @@ function conditionFor(known: boolean, allowed: number): Condition {
       ? { type, status: "True", reason: "SufficientPods", message: "" }
       : { type, status: "False", reason: "InsufficientPods", message: "" };
   }
-  const message = "found no controller of a pod whose size is known: give minAvailable as a number";
+  const message = "a pod has no controller of known size: give minAvailable as a number";
   return { type, status: "False", reason: "SyncFailed", message };
 }
 
 /**
  * How many pods there are to be: those that are, where the budget names a number of them, and the sizes of their controllers where
- * it names a share or what may be missing. Undefined if one of the pods has no controller whose size is known.
+ * it names a share or what may be missing. Undefined if a pod has no controller of known size.
  */
 function expectedPods(world: World, budget: StoredObject, pods: readonly StoredObject[]): number | undefined {
   if (typeof specOf(budget)["minAvailable"] === "number") return pods.length;

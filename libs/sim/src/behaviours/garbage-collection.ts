@@ -63,7 +63,7 @@ class Collector {
     return [...(this.#owned.get(uid) ?? [])];
   }
 
-  /** An owner of a type that nobody serves may be somewhere; it keeps what it owns. */
+  /** An owner of a type that is not served may exist, so its dependents are kept. */
   #isThere({ uid, apiVersion, kind }: OwnerReference): boolean {
     return this.#world.store.find(uid) !== undefined || this.#world.types.ofKind(apiVersion, kind) === undefined;
   }

@@ -1,14 +1,14 @@
 import type { Clock } from "@evenkeel/runtime";
 import { ApiFault } from "../status.ts";
 
-/** Milliseconds of work after which others get their turn. */
+/** Milliseconds of one slice of work. */
 const SLICE = 3;
-/** Milliseconds until a key whose task the API server refused is tried again. */
+/** Milliseconds until a key is retried after the API server refused its task. */
 const RETRY = 1000;
 
 /**
  * Runs a task for each key that was added, after the call that added it is over and once however often it was added meanwhile. Works
- * in slices, so that a thousand keys stall nobody. A key that the API server refused comes again a second later.
+ * in slices, so that a thousand keys do not block other work. A key that the API server refused is retried a second later.
  */
 export class Work {
   readonly #clock: Clock;
@@ -27,7 +27,7 @@ export class Work {
     this.#cancel ??= this.#nextTurn();
   }
 
-  /** Adds a key after `delay` milliseconds, in place of what it waited for before. */
+  /** Adds a key after `delay` milliseconds, instead of an earlier delay. */
   addAfter(delay: number, key: string): void {
     this.#timers.get(key)?.();
     const cancel = this.#clock.schedule(delay, () => {

@@ -31,14 +31,14 @@ export function evictPod(
   const pod = objects.get(type, place);
   if (asksBudget(pod)) {
     const budget = budgetOf(parts, pod);
-    // A dry run of the delete first: nobody's budget is spent on an eviction that fails.
+    // A dry run of the delete first, so that an eviction that fails uses no budget.
     objects.delete(type, place, { ...options, dryRun: true });
     if (budget !== undefined) spend(parts, budget, pod, options.dryRun);
   }
   objects.delete(type, place, options);
 }
 
-/** Budgets guard pods that run; one that has not begun, has ended or is going serves nobody. */
+/** Budgets guard pods that run; one that has not started, has ended or is terminating serves no requests. */
 function asksBudget({ metadata, ...pod }: StoredObject): boolean {
   const phase = textOr(fieldsOr(pod["status"])["phase"]);
   return metadata.deletionTimestamp === undefined && !["Pending", "Succeeded", "Failed"].includes(phase);

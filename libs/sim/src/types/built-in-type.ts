@@ -6,7 +6,7 @@ import type { ResourceType } from "./resource-type.ts";
 export type Properties = Readonly<Record<string, Schema>>;
 type Own = Partial<Omit<ResourceType, "schema">> & { readonly required?: readonly string[] };
 
-/** A type whose status is a part of its own, and whose generation counts. */
+/** A type with a status subresource and a generation that is increased. */
 export const apart = { status: "apart", generation: true } as const;
 
 /** `apiVersion kind plural`, the fields that such objects have, and what else sets the type apart. */

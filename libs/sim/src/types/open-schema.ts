@@ -18,7 +18,7 @@ export const anything: Schema = { "x-kubernetes-preserve-unknown-fields": true }
 export const intOrText: Schema = { "x-kubernetes-int-or-string": true };
 export const list: Schema = { type: "array", items: open() };
 
-/** A list whose items are told apart by `keys`; strategic patches know them by `mergeKey`, where they merge it at all. */
+/** A list with items that `keys` identify. Strategic patches merge them by `mergeKey`, if it is set. */
 export const keyed = (items: Schema, keys: readonly string[], mergeKey: string | undefined = keys[0]): Schema => ({
   ...{ type: "array", items, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys },
   ...(mergeKey === undefined

@@ -29,7 +29,7 @@ export class TypeRegistry {
     return this.all().find(({ group, plural }) => `${group}/${plural}` === table);
   }
 
-  /** Serves the types of a definition in place of those that it brought before. */
+  /** Serves the types of a definition instead of those that it defined before. */
   define(definition: string, types: readonly ResourceType[]): void {
     this.undefine(definition);
     this.#byDefinition.set(definition, types);

@@ -109,7 +109,7 @@ class Kubelets {
     }
   }
 
-  /** Waits for the end in place of a start, and for an end that comes sooner in place of a later one. */
+  /** Waits for the end instead of a start, and for an earlier end instead of a later one. */
   #wait(pod: StoredObject, what: Wait["what"], delay: number): void {
     const { uid } = pod.metadata;
     const due = this.#world.clock.monotonic() + delay;

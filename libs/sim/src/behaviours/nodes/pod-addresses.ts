@@ -17,7 +17,7 @@ export class PodAddresses {
     this.#size = size - 2;
   }
 
-  /** An address that nobody holds; undefined if there is none left. */
+  /** A free address; undefined if none is left. */
   take(): string | undefined {
     if (this.#lent.size >= this.#size) return undefined;
     while (this.#lent.has(this.#next)) this.#next = (this.#next + 1) % this.#size;

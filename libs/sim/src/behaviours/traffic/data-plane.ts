@@ -134,11 +134,11 @@ class Proxies {
 
   async #open(front: Front): Promise<Listener> {
     const { at = { host: "127.0.0.1", port: 0 } } = front;
-    let turn = 0;
+    let connection = 0;
     const server = createServer({ allowHalfOpen: true }, (client) => {
       this.#sockets.add(client.on("close", () => this.#sockets.delete(client)));
       const choices = this.#targetsOf(front);
-      const chosen = choices[turn++ % choices.length];
+      const chosen = choices[connection++ % choices.length];
       const listener = chosen === undefined ? undefined : this.#locate(chosen);
       if (listener === undefined) client.on("error", () => undefined).resetAndDestroy();
       else this.#join(client, listener);

@@ -20,7 +20,7 @@ import { ownerBehaviour } from "../owner-behaviour.ts";
 import type { Work } from "../work.ts";
 import { podFrom } from "./pod-template.ts";
 
-/** Pods that are created or deleted before others get their turn. */
+/** Pods that are created or deleted in one slice of work. */
 const BATCH = 10;
 
 /** Keeps as many pods as each ReplicaSet asks for, and counts them in its status. It adopts no pods that others made. */
