@@ -72,10 +72,6 @@ export class Cluster {
     return this.#changes[version - this.#forgotten] ?? 0;
   }
 
-  get shapeCount(): number {
-    return this.#shapes.length;
-  }
-
   shape(index: number): PodShape {
     return this.#entry(index).shape;
   }
@@ -98,7 +94,10 @@ export class Cluster {
   }
 
   topology(key: string): Topology {
-    return this.#topologies.get(`label ${key}`, () => new Topology(this.nodes, ({ labels }) => labels[key]));
+    return this.#topologies.get(
+      `label ${key}`,
+      () => new Topology(this.nodes, ({ labels }) => (Object.hasOwn(labels, key) ? labels[key] : undefined)),
+    );
   }
 
   /** Each node that has the label is a domain of its own, even if another has the same value. */

@@ -63,8 +63,13 @@ export class Judge {
       const isFirst = wantsItself && wanted.every((feature) => featureAt(all, feature).counter.total === 0);
       if (!isFirst) return "PodAffinity";
     }
-    if (avoided.some((feature) => this.#count(feature, codes) > 0)) return "PodAntiAffinity";
-    return avoiding.some((feature) => this.#count(feature, codes) > 0) ? "AntiAffinityOfOthers" : undefined;
+    if (this.#hasPods(avoided, codes)) return "PodAntiAffinity";
+    return this.#hasPods(avoiding, codes) ? "AntiAffinityOfOthers" : undefined;
+  }
+
+  #hasPods(features: readonly number[], codes: Int32Array): boolean {
+    for (const feature of features) if (this.#count(feature, codes) > 0) return true;
+    return false;
   }
 
   /** Works out what is compared between nodes, with at most `scored` of them taken into the comparison. */

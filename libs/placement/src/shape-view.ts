@@ -32,8 +32,8 @@ export interface NodeScore {
 const NIL = -1;
 
 /** Bounds of what makes up the key of a state. */
-const fineLimit = 2 ** 10;
-const countLimit = 2 ** 17;
+const FINE_LIMIT = 2 ** 10;
+const COUNT_LIMIT = 2 ** 17;
 
 /**
  * The nodes of a cluster as one shape sees them, kept in order of their scores. After a change of the cluster only the
@@ -192,7 +192,7 @@ export class ShapeView {
   }
 
   #stateWith(state: number, feature: number, count: number): number {
-    const key = (state * fineLimit + feature) * countLimit + count;
+    const key = (state * FINE_LIMIT + feature) * COUNT_LIMIT + count;
     const known = this.#states.get(key);
     if (known !== undefined) return known;
     const added = this.#kinds.kinds.length + this.#states.size;
