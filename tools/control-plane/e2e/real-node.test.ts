@@ -75,7 +75,7 @@ function endings(): void {
     return starter;
   }
 
-  /** Everything that a run has on the machine beside its logs. */
+  /** Everything that a run has on the machine, and the files that stay. */
   function traces(id: string): object {
     const places = placesOf(id);
     return {
@@ -92,7 +92,7 @@ function endings(): void {
 
   function expectNothingLeft(): void {
     expect(traces(runId())).toEqual(nothing);
-    // Another node on this machine, of somebody else, needs them changed.
+    // While another node runs on this machine, they stay changed.
     if (!existsSync(RUNTIME_FOLDERS)) expect(readKernelSettings()).toEqual(settings);
   }
 

@@ -157,7 +157,7 @@ describeIfRealNode("the commands of README", () => {
   }
 
   test(
-    "lead to a release whose uninstall wakes what sleeps, and leaves only definitions and custom resources",
+    "lead to a release that can be uninstalled: what sleeps is woken, only definitions and custom resources stay",
     async () => {
       await helm("uninstall", ...IN_PLACE, "--timeout", "90s");
       const { spec } = await get<{ spec: { replicas: number } }>(cluster(), "deployment", "hello", "-n", "hello");

@@ -16,7 +16,7 @@ const NAMESPACE = "kube-system";
 const DNS_NAME = "coredns";
 const DEPLOYMENTS = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`;
 
-/** Path of the Deployment, whose status says whether names are resolved. */
+/** Path of the Deployment. Its status says whether names are resolved. */
 export const DNS_PATH = `${DEPLOYMENTS}/${DNS_NAME}`;
 
 const LABELS = { "k8s-app": "kube-dns" };

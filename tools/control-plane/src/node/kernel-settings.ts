@@ -40,7 +40,7 @@ export function restoreKernelSettings({ runtime }: NodePlaces): void {
   }
 }
 
-/** Runtime folders of all other nodes of this machine, whoever started them: those that hold a network namespace. */
+/** Runtime folders of all other nodes of this machine, also of other users and clones: those that hold a network namespace. */
 function otherNodes(runtime: string): string[] {
   const held = new Set(mounts().map(({ point }) => point));
   return foldersIn(RUNTIME_FOLDERS).filter((folder) => folder !== runtime && held.has(join(folder, "net")));

@@ -31,7 +31,7 @@ export function mountPointsBelow(folders: readonly string[]): string[] {
     .filter((point) => folders.some((folder) => point === folder || point.startsWith(`${folder}/`)));
 }
 
-/** Takes away every mount in these folders. Throws if one stays, because to delete the folder would then delete what is mounted. */
+/** Unmounts everything in these folders. Throws if a mount stays, because deleting the folder would delete what is mounted. */
 export function unmountBelow(folders: readonly string[]): void {
   const points = mountPointsBelow(folders).reverse();
   if (points.length > 0) spawnSync("umount", ["--lazy", "--no-mtab", "--", ...points], { stdio: "ignore" });

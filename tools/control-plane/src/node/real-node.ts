@@ -19,7 +19,7 @@ const run = promisify(execFile);
 /** containerd's name for the part of it that Kubernetes uses. */
 const KUBERNETES_NAMESPACE = "k8s.io";
 
-/** Makes the node's network and cgroups. Whoever fails after this calls `removeNode`. */
+/** Makes the node's network and cgroups. If the start fails after this, `removeNode` removes them. */
 export async function prepareNode(folder: RunFolder): Promise<NodeNetwork> {
   const places = placesOf(folder.id);
   const network = await createNetwork(places);

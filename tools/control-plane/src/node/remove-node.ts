@@ -19,7 +19,7 @@ const CONTAINER_LOGS = "/var/log/containers";
 const NETWORK_RESULTS = "/var/lib/cni/results";
 
 /**
- * Ends all processes of a run and takes away what its real node has on the machine: containers, mounts, network, cgroups,
+ * Ends all processes of a run and removes what its real node has on the machine: containers, mounts, network, cgroups,
  * files, changed kernel settings. Pods
  * get no time to end: the cluster is thrown away with them.
  *
@@ -82,6 +82,6 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Somebody else uses it, or it is not there.
+    // Another program uses it, or it does not exist.
   }
 }

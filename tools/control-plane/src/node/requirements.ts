@@ -14,10 +14,10 @@ const PACKAGES: Readonly<Record<string, string>> = {
   unshare: "util-linux",
 };
 
-/** Where the pods' network plugins are: of Debian, and of everybody else. */
+/** Where the pods' network plugins are: on Debian, and on other systems. */
 const PLUGIN_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin"];
 
-/** Programs of administrators are not on everybody's PATH. */
+/** The PATH of an unprivileged shell may lack the programs of administrators. */
 export const NODE_PATH = [process.env["PATH"] ?? "", "/usr/sbin", "/sbin"].join(delimiter);
 
 export function pluginFolder(): string | undefined {
