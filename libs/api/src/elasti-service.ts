@@ -214,7 +214,7 @@ const spec = withRules(
     cel: "!has(self.selector) || (!has(self.service) && !has(self.scaleTargetRef))",
     holds: ({ selector, service, scaleTargetRef: target }) =>
       selector === undefined || (service === undefined && target === undefined),
-    message: "selector stands in place of service and scaleTargetRef; expected one or the other",
+    message: "selector replaces service and scaleTargetRef; expected one or the other",
   },
   {
     cel: "!has(self.switch) || self.switch.type == 'endpointSlice' || has(self.switch.name)",

@@ -64,7 +64,7 @@ const tls = withRules(
 const prometheus = z
   .object({
     address: address().describe("Base URL of the server, with scheme and host."),
-    query: z.string().min(1).describe("The query whose value is the metric."),
+    query: z.string().min(1).describe("The query; its value is the metric."),
     timeout: int64().min(1).max(LONGEST_TIMEOUT).describe("How long a query may take, in seconds.").default(30),
     reducer: z
       .enum(["max", "min", "avg", "sum"])

@@ -34,9 +34,9 @@ Usage: ${PROGRAM} <verb> [options]
   load <archive>...                load images into the real node of a running cluster
       --name <name>                default evenkeel
   stop [name | id | --all]         stop the cluster of that name (default evenkeel) or id, or every kept one, and clean up
-                                   what was left of those whose owner has exited
+                                   what is left of clusters after their owner exited
   status [--all]                   running clusters with the memory of each component; --all shows ended ones too
-  sweep                            end the processes of clusters whose owner has exited
+  sweep                            end the processes of clusters after their owner exited
 
 Exit code: 0 done, 1 failed, 2 wrong usage. \`start\` writes only shell commands to standard output, so that
 eval "$(${PROGRAM} start)" sets KUBECONFIG and PATH.`;

@@ -24,7 +24,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const { folders = foldersFrom(process.env), name = "evenkeel", keep = false, progress = () => undefined } = options;
   const toolsets = await toolsetsFor(options, folders);
   for (const { id, ended } of await sweepStaleRuns(folders)) {
-    progress(`cleaned up ${id}, whose owner has exited: ${ended.length} processes ended`);
+    progress(`cleaned up ${id} after its owner exited: ${ended.length} processes ended`);
   }
 
   const start = (): Promise<Cluster> =>

@@ -32,7 +32,7 @@ const BURST = 200;
 /** Reports that somebody reads now and then: at night nobody does, and then a whole office at once. */
 const story: Story = {
   service: "scale-resolver",
-  about: `The service "${NAME}" goes to zero replicas while nobody asks, and holds requests while it wakes; none is lost`,
+  about: `The service "${NAME}" is scaled to zero while it gets no requests, and its requests are held while it wakes; none is lost`,
   open: async (stage) => {
     const reports = new Reports(stage, await startPrometheus());
     await reports.build();
@@ -157,7 +157,7 @@ class Reports implements Scene {
         label: "Somebody scales it to zero",
         run: byHand(async () => {
           await this.#scaleToZero();
-          return `somebody set ${NAME} to 0 replicas by hand`;
+          return `a user set ${NAME} to 0 replicas`;
         }),
       },
       {
@@ -182,7 +182,7 @@ class Reports implements Scene {
       },
     });
     return [
-      sleeps("a service that nobody asks goes to zero replicas", () => this.#create()),
+      sleeps("a service without requests is scaled to zero", () => this.#create()),
       {
         name: `a burst of ${BURST} requests wakes it: each is answered, and reaches a pod once`,
         act: async () => {
@@ -203,7 +203,7 @@ class Reports implements Scene {
         },
       },
       {
-        name: "when somebody scales it to zero under traffic, it is woken and no request is lost",
+        name: "when a user scales it to zero under traffic, it is woken and no request is lost",
         act: async () => {
           await this.#scaleToZero();
           await this.#answered(30);
@@ -248,7 +248,7 @@ class Reports implements Scene {
       tell(`${NAME} gets ${1000 / BETWEEN_REQUESTS} requests a second`);
       await sleep(15_000, undefined, { signal });
       this.#drive(false);
-      tell(`nobody asks for ${NAME} any more`);
+      tell(`${NAME} gets no requests any more`);
       await sleep(25_000, undefined, { signal });
       tell(await this.#burst(BURST));
     }

@@ -106,7 +106,7 @@ class Shop implements Scene {
         label: "Somebody edits the record",
         run: async () => {
           await this.#edit(3);
-          return `somebody set the record aws of ${NAME} to weight 3 by hand`;
+          return `a user set the record aws of ${NAME} to weight 3`;
         },
       },
       {
@@ -157,7 +157,7 @@ class Shop implements Scene {
           await this.#conditionIs("MetricsAvailable", "True");
         },
       },
-      { name: "a record that somebody edits is set back", act: () => this.#edit(3), outcome: () => this.#weightIs(16) },
+      { name: "a record that a user edits is restored", act: () => this.#edit(3), outcome: () => this.#weightIs(16) },
       {
         name: "while Route 53 throttles, a condition says so",
         act: () => {

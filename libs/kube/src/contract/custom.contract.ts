@@ -116,7 +116,7 @@ export function customContract(world: World): void {
       expect([written.spec.size, written.status, written.metadata.generation]).toEqual([2, { ready: 1 }, 1]);
     });
 
-    test("has a status whose patch ignores a uid", async () => {
+    test("has a status, and a patch of it ignores a uid", async () => {
       const created = await create("status-uid");
       const body = { metadata: { uid: "00000000-0000-4000-8000-000000000000" }, status: { ready: 1 } };
       const written = await resource.status.patch(nameOf(created), { type: "merge", body });
@@ -192,7 +192,7 @@ export function customContract(world: World): void {
   });
 
   describe("a definition", () => {
-    test("whose schema is not structural is refused with the field", async () => {
+    test("with a schema that is not structural is refused with the field", async () => {
       const { spec, metadata } = widgetDefinition("gadgets", "Gadget");
       const versions = spec.versions.map((version) => ({
         ...version,
@@ -203,7 +203,7 @@ export function customContract(world: World): void {
       expect(error.message).toContain("openAPIV3Schema.properties[spec].type");
     });
 
-    test("whose rule does not compile is refused with the rule", async () => {
+    test("with a rule that does not compile is refused with the rule", async () => {
       const { spec, metadata } = widgetDefinition("gadgets", "Gadget");
       const rule = { rule: "self.nothing > 1", message: "never" };
       const openAPIV3Schema = {

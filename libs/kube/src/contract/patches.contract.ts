@@ -98,7 +98,7 @@ export function patchesContract(world: World): void {
       expect(again.data).toEqual({ a: "5", d: "4", f: "5", g: "3" });
     });
 
-    test("whose test holds is applied", async () => {
+    test("with a test that holds is applied", async () => {
       const { metadata } = await world.configMap(namespace, "json-test", { a: "1" });
       const patched = await json("json-test", [
         { op: "test", path: "/metadata/uid", value: metadata.uid },
@@ -109,7 +109,7 @@ export function patchesContract(world: World): void {
       expect(patched.data).toEqual({ a: "2" });
     });
 
-    test("whose test fails is Invalid and changes nothing", async () => {
+    test("with a test that fails is Invalid and changes nothing", async () => {
       const created = await world.configMap(namespace, "json-test-fails", { a: "1" });
       const operations = [
         { op: "replace", path: "/data/a", value: "2" },

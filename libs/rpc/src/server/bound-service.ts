@@ -67,7 +67,7 @@ function bindMethod(
   const safe = method.options.idempotencyLevel === "NO_SIDE_EFFECTS";
   const permission = access[key] ?? (safe ? "readers" : undefined);
   if (permission === undefined)
-    throw new TypeError(`${definition.fullName}/${method.name} does not say who may call it`);
+    throw new TypeError(`${definition.fullName}/${method.name} does not state its access rule`);
 
   const handler = (implementation as unknown as Record<string, Handler>)[key]?.bind(implementation);
   if (!handler) throw new TypeError(`${definition.fullName}/${method.name} is not implemented`);

@@ -20,7 +20,7 @@ export function countersContract(given: () => Replicas): void {
     );
   });
 
-  test("a count that nobody reports is absent, not zero", async () => {
+  test("a count without a report is absent, not zero", async () => {
     expect(await given().one.counters.sum(randomUUID())).toEqual({});
   });
 

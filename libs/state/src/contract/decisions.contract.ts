@@ -38,7 +38,7 @@ export function decisionsContract(given: () => Replicas): void {
     expect(await watch.next()).toMatchObject({ done: true });
   });
 
-  test("a decision whose append was repeated is seen once", async () => {
+  test("a decision that was appended twice is listed once", async () => {
     const { one } = given();
     const stream = streamOf(one);
     const twice = decisionOf(randomUUID(), "a");

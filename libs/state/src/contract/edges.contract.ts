@@ -53,7 +53,7 @@ export function edgesContract(given: () => Replicas): void {
     inbox.leave();
   });
 
-  test("who has left hears nothing, who stays does", async () => {
+  test("a subscriber that has left gets nothing, and the others do", async () => {
     const { one } = given();
     const object = randomUUID();
     const [stays, leaves] = [listen(one.edges, object, "wake"), listen(one.edges, object, "wake")];
@@ -66,7 +66,7 @@ export function edgesContract(given: () => Replicas): void {
     stays.leave();
   });
 
-  test("who left and came back hears again", async () => {
+  test("a subscriber that left and returned gets messages again", async () => {
     const { one } = given();
     const object = randomUUID();
     const before = listen(one.edges, object, "wake");

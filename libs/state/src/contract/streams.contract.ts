@@ -155,7 +155,7 @@ export function streamsContract(given: () => Replicas): void {
     expect(await next).toBe("ended");
   });
 
-  test("a tail whose signal has aborted already ends at once", async () => {
+  test("a tail with an aborted signal ends at once", async () => {
     const tail = follow(given().one.streams.tail(randomUUID(), "log", "start", AbortSignal.abort()));
     expect(await tail.next()).toBe("ended");
   });
