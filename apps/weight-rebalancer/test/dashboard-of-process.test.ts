@@ -17,7 +17,7 @@ const program = chromiumProgram();
 
     afterAll(() => browser.close());
 
-    test("shows the weight as it moves, with its reasons, and pauses it for who may", async () => {
+    test("shows the weight as it moves, with its reasons, and pauses it for an allowed user", async () => {
       await using world = await World.start();
       await world.create("checkout");
       const service = world.serve();

@@ -135,7 +135,7 @@ const program = chromiumProgram();
     expect(await table.innerText()).not.toContain("not yet");
   });
 
-  test("follows a weight as it moves, and lets go of a Rebalance that is removed", async () => {
+  test("follows a weight as it changes, and drops a Rebalance that is removed", async () => {
     await using weights = await afternoon();
     await using opened = await open(weights);
     const { page, stat, complaints } = opened;
@@ -163,7 +163,7 @@ const program = chromiumProgram();
     expect(complaints).toEqual([]);
   });
 
-  test("asks what would be if, by the keyboard, and writes nothing", async () => {
+  test("answers a what-if by keyboard, and writes nothing", async () => {
     await using weights = await afternoon();
     await using opened = await open(weights);
     const { page } = opened;

@@ -17,7 +17,7 @@ const eventually = <T>(check: () => T | Promise<T>) => eventuallyWithin(check, L
 const CROWD = Array.from({ length: 20 }, (_empty, index) => `s${index}.example.com`);
 const LONE = ["dotted", "typed", "failing", "quiet", "followed"].map((name) => `${name}.example.com`);
 
-/** What is at the names of defect 7 beside the weighted record: another type, no identifier, no weight. */
+/** Other records of defect 7: of another type, without an identifier, without a weight. */
 const STRANGERS: readonly RecordSet[] = [
   { name: "example.com", type: "TXT", ttl: 60, values: ['"v=spf1 -all"'] },
   { name: "typed.example.com", type: "AAAA", setIdentifier: "blue", weight: 5, ttl: 60, values: ["2001:db8::1"] },
@@ -175,7 +175,7 @@ describe("the original's defect", () => {
   );
 
   test(
-    "8, that errors do not reach metrics: an object that was edited into one that nobody understands fails, and is healthy no more",
+    "8, that errors do not reach metrics: an object with an invalid edit fails, and is no longer healthy",
     async () => {
       await world.create("misspelt", { target: target({ name: "quiet.example.com" }) });
       await eventually(() => shows("misspelt", /^rebalancer_error\{.*\} 0$/, /^rebalancer_healthy\{.*\} 1$/));
@@ -191,19 +191,19 @@ describe("the original's defect", () => {
   );
 
   test(
-    "9, that the status is written at each turn",
+    "9, that the status is written at each reconcile",
     async () => {
-      let turns = 0;
+      let reads = 0;
       // The load goes up and down by less than what makes another weight.
-      const metrics = answer("quiet", () => 2990 + (turns++ % 5));
+      const metrics = answer("quiet", () => 2990 + (reads++ % 5));
       await world.create("quiet", { target: target({ name: "quiet.example.com" }), metrics });
       await eventually(async () => {
         expect(await conditionOf("quiet", "TargetSynced")).toMatchObject({ status: "True" });
         expect(await conditionOf("quiet", "Ready")).toMatchObject({ reason: "InStep" });
       });
       const settled = await world.get("quiet");
-      const seen = turns;
-      await eventually(() => expect(turns).toBeGreaterThanOrEqual(seen + 4));
+      const seen = reads;
+      await eventually(() => expect(reads).toBeGreaterThanOrEqual(seen + 4));
       expect((await world.get("quiet")).metadata.resourceVersion).toBe(settled.metadata.resourceVersion);
       await remove("quiet");
     },
@@ -211,7 +211,7 @@ describe("the original's defect", () => {
   );
 
   test(
-    "11, that one dead Prometheus delays everybody, and that each object costs calls of its own",
+    "11, that one dead Prometheus delays all objects, and that each object costs calls of its own",
     async () => {
       const dead = await startPrometheus();
       dead.faults.add({ fault: { kind: "hang" } });

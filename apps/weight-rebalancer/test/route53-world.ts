@@ -9,8 +9,8 @@ import type { SecretKey, SecretReader } from "../src/observe/secret-reader.ts";
 /** Milliseconds of the fake clock between two chances for the sockets. A call's deadline is many of them away. */
 const STEP = 250;
 
-/** Turns of the event loop in which what is under way on loopback comes to its end. */
-const TURNS = 60;
+/** Rounds of the event loop in which calls on loopback end. */
+const ROUNDS = 60;
 
 /** Secrets in memory. A test changes `values` and may count `reads`. */
 export class KnownSecrets implements SecretReader {
@@ -95,10 +95,10 @@ export class Route53World implements AsyncDisposable {
   /** Moves the clock in steps, so that calls on the wire end in time. */
   async advance(milliseconds: number): Promise<void> {
     for (let rest = milliseconds; rest > 0; rest -= STEP) {
-      await turns();
+      await rounds();
       await this.clock.advance(Math.min(rest, STEP));
     }
-    await turns();
+    await rounds();
   }
 
   /** Moves the clock until the work is done, for at most an hour. */
@@ -106,10 +106,10 @@ export class Route53World implements AsyncDisposable {
     const state = { settled: false };
     const settle = () => (state.settled = true);
     work.then(settle, settle);
-    await turns();
+    await rounds();
     for (let waited = 0; !state.settled && waited < 3_600_000; waited += STEP) {
       await this.clock.advance(STEP);
-      await turns(() => state.settled);
+      await rounds(() => state.settled);
     }
     if (!state.settled) throw new Error("not done within an hour");
     return work;
@@ -151,6 +151,6 @@ export async function codeOf(work: Promise<unknown>): Promise<string | undefined
   );
 }
 
-async function turns(enough: () => boolean = () => false): Promise<void> {
-  for (let turn = 0; turn < TURNS && !enough(); turn++) await new Promise((resolve) => setImmediate(resolve));
+async function rounds(enough: () => boolean = () => false): Promise<void> {
+  for (let round = 0; round < ROUNDS && !enough(); round++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -66,8 +66,8 @@ describe("carrying out a decision", () => {
   test.each([
     ["a hold", { action: "hold", after: 16, dryRun: false } as const, 8],
     ["a dry run", { action: "raise", after: 16, dryRun: true } as const, 8],
-    ["a weight that nobody could read", raise, null],
-    ["a weight that nobody decided", { action: "raise", after: null, dryRun: false } as const, 8],
+    ["a weight that could not be read", raise, null],
+    ["a weight that was not decided", { action: "raise", after: null, dryRun: false } as const, 8],
   ])("writes nothing for %s", async (_name, decision, weight) => {
     const a = new Place("a");
     const [outcome] = await carryOut(decision, [observed(a, weight)], terms());

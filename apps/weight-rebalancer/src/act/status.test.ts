@@ -75,7 +75,7 @@ describe("the status after a reconcile", () => {
     expect(statusAfter(before, reconciled({}), now)).not.toHaveProperty("initialWeights");
   });
 
-  test("of a dry run shows the desired weight beside the actual one", () => {
+  test("of a dry run shows the desired weight and the actual one", () => {
     const status = statusAfter(undefined, reconciled({ decision: { dryRun: true }, target: { actual: 3 } }), now);
     expect(status).toMatchObject({ condition: "Unhealthy", desiredValue: 16, actualValue: 3 });
     expect(condition(status, "TargetSynced")).toMatchObject({ status: "False", reason: "DryRun" });
@@ -101,7 +101,7 @@ describe("the status after a reconcile", () => {
     expect(condition(status, "Ready")).toMatchObject({ status: "False", reason: "NoData" });
   });
 
-  test("whose target is unknown has no actual weight, and not the old one or zero", () => {
+  test("with an unknown target has no actual weight, neither the old one nor zero", () => {
     const before = statusAfter(undefined, reconciled({}), now);
     const decision = { action: "hold", reason: "TargetUnknown", after: null, message: "nobody knows" } as const;
     const unknown = { actual: null, wanted: null, error: new Error("connection refused") };
@@ -118,7 +118,7 @@ describe("the status after a reconcile", () => {
     expect(condition(status, "Ready")).toMatchObject({ status: "False", reason: "Route53Throttled" });
   });
 
-  test("whose Secret may not be used names that as the reason, without the code's area", () => {
+  test("with a Secret that may not be used has that as its reason, without the area of the code", () => {
     const decision = { action: "hold", reason: "TargetUnknown", after: null, message: "nobody knows" } as const;
     const error = new SecretElsewhere({ secret: "vault/aws", namespace: "shop" });
     const status = statusAfter(undefined, reconciled({ decision, target: { actual: null, wanted: null, error } }), now);
@@ -126,13 +126,13 @@ describe("the status after a reconcile", () => {
     expect(condition(status, "TargetSynced")?.message).toContain("--allow-cross-namespace-secrets");
   });
 
-  test("whose change is on its way is neither in step nor out of it", () => {
+  test("with a pending change is neither in step nor out of step", () => {
     const status = statusAfter(undefined, reconciled({ target: { pending: true } }), now);
     expect(condition(status, "TargetSynced")).toMatchObject({ status: "Unknown", reason: "Pending" });
     expect(status.condition).toBe("Healty");
   });
 
-  test("of a pause says who asked for it", () => {
+  test("of a pause names its source", () => {
     const blocked = { reason: "Paused", message: "spec.suspend is set" } as const;
     const decision = { action: "hold", reason: "Paused", message: "paused" } as const;
     const status = statusAfter(undefined, reconciled({ snapshot: { blocked }, decision }), now);
@@ -140,7 +140,7 @@ describe("the status after a reconcile", () => {
     expect(condition(status, "Ready")).toMatchObject({ status: "Unknown", reason: "Paused" });
   });
 
-  test("of a spec that nobody understands names the field, and keeps the last weights", () => {
+  test("of an invalid spec names the field, and keeps the last weights", () => {
     const before = statusAfter(undefined, reconciled({}), now);
     const status = statusOfInvalid(before, ["spec.policy: Required: expected object"], 4, now);
     expect(status).toMatchObject({ condition: "Error", desiredValue: 16, actualValue: 16 });

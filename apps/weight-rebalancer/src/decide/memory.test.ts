@@ -89,7 +89,7 @@ describe("what is remembered", () => {
     expect(decided(2)).toMatchObject({ action: "raise", after: 16 });
   });
 
-  test("a target that spec has come to name is given its weight and not taken for somebody else's change", () => {
+  test("a target that spec has come to name gets its weight and does not count as a change by another client", () => {
     const edited = {
       rebalance: { namespace: "default", name: "aws-env", generation: 2 },
       onExternalChange: "yield",

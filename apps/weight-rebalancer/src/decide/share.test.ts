@@ -8,7 +8,7 @@ test("a target's share is its part of all weights", () => {
   expect(shareOf(record(5, { others: [] }))).toBe(1);
 });
 
-test("a target whose weight is unknown, or that is one of none, has no share", () => {
+test("a target without a known weight, or without a set, has no share", () => {
   expect(shareOf(record(null))).toBeNull();
   expect(shareOf(record(0, { others: [{ name: "base", weight: 0 }] }))).toBeNull();
 });

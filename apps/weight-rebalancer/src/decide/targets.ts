@@ -1,6 +1,6 @@
 import type { Memory, TargetReading } from "./snapshot.ts";
 
-/** A target whose weight is known. */
+/** A target with a known weight. */
 export type ReadableTarget = TargetReading & { readonly weight: number };
 
 export function readableTargets(targets: readonly TargetReading[]): readonly ReadableTarget[] {
@@ -12,7 +12,7 @@ export function within({ minimum, maximum }: Pick<TargetReading, "minimum" | "ma
   return Math.min(Math.max(weight, minimum), maximum);
 }
 
-/** The targets whose weight is not `weight`. */
+/** The targets with another weight than `weight`. */
 export function outOfStep(targets: readonly ReadableTarget[], weight: number): readonly ReadableTarget[] {
   return targets.filter((target) => target.weight !== within(target, weight));
 }
@@ -34,7 +34,7 @@ export function weightInForce(targets: readonly ReadableTarget[], { desired }: M
 }
 
 /**
- * A target whose set would have no weight above 0. If all weights are 0, Route 53 treats them as equal and a Gateway answers with
+ * A target in a set that would have no weight above 0. If all weights are 0, Route 53 treats them as equal and a Gateway answers with
  * errors, which is the opposite of what 0 means.
  */
 export function leftWithoutWeight(targets: readonly ReadableTarget[], weight: number): ReadableTarget | undefined {

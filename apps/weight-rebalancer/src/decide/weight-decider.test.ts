@@ -136,7 +136,7 @@ describe("what stands in the way", () => {
   });
 });
 
-describe("somebody else's change", () => {
+describe("a change by another client", () => {
   const moved = { targets: [record(3)], memory: { desired: 16 } };
   decisionTable([
     ["is set back", moved, "raise", "ExternalChange", 3, 16],
@@ -223,7 +223,7 @@ describe("somebody else's change", () => {
       3,
     ],
     [
-      "is not taken from a record whose change is still on its way",
+      "is not computed from a record with a pending change",
       { onExternalChange: "yield", targets: [record(3, { pending: true })], memory: { desired: 16 } },
       "hold",
       "InStep",
@@ -290,7 +290,7 @@ describe("several targets", () => {
     ],
     ["all in step are left", { targets: [record(16), backend(16)], memory: { desired: 16 } }, "hold", "InStep", 16, 16],
     [
-      "no more than the most that any takes",
+      "at most the maximum of all targets",
       { policy: { maximum: 500 }, metrics: [measured("1e6")], targets: [record(8)] },
       "raise",
       "Maximum",
@@ -400,7 +400,7 @@ describe("near enough", () => {
       7,
     ],
     [
-      "nothing to give back is no matter of tolerance",
+      "no weight to restore is not within tolerance",
       { policy, metrics: [measured("100")], ...kept(0) },
       "hold",
       "InStep",

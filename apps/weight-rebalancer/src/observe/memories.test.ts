@@ -55,7 +55,7 @@ describe("memories", () => {
     expect(await mine.recall("uid", term(3n))).toEqual(memory);
   });
 
-  test("that somebody damaged are begun anew, and do not stop the loop", async () => {
+  test("that are damaged start anew, and do not stop the loop", async () => {
     await using home = await opened();
     await home.state.records.put("uid", "memory", { desired: "many" }, { expected: "any", fence: "unfenced" });
     expect(await new Memories(home.state, log).recall("uid", term(1n))).toEqual(NO_MEMORY);

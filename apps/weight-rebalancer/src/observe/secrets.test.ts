@@ -9,7 +9,7 @@ import { kubeconfigFor } from "@evenkeel/testkit";
 import type { SecretKey } from "./secret-reader.ts";
 import { KubeSecrets } from "./secrets.ts";
 
-/** May read what RBAC grants and no more. */
+/** May read only what RBAC grants. */
 const READER = { name: "rebalancer", token: "reader-token" };
 
 /** As the chart grants it: get, and nothing else. */
@@ -93,7 +93,7 @@ describe("values of Secrets", () => {
     expect(await read({ name: "login", key: "user" })).toBe(value);
   });
 
-  test("are read by get alone, once a minute for all who ask", async () => {
+  test("are read by get alone, once a minute for all callers", async () => {
     await store("login", { user: base64("admin"), password: base64("old") });
     const from = reader();
     const keys = Array.from({ length: 50 }, (_, index) => ({ name: "login", key: index % 2 ? "user" : "password" }));
@@ -171,7 +171,7 @@ describe("values of Secrets", () => {
     takeBack();
   });
 
-  test("are given to those who still wait when the first to ask gave up", async () => {
+  test("are returned to callers that still wait after the first caller gave up", async () => {
     await store("login", { user: base64("admin") });
     const from = reader();
     const impatient = new AbortController();

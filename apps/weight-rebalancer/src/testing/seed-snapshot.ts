@@ -32,7 +32,7 @@ export const SEED_POLICY: PolicySnapshot = {
   timeZone: "UTC",
 };
 
-/** A record of Route 53 beside a base of 8, with a TTL of a minute. */
+/** A record of Route 53 with a base of 8 and a TTL of a minute. */
 export function record(weight: number | null, changes: Partial<TargetReading> = {}): TargetReading {
   return {
     target: "route53 Z1/example.com A aws",

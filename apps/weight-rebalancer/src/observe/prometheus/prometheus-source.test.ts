@@ -314,7 +314,7 @@ describe("a Prometheus source", () => {
     expect((await world.read({ address: server.url })).message).toContain("(bad_data: no such tenant)");
   });
 
-  test("reads no more than a mebibyte", async () => {
+  test("reads at most a mebibyte", async () => {
     const chunk = " ".repeat(64 * 1024);
     let written = 0;
     await using server = await serve((_request, response) => {
@@ -332,7 +332,7 @@ describe("a Prometheus source", () => {
     expect(written).toBeLessThan(2 ** 28);
   });
 
-  test("follows no redirect, so that nobody else gets the credentials", async () => {
+  test("follows no redirect, so that no other server gets the credentials", async () => {
     const asked: string[] = [];
     await using other = await serve((request, response) => {
       asked.push(String(request.headers.authorization));
@@ -393,7 +393,7 @@ describe("a Prometheus source", () => {
     expect(asked).toEqual([["POST", "/api/v1/query", query]]);
   });
 
-  test("asks a server eight queries at once and no more, and others meanwhile", async () => {
+  test("sends at most eight queries at once to a server, and others meanwhile", async () => {
     const waiting: ServerResponse[] = [];
     await using slow = await serve((_request, response) => waiting.push(response));
     const readings = Array.from({ length: 20 }, () => world.read({ address: slow.url }));
@@ -466,7 +466,7 @@ describe("a Prometheus source", () => {
     expect(text).toContain('rebalancer_query_duration_seconds_count{result="fault"} 2');
   });
 
-  test("asks nobody any more once all is stopped", async () => {
+  test("sends no query after it is stopped", async () => {
     const taken = new Promise<void>((resolve) => {
       const when = (): boolean => {
         resolve();

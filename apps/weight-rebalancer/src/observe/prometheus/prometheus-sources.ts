@@ -28,7 +28,7 @@ export class PrometheusSources implements Component {
     this.#client = new PrometheusClient({ ...options, advice, userAgent: "evenkeel-weight-rebalancer" });
   }
 
-  /** The source that an object in `namespace` describes. Making one asks nobody and never throws. */
+  /** The source that an object in `namespace` describes. Creating one sends no request and never throws. */
   source(namespace: string, spec: PrometheusSpec): MetricSource {
     return new PrometheusSource({ ...this.#options, client: this.#client, namespace, spec });
   }

@@ -57,7 +57,7 @@ export function fingerprint({ region, endpoint, key, role }: AwsIdentity): strin
 }
 
 /**
- * Names whose requests are counted together. A role's ARN holds its account's number; of a key only its id is known, so that two keys
+ * Groups of identities with one request limit. A role's ARN holds its account's number; of a key only its id is known, so that two keys
  * of one account count apart.
  */
 export function accountOf({ endpoint, key, role }: AwsIdentity): string {

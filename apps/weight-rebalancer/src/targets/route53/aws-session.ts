@@ -32,7 +32,7 @@ interface TakenRole {
 }
 
 /**
- * The Route 53 client of one identity. A role is taken when it is first needed and again before it expires; whoever asks meanwhile waits
+ * The Route 53 client of one identity. A role is taken when it is first needed and again before it expires; callers meanwhile wait
  * for the same answer. Without a role the client stays the same, and the SDK renews what it finds in the environment.
  */
 export class AwsSession {

@@ -3,7 +3,7 @@ import type { WriteTerms } from "../weight-target.ts";
 import type { Wish } from "./change-batch.ts";
 import { describeRecord, recordKey, type RecordId } from "./weighted-record.ts";
 
-/** A write whose caller waits. It is settled once; later calls have no effect. */
+/** A write with a waiting caller. It is settled once; later calls have no effect. */
 export class PendingWrite implements Wish {
   readonly id: RecordId;
   readonly weight: number;

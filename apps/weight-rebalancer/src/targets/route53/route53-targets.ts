@@ -42,12 +42,12 @@ export const ROUTE53_RANGE = { minimum: 0, maximum: 255 };
 /** Milliseconds that a call to AWS may take. */
 const CALL_DEADLINE = 10_000;
 
-/** Milliseconds without use after which an identity is let go: its Secret has changed, or its last Rebalance is gone. */
+/** Milliseconds without use after which an identity is dropped: its Secret has changed, or its last Rebalance is gone. */
 const IDLE = 7_200_000;
 
 /**
  * The weighted records of Route 53 as targets. Those of one zone and identity share what was read, one batch of changes a window and one
- * follower of changes; all that one account asks for shares one limit. Nobody is served what somebody else's credentials have read.
+ * follower of changes; all that one account asks for shares one limit. Records that were read with one identity are never used for another.
  */
 export class Route53Targets implements Component {
   readonly name = "route53";
@@ -61,7 +61,7 @@ export class Route53Targets implements Component {
     this.#connections = new AwsConnections(options.env);
   }
 
-  /** The record that a spec of an object in `namespace` names. Asks nobody. */
+  /** The record that a spec of an object in `namespace` names. Sends no request. */
   target(namespace: string, spec: Route53Spec): WeightTarget {
     const { name, type, identifier } = spec.resource;
     const zone = zoneId(spec.hostedZoneID);
@@ -88,7 +88,7 @@ export class Route53Targets implements Component {
     this.#connections.close();
   }
 
-  /** The zone as the identity sees it whose credentials are in the Secrets now. */
+  /** The zone, as seen by the identity of the present credentials in the Secrets. */
   async #open(namespace: string, spec: Route53Spec, zone: string, signal: AbortSignal): Promise<Zone> {
     const identity = await readIdentity(namespace, spec, this.#options.secrets, signal);
     const { AwsSession, ZoneApi } = await import("./aws-calls.ts");

@@ -1,7 +1,7 @@
 import { CodedError, toError } from "@evenkeel/runtime";
 
 /**
- * What whoever gives up waiting is told: the fault that calls have met with so far, with the signal's reason as its cause. Undisturbed
+ * The error for a caller that gives up waiting: the fault that calls have met with so far, with the signal's reason as its cause. Undisturbed
  * calls leave the reason alone.
  */
 export function whyNotYet({ trouble }: { readonly trouble: CodedError | undefined }, signal: AbortSignal): Error {

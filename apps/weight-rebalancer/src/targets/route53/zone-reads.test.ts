@@ -38,7 +38,7 @@ describe("reading a weighted record", () => {
     expect(await world.read(world.record(name, "blue"))).toMatchObject({ weight: 8 });
   });
 
-  test("finds it at an apex beside NS, SOA, MX and TXT", async () => {
+  test("finds it at an apex with NS, SOA, MX and TXT records", async () => {
     const apex = { name: "example.com" };
     await using world = await Route53World.start([
       weighted("blue", 8, apex),
@@ -170,7 +170,7 @@ describe("reads of one zone", () => {
     expect(world.calls).toHaveLength(2);
   });
 
-  test("jump over what nobody asks for", async () => {
+  test("skip names that are not asked for", async () => {
     await using world = await Route53World.start([
       ...many(400, "a"),
       weighted("x", 5, { name: "mid.example.com" }),

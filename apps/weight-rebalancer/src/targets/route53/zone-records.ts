@@ -33,19 +33,19 @@ interface Reading {
   readonly records: readonly ResourceRecordSet[];
 }
 
-/** Milliseconds after which a name that nobody asked for is no longer read along with others. */
+/** Milliseconds without a request for a name, after which it is no longer read along with others. */
 const FORGET_AFTER = 3_600_000;
 
 /** Milliseconds for which pages are remembered beyond what was asked for. */
 const KEEP_UNASKED = 60_000;
 
-/** Milliseconds for which a zone that cannot be read at all is not asked again by those who take an older answer. */
+/** Milliseconds for which an unreadable zone is not read again for callers that accept an older answer. */
 const FAILURE_LASTS = 30_000;
 
 const RETRY = { attempts: 4, base: 500, cap: 8_000 };
 
 /**
- * The records of a zone as far as somebody asks for them. One run through the zone's list at a time serves all who wait, and reads along
+ * The records of a zone that are asked for. One run through the zone's list at a time serves all callers that wait, and reads along
  * what others will ask for next. It begins at the first name that is needed and jumps from there to the next that no page has shown,
  * which takes as few calls as there can be.
  */
@@ -54,7 +54,7 @@ export class ZoneRecords {
   readonly #known = new Map<string, Known>();
   /** Names that targets read, with the time of the last read. */
   readonly #asked = new Map<string, number>();
-  /** Names that the run under way is yet to show, with whoever waits for them. */
+  /** Names that the current run has not reached yet, with the callers that wait for them. */
   readonly #due = new Map<string, Waiter[]>();
   /** Own writes of names, by their count at the time. */
   readonly #written = new Map<string, number>();
@@ -160,7 +160,7 @@ export class ZoneRecords {
     }
   }
 
-  /** All records of a name were read. What was written meanwhile stands; whoever waits then waits for the next page. */
+  /** All records of a name were read. What was written meanwhile is kept; later callers wait for the next page. */
   #show(name: string, { at, writes, records }: Reading): void {
     const waiters = this.#due.get(name);
     if ((this.#written.get(name) ?? 0) > writes) return;
@@ -188,7 +188,7 @@ export class ZoneRecords {
     return retry({ ...RETRY, attempts, clock, random, signal }, () => api.list(start));
   }
 
-  /** Pages show more than was asked for. It is kept for a while, since at first everybody asks for a name that nobody has asked for. */
+  /** Pages show more than was asked for. It is kept for a while, because at first every name is asked for once. */
   #forgetUnasked(): void {
     for (const name of this.#known.keys())
       if (!this.#asked.has(name) && this.fresh(name, KEEP_UNASKED) === undefined) this.#known.delete(name);

@@ -31,7 +31,7 @@ describe("writing a weight", () => {
     expect(world.route53.journal[0]?.after).toMatchObject({ weight: 16, alias });
   });
 
-  test("keeps what somebody else changed since it was last read", async () => {
+  test("keeps what another client changed since the last read", async () => {
     await using world = await Route53World.start([weighted("blue", 8)]);
     const target = world.target("blue");
     await world.read(target);
@@ -207,7 +207,7 @@ describe("a write that is on its way", () => {
   });
 });
 
-describe("a set whose weights would all be 0", () => {
+describe("a set in which all weights would be 0", () => {
   test("is refused for the one that would be the last", async () => {
     await using world = await Route53World.start([weighted("blue", 8), weighted("green", 0)]);
     const work = world.write(world.target("blue"), 0);
