@@ -94,6 +94,29 @@ test(
 );
 
 test(
+  "evicts from the hot node when dryRun is false, within the hour's budget, and the replacement becomes ready elsewhere",
+  async () => {
+    const [first] = await nodesOfPress();
+    await apply(cluster(), {
+      apiVersion: "rebalancer.dev/v1",
+      kind: "WorkloadSLO",
+      metadata: { name: "press", namespace: "default" },
+      spec: { maxDisruptionsPerHour: 1 },
+    });
+    await apply(cluster(), policy("requests", { basis: "requests", dryRun: false }));
+    await eventually(async () => {
+      const nodes = await nodesOfPress();
+      expect(nodes).toHaveLength(7);
+      expect(nodes.filter((node) => node === first)).toHaveLength(6);
+      const { status } = await get<{ status: object }>(cluster(), "rbpol", "requests");
+      expect(status).toMatchObject({ plan: { lastExecutionTime: expect.any(String), dryRun: false } });
+    }, 60_000);
+    await kubectl(cluster(), ["delete", "rbpol", "requests"]);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
   "the default policy of the chart is held without usage, and can be paused by whoever may patch it",
   async () => {
     await eventually(async () => {

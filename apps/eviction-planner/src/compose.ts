@@ -1,6 +1,8 @@
-import { ForeignLease, leases, PAUSED, specChanges, StatusWriter } from "@evenkeel/kube";
+import { evict, ForeignLease, leases, PAUSED, specChanges, StatusWriter } from "@evenkeel/kube";
 import { ObjectBoard, objectsService, operatorFrame } from "@evenkeel/operator";
 import type { Environment, Service } from "@evenkeel/runtime";
+import { Evictor } from "./act/evictor.ts";
+import { Ledger } from "./act/ledger.ts";
 import { isFault } from "./act/status.ts";
 import type { PolicyReason } from "./decide/policy-decider.ts";
 import type { evictionPlanner } from "./definition.ts";
@@ -46,6 +48,15 @@ export function composeEvictionPlanner(service: EvictionPlanner, env: Environmen
 
   // The loop, on the leader alone.
   frame.announce({ isWarning: ({ reason }) => isFault(reason as PolicyReason) });
+  const evictor = new Evictor({
+    ledger: new Ledger(state, log),
+    podNow: (key) => cluster.pod(key),
+    evict: (pod, uid, signal) => evict(kube, pod, { uid, signal }),
+    planTtl: settings.planTtl,
+    metrics,
+    clock,
+    log,
+  });
   const board = new ObjectBoard({ store, view: policyView });
   frame.reconcile({
     name: "policies",
@@ -54,6 +65,8 @@ export function composeEvictionPlanner(service: EvictionPlanner, env: Environmen
     sources: [specChanges(store, [PAUSED])],
     board,
     reconciler: new PolicyReconciler({
+      evictor,
+      dryRun: settings.dryRun,
       planning,
       original,
       statuses: new StatusWriter(kube.resource(rebalancePolicies)),

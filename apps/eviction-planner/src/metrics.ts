@@ -49,5 +49,10 @@ export const metrics = {
     {},
     [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30],
   ),
+  returned: counter(
+    "rebalancer_returned_to_source_total",
+    "Evictions whose replacement came back to the same node.",
+    {},
+  ),
   metricsAge: gauge("rebalancer_metrics_age_seconds", "Age of the newest usage of a node.", {}, { leaderOnly: true }),
 };

@@ -4,12 +4,13 @@ import type { Metrics } from "@evenkeel/metrics";
 import type { ObjectContext, Reconciler } from "@evenkeel/operator";
 import type { Clock, DecisionOf, Decisions } from "@evenkeel/runtime";
 import type { State } from "@evenkeel/state";
+import type { Evictor } from "./act/evictor.ts";
 import { isFault, statusAfter, statusOfInvalid } from "./act/status.ts";
-import { type policyDecider, verdictOf } from "./decide/policy-decider.ts";
+import { type policyDecider, type PolicySnapshot, verdictOf } from "./decide/policy-decider.ts";
 import type { Measures } from "./measures.ts";
 import type { metrics } from "./metrics.ts";
-import { nodeLevels } from "./observe/node-levels.ts";
-import type { Planned, Planning } from "./observe/planning.ts";
+import { type NodeLevel, nodeLevels } from "./observe/node-levels.ts";
+import type { Planned, Planning, Recall } from "./observe/planning.ts";
 import { policySnapshotText } from "./observe/snapshot-text.ts";
 import type { StoredPolicy } from "./policy-resource.ts";
 import type { PolicyBoard } from "./serve/plan-view.ts";
@@ -24,13 +25,26 @@ export interface PolicyReconcilerOptions {
   readonly metrics: Metrics<typeof metrics>;
   readonly measures: Measures;
   readonly clock: Clock;
+  readonly evictor: Evictor;
+  /** `--dry-run`: nothing is evicted for any policy. */
+  readonly dryRun: boolean;
   /** Milliseconds between two plans of a policy. */
   readonly syncPeriod: number;
   /** Namespaces whose pods may be evicted; undefined is all. */
   readonly namespaces: readonly string[] | undefined;
 }
 
-/** Reconciles one RebalancePolicy: observe, plan, decide, write the status. This version evicts nothing. */
+interface Acting {
+  readonly stop: PolicySnapshot["stop"];
+  readonly trusted: boolean;
+}
+
+const NOTHING_EVICTED = { evicted: 0, fault: undefined };
+
+/** Milliseconds that a reconcile may take: other policies may evict before it. */
+const DEADLINE = 180_000;
+
+/** Reconciles one RebalancePolicy: observe, plan, decide, evict, write the status. */
 export class PolicyReconciler implements Reconciler<StoredPolicy> {
   readonly #options: PolicyReconcilerOptions;
 
@@ -45,55 +59,98 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
       await this.#reportInvalid(object, parsed.errors, context);
       return undefined;
     }
-    await this.#plan(object, parsed.value.spec, context);
-    return { requeueAfter: this.#options.syncPeriod };
+    const { evictor, syncPeriod, dryRun } = this.#options;
+    const { spec } = parsed.value;
+    if (isPaused(object)) await this.#report(object, spec, null, { stop: null, trusted: true }, context);
+    else if (spec.dryRun || dryRun) await this.#plan(object, spec, context);
+    else await evictor.alone(() => this.#act(object, spec, context));
+    return { requeueAfter: syncPeriod };
+  }
+
+  deadline(): number {
+    return DEADLINE;
   }
 
   forget({ name }: ObjectName): void {
     this.#options.measures.forget(name);
+    this.#options.evictor.forget(name);
   }
 
   endTerm(): void {
     this.#options.measures.endTerm();
+    this.#options.evictor.endTerm();
   }
 
-  async #plan(object: StoredPolicy, given: RebalancePolicySpec, { signal, term }: ObjectContext): Promise<void> {
-    const { planning, original, state, statuses, board, metrics, clock, namespaces } = this.#options;
-    const { name = "", generation = 0 } = object.metadata;
-    const spec = narrowed(given, namespaces);
+  /** A dry run: the whole plan, as if nothing limited how fast it is carried out. */
+  async #plan(object: StoredPolicy, spec: RebalancePolicySpec, context: ObjectContext): Promise<void> {
+    const planned = await this.#planned(object, spec, () => null, context);
+    this.#options.measures.dryRun(planned.plan.policy, planned.plan);
+    await this.#report(object, spec, planned, { stop: null, trusted: true }, context);
+  }
+
+  async #act(object: StoredPolicy, spec: RebalancePolicySpec, context: ObjectContext): Promise<void> {
+    const { evictor } = this.#options;
+    const { name = "" } = object.metadata;
+    const recalled = await evictor.recall(object.status?.plan?.lastExecutionTime, context.term);
+    const { record } = recalled;
+    const recall: Recall = (cluster, at) => (record === null ? null : evictor.memory(name, record, cluster, at));
+    const planned = await this.#planned(object, spec, recall, context);
+    if (record !== null) await evictor.follow(record, planned, context);
+    const acting = { stop: evictor.stop(recalled, planned), trusted: evictor.isTrusted(recalled) };
+    await this.#report(object, spec, planned, acting, context);
+  }
+
+  async #planned(
+    object: StoredPolicy,
+    spec: RebalancePolicySpec,
+    recall: Recall,
+    { signal }: ObjectContext,
+  ): Promise<Planned> {
+    const { planning, clock, metrics, namespaces } = this.#options;
+    const { name = "" } = object.metadata;
     const startedAt = clock.monotonic();
-    const planned = isPaused(object) ? null : await planning.plan({ name, spec }, null, signal);
-    const decision = this.#decide(name, planned, await original.live());
+    const planned = await planning.plan({ name, spec: narrowed(spec, namespaces) }, recall, signal);
+    metrics.planSeconds.observe({}, (clock.monotonic() - startedAt) / 1000);
+    return planned;
+  }
+
+  /** Decides, evicts if that is decided, and tells what came of it. Without a plan the policy is paused. */
+  async #report(
+    object: StoredPolicy,
+    spec: RebalancePolicySpec,
+    planned: Planned | null,
+    { stop, trusted }: Acting,
+    context: ObjectContext,
+  ): Promise<void> {
+    const { original, state, statuses, board, metrics, clock, evictor } = this.#options;
+    const { name = "", generation = 0 } = object.metadata;
+    const dryRun = spec.dryRun || this.#options.dryRun;
+    const about = { policy: name, paused: planned === null, dryRun, original: await original.live(), stop };
+    const decision = this.#decide({ ...about, usageFault: planned?.usageFault ?? null }, planned);
+    const acts = planned !== null && decision.action === "evict" && !decision.dryRun;
+    const { evicted, fault } = acts ? await evictor.evict(planned, spec, context) : NOTHING_EVICTED;
     metrics.ready.set({ name }, planned === null ? NaN : isFault(decision.reason) ? 0 : 1);
-    if (planned) {
-      metrics.planSeconds.observe({}, (clock.monotonic() - startedAt) / 1000);
-      this.#measure(name, planned);
-    }
     const levels = planned?.plan.sigma ? nodeLevels(planned.snapshot, planned.plan) : [];
-    if (planned) this.#options.measures.nodes(levels);
+    if (planned) this.#measure(name, planned, levels);
     board.show(object, { decision, plan: planned?.plan ?? null, levels, spec });
     const outcome = {
       reason: decision.reason,
       message: decision.message,
-      dryRun: true,
+      dryRun,
       plan: planned?.plan ?? null,
       usageFault: planned?.usageFault ?? null,
       needsUsage: spec.basis === "usage",
       stateAvailable: state.available,
-      asksForEvictions: !given.dryRun,
+      landingTrusted: trusted,
+      evicted,
     };
-    await statuses.write(object, (present) => statusAfter(present, outcome, generation, clock.now()), term);
+    await statuses.write(object, (present) => statusAfter(present, outcome, generation, clock.now()), context.term);
+    // The status tells of evictions also where the wave ended early.
+    if (fault !== undefined) throw fault;
   }
 
-  #decide(name: string, planned: Planned | null, original: string | null): DecisionOf<typeof policyDecider> {
+  #decide(about: Omit<PolicySnapshot, "at" | "planned">, planned: Planned | null): DecisionOf<typeof policyDecider> {
     const { decisions, clock } = this.#options;
-    const about = {
-      policy: name,
-      paused: planned === null,
-      dryRun: true,
-      original,
-      usageFault: planned?.usageFault ?? null,
-    };
     const at = new Date(planned?.snapshot.at ?? clock.now()).toISOString();
     const verdict = verdictOf(about, planned?.plan ?? null);
     return decisions.record(verdict, at, () =>
@@ -101,10 +158,10 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
     );
   }
 
-  #measure(name: string, { plan, snapshot, measuredAt }: Planned): void {
+  #measure(name: string, { plan, snapshot, measuredAt }: Planned, levels: readonly NodeLevel[]): void {
     const { measures, metrics } = this.#options;
     measures.plan(name, plan);
-    measures.dryRun(name, plan);
+    measures.nodes(levels);
     measures.budgets(snapshot.cluster.slos, snapshot.memory?.lastHour ?? {});
     metrics.metricsAge.set({}, measuredAt === null ? NaN : (snapshot.at - measuredAt) / 1000);
   }

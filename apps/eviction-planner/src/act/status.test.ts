@@ -7,7 +7,7 @@ const NOW = Date.parse("2026-11-01T08:00:00Z");
 
 const planned: Outcome = {
   ...{ reason: "HotNodes", message: "1 node is hot", dryRun: true, plan: samplePlan() },
-  ...{ usageFault: null, needsUsage: true, stateAvailable: true, asksForEvictions: false },
+  ...{ usageFault: null, needsUsage: true, stateAvailable: true, landingTrusted: true, evicted: 0 },
 };
 
 /** By type, the status and the reason of each condition. */
@@ -57,9 +57,12 @@ test.each([
   },
 );
 
-test("a policy that asks for evictions is told that this version only plans", () => {
-  const { conditions = [] } = after({ asksForEvictions: true });
-  expect(conditions.find(({ type }) => type === "Ready")?.message).toContain("does not evict");
+test("the time of the last eviction stays when later plans evict nothing", () => {
+  const stored = after({ dryRun: false, evicted: 2 });
+  expect(stored.plan).toMatchObject({ evictionsExecuted: 2, lastExecutionTime: "2026-11-01T08:00:00.000Z" });
+  expect(after({ dryRun: false, evicted: 0 }, stored).plan).toMatchObject({
+    ...{ evictionsExecuted: 0, lastExecutionTime: "2026-11-01T08:00:00.000Z" },
+  });
 });
 
 test("the same outcome changes nothing, and a paused policy keeps its last plan", () => {

@@ -14,15 +14,17 @@ export interface Outcome {
   readonly usageFault: string | null;
   readonly needsUsage: boolean;
   readonly stateAvailable: boolean;
-  /** The policy has `dryRun: false`. */
-  readonly asksForEvictions: boolean;
+  /** Whether enough of the last landings were foreseen. */
+  readonly landingTrusted: boolean;
+  /** Pods that were evicted in this reconcile. */
+  readonly evicted: number;
 }
 
-/** Said while the policy asks for evictions. */
-const PLANS_ONLY = "dryRun is false, but this version plans and does not evict";
-
 /** Reasons for which no plan can be made until something else changes. */
-const FAULTS: ReadonlySet<PolicyReason> = new Set(["InvalidPolicy", "NoUsage", "NothingKnown"]);
+const FAULTS: ReadonlySet<PolicyReason> = new Set([
+  ...(["InvalidPolicy", "NoUsage", "NothingKnown"] as const),
+  ...(["StateAway", "StateLost", "ReplacementNotReady", "LandingUntrusted"] as const),
+]);
 
 export function isFault(reason: PolicyReason): boolean {
   return FAULTS.has(reason);
@@ -38,7 +40,7 @@ export function statusAfter(
   now: number,
 ): Nulled<RebalancePolicyStatus> {
   const conditions = setConditions(present.conditions ?? [], judgements(outcome, generation), now);
-  const plan = planStatus(present.plan, outcome);
+  const plan = planStatus(present.plan, outcome, now);
   const isSame = conditions === present.conditions && present.observedGeneration === generation;
   if (isSame && JSON.stringify(plan) === JSON.stringify(present.plan ?? null)) return present;
   return { observedGeneration: generation, plan: replacing(present.plan, plan), conditions };
@@ -58,7 +60,7 @@ export function statusOfInvalid(
 }
 
 function judgements(outcome: Outcome, generation: number): readonly Judgement[] {
-  const { reason, message, plan, usageFault, needsUsage, stateAvailable, asksForEvictions } = outcome;
+  const { reason, message, plan, usageFault, needsUsage, stateAvailable, landingTrusted } = outcome;
   const judged = (type: string, holds: boolean | undefined, why: string, text: string) =>
     judge(type, holds, why, text, generation);
   const paused = plan === null;
@@ -67,16 +69,12 @@ function judgements(outcome: Outcome, generation: number): readonly Judgement[] 
   const isConverged = paused || isFault(reason) ? undefined : moves === 0 && !isUseless;
   const usage = usageFault ?? (needsUsage ? "Usage of nodes and pods is read" : "The basis is requests");
   return [
-    judged(
-      "Ready",
-      paused ? undefined : !isFault(reason),
-      reason,
-      asksForEvictions ? `${message}. ${PLANS_ONLY}` : message,
-    ),
+    judged("Ready", paused ? undefined : !isFault(reason), reason, message),
     judged("MetricsAvailable", usageFault === null, usageText(usageFault, needsUsage), usage),
     judged("Converged", isConverged, reason, message),
     judged("Blocked", paused ? undefined : isUseless, reason, isUseless ? blockedText(plan) : ""),
     judged("Paused", paused, paused ? "Annotation" : "NotPaused", paused ? message : ""),
+    judged("LandingTrusted", landingTrusted, landingTrusted ? "Foreseen" : "LandingUntrusted", ""),
     judged("StateAvailable", stateAvailable, stateAvailable ? "Available" : "Away", ""),
   ];
 }
@@ -100,10 +98,12 @@ export function blockedBy({ stays }: Plan): Readonly<Record<string, number>> {
 }
 
 /** Null removes what is stored: a plan that was made from another spec tells nothing. Paused, the last plan stays. */
-function planStatus(present: PlanStatus | undefined, { plan, dryRun, message, reason }: Outcome): PlanStatus | null {
+function planStatus(present: PlanStatus | undefined, outcome: Outcome, now: number): PlanStatus | null {
+  const { plan, dryRun, message, reason, evicted } = outcome;
   if (plan === null) return present ?? null;
   if (plan.sigma === null || reason === "InvalidPolicy") return null;
   const { before, predicted, bound } = plan.sigma;
+  const lastExecutionTime = evicted > 0 ? new Date(now).toISOString() : present?.lastExecutionTime;
   return {
     hotNodes: plan.nodes.hot,
     coldNodes: plan.nodes.cold,
@@ -112,7 +112,8 @@ function planStatus(present: PlanStatus | undefined, { plan, dryRun, message, re
     predicted: rounded(predicted),
     lowerBound: rounded(bound),
     evictionsPlanned: plan.moves.length,
-    evictionsExecuted: 0,
+    evictionsExecuted: evicted,
+    ...(lastExecutionTime !== undefined && { lastExecutionTime }),
     dryRun,
     blocked: blockedBy(plan),
     message,

@@ -41,6 +41,7 @@ export class Eligibility {
     holds.push(...(this.#shapeHolds[shape] ?? []));
     if (pods.flags[pod] !== 0) this.#addChoices(holds, pod);
     if (owner?.kind === "StatefulSet" && !guard.allowsStatefulSets) holds.push(hold("StatefulSet", guard.forbidder));
+    if (owner?.replicas === 1 && guard.keeper !== null) holds.push(hold("SingleReplica", guard.keeper));
     this.#addState(holds, pod, owner, guard);
     const node = pods.node[pod] as number;
     if (this.#utilisation.slotOf[node] === NONE) holds.push(hold("NodeUnknown"));
@@ -100,6 +101,8 @@ interface Guard {
   readonly slowest: string | null;
   readonly allowsStatefulSets: boolean;
   readonly forbidder: string | null;
+  /** The SLO that does not let the only pod of a workload be evicted. */
+  readonly keeper: string | null;
   readonly protectors: readonly { readonly slo: string; readonly key: string; readonly value: string }[];
 }
 
@@ -108,6 +111,7 @@ const NO_GUARD: Guard = {
   slowest: null,
   allowsStatefulSets: false,
   forbidder: null,
+  keeper: null,
   protectors: [],
 };
 
@@ -126,6 +130,7 @@ function guardsOf({ cluster }: PlanSnapshot): ReadonlyMap<string, Guard> {
         slowest: nameOf(slowest),
         allowsStatefulSets: consents && forbidder === undefined,
         forbidder: nameOf(forbidder),
+        keeper: nameOf(slos.find(({ spec }) => (spec.singleReplica ?? "evict") !== "evict")),
         protectors: slos.flatMap(({ name, spec }) =>
           Object.entries(spec.protectedLabels ?? {}).map(([key, value]) => ({
             slo: `${namespace}/${name}`,

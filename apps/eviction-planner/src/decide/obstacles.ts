@@ -16,6 +16,7 @@ export const OBSTACLES = {
   DoNotDisrupt: "it has the annotation karpenter.sh/do-not-disrupt",
   ProtectedLabel: "a WorkloadSLO of its namespace protects one of its labels",
   StatefulSet: "no WorkloadSLO of its namespace allows the eviction of StatefulSet pods, or one forbids it",
+  SingleReplica: "it is the only pod of its workload, and a WorkloadSLO of its namespace keeps such pods",
   HostPath: "it has a hostPath volume",
   LocalVolume: "it has a volume that exists on this node only",
   EmptyDir: "its emptyDir volumes may hold more than the limit",

@@ -3,13 +3,15 @@ import { sampleMove, samplePlan } from "../testing/sample-plan.ts";
 import type { Plan } from "./answer.ts";
 import { verdictOf } from "./policy-decider.ts";
 
-const about = { policy: "default", paused: false, dryRun: true, original: null, usageFault: null };
+const about = { policy: "default", paused: false, dryRun: true, original: null, usageFault: null, stop: null };
+const stop = { reason: "StateAway" as const, message: "Redis does not answer" };
 const level = { known: 3, hot: 0, cold: 0, frozen: [] };
 
 test.each([
   ["is evicted for because nodes are hot", {}, {}, "evict", "HotNodes", ["shop/press-1"]],
   ["is evicted for because σ is above its target", { nodes: level }, {}, "evict", "AboveTarget", ["shop/press-1"]],
   ["holds while the original is active", {}, { original: "pod (Lease a/b)" }, "hold", "OriginalRuns", []],
+  ["holds while evictions are stopped", {}, { stop }, "hold", "StateAway", []],
   ["holds at its target", { moves: [], outcome: "TargetReached" }, {}, "hold", "TargetReached", []],
   ["holds if nothing helps", { moves: [] }, {}, "hold", "AsLevelAsItGets", []],
   ["holds if no pod may be moved", { moves: [], outcome: "BudgetSpent" }, {}, "hold", "AsLevelAsItGets", []],

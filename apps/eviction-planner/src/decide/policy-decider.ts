@@ -14,11 +14,18 @@ const REASONS = [
   "TargetReached",
   "AsLevelAsItGets",
   "OriginalRuns",
+  "StateAway",
+  "StateLost",
+  "ReplacementNotReady",
+  "LandingUntrusted",
   "HotNodes",
   "AboveTarget",
 ] as const;
 
 export type PolicyReason = (typeof REASONS)[number];
+
+/** Why evictions stop until something else changes. */
+export type StopReason = "StateAway" | "StateLost" | "ReplacementNotReady" | "LandingUntrusted";
 
 /** Everything that the decision about a policy depends on. */
 export interface PolicySnapshot extends Snapshot {
@@ -29,6 +36,8 @@ export interface PolicySnapshot extends Snapshot {
   readonly original: string | null;
   /** Why usage could not be read; null if it could, or is not needed. */
   readonly usageFault: string | null;
+  /** Why nothing may be evicted, whatever the plan is; null if evictions may go on, and in dry run. */
+  readonly stop: { readonly reason: StopReason; readonly message: string } | null;
   /** What the plan is made from; null while paused. */
   readonly planned: PlanSnapshot | null;
 }
@@ -41,7 +50,7 @@ const NAMED = 20;
 
 /** What comes of the plan of a policy. `made` is null while paused. */
 export function verdictOf(snapshot: Omit<PolicySnapshot, "at" | "planned">, made: Plan | null): PolicyVerdict {
-  const { policy: name, dryRun, original } = snapshot;
+  const { policy: name, dryRun, original, stop } = snapshot;
   const about = { object: { kind: "RebalancePolicy", name }, before: [], dryRun };
   const hold = (reason: PolicyReason, message: string): PolicyVerdict => {
     return { ...about, action: "hold", reason, after: [], message };
@@ -49,12 +58,13 @@ export function verdictOf(snapshot: Omit<PolicySnapshot, "at" | "planned">, made
   if (made === null) return hold("Paused", "The annotation evenkeel.io/paused is set; no plan is made");
   if (made.moves.length === 0) return hold(...reasonToHold(made, snapshot.usageFault));
   if (original !== null) return hold("OriginalRuns", `${original} is active; nothing is evicted`);
+  if (stop !== null) return hold(stop.reason, stop.message);
   return {
     ...about,
     action: "evict",
     reason: made.nodes.hot > 0 ? "HotNodes" : "AboveTarget",
     after: made.moves.slice(0, NAMED).map(({ pod }) => `${pod.namespace}/${pod.name}`),
-    message: `${hotNodes(made)}; ${evictions(made.moves.length)} would bring ${levels(made)}`,
+    message: `${hotNodes(made)}; ${evictions(made.moves.length)} ${dryRun ? "would bring" : "bring"} ${levels(made)}`,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "@evenkeel/runtime";
 import type { Plan } from "../decide/answer.ts";
-import type { PlanMemory, PlanSnapshot } from "../decide/snapshot.ts";
+import type { ClusterSnapshot, PlanMemory, PlanSnapshot } from "../decide/snapshot.ts";
 import type { FollowedCluster } from "./cluster/follow-cluster.ts";
 import { snapshotOf } from "./snapshot/snapshot-of.ts";
 import { NO_USAGE, type Usage } from "./usage/usage.ts";
@@ -24,6 +24,9 @@ export interface Planned {
   readonly measuredAt: number | null;
 }
 
+/** What a plan must know of earlier evictions, in the light of the cluster as it is now. */
+export type Recall = (cluster: ClusterSnapshot, at: number) => PlanMemory | null;
+
 /** The most evictions of one plan. */
 const MOST_EVICTIONS = 1000;
 
@@ -35,13 +38,15 @@ export class Planning {
     this.#options = options;
   }
 
-  async plan(policy: PlanSnapshot["policy"], memory: PlanMemory | null, signal: AbortSignal): Promise<Planned> {
+  /** `recall` gives what is remembered of evictions; null for a plan that nobody carries out. */
+  async plan(policy: PlanSnapshot["policy"], recall: Recall, signal: AbortSignal): Promise<Planned> {
     const { cluster, usage: reader, plan, clock, emptyDirLimit } = this.#options;
     await cluster.whenSynced(signal);
     const { usage, fault } = policy.spec.basis === "usage" ? await reader.read() : { usage: NO_USAGE, fault: null };
-    const snapshot = await snapshotOf(cluster.objects(), usage, {
-      ...{ at: clock.now(), policy, memory, budget: MOST_EVICTIONS, emptyDirLimit },
-    });
+    const at = clock.now();
+    const options = { at, policy, memory: null, budget: MOST_EVICTIONS, emptyDirLimit };
+    const observed = await snapshotOf(cluster.objects(), usage, options);
+    const snapshot = { ...observed, memory: recall(observed.cluster, at) };
     return { snapshot, plan: await plan(snapshot, signal), usageFault: fault, measuredAt: newest(usage) };
   }
 }

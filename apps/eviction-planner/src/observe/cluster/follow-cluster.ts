@@ -1,5 +1,6 @@
 import type { KubeObject, ReadStore } from "@evenkeel/kube";
 import type { OperatorFrame } from "@evenkeel/operator";
+import type { ObservedPod } from "./observed-pod.ts";
 import { type ClusterObjects, type ObservedType, observedTypes } from "./cluster-objects.ts";
 
 /** The cluster as reflectors follow it. */
@@ -8,6 +9,8 @@ export interface FollowedCluster {
   whenSynced(signal: AbortSignal): Promise<void>;
   /** The objects as they are now. */
   objects(): ClusterObjects;
+  /** A pod as it is now, by `namespace/name`. */
+  pod(key: string): ObservedPod | undefined;
 }
 
 /**
@@ -26,5 +29,6 @@ export function followCluster(frame: Pick<OperatorFrame, "reflect">): FollowedCl
     },
     objects: () =>
       Object.fromEntries(stores.map(([name, store]) => [name, store.values()])) as unknown as ClusterObjects,
+    pod: (key) => stores.find(([name]) => name === "pods")?.[1].get(key) as ObservedPod | undefined,
   };
 }
