@@ -4,8 +4,8 @@ export interface PlannedWrite {
 }
 
 /**
- * Gathers the writes of one iteration of the event loop and makes them one after the other. A write on its own wakes whoever reads at the
- * other end, who goes back to sleep before the next one comes, and waking a process costs more than the write itself.
+ * Gathers the writes of one iteration of the event loop and makes them one after the other. A single write wakes the process that
+ * reads at the other end, which sleeps again before the next one, and waking a process costs more than the write itself.
  */
 export class Batch {
   readonly #upstream = new Side();

@@ -13,7 +13,7 @@ export interface Origin {
 export interface Outcome {
   /** The status that the client got; 0 if it was gone before there was one. */
   readonly status: number;
-  /** `answered`: the whole answer was handed over. `refused`: this process answered itself. `left`: the client went. `broken`: the upstream broke off inside its answer. */
+  /** `answered`: the whole answer was sent. `refused`: this process answered itself. `left`: the client disconnected. `broken`: the upstream broke off inside its answer. */
   readonly end: "answered" | "refused" | "left" | "broken";
 }
 

@@ -7,7 +7,7 @@ import type { Destination, Origin, Router } from "./destination.ts";
 import type { Forwarder } from "./forwarder.ts";
 
 export interface WarmOptions {
-  /** Requests of each kind: without a body, with one, held together and let go at once, by HTTP/2. */
+  /** Requests of each kind: without a body, with one, held together and released at once, by HTTP/2. */
   readonly requests?: number;
   /** Milliseconds after which no further burst is begun. */
   readonly within?: number;
@@ -52,7 +52,7 @@ export async function warmUp(
     () => {
       const all = burst(() => ask(agent, port, "GET", "/held"));
       const release = () => {
-        // They are let go together, as those of a service that wakes are.
+        // They are released together, as those of a service that wakes.
         if (held.length < BURST) return void setImmediate(release);
         for (const resolve of held.splice(0)) resolve({ origin: http1 });
       };

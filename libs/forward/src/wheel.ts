@@ -7,7 +7,7 @@ export abstract class Timed {
   /** @internal */ slot = -1;
   /** @internal When to wake it, in the wheel's ticks. */ dueTick = 0;
 
-  /** The time has come; it is in the wheel no more, and may be put in again. */
+  /** Its time has come. It is no longer in the wheel and may be added again. */
   abstract expire(): void;
 }
 

@@ -20,7 +20,7 @@ export interface ObjectReconcilesOptions<T extends KubeObject> {
 /** Milliseconds. */
 const DEADLINE = 60_000;
 
-/** Gives a reconciler the stored object in place of a name, and tells it of each object that is gone. */
+/** Gives a reconciler the stored object instead of a name, and calls it for each object that is gone. */
 export class ObjectReconciles<T extends KubeObject> {
   readonly #options: ObjectReconcilesOptions<T>;
   /** By key, the uid of the object that was last reconciled. */

@@ -23,14 +23,14 @@ export interface ConnectionsOptions {
 const WIDTH = 8;
 /** Queries that may wait for one server; more than there are workers never come. */
 const BOUND = 2000;
-/** Milliseconds after which what was not used is let go. */
+/** Milliseconds after which unused connections are closed. */
 const IDLE = 10 * 60_000;
 /** Milliseconds in which a connection is made or given up. */
 const CONNECT_TIMEOUT = 10_000;
 /** Milliseconds for which an idle connection is kept: shorter than servers and load balancers keep theirs. */
 const KEEP_ALIVE = 30_000;
 
-/** Connections to metric servers, kept and shared by all who ask the same server in the same way. */
+/** Connections to metric servers, kept and shared by all callers of the same server with the same settings. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #lanes = new Map<string, Used<Lane>>();
@@ -45,13 +45,13 @@ export class Connections {
     this.#sweptAt = options.clock.monotonic();
   }
 
-  /** The turn-taking of one server, whoever asks it. */
+  /** The queue of one server, for all callers. */
   lane(origin: string): Lane {
     this.#sweep();
     return this.#use(this.#lanes, origin, () => new Lane(origin, WIDTH, BOUND));
   }
 
-  /** Connections of those who trust the same certificates and show the same. Throws EK_PROMETHEUS_STOPPED after the stop. */
+  /** Connections with the same trusted certificates and the same client certificate. Throws EK_PROMETHEUS_STOPPED after the stop. */
   dispatcher(origin: string, trust: Trust): Dispatcher {
     if (this.#stopped) throw new Stopped({});
     const key = `${origin} ${createHash("sha256").update(JSON.stringify(trust)).digest("base64")}`;

@@ -17,6 +17,6 @@ export const AnswerTooLarge = defineError({
 export const Stopped = defineError({
   code: "EK_PROMETHEUS_STOPPED",
   recovery: "retryable",
-  message: "this process is shutting down and sends no more queries",
+  message: "this process is shutting down and sends no further queries",
   remedy: "Nothing to do: the next process queries again.",
 });

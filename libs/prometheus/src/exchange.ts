@@ -24,7 +24,7 @@ export interface QueryRequest {
 const LONGEST_PATH = 4096;
 
 /**
- * Sends a query and reads the answer to its end. Redirects are not followed, so that credentials go to nobody but the server
+ * Sends a query and reads the answer to its end. Redirects are not followed, so that credentials go only to the server
  * that was named.
  */
 export async function exchange(dispatcher: Dispatcher, request: QueryRequest): Promise<HttpAnswer> {

@@ -1,6 +1,6 @@
 import { QueryQueueFull } from "./errors.ts";
 
-/** Queries to one server: so many at once, the others in the order in which they came, and no more than a bound of those. */
+/** Queries to one server: a limited number at once, the others in a bounded queue, first in, first out. */
 export class Lane {
   readonly #origin: string;
   readonly #width: number;
@@ -19,12 +19,12 @@ export class Lane {
   }
 
   /**
-   * Runs `work` when it is its turn. Rejects with the signal's reason if that aborts before, and with
+   * Runs `work` when a slot is free. Rejects with the signal's reason if that aborts before, and with
    * EK_PROMETHEUS_QUERY_QUEUE_FULL at once if too many wait.
    */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
-    if (this.#running >= this.#width) await this.#turn(signal);
+    if (this.#running >= this.#width) await this.#slot(signal);
     else this.#running += 1;
     try {
       return await work();
@@ -33,8 +33,8 @@ export class Lane {
     }
   }
 
-  /** Resolves when a place is handed over, which thus never counts as free in between. */
-  #turn(signal: AbortSignal): Promise<void> {
+  /** Resolves when a slot is passed on, which never counts as free in between. */
+  #slot(signal: AbortSignal): Promise<void> {
     if (this.#waiting.size >= this.#bound)
       throw new QueryQueueFull({ waiting: this.#waiting.size, origin: this.#origin });
     return new Promise((resolve, reject) => {

@@ -11,7 +11,7 @@ import { refusalMessage } from "./refusal.ts";
 
 export interface PrometheusClientOptions {
   readonly clock: Clock;
-  /** What servers see of who asks, such as `evenkeel-scale-resolver`. */
+  /** The User-Agent that servers see, such as `evenkeel-scale-resolver`. */
   readonly userAgent: string;
   readonly advice: Advice;
   /** The proxy for requests to a server, if any, as HTTPS_PROXY, HTTP_PROXY and NO_PROXY have it. */
@@ -53,8 +53,8 @@ export type QueryOutcome =
   | { readonly kind: "failed"; readonly message: string };
 
 /**
- * Asks metric servers. A server is asked at most eight queries at once, whoever asks, and those beyond wait in order; a slow server
- * thus delays nobody but those who ask it.
+ * Asks metric servers. A server is asked at most eight queries at once from all callers, and further ones wait in order; a slow server
+ * delays only queries to itself.
  */
 export class PrometheusClient implements Component {
   readonly name = "prometheus";

@@ -22,7 +22,7 @@ export type QueryAnswer =
   | { readonly kind: "error"; readonly errorType: string; readonly error: string }
   | { readonly kind: "malformed"; readonly why: string };
 
-/** What is wrong with a query whose answer is not of numbers. */
+/** The fault of a query with an answer that is not numeric. */
 export function unfitMessage(resultType: Extract<QueryAnswer, { kind: "unfit" }>["resultType"]): string {
   return UNFIT[resultType];
 }

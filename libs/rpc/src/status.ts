@@ -5,7 +5,7 @@ import * as errors from "./errors.ts";
 /** The trailer that carries the code of a coded error. */
 export const CODE_TRAILER = "evenkeel-code";
 
-/** How a call ended, for whoever called it. */
+/** How a call ended, for its caller. */
 export interface Outcome {
   readonly status: Status;
   /** Of the error catalogue, where it has one. */

@@ -50,7 +50,7 @@ export function defineError<const Message extends string>(entry: ErrorEntry<Mess
   };
 }
 
-/** True for errors whose catalogue entry says so. An error without a code is a defect or a surprise and is not retried. */
+/** True for errors that the catalogue marks as retryable. An error without a code is a defect or a surprise and is not retried. */
 export function isRetryable(error: unknown): boolean {
   return error instanceof CodedError && error.recovery === "retryable";
 }

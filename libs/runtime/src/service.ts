@@ -75,7 +75,7 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
     this.#startedAt = clock.monotonic();
     this.settings = settings;
     this.clock = clock;
-    // A log that nobody reads any more neither ends the service nor keeps it busy with reporting so.
+    // A log without a reader neither ends the service nor causes further log lines.
     host.stdout.on("error", () => undefined);
     this.log = createLogger({
       service: name,
@@ -134,7 +134,7 @@ export class Service<T extends ServiceSettings, M extends MetricTable, D extends
     return this.#lifecycle.open(server);
   }
 
-  /** Says who decides that this process leads. Without it, it does from start to stop. */
+  /** Sets the leader election. Without one, this process leads from start to stop. */
   electBy(leadership: Leadership): void {
     this.#lifecycle.leaders.leadership = leadership;
   }

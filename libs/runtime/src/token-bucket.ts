@@ -13,7 +13,7 @@ export class TokenBucket {
   readonly #rate: Rate;
   /** Whoever waits, in the order of the calls. */
   readonly #waiting = new Set<() => void>();
-  #cancelTurn: () => void = () => undefined;
+  #cancelNext: () => void = () => undefined;
   #tokens: number;
   #filledAt: number;
 
@@ -27,7 +27,7 @@ export class TokenBucket {
     this.#filledAt = clock.monotonic();
   }
 
-  /** Takes a token if there is one that nobody waits for. */
+  /** Takes a token if one is free and no caller waits. */
   tryTake(): boolean {
     this.#fill();
     if (this.#waiting.size > 0 || this.#tokens < 1) return false;
@@ -49,7 +49,7 @@ export class TokenBucket {
       };
       const giveUp = () => {
         this.#waiting.delete(serve);
-        if (this.#waiting.size === 0) this.#cancelTurn();
+        if (this.#waiting.size === 0) this.#cancelNext();
         reject(signal?.reason as Error);
       };
       this.#waiting.add(serve);
@@ -61,10 +61,10 @@ export class TokenBucket {
   /** Whole milliseconds, as timers count them: a shorter wait would find the token not quite there, again and again. */
   #awaitToken(): void {
     const milliseconds = Math.ceil(((1 - this.#tokens) / this.#rate.perSecond) * 1000);
-    this.#cancelTurn = this.#clock.schedule(milliseconds, () => this.#turn());
+    this.#cancelNext = this.#clock.schedule(milliseconds, () => this.#next());
   }
 
-  #turn(): void {
+  #next(): void {
     this.#fill();
     for (const serve of this.#waiting) {
       if (this.#tokens < 1) break;

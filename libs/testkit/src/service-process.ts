@@ -20,7 +20,7 @@ export interface ServiceProcessOptions {
   readonly nodeFlags?: readonly string[];
 }
 
-/** What lets several run beside each other on one machine and end quickly. */
+/** Flags with which several can run on one machine and end quickly. */
 const LOCAL = { "listen-host": "127.0.0.1", "admin-port": "0", "health-port": "0", "shutdown-delay": "0" };
 
 /** A service's real main as a process of its own, on ports of the system's choosing unless flags say otherwise. */
@@ -92,10 +92,10 @@ export class ServiceProcess implements AsyncDisposable {
     return this.line(({ phase }) => phase === name);
   }
 
-  /** The address of a path behind one of its doors, once it is ready. */
-  async url(door: string, path: string): Promise<string> {
+  /** The address of a path on one of its listeners, once it is ready. */
+  async url(listener: string, path: string): Promise<string> {
     const { ports } = (await this.phase("ready")) as { ports: Record<string, number> };
-    return `http://127.0.0.1:${ports[door] ?? "none"}${path}`;
+    return `http://127.0.0.1:${ports[listener] ?? "none"}${path}`;
   }
 
   /** Stops reading what it prints, as a log collector does that dies. */

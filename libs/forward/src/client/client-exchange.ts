@@ -395,7 +395,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     this.#try?.resume();
   }
 
-  /** The client's side is over: everything was handed over if `whole`, else it is gone. The last that happens to an exchange. */
+  /** The client's side is over: everything was sent if `whole`, else the client disconnected. The last that happens to an exchange. */
   protected ended(whole: boolean): void {
     if (this.#phase === "ended") return;
     const tunnelled = this.#phase === "tunnel";

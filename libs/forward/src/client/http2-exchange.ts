@@ -139,7 +139,7 @@ export class Http2Exchange extends ClientExchange {
   }
 
   /**
-   * The answer is given; a client that still sends is told that nobody reads (RFC 9113, section 8.1). What has come already is dropped,
+   * The answer is given; a client that still sends is told to stop (RFC 9113, section 8.1). What has come already is dropped,
    * since a stream does not close before its body was read.
    */
   #stopBody(): void {

@@ -6,7 +6,7 @@ import { Timed } from "../wheel.ts";
 const PATIENCE = 2_000;
 
 /**
- * Reads the rest of a body that nobody wants. To close a connection with unread bytes resets it, and the reset may overtake the
+ * Reads the rest of a body that is not needed. To close a connection with unread bytes resets it, and the reset may overtake the
  * answer; so the client gets a while to end its body, after which its connection is closed.
  */
 export class Linger extends Timed {

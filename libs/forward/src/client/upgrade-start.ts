@@ -6,7 +6,7 @@ const MOST = 64 * 1024;
 
 /**
  * Watches a client that asked for an upgrade while the upstream has not answered yet. What it sends early is kept for the tunnel;
- * and its end is noticed, which it would not be if nobody read.
+ * and its end is noticed, which it would not be without a reader.
  */
 export class UpgradeStart {
   readonly token: string;

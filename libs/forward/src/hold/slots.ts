@@ -28,7 +28,7 @@ export class Slots<Upstream extends string | object> {
   }
 
   /**
-   * Takes a slot of the upstream whose cap is used least, in proportion; of the one that was offered first where several are equal.
+   * Takes a slot of the upstream with the lowest use of its cap; if several are equal, of the one that was offered first.
    * Undefined if none is free.
    */
   take(): Upstream | undefined {

@@ -75,7 +75,7 @@ export class BodyPump {
   };
 }
 
-/** Frees the memory of a buffer that nobody reads any more, unless it is a part of a larger one. */
+/** Frees the memory of a buffer that is no longer read, unless it is a part of a larger one. */
 function free({ buffer, byteLength }: Buffer): void {
   if (buffer.byteLength === byteLength) (buffer as ArrayBuffer).transfer(0);
 }

@@ -16,7 +16,7 @@ import { UndiciTry } from "./undici-try.ts";
 export interface OriginPoolOptions {
   readonly origin: Origin;
   readonly limits: ForwardLimits;
-  /** Milliseconds until an attempt to connect is given up, whoever still waits for it. */
+  /** Milliseconds until an attempt to connect is given up, even if requests still wait for it. */
   readonly connectTimeout: number;
   readonly tally: Tally;
   readonly wheel: Wheel;
@@ -155,7 +155,7 @@ export class OriginPool extends Timed {
   }
 }
 
-/** An agent whose connections are counted. */
+/** An agent that counts its connections. */
 export class TrackedAgent extends Agent {
   readonly #open: (options: { readonly host?: string; readonly port?: number }) => Socket;
 

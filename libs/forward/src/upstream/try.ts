@@ -34,7 +34,7 @@ export interface Asker extends Exchange {
   interim(status: number, headers: string[]): void;
   /** The head of the answer. `complete` says that nothing follows, not even trailers. */
   answer(status: number, text: string, headers: string[], complete: boolean): void;
-  /** A part of the answer's body. False asks for no more until `resume`. */
+  /** A part of the answer's body. False pauses the body until `resume`. */
   chunk(data: Buffer): boolean;
   /** The answer is complete. */
   complete(trailers: readonly string[] | undefined): void;

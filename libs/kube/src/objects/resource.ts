@@ -96,7 +96,7 @@ export interface Resource<T extends KubeObject> {
   get(object: ObjectName, options?: CallOptions): Promise<T>;
   /** One page. */
   list(options?: ListOptions): Promise<ListPage<T>>;
-  /** Every page in turn, each requested when it is read. An expired continue token ends it with Gone. */
+  /** One page after the other, each requested when it is read. An expired continue token ends it with Gone. */
   pages(options?: ListOptions): AsyncIterable<ListPage<T>>;
   /**
    * Events until the server ends the watch or the signal aborts (the iteration ends), or something fails (it throws).

@@ -123,7 +123,7 @@ export class Workqueue {
     if (again !== undefined) this.#enqueue(key, again);
   }
 
-  /** Drops all keys that wait or are delayed, and accepts no more. */
+  /** Drops all keys that wait or are delayed, and accepts no further keys. */
   shutDown(): void {
     this.#shutDown = true;
     this.#cancelTimer();

@@ -147,7 +147,7 @@ function userPart(
     // The file wins, as in kubectl, because it is the one that rotates.
     token:
       tokenFile !== undefined
-        ? { file: beside(file, tokenFile) }
+        ? { file: relativeTo(file, tokenFile) }
         : token === undefined
           ? undefined
           : { data: Buffer.from(token) },
@@ -165,10 +165,10 @@ function material(fields: Fields, key: string, kubeconfig: string): Material | u
   const data = text(fields[`${key}-data`]);
   if (data !== undefined) return { data: Buffer.from(data, "base64") };
   const file = text(fields[key]);
-  return file === undefined ? undefined : { file: beside(kubeconfig, file) };
+  return file === undefined ? undefined : { file: relativeTo(kubeconfig, file) };
 }
 
-function beside(kubeconfig: string, file: string): string {
+function relativeTo(kubeconfig: string, file: string): string {
   return isAbsolute(file) ? file : join(dirname(kubeconfig), file);
 }
 

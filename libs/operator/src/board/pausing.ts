@@ -29,7 +29,7 @@ export interface Pausing<Request> {
   };
 }
 
-/** The methods Pause and Resume, and who may call them: whoever may patch the object. */
+/** The methods Pause and Resume. A caller needs the right to patch the object. */
 export function pausing<Request>({ type, resource, asked, known }: PausingOptions<Request>): Pausing<Request> {
   const annotate = async ({ namespace, name }: Named, value: "true" | null, signal: AbortSignal) => {
     const body = { metadata: { annotations: { [PAUSED]: value } } };

@@ -11,9 +11,9 @@ export interface AccessObject {
 
 export type Authorization =
   | { readonly allowed: true; readonly user: string }
-  /** The token is nobody's. */
+  /** The token belongs to no user. */
   | { readonly allowed: false; readonly user?: undefined }
-  /** The token is `user`'s, who has not the right. */
+  /** The token belongs to `user`, which does not have the right. */
   | { readonly allowed: false; readonly user: string };
 
 /**

@@ -10,7 +10,7 @@ export interface Permission {
 
 /**
  * Resolves if the bearer token in the header `authorization` has the permission; rejects with Unauthenticated, Forbidden or
- * CannotAuthorize. Without an authorizer nobody has it.
+ * CannotAuthorize. Without an authorizer no caller has it.
  */
 export async function authorizeBearer(
   authorizer: Authorizer | undefined,

@@ -13,14 +13,14 @@ import { codedErrors, defaultDeadline, withToken } from "./middleware.ts";
 export interface PeerOptions {
   /** What the peer is called in log, metric and errors. */
   readonly name: string;
-  /** `host:port` or `dns:///host:port`. Every address that the name has is used in turn. */
+  /** `host:port` or `dns:///host:port`. The addresses of the name are used in round robin. */
   readonly address: string;
   readonly transport: Transport;
   /** The name that the peer's certificate must have, where it is not the address's. */
   readonly serverName?: string;
   /** Milliseconds that a call with one answer may take, unless it says otherwise. */
   readonly deadline?: number;
-  /** Milliseconds after which a stream ends, unless it says otherwise; whoever watches opens the next one. */
+  /** Milliseconds after which a stream ends, unless it says otherwise; the watcher opens the next one. */
   readonly streamDeadline?: number;
   /** The largest message that is taken from the peer, in bytes. */
   readonly maxMessage?: number;
@@ -41,7 +41,7 @@ const RETRY: RetryOptions = {
   retryMaxDelayMs: 1000,
 };
 
-/** Connects to a peer that may be there or not: nobody waits for it, and its absence is a log line and a gauge. */
+/** Connects to an optional peer: nothing waits for it, and its absence is a log line and a gauge. */
 export function connectPeer(options: PeerOptions): Peer {
   return new Peer(options);
 }
@@ -62,7 +62,7 @@ export class Peer implements Component {
     this.#options = options;
     this.#channelOptions = {
       "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
-      // A connection of its own: shared ones are in whatever state somebody else left them.
+      // A connection of its own, because shared ones may be in any state.
       "grpc.use_local_subchannel_pool": 1,
       "grpc.max_receive_message_length": options.maxMessage ?? 4 * 1024 * 1024,
       "grpc.keepalive_time_ms": 30_000,

@@ -32,7 +32,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
 
 export interface JsonOptions {
   readonly clock: Clock;
-  /** Checks who reads a page that is about every object; reads are open without it. */
+  /** Checks the reader of a page that is about every object; reads are open without it. */
   readonly checkPage?: PageCheck | undefined;
 }
 

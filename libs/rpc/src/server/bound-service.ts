@@ -18,7 +18,7 @@ export const RECHECK = 60_000;
 export interface Guards {
   readonly calls: Calls;
   readonly authorizer: Authorizer | undefined;
-  /** Checks who reads; reads are open if it gives nothing. */
+  /** Checks the reader; reads are open if it gives nothing. */
   readonly reads: () => ReadCheck | undefined;
   readonly clock: Clock;
 }
@@ -105,7 +105,7 @@ function bindMethod(
         const items = handler(request, { ...context, signal }) as AsyncIterable<unknown>;
         yield* check ? whileAllowed(items, check, clock, signal) : items;
       });
-      // A caller who leaves right after the admission never reads, and a stream that nobody reads does not end by itself.
+      // A caller that disconnects right after the admission never reads, and a stream without a reader does not end by itself.
       context.signal.addEventListener("abort", () => void stream.return(undefined), { once: true });
       await stream.next();
       return stream;

@@ -61,7 +61,7 @@ export class Calls {
     while (this.open > 0) await new Promise<void>((resolve) => (this.#ended = resolve));
   }
 
-  /** Takes no more calls and ends every stream as if its source had ended. Calls with one answer finish. */
+  /** Accepts no further calls and ends every stream as if its source had ended. Calls with one answer finish. */
   drain(): void {
     this.#draining = true;
     for (const stream of this.#streams) stream.abort(DRAIN);
@@ -163,7 +163,7 @@ export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSi
       yield result.value;
     }
   } finally {
-    // Not awaited: a source that ignores the signal would keep the call open. What it throws then concerns nobody.
+    // Not awaited: a source that ignores the signal would keep the call open. What it throws then is ignored.
     void iterator.return?.().catch(() => undefined);
   }
 }

@@ -192,7 +192,7 @@ export class RpcServer implements Server {
 
   #addReflection(): void {
     const names = [...this.#services.map(({ fullName }) => fullName), HealthDefinition.fullName];
-    // Read when somebody asks, which few do: every descriptor is decoded for it.
+    // Computed on request, because every descriptor is decoded for it.
     let reflection: ReturnType<typeof ServerReflection> | undefined;
     const reflected = () => (reflection ??= ServerReflection(Buffer.from(descriptors, "base64"), names));
     const name: CallName = { service: "grpc.reflection.v1.ServerReflection", method: "ServerReflectionInfo" };

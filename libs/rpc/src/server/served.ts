@@ -6,7 +6,7 @@ type Methods<D extends TsProtoServiceDefinition> = D["methods"];
 type RequestOf<M extends TsProtoServiceDefinition["methods"][string]> = ReturnType<M["requestType"]["decode"]>;
 type ResponseOf<M extends TsProtoServiceDefinition["methods"][string]> = ReturnType<M["responseType"]["decode"]>;
 
-/** Who may call a method: anyone, or whoever has the permission that the request asks for. */
+/** The callers of a method: anyone, or users with the permission that the request needs. */
 export type Access<Request = never> = "anyone" | ((request: Request) => Permission);
 
 /** A file that the JSON API gives out instead of a message. */
@@ -32,6 +32,6 @@ export interface Served<D extends TsProtoServiceDefinition = TsProtoServiceDefin
   readonly namesObjects?: boolean;
   /** gRPC statuses of the service's own coded errors. */
   readonly statuses?: StatusTable;
-  /** Methods whose answer is a file, and how it is made of the answer. */
+  /** Methods that answer with a file, and how the file is made from the answer. */
   readonly attachments?: { readonly [M in keyof Methods<D>]?: (response: ResponseOf<Methods<D>[M]>) => Attachment };
 }

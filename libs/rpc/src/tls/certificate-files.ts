@@ -28,7 +28,7 @@ export interface CertificateFilesOptions {
 }
 
 /**
- * Certificates in files that somebody else renews. They are read again every interval rather than watched: a Secret's volume is
+ * Certificates in files that another program renews. They are read again every interval rather than watched: a Secret's volume is
  * renewed by swapping a link, which file watchers miss. What cannot be used together (half of a renewal, a wrong key) is refused, and
  * what was in use stays in use.
  */

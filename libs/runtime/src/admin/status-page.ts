@@ -15,7 +15,7 @@ export interface Status {
   readonly decisions: readonly Decision[];
 }
 
-/** A page for a person who asks what this process is doing. No script, so that it works wherever the port is reached. */
+/** A page that shows what this process is doing. It has no script, so that it works through any proxy. */
 export function statusPage(status: Status): string {
   const { service, summary, version, uptime, unready, settings, decisions } = status;
   const ready = unready.length === 0;

@@ -23,7 +23,7 @@ export function termUntil(signal: AbortSignal, fencingToken: bigint, held: () =>
 /** Work that the leader alone does. It returns when, and only when, the term's signal aborts. */
 export type Loop = (term: Term) => Promise<void>;
 
-/** Decides who leads. */
+/** Decides whether this process leads. */
 export interface Leadership {
   /**
    * Calls `lead` for each term of this process. When `signal` aborts, the term ends, `lead` is awaited, the leadership is given

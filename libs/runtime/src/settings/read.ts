@@ -108,7 +108,7 @@ export function readSettings<const T extends SettingsTable>(
   return { ok: true, settings: values as SettingsOf<T>, sources };
 }
 
-/** What the user gave for a setting; a flag may lack its text. Two different answers are a fault: guessing helps nobody. */
+/** What the user gave for a setting; a flag may lack its text. Two different values are a fault. */
 function given(
   key: string,
   setting: Setting,
