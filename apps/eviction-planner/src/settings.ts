@@ -26,7 +26,7 @@ export const settings = {
     help: "Namespaces whose pods may be evicted; all unless set. All namespaces are observed",
   }),
   syncPeriod: setting.duration({ default: "30s", help: "Time between two plans of a policy" }),
-  planTtl: setting.duration({ default: "60s", help: "Time after which the rest of a plan is dropped" }),
+  planTtl: setting.duration({ default: "1m", help: "Time after which the rest of a plan is dropped" }),
   emptydirThresholdGi: setting.integer(
     -1_000_000,
     1_000_000,
