@@ -26,6 +26,17 @@ interface Dual {
   readonly moves: number;
 }
 
+/** A dual, and how it changes with the price of load. */
+interface Solution {
+  readonly dual: Dual;
+  readonly slope: number;
+}
+
+interface Point {
+  readonly price: number;
+  readonly slope: number;
+}
+
 const LOAD_PRICE_STEPS = 22;
 /** A slope per node at which the price of load is good enough. */
 const FLAT = 1e-6;
@@ -108,7 +119,7 @@ function supportingLines(problem: Relaxation, cell: Cell, budget: number): reado
       const [above, below] = [left, right].map(({ value, movePrice, moves }) => value - movePrice * moves);
       const movePrice = ((above as number) - (below as number)) / (right.moves - left.moves);
       if (!(movePrice > right.movePrice && movePrice < left.movePrice)) continue;
-      const added = problem.best(cell, movePrice);
+      const added = problem.best(cell, movePrice, (left.loadPrice + right.loadPrice) / 2);
       lines.push(added);
       const meeting = (left.value - right.value) / (left.movePrice - right.movePrice);
       const known = left.value - left.movePrice * meeting;
@@ -176,13 +187,18 @@ class Relaxation {
 
   /**
    * The best price of load at a price of moves. The dual is concave in it and its slope falls, so the best price lies where the
-   * slope crosses 0; the false position method with halving (Illinois) finds it in few steps.
+   * slope crosses 0; the false position method with halving (Illinois) finds it in few steps. It lies close to the best price
+   * at a similar price of moves, which is `near`.
    */
-  best(cell: Cell, movePrice: number): Dual {
+  best(cell: Cell, movePrice: number, near?: number): Dual {
     const reach = 2 * Math.max(cell.high - this.#lowest, this.#highest - cell.low);
-    const ends = [this.#solve(cell, -reach, movePrice), this.#solve(cell, reach, movePrice)] as const;
-    let low = { price: -reach, slope: ends[0].slope };
-    let high = { price: reach, slope: ends[1].slope };
+    const margin = near === undefined ? 2 * reach : reach / 16;
+    const ends = [-1, 1].map((side) => {
+      const price = Math.min(Math.max((near ?? 0) + side * margin, -reach), reach);
+      const found = this.#solve(cell, price, movePrice);
+      return found.slope * side > 0 ? this.#solve(cell, side * reach, movePrice) : found;
+    }) as [Solution, Solution];
+    let [low, high] = ends.map(({ dual: { loadPrice: price }, slope }) => ({ price, slope })) as [Point, Point];
     let best = ends[0].dual.value > ends[1].dual.value ? ends[0].dual : ends[1].dual;
     let side = 0;
     for (let step = 0; step < LOAD_PRICE_STEPS && low.slope > 0 && high.slope < 0; step += 1) {
@@ -213,7 +229,7 @@ class Relaxation {
    * its net gain. Where parts count differently elsewhere, what it gives is also worth `churn · f`, which is never above 0. The
    * best `y` is known, and the cost is convex in the number of parts given, so that number is found by bisection.
    */
-  #solve({ low, high }: Cell, loadPrice: number, movePrice: number): { readonly dual: Dual; readonly slope: number } {
+  #solve({ low, high }: Cell, loadPrice: number, movePrice: number): Solution {
     const { levels, offsets, stretch } = this.#holdings;
     const sums = this.#sums;
     const wanted = (loadPrice >= 0 ? high : low) + loadPrice / 2;

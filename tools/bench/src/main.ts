@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { chart } from "./plot.ts";
 import { resultTable } from "./result.ts";
 import type { Suite } from "./suite.ts";
+import { evictions } from "./suites/evictions.ts";
 import { forward } from "./suites/forward.ts";
 import { kube } from "./suites/kube.ts";
 import { rebalancesSuite } from "./suites/rebalances.ts";
@@ -12,7 +13,17 @@ import { sim } from "./suites/sim.ts";
 import { startup } from "./suites/startup.ts";
 import { weights } from "./suites/weights.ts";
 
-const suites: readonly Suite[] = [startup, kube, scoring, sim, weights, forward, rebalancesSuite, scaleResolver];
+const suites: readonly Suite[] = [
+  startup,
+  kube,
+  scoring,
+  sim,
+  weights,
+  forward,
+  rebalancesSuite,
+  scaleResolver,
+  evictions,
+];
 
 const usage = `Usage: make bench SUITE=<name>
 

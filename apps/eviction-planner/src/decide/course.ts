@@ -106,8 +106,10 @@ export class Course {
     if (possible.length === 0) return hold(this.#input.canPreempt(pod) ? "OnlyByPreemption" : "NoOtherNode");
     const from = this.#input.nodeOf(pod);
     const known: Landing[] = [];
+    const named = possible.reduce((sum, { probability }) => sum + probability, 0);
     let [returns, unknown, tooHot] = [0, 0, 0];
-    for (const { node, probability } of possible) {
+    for (const { node, probability: ofNode } of possible) {
+      const probability = ofNode / named;
       const to = utilisation.slotOf[node] as number;
       if (node === from) returns += probability;
       else if (to === NONE) unknown += probability;

@@ -25,9 +25,12 @@ export interface Staying {
 /** Turns rows of the snapshot into names. */
 export class Describer {
   readonly #cluster: ClusterSnapshot;
+  /** By owner; shared by all pods of it. */
+  readonly #workloads: readonly NonNullable<PodName["workload"]>[];
 
   constructor(cluster: ClusterSnapshot) {
     this.#cluster = cluster;
+    this.#workloads = cluster.owners.map(({ workload: { kind, name } }) => ({ kind, name }));
   }
 
   node(node: number): string {
@@ -35,13 +38,12 @@ export class Describer {
   }
 
   pod(pod: number): PodName {
-    const { pods, shapes, owners } = this.#cluster;
-    const workload = owners[pods.owner[pod] as number]?.workload;
+    const { pods, shapes } = this.#cluster;
     return {
       uid: pods.uid[pod] ?? "",
       namespace: shapes[pods.shape[pod] as number]?.namespace ?? "",
       name: pods.name[pod] ?? "",
-      workload: workload === undefined ? null : { kind: workload.kind, name: workload.name },
+      workload: this.#workloads[pods.owner[pod] as number] ?? null,
     };
   }
 

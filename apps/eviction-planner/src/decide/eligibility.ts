@@ -38,7 +38,7 @@ export class Eligibility {
     const guard = this.#guards.get(shapes[shape]?.namespace ?? "") ?? NO_GUARD;
     const holds: Hold[] = [];
     this.#addNature(holds, pod, owner);
-    holds.push(...(this.#shapeHolds[shape] ?? []));
+    for (const hold of this.#shapeHolds[shape] ?? []) holds.push(hold);
     if (pods.flags[pod] !== 0) this.#addChoices(holds, pod);
     if (owner?.kind === "StatefulSet" && !guard.allowsStatefulSets) holds.push(hold("StatefulSet", guard.forbidder));
     if (owner?.replicas === 1 && guard.keeper !== null) holds.push(hold("SingleReplica", guard.keeper));

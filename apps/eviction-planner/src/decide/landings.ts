@@ -16,8 +16,8 @@ export interface Landings {
   takeBack(pod: number, to: number): void;
 }
 
-/** Nodes beyond these are summed up in the last of them. */
-const MOST_NODES = 32;
+/** Nodes beyond these are less likely, and share the fate of those that are named. */
+const MOST_NODES = 16;
 
 /** Landings as the default kube-scheduler chooses them. */
 export class ScheduledLandings implements Landings {

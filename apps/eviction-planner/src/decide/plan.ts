@@ -44,11 +44,9 @@ export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boole
 
   const eligibility = new Eligibility(snapshot, utilisation);
   const budgets = new Budgets(snapshot);
-  const firstHold = (pod: number): Hold | undefined => {
-    for (const hold of eligibility.holds(pod)) if (!ignores(hold)) return hold;
-    for (const hold of budgets.holds(pod)) if (!ignores(hold)) return hold;
-    return undefined;
-  };
+  const counts = (hold: Hold) => !ignores(hold);
+  const fixedHolds = cluster.pods.uid.map((_, pod) => eligibility.holds(pod).find(counts));
+  const firstHold = (pod: number): Hold | undefined => fixedHolds[pod] ?? budgets.holds(pod).find(counts);
   const movable = new MovablePods(utilisation, cluster.pods, (pod) => firstHold(pod) === undefined);
   const budget = Math.max(0, Math.min(Math.floor(snapshot.budget), movable.count));
   const bound = sigmaBound(movable.holdings(), budget);

@@ -61,11 +61,6 @@ export function search(course: Course, sources: Sources, budget: number): Found 
   }
 }
 
-interface Guess {
-  readonly pod: number;
-  readonly score: number;
-}
-
 /** The best move from some sources, with a landing that is up to date; undefined if none is worthwhile. */
 function bestOf(
   course: Course,
@@ -74,18 +69,22 @@ function bestOf(
   known: Map<number, Candidate>,
   holds: Map<number, Hold>,
 ): Candidate | undefined {
-  const guesses: Guess[] = [];
+  const pods: number[] = [];
+  const guesses: number[] = [];
   for (const slot of slots) {
     for (const pod of sources.podsOf(slot)) {
       if (course.hasMoved(pod) || holds.has(pod)) continue;
       const before = known.get(pod);
-      guesses.push({ pod, score: before === undefined ? sources.bestCase(pod) : course.scoreOf(before) });
+      pods.push(pod);
+      guesses.push(before === undefined ? sources.bestCase(pod) : course.scoreOf(before));
     }
   }
-  guesses.sort((a, b) => b.score - a.score);
   let best: Candidate | undefined;
-  for (const [index, { pod, score }] of guesses.entries()) {
-    if (best !== undefined && (best.score >= score || index >= MOST_ASKED)) break;
+  for (let asked = 0; asked < pods.length; asked += 1) {
+    const next = indexOfGreatest(guesses);
+    const [pod, guess] = [pods[next] as number, guesses[next] as number];
+    if (!course.isWorth(guess, 1) || (best !== undefined && (best.score >= guess || asked >= MOST_ASKED))) break;
+    guesses[next] = -Infinity;
     const candidate = course.evaluate(pod);
     if ("code" in candidate) {
       known.delete(pod);
@@ -96,6 +95,15 @@ function bestOf(
     if (course.isWorth(candidate.gain, 1) && candidate.score > (best?.score ?? 0)) best = candidate;
   }
   return best;
+}
+
+/** Few are asked for of many, so this is cheaper than sorting. */
+function indexOfGreatest(values: readonly number[]): number {
+  let greatest = 0;
+  for (let index = 1; index < values.length; index += 1) {
+    if ((values[index] as number) > (values[greatest] as number)) greatest = index;
+  }
+  return greatest;
 }
 
 /**

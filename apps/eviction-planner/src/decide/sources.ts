@@ -6,6 +6,9 @@ import type { Utilisation } from "./utilisation.ts";
 /** Capacities beyond these are rare, and their nodes are not looked at for the best case of a pod. */
 const MOST_CAPACITIES = 8;
 
+/** Moves after which a source is rated again. */
+const RATED_FOR = 8;
+
 export interface SourcesInput {
   readonly spec: PlanSnapshot["policy"]["spec"];
   readonly utilisation: Utilisation;
@@ -27,9 +30,10 @@ export class PolicySources implements Sources {
   readonly #candidates: readonly number[];
   /** Slots by capacity, the commonest first. */
   readonly #capacities: readonly (readonly number[])[];
-  /** By slot: the best case of its best pod, and the level at which that was found. It is an estimate once others moved. */
+  /** By slot: the best case of its best pod, and when that was found. It is an estimate once pods of others moved. */
   readonly #potential: Float64Array;
   readonly #levelThen: Float64Array;
+  readonly #movesThen: Int32Array;
   #coldest: { readonly moves: number; readonly slots: readonly number[] } | undefined;
 
   constructor(input: SourcesInput, course: Course) {
@@ -39,6 +43,7 @@ export class PolicySources implements Sources {
     this.#candidates = input.spec.targetSigma === undefined ? slots.filter((slot) => input.isHot[slot]) : slots;
     this.#potential = new Float64Array(slots.length);
     this.#levelThen = new Float64Array(slots.length).fill(NaN);
+    this.#movesThen = new Int32Array(slots.length);
     const byCapacity = Map.groupBy(slots, (slot) => {
       const share = input.utilisation.shares[slot];
       return `${share?.cpu} ${share?.memory}`;
@@ -47,22 +52,27 @@ export class PolicySources implements Sources {
   }
 
   all(): readonly number[] {
-    return this.#candidates.filter((slot) => this.#isSource(slot));
+    const least = this.#leastLevel();
+    return this.#candidates.filter((slot) => this.#course.spread.level(slot) >= least);
   }
 
   promising(count: number, isWanted: (slot: number) => boolean, isOpen: (pod: number) => boolean): readonly number[] {
-    const { spread } = this.#course;
+    const { spread, moves } = this.#course;
     const potential = this.#potential;
     const found: number[] = [];
+    const least = this.#leastLevel();
     for (const slot of this.#candidates) {
-      if (!this.#isSource(slot) || !isWanted(slot)) continue;
-      if (this.#levelThen[slot] !== spread.level(slot)) this.#rate(slot, isOpen);
+      const level = spread.level(slot);
+      if (level < least || !isWanted(slot)) continue;
+      if (this.#levelThen[slot] !== level) this.#rate(slot, isOpen);
       let index = found.length;
       while (index > 0 && (potential[found[index - 1] as number] as number) < (potential[slot] as number)) index -= 1;
       if (index < count) found.splice(index, 0, slot);
       if (found.length > count) found.pop();
     }
-    for (const slot of found) this.#rate(slot, isOpen);
+    for (const slot of found) {
+      if (moves.length - (this.#movesThen[slot] as number) >= RATED_FOR) this.#rate(slot, isOpen);
+    }
     return found;
   }
 
@@ -74,7 +84,7 @@ export class PolicySources implements Sources {
     const { targetSigma, targetVariance } = this.#input.spec;
     const { spread } = this.#course;
     if (targetSigma !== undefined) return spread.sigma <= targetSigma;
-    return spread.variance <= targetVariance && !this.#candidates.some((slot) => this.#isSource(slot));
+    return spread.variance <= targetVariance && this.all().length === 0;
   }
 
   bestCase(pod: number): number {
@@ -89,10 +99,10 @@ export class PolicySources implements Sources {
     return best;
   }
 
-  #isSource(slot: number): boolean {
+  /** The level from which a node is a source. */
+  #leastLevel(): number {
     const { hotThreshold, hysteresis, targetSigma } = this.#input.spec;
-    const { spread } = this.#course;
-    return spread.level(slot) >= (targetSigma === undefined ? hotThreshold - hysteresis : spread.mean);
+    return targetSigma === undefined ? hotThreshold - hysteresis : this.#course.spread.mean;
   }
 
   #rate(slot: number, isOpen: (pod: number) => boolean): void {
@@ -100,6 +110,7 @@ export class PolicySources implements Sources {
     for (const pod of this.podsOf(slot)) if (isOpen(pod)) best = Math.max(best, this.bestCase(pod));
     this.#potential[slot] = best;
     this.#levelThen[slot] = this.#course.spread.level(slot);
+    this.#movesThen[slot] = this.#course.moves.length;
   }
 
   /** The slot with the lowest level of each capacity. */

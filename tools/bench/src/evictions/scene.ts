@@ -1,4 +1,5 @@
 import type { PlanSnapshot } from "@evenkeel/eviction-planner/plan";
+import type { Holdings } from "@evenkeel/scoring";
 
 /** Pods of one node on average, as large clusters have them. */
 const PODS_PER_NODE = 30;
@@ -154,4 +155,24 @@ function nodeFor(random: () => number, nodeCount: number): number {
   if (chance < 0.5) return Math.floor(random() * third);
   if (chance < 0.9) return third + Math.floor(random() * third);
   return Math.min(nodeCount - 1, 2 * third + Math.floor(random() * (nodeCount - 2 * third)));
+}
+
+/** What the bound on σ is computed from, if every pod may be moved. */
+export function holdingsOf({ cluster }: PlanSnapshot): Holdings {
+  const { nodes, pods } = cluster;
+  const sizes = nodes.map((): number[] => []);
+  const sizeOf = (pod: number) =>
+    (0.7 * (pods.cpuUsage[pod] ?? 0)) / CORES + (0.3 * (pods.memoryUsage[pod] ?? 0)) / BYTES;
+  pods.uid.forEach((_, pod) => sizes[pods.node[pod] ?? 0]?.push(sizeOf(pod)));
+  const offsets = [0];
+  for (const own of sizes) {
+    own.sort((a, b) => b - a);
+    offsets.push((offsets.at(-1) ?? 0) + own.length);
+  }
+  const levels = nodes.map(({ usage }) => (0.7 * (usage?.cpu ?? 0)) / CORES + (0.3 * (usage?.memory ?? 0)) / BYTES);
+  return {
+    levels: Float64Array.from(levels),
+    offsets: Int32Array.from(offsets),
+    sizes: Float64Array.from(sizes.flat()),
+  };
 }

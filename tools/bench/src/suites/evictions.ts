@@ -1,0 +1,74 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
+import type { Planning } from "../evictions/planning.ts";
+import { barred, figure, median, type Result } from "../result.ts";
+import type { Suite } from "../suite.ts";
+
+/** As the image of the services starts Node. */
+const IMAGE_FLAGS = ["--optimize-for-size", "--max-semi-space-size=1", "--v8-pool-size=1"];
+const SIZES = [100, 316, 1_000, 2_236, 5_000];
+const ROUNDS = 5;
+const MOVES = 1_000;
+
+const root = join(import.meta.dirname, "../../../..");
+const program = join(import.meta.dirname, "../evictions/planning.ts");
+const worker = pathToFileURL(join(root, "apps/eviction-planner/src/testing/plan-worker.ts")).href;
+
+async function planning(nodes: number, moves: number, rounds: number, inWorker: boolean): Promise<Planning> {
+  const args = [...IMAGE_FLAGS, program, String(nodes), String(moves), String(rounds), ...(inWorker ? [worker] : [])];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "close") as Promise<[number | null]>]);
+  if (code !== 0) throw new Error(`planning for ${nodes} nodes ended with code ${code}`);
+  return JSON.parse(output) as Planning;
+}
+
+/** How long a plan for a large cluster takes, and how that grows with the cluster. */
+export const evictions: Suite = {
+  name: "evictions",
+  about:
+    "plans for 100 to 5,000 nodes with 30 pods each: CPU time, its growth, stalls, memory and distance from the bound",
+  async run(progress) {
+    const rows: { readonly size: number; readonly found: Planning }[] = [];
+    for (const size of SIZES) {
+      const isLast = size === SIZES.at(-1);
+      rows.push({ size, found: await planning(size, Math.round((MOVES * size) / 5_000), ROUNDS, isLast) });
+      progress(`${size} nodes`);
+    }
+    const largest = rows.at(-1)?.found;
+    if (largest === undefined) throw new Error("unreachable: there are sizes");
+    const series = rows.map(({ size, found: { plans } }) => {
+      return { name: `${size} nodes`, values: plans, middle: median(plans) };
+    });
+    return { results: results(rows, largest), plot: { title: "CPU time of one plan", unit: "ms", series } };
+  },
+};
+
+function results(
+  rows: readonly { readonly size: number; readonly found: Planning }[],
+  { plans, bounds, moves, sigma, stall, peakRss }: Planning,
+): Result[] {
+  return [
+    ...rows.map(({ size, found }) => figure(`plan, ${size} nodes`, median(found.plans), "ms CPU")),
+    figure("growth: exponent of nodes and moves together", exponent(rows), ""),
+    figure("evictions of the largest plan", moves, ""),
+    figure("σ before", sigma.before, ""),
+    figure("σ predicted", sigma.predicted, ""),
+    figure("σ that no plan can beat", sigma.bound, ""),
+    barred("plan, 5,000 nodes, 150,000 pods, 2,000 budgets", median(plans) / 1000, "s CPU", "<= 2"),
+    barred("bound, 5,000 nodes", median(bounds) / 1000, "s CPU", "<= 1"),
+    barred("longest stall while a worker plans", stall, "ms CPU", "<= 200"),
+    barred("peak memory, cluster and plan", peakRss / 2 ** 30, "GiB", "<= 1"),
+  ];
+}
+
+/** The slope of time over size, both as logarithms: 1 is linear. */
+function exponent(rows: readonly { readonly size: number; readonly found: Planning }[]): number {
+  const points = rows.map(({ size, found }) => [Math.log(size), Math.log(median(found.plans))] as const);
+  const mean = (index: 0 | 1) => points.reduce((sum, point) => sum + point[index], 0) / points.length;
+  const [x, y] = [mean(0), mean(1)];
+  const covariance = points.reduce((sum, [a, b]) => sum + (a - x) * (b - y), 0);
+  return covariance / points.reduce((sum, [a]) => sum + (a - x) ** 2, 0);
+}
