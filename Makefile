@@ -120,6 +120,10 @@ else
 	@node tools/soak/src/main.ts $(ARGS)
 endif
 
+.PHONY: soak-real-node
+soak-real-node: control-plane ## Send 10,000 requests through a real node in each scenario of scale-resolver (root); prints how many were lost
+	@nx run real-node:soak --output-style static
+
 .PHONY: new
 new: setup ## Create a project: KIND=app|lib|tool NAME=name [LAYER=adapter|platform|pure]
 	@$(WORKSPACE) new $(KIND) $(NAME) $(LAYER)

@@ -48,6 +48,7 @@ const NOT_USED_HERE = new Map([
     "get elastiservices.elasti.truefoundry.com",
     "a finalizer is changed on the object as it is now when somebody else changed it at the same time",
   ],
+  ["get scaledobjects.keda.sh", "a ScaledObject is read where KEDA is older than 2.18, by the label of its definition"],
   ["get endpointslices.discovery.k8s.io", "a slice that somebody else wrote at the same time is looked at again"],
 ]);
 

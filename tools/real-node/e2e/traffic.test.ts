@@ -1,0 +1,249 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { TEST_TIMEOUT_MS } from "@evenkeel/e2e";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describeOnRealNode } from "../src/index.ts";
+import type { Tally } from "./traffic/programs.ts";
+import { TrafficSite } from "./traffic/traffic-site.ts";
+
+/** Whether each scenario gets 10,000 requests, as in `make soak-real-node`. */
+const IN_SOAK = process.env["SOAK"] === "1";
+const COUNT = IN_SOAK ? 10_000 : 300;
+const RATE = IN_SOAK ? 100 : 20;
+const SECONDS = COUNT / RATE;
+const TIMEOUT = IN_SOAK ? 1_800_000 : TEST_TIMEOUT_MS;
+
+/** What became of each scenario's requests, for the table at the end. */
+const results = new Map<string, Tally>();
+
+function note(scenario: string, ...tallies: readonly Tally[]): Readonly<Record<string, number>> {
+  const lost: Record<string, number> = {};
+  for (const tally of tallies)
+    for (const [why, times] of Object.entries(tally.lost)) lost[why] = (lost[why] ?? 0) + times;
+  const greatest = (of: (tally: Tally) => number) => Math.max(...tallies.map(of));
+  const asked = tallies.reduce((sum, tally) => sum + tally.asked, 0);
+  results.set(scenario, {
+    ...{ asked, lost },
+    ...{
+      p50: greatest(({ p50 }) => p50),
+      p99: greatest(({ p99 }) => p99),
+      longest: greatest(({ longest }) => longest),
+    },
+  });
+  return lost;
+}
+
+/** Does something every 20 seconds while requests are under way, and at least once. */
+async function during(load: Promise<Tally>, act: () => Promise<void>): Promise<Tally> {
+  let over = false;
+  const ended = load.finally(() => (over = true));
+  for (let next = 3000; !over; next = 20_000) {
+    await Promise.race([ended, pause(next)]);
+    if (!over) await act();
+  }
+  return ended;
+}
+
+describeOnRealNode("requests from another pod through kube-proxy", (cluster) => {
+  let site: TrafficSite;
+  beforeAll(async () => {
+    site = await TrafficSite.start(cluster());
+  }, 2 * TEST_TIMEOUT_MS);
+  afterAll(() => {
+    site[Symbol.dispose]();
+    const rows = [...results].map(([scenario, { asked, lost, p50, p99, longest }]) => {
+      const count = Object.values(lost).reduce((sum, one) => sum + one, 0);
+      return [scenario, asked, count === 0 ? 0 : `${count} ${JSON.stringify(lost)}`, p50, p99, longest].join(" | ");
+    });
+    process.stderr.write(
+      `\n| ${["scenario | requests | lost | p50 ms | p99 ms | longest ms", ...rows].join(" |\n| ")} |\n`,
+    );
+  });
+
+  describe("are all answered", () => {
+    test.concurrent(
+      "that come at once to a service at zero",
+      async () => {
+        await site.service("burst", { replicas: 0 });
+        const rounds = IN_SOAK ? 10 : 1;
+        const tallies: Tally[] = [];
+        for (let round = 0; round < rounds; round++) {
+          tallies.push(await site.load("burst", { count: COUNT / rounds, rate: 0, body: 20_000 }));
+          await site.scale("burst", 0);
+          await site.isIn("burst", "Zero");
+        }
+        expect(note("burst at zero", ...tallies)).toEqual({});
+        const labels = { service: "burst", phase: "connect" };
+        const seconds = await site.metric("evenkeel_resolver_wake_seconds_sum", labels);
+        const wakes = await site.metric("evenkeel_resolver_wake_seconds_count", labels);
+        process.stderr.write(`ready → first byte: ${Math.round((seconds / wakes) * 1000)} ms, mean of ${wakes}\n`);
+        expect(wakes).toBeGreaterThanOrEqual(rounds);
+      },
+      TIMEOUT,
+    );
+
+    test.concurrent(
+      "of clients that keep their connections while the service falls asleep and wakes",
+      async () => {
+        await site.service("kept", { sleeps: true });
+        const load = { count: COUNT, rate: 200, kept: 20, pause: { every: IN_SOAK ? 200 : 75, milliseconds: 9000 } };
+        expect(note("keep-alive over sleeps", await site.load("kept", load))).toEqual({});
+        expect(await site.metric("evenkeel_decisions_total", { action: "sleep", reason: "Quiet" })).toBeGreaterThan(0);
+      },
+      TIMEOUT,
+    );
+
+    test.concurrent(
+      "while the last pod is deleted",
+      async () => {
+        await site.service("deleted", { start: 2000 });
+        const load = site.load("deleted", { count: COUNT, rate: RATE });
+        expect(note("last pod deleted", await during(load, () => site.deletePods("deleted")))).toEqual({});
+      },
+      TIMEOUT,
+    );
+
+    test.concurrent(
+      "while somebody scales the workload to zero",
+      async () => {
+        await site.service("scaled", { start: 2000 });
+        const load = site.load("scaled", { count: COUNT, rate: RATE });
+        expect(note("scaled to 0 by hand", await during(load, () => site.scale("scaled", 0)))).toEqual({});
+      },
+      TIMEOUT,
+    );
+
+    test.concurrent(
+      "while pods start slowly",
+      async () => {
+        await site.service("slow", { replicas: 0, start: 6000 });
+        expect(note("slow start", await site.load("slow", { count: COUNT, rate: RATE }))).toEqual({});
+      },
+      TIMEOUT,
+    );
+
+    test.concurrent(
+      "to a NodePort of a service at zero",
+      async () => {
+        await site.service("outside", { replicas: 0, type: "NodePort" });
+        const url = await site.nodePort("outside");
+        expect(note("NodePort at zero", await site.load("outside", { url, count: COUNT, rate: 2 * RATE }))).toEqual({});
+      },
+      TIMEOUT,
+    );
+
+    test.concurrent(
+      "of a service with few of them, which is not redirected to and fro",
+      async () => {
+        await site.service("few", { sleeps: true });
+        const seconds = IN_SOAK ? 120 : 15;
+        expect(
+          note("2 per second below the threshold", await site.load("few", { count: 2 * seconds, rate: 2 })),
+        ).toEqual({});
+        const switches = { source: "few", enabled: "true" };
+        const joins = await site.metric("elasti_resolver_traffic_switch_count", switches);
+        expect(joins).toBeLessThanOrEqual(IN_SOAK ? 8 : 5);
+      },
+      TIMEOUT,
+    );
+  });
+
+  describe("are refused only until nodes know that nothing serves", () => {
+    /** Seconds that kube-proxy and the resolver may take together for it. */
+    const UNKNOWN = 2;
+
+    /** Requests while something is done to the last pod of a service that gives it no time to drain. */
+    async function whileGone(scenario: string, name: string, path: string, count: number): Promise<void> {
+      let times = 0;
+      const tally = await during(site.load(name, { count, rate: RATE }), async () => {
+        times += 1;
+        await site.askPod(name, path);
+      });
+      const lost = note(scenario, tally);
+      const sum = Object.values(lost).reduce((all, one) => all + one, 0);
+      expect(sum).toBeLessThanOrEqual(UNKNOWN * RATE * times);
+    }
+
+    test.concurrent(
+      "where the readiness of the last pod flaps",
+      async () => {
+        await site.service("flaps");
+        await whileGone("readiness of the last pod flaps", "flaps", "/flap", COUNT);
+      },
+      TIMEOUT,
+    );
+
+    test.concurrent(
+      "where the kubelet evicts the last pod, with a second to drain",
+      async () => {
+        await site.service("evicted", { start: 1000 });
+        await whileGone("eviction by the kubelet", "evicted", "/fill", 1.5 * COUNT);
+        expect(await site.failures("evicted")).toContain("Evicted");
+      },
+      TIMEOUT,
+    );
+  });
+
+  test(
+    "are all answered while the resolver is restarted, also those that it holds",
+    async () => {
+      await site.service("rolled", { replicas: 0, start: 8000 });
+      await site.service("rolled-warm", { replicas: 0, start: 500 });
+      const held = site.load("rolled", { count: 50, rate: 0 });
+      const load = site.load("rolled-warm", { count: COUNT, rate: RATE });
+      await site.resolver("rollout", "restart", "deployment/scale-resolver");
+      await site.resolver("rollout", "status", "deployment/scale-resolver", "--timeout=90s");
+      await site.scale("rolled-warm", 0);
+      expect(note("rolling restart, 50 held", await held, await load)).toEqual({});
+    },
+    TIMEOUT,
+  );
+
+  test(
+    "are lost with a killed resolver for seconds, and only those that it held or that came then",
+    async () => {
+      await site.service("killed", { replicas: 0, start: 4000 });
+      const held = site.load("killed", { count: 50, rate: 0, patience: 20_000 });
+      await pause(1500);
+      await site.resolver(
+        "delete",
+        "pods",
+        "-l",
+        "app.kubernetes.io/name=scale-resolver",
+        "--grace-period=0",
+        "--force",
+      );
+      const load = await site.load("killed", { count: COUNT, rate: RATE, patience: 20_000 });
+      note("resolver killed: 50 held", await held);
+      const lost = note("resolver killed: new requests", load);
+      const count = Object.values(lost).reduce((sum, one) => sum + one, 0);
+      expect(count).toBeLessThanOrEqual(RATE * 10);
+      expect(load.longest).toBeLessThan(20_500);
+      expect((await site.load("killed", { count: 20, rate: RATE })).lost).toEqual({});
+    },
+    TIMEOUT,
+  );
+
+  test(
+    "are refused at once, and do not wait, after the last resolver was scaled away",
+    async () => {
+      await site.service("left", { replicas: 0 });
+      await site.resolver("scale", "deployment/scale-resolver", "--replicas=0");
+      await site.resolver(
+        "wait",
+        "--for=delete",
+        "pods",
+        "-l",
+        "app.kubernetes.io/name=scale-resolver",
+        "--timeout=90s",
+      );
+      const refused = await site.load("left", { count: 20, rate: 20, patience: 20_000 });
+      expect(refused.lost).toEqual({ ECONNREFUSED: 20 });
+      expect(refused.longest).toBeLessThan(3000);
+      await site.resolver("scale", "deployment/scale-resolver", "--replicas=1");
+      await site.resolver("rollout", "status", "deployment/scale-resolver", "--timeout=90s");
+      await pause(2000);
+      expect(note("after the last resolver came back", await site.load("left", { count: 50, rate: RATE }))).toEqual({});
+    },
+    TIMEOUT,
+  );
+});

@@ -1,0 +1,117 @@
+// Programs that run in pods, as text for `node -e`.
+
+/**
+ * An HTTP server that listens START milliseconds after it starts. It serves for two seconds after SIGTERM, and ends what it has begun, as a good pod does. `/flap` makes it not ready for two
+ * seconds, and `/fill` writes a longer log than its limit of storage allows.
+ */
+export const SERVER = `
+  const { START = "0", HOSTNAME } = process.env;
+  let ready = true;
+  let terminating = false;
+  const server = require("node:http").createServer((request, response) => {
+    if (request.url === "/readyz") return void response.writeHead(ready ? 200 : 503).end();
+    if (request.url === "/flap") {
+      ready = false;
+      setTimeout(() => (ready = true), 2000);
+    }
+    if (request.url === "/fill") process.stdout.write("full\\n".repeat(2 ** 20));
+    if (terminating) response.setHeader("connection", "close");
+    request.resume().on("end", () => response.end(HOSTNAME));
+  });
+  server.keepAliveTimeout = 60000;
+  setTimeout(() => server.listen(8080), Number(START));
+  process.on("SIGTERM", () => {
+    terminating = true;
+    setTimeout(() => server.close(() => process.exit(0)), 2000);
+  });
+`;
+
+/** A metric server on which every service is idle. */
+export const METRICS = `
+  require("node:http").createServer((request, response) => {
+    let body = decodeURIComponent(request.url);
+    request.on("data", (data) => (body += decodeURIComponent(data))).on("end", () => {
+      const value = /up\\{/.test(body) ? "1" : "0";
+      const result = [{ metric: {}, value: [Date.now() / 1000, value] }];
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ status: "success", data: { resultType: "vector", result } }));
+    });
+  }).listen(9090);
+  process.on("SIGTERM", () => process.exit(0));
+`;
+
+/** Waits until it is ended. */
+export const IDLE = `
+  setInterval(() => undefined, 1000);
+  process.on("SIGTERM", () => process.exit(0));
+`;
+
+/** What a client sends. */
+export interface Load {
+  readonly url: string;
+  readonly count: number;
+  /** Requests per second; 0: all at once. */
+  readonly rate: number;
+  /** Connections that are kept between requests; 0: a new one for each request. */
+  readonly kept?: number;
+  /** Every so many requests there is a pause of so many milliseconds, between half of it and all of it. */
+  readonly pause?: { readonly every: number; readonly milliseconds: number };
+  /** Bytes of the body of every other request, which is a POST then. */
+  readonly body?: number;
+  /** Milliseconds after which a request counts as lost. */
+  readonly patience?: number;
+}
+
+/** What became of that. */
+export interface Tally {
+  readonly asked: number;
+  /** How many were not answered with 200, by error or status. */
+  readonly lost: Readonly<Record<string, number>>;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly longest: number;
+}
+
+/**
+ * Sends requests without waiting for the answers of those before, and prints what became of them. A GET on a kept connection that the server has closed meanwhile is
+ * sent once more, as every HTTP client does (RFC 9112, 9.3.1).
+ */
+export const CLIENT = `
+  const { Agent, request } = require("node:http");
+  const { url, count, rate, kept = 0, pause, body = 0, patience = 60000 } = JSON.parse(process.argv[1]);
+  const agent = kept > 0 ? new Agent({ keepAlive: true, maxSockets: kept }) : false;
+  const lost = {};
+  const times = [];
+  const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+  const attempt = (index) => new Promise((resolve) => {
+    const isPost = body > 0 && index % 2 === 1;
+    const sent = request(url + index, { agent, method: isPost ? "POST" : "GET" }, (answer) => {
+      answer.resume().on("end", () => resolve(String(answer.statusCode))).on("error", (error) => resolve(error.code));
+    });
+    const timer = setTimeout(() => { sent.destroy(); resolve("TIMEOUT"); }, patience);
+    sent.on("error", (error) => resolve(sent.reusedSocket && !isPost && error.code === "ECONNRESET" ? "AGAIN" : error.code));
+    sent.on("close", () => clearTimeout(timer));
+    sent.end(isPost ? Buffer.alloc(body) : undefined);
+  });
+  const ask = async (index) => {
+    const began = performance.now();
+    let outcome = await attempt(index);
+    for (let again = 0; outcome === "AGAIN" && again < kept; again++) outcome = await attempt(index);
+    times.push(performance.now() - began);
+    if (outcome !== "200") lost[outcome] = (lost[outcome] ?? 0) + 1;
+  };
+  (async () => {
+    const all = [];
+    for (let index = 0; index < count; index++) {
+      all.push(ask(index));
+      if (pause && (index + 1) % pause.every === 0) await wait(pause.milliseconds * (0.5 + Math.random() / 2));
+      else if (rate > 0) await wait(1000 / rate);
+    }
+    await Promise.all(all);
+    times.sort((a, b) => a - b);
+    const at = (share) => Math.round(times[Math.min(times.length - 1, Math.floor(times.length * share))]);
+    console.log(JSON.stringify({ asked: count, lost, p50: at(0.5), p99: at(0.99), longest: at(1) }));
+    process.exit(0);
+  })();
+`;

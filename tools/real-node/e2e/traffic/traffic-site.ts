@@ -1,0 +1,184 @@
+import { Release } from "@evenkeel/charts";
+import type { ClusterAccess } from "@evenkeel/control-plane";
+import { apply, get, kubectl, list, waitUntil } from "@evenkeel/e2e";
+import { NODE_IMAGE, writeServiceImage } from "../../src/index.ts";
+import { CLIENT, IDLE, type Load, METRICS, SERVER, type Tally } from "./programs.ts";
+
+const NODE = "/nodejs/bin/node";
+/** Where the resolver is installed, and where the services are. */
+const SYSTEM = "traffic-system";
+const NAMESPACE = "traffic";
+const IN_PLACE = ["-n", NAMESPACE];
+
+export interface ServiceOptions {
+  /** Milliseconds from its start until a pod listens. */
+  readonly start?: number;
+  /** Whether an idle service is scaled to zero; else only requests wake it. */
+  readonly sleeps?: boolean;
+  readonly replicas?: number;
+  readonly type?: "ClusterIP" | "NodePort";
+}
+
+/** A resolver as its chart installs it, services behind ClusterIPs, and a client in a pod of its own, on a real node. */
+export class TrafficSite implements Disposable {
+  readonly #cluster: ClusterAccess;
+  readonly #release: Release;
+
+  private constructor(cluster: ClusterAccess, release: Release) {
+    this.#cluster = cluster;
+    this.#release = release;
+  }
+
+  static async start(cluster: ClusterAccess): Promise<TrafficSite> {
+    await cluster.loadImage(writeServiceImage("scale-resolver"));
+    const site = new TrafficSite(cluster, await Release.prepare(cluster));
+    for (const namespace of [SYSTEM, NAMESPACE]) await kubectl(cluster, ["create", "namespace", namespace]);
+    await apply(cluster, ...pod("client", IDLE), ...pod("metrics", METRICS), {
+      ...serviceObject("metrics", "ClusterIP"),
+      spec: { selector: { app: "metrics" }, ports: [{ port: 9090 }] },
+    });
+    const values = ["settings.triggerInterval=1s", "prometheus.address=http://metrics.traffic:9090"];
+    await site.#release.helm(
+      ...["install", "scale-resolver", site.#release.chart("scale-resolver"), "--namespace", SYSTEM, "--wait"],
+      ...values.flatMap((value) => ["--set", value]),
+    );
+    await kubectl(cluster, ["wait", "--for=condition=Ready", "pod/client", "pod/metrics", ...IN_PLACE]);
+    return site;
+  }
+
+  [Symbol.dispose](): void {
+    this.#release[Symbol.dispose]();
+  }
+
+  /** A Deployment, its Service and its ElastiService. */
+  async service(name: string, options: ServiceOptions = {}): Promise<void> {
+    const { start = 0, sleeps = false, replicas = 1, type = "ClusterIP" } = options;
+    const triggers = [{ type: "prometheus", metadata: { query: "requests", threshold: "0.5" } }];
+    await apply(
+      this.#cluster,
+      {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name, namespace: NAMESPACE },
+        spec: { replicas, selector: { matchLabels: { app: name } }, template: template(name, start) },
+      },
+      serviceObject(name, type),
+      {
+        apiVersion: "elasti.truefoundry.com/v1alpha1",
+        kind: "ElastiService",
+        metadata: { name, namespace: NAMESPACE },
+        spec: {
+          service: name,
+          scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+          ...{ cooldownPeriod: 1, quietPeriod: 1 },
+          ...(sleeps ? { triggers } : {}),
+        },
+      },
+    );
+    if (replicas === 0) await this.isIn(name, "Zero");
+    else await kubectl(this.#cluster, ["rollout", "status", `deployment/${name}`, ...IN_PLACE]);
+  }
+
+  /** Resolves when a service is in a state, and nothing of its pods is left if that is Zero. */
+  async isIn(name: string, state: string): Promise<void> {
+    await waitUntil(`${name} to be in ${state}`, async () => {
+      const { status } = await get<{ status?: { state?: string } }>(this.#cluster, "elastiservice", name, ...IN_PLACE);
+      const pods = state === "Zero" ? await list(this.#cluster, "pods", ...IN_PLACE, "-l", `app=${name}`) : [];
+      return status?.state === state && pods.length === 0
+        ? undefined
+        : `it is in ${status?.state ?? "none"} with ${pods.length} pods`;
+    });
+  }
+
+  /** What becomes of requests from the client's pod to a service, at its ClusterIP unless the load says otherwise. */
+  async load(name: string, load: Omit<Load, "url"> & { readonly url?: string }): Promise<Tally> {
+    // By address: names would be looked up for each request, and tested with it.
+    const { spec } = await get<{ spec: { clusterIP: string } }>(this.#cluster, "service", name, ...IN_PLACE);
+    const whole: Load = { url: `http://${spec.clusterIP}/`, ...load };
+    const args = ["exec", "client", ...IN_PLACE, "--", NODE, "-e", CLIENT, JSON.stringify(whole)];
+    return JSON.parse(await kubectl(this.#cluster, args, { deadlineMs: 1_800_000 })) as Tally;
+  }
+
+  /** Asks a pod of a service itself, whatever its Service would do. */
+  async askPod(name: string, path: string): Promise<void> {
+    const program = `fetch("http://127.0.0.1:8080${path}").then((answer) => answer.text())`;
+    await kubectl(this.#cluster, ["exec", `deployment/${name}`, ...IN_PLACE, "--", NODE, "-e", program]);
+  }
+
+  async scale(name: string, replicas: number): Promise<void> {
+    await kubectl(this.#cluster, ["scale", "deployment", name, `--replicas=${replicas}`, ...IN_PLACE]);
+  }
+
+  async deletePods(name: string): Promise<void> {
+    await kubectl(this.#cluster, ["delete", "pods", "-l", `app=${name}`, ...IN_PLACE, "--wait=false"]);
+  }
+
+  /** Address and port at which a Service is reached from outside of the cluster. */
+  async nodePort(name: string): Promise<string> {
+    const { spec } = await get<{ spec: { ports: { nodePort: number }[] } }>(
+      this.#cluster,
+      "service",
+      name,
+      ...IN_PLACE,
+    );
+    const [node] = await list<{ status: { addresses: { type: string; address: string }[] } }>(this.#cluster, "nodes");
+    const address = node?.status.addresses.find(({ type }) => type === "InternalIP")?.address ?? "";
+    return `http://${address}:${spec.ports[0]?.nodePort ?? 0}/`;
+  }
+
+  /** Reasons of a service's pods that failed, such as Evicted. */
+  async failures(name: string): Promise<readonly string[]> {
+    const pods = await list<{ status: { phase: string; reason?: string } }>(
+      ...([this.#cluster, "pods", ...IN_PLACE, "-l", `app=${name}`] as const),
+    );
+    return pods.flatMap(({ status }) => (status.phase === "Failed" ? [status.reason ?? ""] : []));
+  }
+
+  /** Runs kubectl on the resolver's namespace. */
+  async resolver(...args: readonly string[]): Promise<string> {
+    return kubectl(this.#cluster, [...args, "-n", SYSTEM], { deadlineMs: 180_000 });
+  }
+
+  /** The sum of a metric's series with some labels, of all resolvers. */
+  async metric(name: string, labels: Readonly<Record<string, string>>): Promise<number> {
+    const pods = await list<{ metadata: { name: string } }>(
+      ...([this.#cluster, "pods", "-n", SYSTEM, "-l", "app.kubernetes.io/name=scale-resolver"] as const),
+    );
+    let sum = 0;
+    for (const { metadata } of pods) {
+      const path = `/api/v1/namespaces/${SYSTEM}/pods/${metadata.name}:8080/proxy/metrics`;
+      const { stdout } = await this.#cluster.kubectl(["get", "--raw", path]);
+      for (const line of stdout.split("\n")) {
+        const has = (label: string) => line.includes(`${label}="${labels[label] ?? ""}"`);
+        if (line.startsWith(`${name}{`) && Object.keys(labels).every(has)) sum += Number(line.split(" ").at(-1));
+      }
+    }
+    return sum;
+  }
+}
+
+function serviceObject(name: string, type: string) {
+  const spec = { type, selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }] };
+  return { apiVersion: "v1", kind: "Service", metadata: { name, namespace: NAMESPACE }, spec };
+}
+
+function pod(name: string, program: string): readonly object[] {
+  const metadata = { name, namespace: NAMESPACE, labels: { app: name } };
+  return [{ apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [container([program])] } }];
+}
+
+function template(name: string, start: number): object {
+  const more = {
+    env: [{ name: "START", value: String(start) }],
+    readinessProbe: {
+      ...{ httpGet: { path: "/readyz", port: 8080 }, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 1 },
+    },
+    // The kubelet evicts a pod that writes more.
+    resources: { limits: { "ephemeral-storage": "2Mi" } },
+  };
+  return { metadata: { labels: { app: name } }, spec: { containers: [container([SERVER], more)] } };
+}
+
+function container(args: readonly string[], more: object = {}): object {
+  return { name: "node", image: NODE_IMAGE, args: ["-e", ...args], ...more };
+}
