@@ -14,6 +14,8 @@ import { readSchedulerLog } from "../src/placement/scheduler-log.ts";
 import { volume } from "../src/placement/volumes.ts";
 
 const PODS = 300;
+/** Both rounds take half a minute together; a machine that is busy with other tests takes several times as long. */
+const ROUND_TIMEOUT_MS = 2 * TEST_TIMEOUT_MS;
 const namespaces = { default: {}, shop: { team: "shop" } };
 /** Services, whose selectors stand for that of an owner: the scheduler spreads their pods by default. */
 const services = [
@@ -131,7 +133,7 @@ describe("the model of the scheduler agrees with kube-scheduler", () => {
       expect(landings.length).toBeGreaterThan(0.7 * PODS);
       expect(share(landings, ({ isBest }) => isBest)).toBeGreaterThanOrEqual(0.95);
     },
-    TEST_TIMEOUT_MS,
+    ROUND_TIMEOUT_MS,
   );
 
   test(
@@ -143,6 +145,6 @@ describe("the model of the scheduler agrees with kube-scheduler", () => {
       expect(landings.length).toBeGreaterThan(0.9 * PODS);
       expect(share(landings, ({ isLikely }) => isLikely)).toBeGreaterThanOrEqual(0.85);
     },
-    TEST_TIMEOUT_MS,
+    ROUND_TIMEOUT_MS,
   );
 });

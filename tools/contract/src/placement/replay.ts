@@ -1,11 +1,4 @@
-import {
-  type NodeFacts,
-  type NodeScore,
-  Placement,
-  podShape,
-  type PodLookups,
-  type PodShape,
-} from "@evenkeel/placement";
+import { type NodeFacts, type NodeScore, Placement, podShape, type PodLookups } from "@evenkeel/placement";
 import type { ScheduledPod } from "./scheduled-pods.ts";
 import type { SchedulerLog } from "./scheduler-log.ts";
 
@@ -51,23 +44,28 @@ export class Replay {
   }
 
   /** The pod is there, and nothing is compared. */
-  add({ pod, node }: ScheduledPod): void {
-    const index = this.#nodes.get(node ?? "");
-    if (index !== undefined) this.#model.add(this.#shapeOf(podShape(pod, this.#cluster.lookups(pod))), index);
+  add(scheduled: ScheduledPod): void {
+    this.#add(this.#shapeOf(scheduled), scheduled);
   }
 
   compare(scheduled: ScheduledPod): Comparison {
     const { pod, node } = scheduled;
-    const shape = this.#shapeOf(podShape(pod, this.#cluster.lookups(pod)));
+    const shape = this.#shapeOf(scheduled);
     const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
     const feasible = this.#model.feasible(shape);
     const differences = this.#differences(key, shape, feasible, node);
     const landing = node === null ? undefined : this.#compareLanding(shape, feasible, this.#nodes.get(node) ?? -1);
-    this.add(scheduled);
+    this.#add(shape, scheduled);
     return { differences: differences.map((line) => `${key}: ${line}`), landing };
   }
 
-  #shapeOf(shape: PodShape): number {
+  #add(shape: number, { node }: ScheduledPod): void {
+    const index = this.#nodes.get(node ?? "");
+    if (index !== undefined) this.#model.add(shape, index);
+  }
+
+  #shapeOf({ pod }: ScheduledPod): number {
+    const shape = podShape(pod, this.#cluster.lookups(pod));
     const text = JSON.stringify(shape);
     const known = this.#shapes.get(text) ?? this.#model.addShape(shape);
     this.#shapes.set(text, known);
