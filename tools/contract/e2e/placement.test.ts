@@ -14,7 +14,7 @@ import { readSchedulerLog } from "../src/placement/scheduler-log.ts";
 import { volume } from "../src/placement/volumes.ts";
 
 const PODS = 300;
-/** Both rounds take half a minute together; a machine that is busy with other tests takes several times as long. */
+/** A machine that is busy with other tests takes several times as long as an idle one. */
 const ROUND_TIMEOUT_MS = 2 * TEST_TIMEOUT_MS;
 const namespaces = { default: {}, shop: { team: "shop" } };
 /** Services, whose selectors stand for that of an owner: the scheduler spreads their pods by default. */
