@@ -98,7 +98,14 @@ async function carryOutVerb(session: Session, verb: Verb, args: readonly string[
     for (const fault of faults) session.screen.note(faultLine(new WrongUsage({ fault }), fault));
     return 2;
   }
-  return verb.run(session, reading.settings, words.slice(1));
+  const { failure } = verb;
+  const running = verb.run(session, reading.settings, words.slice(1));
+  if (failure === undefined) return running;
+  return running.catch((error: unknown) => {
+    if (session.signal.aborted) throw error;
+    session.screen.note(faultLine(error, explain(error)));
+    return failure;
+  });
 }
 
 function wordFaults({ name, usage, words: { least, most } }: Verb, words: readonly string[]): readonly string[] {

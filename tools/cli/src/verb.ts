@@ -33,6 +33,8 @@ export interface Verb<T extends SettingsTable = SettingsTable> {
   readonly settings: T;
   /** How many words it takes after its name. */
   readonly words: { readonly least: number; readonly most: number };
+  /** The exit code if it fails, where 1 is an answer. */
+  readonly failure?: ExitCode;
   readonly run: (session: Session, settings: SettingsOf<T>, words: readonly string[]) => Promise<ExitCode>;
 }
 

@@ -84,6 +84,8 @@ describe("plan from files", () => {
   test("keeps to the budget and to a policy", async () => {
     const files = ["-f", cluster, "-f", usage];
     expect((await planned([...files, "--budget=1"])).answer.plan.moves).toHaveLength(1);
+    const unspent = await planned([...files, "--budget=0"]);
+    expect(unspent).toMatchObject({ code: 0, answer: { plan: { outcome: "BudgetSpent" } } });
     const level = policy("level.yaml", "{ targetSigma: 0.1 }");
     const more = await planned([...files, "--policy", level]);
     expect(more.answer.plan.moves.length).toBeGreaterThan(2);
@@ -217,6 +219,6 @@ spec:
     const nobody = file("nobody", kubeconfigFor(api.url, { token: "wrong" }));
     const { code, stderr } = await planned([], { KUBECONFIG: nobody });
     expect(stderr).toContain("EK_KUBE_");
-    expect(code).toBe(1);
+    expect(code).toBe(2);
   });
 });

@@ -60,6 +60,11 @@ describe("a plan", () => {
     });
   });
 
+  test("does not say that its budget is spent where no pod may be moved", () => {
+    const pods = oneHot.pods.map((pod) => ({ ...pod, flags: POD.pinned }));
+    expect(plan(snapshotOf({ ...oneHot, pods }))).toMatchObject({ outcome: "AsLevelAsItGets", moves: [] });
+  });
+
   test("has σ and its bound for each budget, and each prefix is a plan", () => {
     const pods = Array.from({ length: 9 }, () => ({ node: "a", load: 0.1 }));
     const snapshot = snapshotOf({ ...oneHot, pods }, { targetSigma: 0 });

@@ -78,14 +78,17 @@ export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boole
   const sourceSlots = sources.all();
   const width = affordableWidth(podsInReach(course, sources).length, budget);
   const found = width < 2 ? search(course, sources, budget) : searchBroadly(course, sources, budget, width);
+  // The search also ends when every movable pod has moved.
+  const ending =
+    course.moves.length < given.budget && found.ending === "BudgetSpent" ? "AsLevelAsItGets" : found.ending;
   const staying = {
     hasMoved: (pod: number) => course.hasMoved(pod),
     holdOf: (pod: number) => firstHold(pod) ?? found.holds.get(pod),
-    ending: found.ending,
+    ending,
   };
   return {
     policy: given.policy.name,
-    outcome: found.ending,
+    outcome: ending,
     faults,
     nodes,
     sigma: { before: before.sigma, predicted: course.spread.sigma, bound: bound[course.moves.length] ?? before.sigma },

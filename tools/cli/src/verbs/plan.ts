@@ -27,10 +27,11 @@ export const plan = defineVerb({
     "  kubectl get --raw /apis/metrics.k8s.io/v1beta1/nodes > nodes.json",
     "  kubectl get --raw /apis/metrics.k8s.io/v1beta1/pods > pods.json",
     "  kubectl evenkeel plan -f cluster.json -f nodes.json -f pods.json",
-    "Files may be compressed with gzip. Exits 0 if nothing should be evicted, 1 if evictions would help, 2 on bad input.",
+    "Files may be compressed with gzip. Exits 0 if nothing should be evicted, 1 if evictions would help, 2 if no plan can be made.",
   ],
   settings: planSettings,
   words: { least: 0, most: 0 },
+  failure: 2,
   run: async (session, settings) => {
     const { screen, clock, signal, program } = session;
     const { output, save, hashNames, compare: band = null } = settings;
