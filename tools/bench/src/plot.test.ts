@@ -6,7 +6,7 @@ describe("a chart of lines", () => {
     { name: "ours & theirs", values: [0, 0, 0, 12, 12, 12] },
     { name: "flat", values: [6, 6, 6, 6, 6, 6] },
   ];
-  const svg = chart({ title: "Weight", unit: "", lines, minutes: 60 });
+  const svg = chart({ title: "Weight", unit: "", lines, across: { most: 60, unit: "min" } });
   const points = [...svg.matchAll(/<polyline points="([^"]*)"/g)].map(([, all = ""]) =>
     all.split(" ").map((point) => point.split(",").map(Number)),
   );

@@ -1,4 +1,4 @@
-import type { Line, Plot, Series } from "./suite.ts";
+import type { Extent, Line, Plot, Series } from "./suite.ts";
 
 const width = 720;
 const rowHeight = 34;
@@ -7,7 +7,7 @@ const right = 90;
 
 export function chart(plot: Plot): string {
   return "lines" in plot
-    ? lineChart(plot.title, plot.unit, plot.lines, plot.minutes)
+    ? lineChart(plot.title, plot.unit, plot.lines, plot.across)
     : barChart(plot.title, plot.unit, plot.series);
 }
 
@@ -33,21 +33,21 @@ ${rows.join("\n")}
 `;
 }
 
-const COLOURS = ["#3a93bd", "#c2703d"];
+const COLOURS = ["#3a93bd", "#c2703d", "#7a8794"];
 
-/** Lines over time as steps, for values that stay until they are changed, as SVG that reads in light and dark. */
-export function lineChart(title: string, unit: string, lines: readonly Line[], minutes: number): string {
+/** Lines of values for each step of the horizontal axis, as SVG that reads in light and dark. */
+export function lineChart(title: string, unit: string, lines: readonly Line[], across: Extent): string {
   const frame = { left: 56, right: 28, top: 72, bottom: 36, height: 340 };
   // Whole numbers at the four lines of the grid.
   const most = 4 * Math.ceil(Math.max(1, ...lines.flatMap(({ values }) => values)) / 4);
   const x = (part: number) => frame.left + part * (width - frame.left - frame.right);
   const y = (value: number) => frame.height - frame.bottom - (value / most) * (frame.height - frame.top - frame.bottom);
   const grid = [0, 0.25, 0.5, 0.75, 1].map((part) => {
-    const across = y(part * most).toFixed(1);
+    const height = y(part * most).toFixed(1);
     return (
-      `<line x1="${frame.left}" x2="${width - frame.right}" y1="${across}" y2="${across}"/>` +
+      `<line x1="${frame.left}" x2="${width - frame.right}" y1="${height}" y2="${height}"/>` +
       `<text x="${frame.left - 8}" y="${(y(part * most) + 4).toFixed(1)}" text-anchor="end">${Number((part * most).toPrecision(3))}</text>` +
-      `<text x="${x(part).toFixed(1)}" y="${frame.height - 14}" text-anchor="middle">${Number((part * minutes).toPrecision(3))} min</text>`
+      `<text x="${x(part).toFixed(1)}" y="${frame.height - 14}" text-anchor="middle">${Number((part * across.most).toPrecision(3))} ${escape(across.unit)}</text>`
     );
   });
   const drawn = lines.map(({ name, values }, index) => {
@@ -57,7 +57,7 @@ export function lineChart(title: string, unit: string, lines: readonly Line[], m
         ? []
         : [`${x(at / Math.max(1, values.length - 1)).toFixed(1)},${y(value).toFixed(1)}`],
     );
-    const key = frame.left + index * 150;
+    const key = frame.left + index * 190;
     return (
       `<polyline points="${points.join(" ")}" stroke="${colour}"/>` +
       `<rect x="${key}" y="46" width="14" height="4" fill="${colour}"/><text x="${key + 20}" y="52">${escape(name)}</text>`

@@ -7,16 +7,27 @@ export interface Series {
   readonly middle: number;
 }
 
-/** One line of a plot over time, a value for each step of it. */
+/** One line of a plot, a value for each step of the horizontal axis. */
 export interface Line {
   readonly name: string;
   readonly values: readonly number[];
 }
 
-/** Bars of medians, or lines over minutes. */
+/** Bars of medians, or lines over something that goes from 0 to `most`. */
 export type Plot =
   | { readonly title: string; readonly unit: string; readonly series: readonly Series[] }
-  | { readonly title: string; readonly unit: string; readonly lines: readonly Line[]; readonly minutes: number };
+  | {
+      readonly title: string;
+      readonly unit: string;
+      readonly lines: readonly Line[];
+      readonly across: Extent;
+    };
+
+/** How far the horizontal axis of a plot goes. */
+export interface Extent {
+  readonly most: number;
+  readonly unit: string;
+}
 
 export interface Outcome {
   readonly results: readonly Result[];

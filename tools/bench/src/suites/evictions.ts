@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
+import { measureRivalry } from "../evictions/rivalry/rivalry.ts";
 import type { Planning } from "../evictions/planning.ts";
 import { barred, figure, median, type Result } from "../result.ts";
-import type { Suite } from "../suite.ts";
+import type { Outcome, Suite } from "../suite.ts";
 
 /** As the image of the services starts Node. */
 const IMAGE_FLAGS = ["--optimize-for-size", "--max-semi-space-size=1", "--v8-pool-size=1"];
@@ -25,26 +26,43 @@ async function planning(nodes: number, moves: number, rounds: number, inWorker: 
   return JSON.parse(output) as Planning;
 }
 
-/** How long a plan for a large cluster takes, and how that grows with the cluster. */
+/** What PART selects; all parts unless it is set. */
+const PARTS: Readonly<Record<string, (progress: (line: string) => void) => Promise<Outcome>>> = {
+  planning: measurePlanning,
+  descheduler: (progress) => measureRivalry(progress),
+};
+
 export const evictions: Suite = {
   name: "evictions",
   about:
-    "plans for 100 to 5,000 nodes with 30 pods each: CPU time, its growth, stalls, memory and distance from the bound",
+    "plans for 100 to 5,000 nodes (CPU time, stalls, memory); evictions to the same σ as descheduler on a real cluster; PART=planning|descheduler measures one",
   async run(progress) {
-    const rows: { readonly size: number; readonly found: Planning }[] = [];
-    for (const size of SIZES) {
-      const isLast = size === SIZES.at(-1);
-      rows.push({ size, found: await planning(size, Math.round((MOVES * size) / 5_000), ROUNDS, isLast) });
-      progress(`${size} nodes`);
+    const selected = process.env["PART"];
+    const outcomes: Outcome[] = [];
+    for (const [name, measure] of Object.entries(PARTS)) {
+      if (selected === undefined || selected === name) outcomes.push(await measure(progress));
     }
-    const largest = rows.at(-1)?.found;
-    if (largest === undefined) throw new Error("unreachable: there are sizes");
-    const series = rows.map(({ size, found: { plans } }) => {
-      return { name: `${size} nodes`, values: plans, middle: median(plans) };
-    });
-    return { results: results(rows, largest), plot: { title: "CPU time of one plan", unit: "ms", series } };
+    const last = outcomes.at(-1);
+    if (last === undefined) throw new Error(`PART is one of ${Object.keys(PARTS).join(", ")}`);
+    return { results: outcomes.flatMap(({ results }) => results), plot: last.plot };
   },
 };
+
+/** How long a plan for a large cluster takes, and how that grows with the cluster. */
+async function measurePlanning(progress: (line: string) => void): Promise<Outcome> {
+  const rows: { readonly size: number; readonly found: Planning }[] = [];
+  for (const size of SIZES) {
+    const isLast = size === SIZES.at(-1);
+    rows.push({ size, found: await planning(size, Math.round((MOVES * size) / 5_000), ROUNDS, isLast) });
+    progress(`${size} nodes`);
+  }
+  const largest = rows.at(-1)?.found;
+  if (largest === undefined) throw new Error("unreachable: there are sizes");
+  const series = rows.map(({ size, found: { plans } }) => {
+    return { name: `${size} nodes`, values: plans, middle: median(plans) };
+  });
+  return { results: results(rows, largest), plot: { title: "CPU time of one plan", unit: "ms", series } };
+}
 
 function results(
   rows: readonly { readonly size: number; readonly found: Planning }[],

@@ -120,7 +120,12 @@ function stepPlot(): Outcome["plot"] {
     { name: "weight-rebalancer", values: ours.weights },
     { name: "original", values: theirs.weights },
   ];
-  return { title: "Weight while the load doubles and only the base is measured", unit: "", lines, minutes: 60 };
+  return {
+    title: "Weight while the load doubles and only the base is measured",
+    unit: "",
+    lines,
+    across: { most: 60, unit: "min" },
+  };
 }
 
 /** The closed loop of decision, DNS and load, compared with the original's rule. */
