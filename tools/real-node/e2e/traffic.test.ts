@@ -10,7 +10,7 @@ const IN_SOAK = process.env["SOAK"] === "1";
 const COUNT = IN_SOAK ? 10_000 : 300;
 const RATE = IN_SOAK ? 100 : 20;
 const SECONDS = COUNT / RATE;
-const TIMEOUT = IN_SOAK ? 1_800_000 : TEST_TIMEOUT_MS;
+const TIMEOUT = IN_SOAK ? 1_800_000 : 2 * TEST_TIMEOUT_MS;
 
 /** What became of each scenario's requests, for the table at the end. */
 const results = new Map<string, Tally>();
@@ -236,8 +236,9 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
         "app.kubernetes.io/name=scale-resolver",
         "--timeout=90s",
       );
-      const refused = await site.load("left", { count: 20, rate: 20, patience: 20_000 });
-      expect(refused.lost).toEqual({ ECONNREFUSED: 20 });
+      // The kernel limits how often a node says that a port is unreachable, to one second per client after a few.
+      const refused = await site.load("left", { count: 5, rate: 1, patience: 20_000 });
+      expect(refused.lost).toEqual({ ECONNREFUSED: 5 });
       expect(refused.longest).toBeLessThan(3000);
       await site.resolver("scale", "deployment/scale-resolver", "--replicas=1");
       await site.resolver("rollout", "status", "deployment/scale-resolver", "--timeout=90s");
