@@ -66,8 +66,8 @@ describe("plan from files", () => {
     expect(stderr).not.toContain("EK_");
     expect(code).toBe(1);
     expect(stdout).toMatch(/^6 nodes, 22 pods, usage at 2026-01-31T11:59:50/m);
-    expect(stdout).toMatch(/^ +0 +0\.300 +0\.300 +█+$/m);
-    expect(stdout).toMatch(/^1 +shop\/web-1-\d +Deployment\/web +a +0\.\d{3} +\w/m);
+    expect(stdout).toMatch(/^ +0 +0\.3003 +0\.3003 +█+$/m);
+    expect(stdout).toMatch(/^1 +shop\/web-1-\d +Deployment\/web +a +0\.\d{4} +\w/m);
     expect(stdout).toMatch(/DisruptionBudget +shop\/checkout/);
   });
 

@@ -6,11 +6,15 @@ const curveOf = (predicted: readonly number[], bound: readonly number[] = predic
 });
 
 describe("the curve", () => {
-  test("is shown at a few numbers of evictions, with the first and the last", () => {
-    const predicted = Array.from({ length: 124 }, (_, index) => 1 - index / 200);
-    expect(curvePoints(curveOf(predicted)).map(({ evictions }) => evictions)).toEqual([
-      ...[0, 1, 2, 3, 5, 7, 10, 20, 30, 50, 70, 100, 123],
-    ]);
+  test.each([
+    [0, [0]],
+    [2, [0, 1, 2]],
+    [10, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+    [123, [0, 20, 40, 60, 80, 100, 120, 123]],
+    [1000, [0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]],
+  ])("of %d evictions is shown in equal steps", (last, shown) => {
+    const predicted = Array.from({ length: last + 1 }, (_, index) => 1 - index / 2000);
+    expect(curvePoints(curveOf(predicted)).map(({ evictions }) => evictions)).toEqual(shown);
   });
 
   test("has bars as long as σ, dark up to the bound", () => {

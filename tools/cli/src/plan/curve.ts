@@ -11,17 +11,22 @@ export interface CurvePoint {
 /** Columns of the longest bar. */
 const WIDTH = 30;
 
-/** Of each power of ten, the steps that are shown. */
-const STEPS = [1, 2, 3, 5, 7];
+/** Lines of the curve, about. */
+const LINES = 10;
 
-/** The curve at a few numbers of evictions, always with the first and the last. */
+/** The curve in equal steps of a round number of evictions, always with the last. */
 export function curvePoints({ curve: { predicted, bound } }: Pick<Plan, "curve">): readonly CurvePoint[] {
   const last = predicted.length - 1;
-  return predicted.flatMap((sigma, evictions) => {
-    const power = 10 ** Math.floor(Math.log10(Math.max(1, evictions)));
-    const isShown = evictions === 0 || evictions === last || STEPS.includes(evictions / power);
-    return isShown ? [{ evictions, sigma, bound: bound[evictions] ?? sigma }] : [];
-  });
+  const step = roundStep(last / LINES);
+  return predicted.flatMap((sigma, evictions) =>
+    evictions % step === 0 || evictions === last ? [{ evictions, sigma, bound: bound[evictions] ?? sigma }] : [],
+  );
+}
+
+/** The least of 1, 2, 5, 10, 20, 50, … that is not below `least`. */
+function roundStep(least: number): number {
+  const power = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, least))));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) ?? power;
 }
 
 /** A bar as long as σ, dark up to the bound. */

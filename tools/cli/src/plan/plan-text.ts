@@ -6,7 +6,7 @@ import { bar, curvePoints, kneeOf } from "./curve.ts";
 /** Moves and holds that a table lists; `-o json` has all. */
 const LISTED = 20;
 
-const sigmaText = (sigma: number): string => sigma.toFixed(3);
+const sigmaText = (sigma: number): string => sigma.toFixed(4);
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const counted = (count: number, noun: string): string =>
   `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
