@@ -9,7 +9,6 @@ import { TrafficSite } from "./traffic/traffic-site.ts";
 const IN_SOAK = process.env["SOAK"] === "1";
 const COUNT = IN_SOAK ? 10_000 : 300;
 const RATE = IN_SOAK ? 100 : 20;
-const SECONDS = COUNT / RATE;
 const TIMEOUT = IN_SOAK ? 1_800_000 : 2 * TEST_TIMEOUT_MS;
 
 /** What became of each scenario's requests, for the table at the end. */
@@ -34,13 +33,11 @@ function note(scenario: string, ...tallies: readonly Tally[]): Readonly<Record<s
 
 /** Does something every 20 seconds while requests are under way, and at least once. */
 async function during(load: Promise<Tally>, act: () => Promise<void>): Promise<Tally> {
-  let over = false;
-  const ended = load.finally(() => (over = true));
-  for (let next = 3000; !over; next = 20_000) {
-    await Promise.race([ended, pause(next)]);
-    if (!over) await act();
+  for (let next = 3000; ; next = 20_000) {
+    const tally = await Promise.race([load, pause(next)]);
+    if (tally !== undefined) return tally;
+    await act();
   }
-  return ended;
 }
 
 describeOnRealNode("requests from another pod through kube-proxy", (cluster) => {

@@ -321,6 +321,6 @@ test("a port that is taken is said with its flag", async () => {
 test("a method that may change something must say who may call it", async () => {
   const { definition, implementation } = resolver();
   await expect(startServer([any({ definition, implementation })])).rejects.toThrow(
-    "evenkeel.resolver.v1.Resolver/Wake does not say who may call it",
+    "evenkeel.resolver.v1.Resolver/Wake does not state",
   );
 });
