@@ -172,22 +172,22 @@ describe("a service that sleeps", () => {
 
 describe("what a service needs and does not find", () => {
   test.concurrent(
-    "is named in a condition if it is the workload, delays a request by no more than its timeout, and is found when it is created",
+    "is named in a condition if it is the workload, leaves requests to the Service alone, and is found when it is created",
     async () => {
       await world.workload("missing");
       await world.kube.resource(deployments).delete({ namespace: "default", name: "missing" });
       await world.isEmpty("missing");
-      await world.elasti("missing", { hold: { timeout: "1s" } });
-      const condition = await world.ready("missing", "ReplicasUnknown");
+      await world.elasti("missing");
+      const condition = await world.ready("missing", "TargetNotFound");
       expect(condition).toMatchObject({ status: "False" });
       expect(condition.message).toContain("Deployment");
       expect(condition.message).toContain("missing");
-      const answer = await world.ask("missing");
-      expect([answer.status, answer.headers["retry-after"]]).toEqual([503, "5"]);
+      // As for every Service without pods.
+      await expect(world.ask("missing")).rejects.toThrow("connect ECONNRE");
 
       // It is looked for at the interval of the triggers, 300 ms, and not in a loop.
       const metrics = await service.url("admin", "/metrics");
-      const decisions = () => metricOf(metrics, "evenkeel_decisions_total", { reason: "ReplicasUnknown" });
+      const decisions = () => metricOf(metrics, "evenkeel_decisions_total", { reason: "TargetNotFound" });
       const [before, began] = [await decisions(), performance.now()];
       await eventually(async () => expect((await decisions()) - before).toBeGreaterThanOrEqual(3));
       expect(performance.now() - began).toBeGreaterThan(300);
