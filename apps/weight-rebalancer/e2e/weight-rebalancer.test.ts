@@ -343,7 +343,8 @@ test(
       const metrics = await service.url("admin", "/metrics");
       const held = async () => {
         const text = await (await fetch(metrics)).text();
-        return Number(/^evenkeel_decisions_total\{.*reason="OriginalRuns".*\} (\d+)$/m.exec(text)?.[1] ?? 0);
+        const counts = text.matchAll(/^evenkeel_decisions_total\{.*reason="OriginalRuns".*\} (\d+)$/gm);
+        return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
       };
       const before = await held();
       await until("three more decisions", async () => expect(await held()).toBeGreaterThanOrEqual(before + 3));
