@@ -92,6 +92,11 @@ describeIfRealNode("the commands of README", () => {
       expect(await shell(start, status)).toMatch(/^hello +hello +Zero /m);
       const { spec } = await get<{ spec: { replicas: number } }>(cluster(), "deployment", "hello", "-n", "hello");
       expect(spec.replicas).toBe(0);
+      // While the last pod terminates it still answers.
+      await waitUntil("the last pod to end", async () => {
+        const pods = await list(cluster(), "pods", "-n", "hello", "-l", "app=hello");
+        return pods.length === 0 ? undefined : `there are ${pods.length}`;
+      });
       const answer = await shell(start, call);
       expect(answer).toMatch(/^200 OK$/m);
       expect(answer).toMatch(/^x-evenkeel-cold-start: true$/m);

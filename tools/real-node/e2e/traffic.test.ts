@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { TEST_TIMEOUT_MS } from "@evenkeel/e2e";
+import { TEST_TIMEOUT_MS, waitUntil } from "@evenkeel/e2e";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { describeOnRealNode } from "../src/index.ts";
 import type { Tally } from "./traffic/programs.ts";
@@ -174,7 +174,11 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
       async () => {
         await site.service("evicted", { start: 1000 });
         await whileGone("eviction by the kubelet", "evicted", "/fill", 1.5 * COUNT);
-        expect(await site.failures("evicted")).toContain("Evicted");
+        // The kubelet reports it after the pod's time to drain.
+        await waitUntil("a pod that the kubelet evicted", async () => {
+          const failures = await site.failures("evicted");
+          return failures.includes("Evicted") ? undefined : `the pods failed of [${failures.join()}]`;
+        });
       },
       TIMEOUT,
     );
