@@ -1,4 +1,5 @@
-import { apply, chartAccount, list, type Role, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
+import { fileURLToPath } from "node:url";
+import { apply, chartAccount, kubectl, list, type Role, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
 import { expect, test } from "@jest/globals";
 import { type Right, rightsOf, type Where } from "../src/doctor/account-rights.ts";
 import { registrations } from "../src/services/index.ts";
@@ -33,6 +34,10 @@ test.each(registrations)(
       .flatMap((section) => section.flatMap(({ when }) => when ?? []))
       .filter((value) => !value.startsWith("settings."));
     const values = [`settings.watchNamespaces={${watched}}`, "settings.originalLease=old"];
+    // A chart may create objects of its own kinds.
+    const definitions = fileURLToPath(new URL(`../../../charts/${name}/files/crds`, import.meta.url));
+    await kubectl(cluster(), ["apply", "--server-side", "-f", definitions]);
+    await kubectl(cluster(), ["wait", "--for=condition=Established", "-f", definitions, "--timeout=60s"]);
     await chartAccount(cluster(), {
       ...{ chart: name, namespace: own },
       values: [...values, ...unknown.map((value) => `${value}=false`)],
