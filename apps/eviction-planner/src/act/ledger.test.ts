@@ -25,13 +25,13 @@ async function opened() {
 const uidsOf = async (ledger: Ledger, token: bigint) =>
   (await ledger.recall(term(token)))?.record.evictions.map(({ uid }) => uid);
 
-test("what one leader spent the next one finds, and only what was given back is gone", async () => {
+test("what one leader spent the next one finds, and only what was refunded is gone", async () => {
   await using home = await opened();
   const first = new Ledger(home.state, log);
   expect(await first.recall(term(1n))).toMatchObject({ isNew: true });
   await first.spend(eviction("a"), term(1n));
   await first.spend(eviction("b"), term(1n));
-  await first.giveBack(eviction("b"), term(1n));
+  await first.refund(eviction("b"), term(1n));
   const second = new Ledger(home.state, log);
   expect(await uidsOf(second, 2n)).toEqual(["a"]);
   expect(await second.recall(term(2n))).toMatchObject({ isNew: false });

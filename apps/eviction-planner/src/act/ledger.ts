@@ -67,7 +67,7 @@ export class Ledger {
   }
 
   /** Takes back what was recorded: the API server refused the eviction for certain. */
-  async giveBack({ uid, at }: Eviction, term: Term): Promise<void> {
+  async refund({ uid, at }: Eviction, term: Term): Promise<void> {
     const { evictions, ...rest } = this.#present();
     await this.keep({ ...rest, evictions: evictions.filter((each) => each.uid !== uid || each.at !== at) }, term);
   }

@@ -37,7 +37,7 @@ async function wave({ evict = () => Promise.resolve(), spend, pods, lastLook = (
           await spend?.();
           told.push(`spend ${pod}`);
         },
-        giveBack: ({ pod }) => Promise.resolve(void told.push(`give back ${pod}`)),
+        refund: ({ pod }) => Promise.resolve(void told.push(`refund ${pod}`)),
       },
       podNow: (key) => {
         const name = key.replace("shop/", "");
@@ -72,7 +72,7 @@ test("a pod that its disruption budget keeps gives its record back and holds up 
   const { told, names, refused } = await wave({
     evict: (name) => (name === "press-2" ? Promise.reject(blocked()) : Promise.resolve()),
   });
-  expect(told).toContain("give back press-2");
+  expect(told).toContain("refund press-2");
   expect(names).toEqual(["press-1", "press-3"]);
   expect(refused.map(({ move }) => move.pod.name)).toEqual(["press-2"]);
 });
@@ -108,7 +108,7 @@ test("a plan that is too old is dropped", async () => {
   expect(refused).toHaveLength(1);
 });
 
-test("a policy that changes in a wave ends it, and what was not sent is given back", async () => {
+test("a policy that changes in a wave ends it, and what was not sent is refunded", async () => {
   let looks = 0;
   const overtaken = new kubeErrors.ActOvertaken({ object: "default", why: "changed" });
   const { told, fault } = await wave({
@@ -117,6 +117,6 @@ test("a policy that changes in a wave ends it, and what was not sent is given ba
       if (looks === 4) throw overtaken;
     },
   });
-  expect(told).toEqual(["spend press-1", "evict press-1", "spend press-2", "give back press-2"]);
+  expect(told).toEqual(["spend press-1", "evict press-1", "spend press-2", "refund press-2"]);
   expect(fault).toBe(overtaken);
 });

@@ -10,7 +10,7 @@ import type { Ledger } from "./ledger.ts";
 export type Move = Plan["moves"][number];
 
 export interface WaveOptions {
-  readonly ledger: Pick<Ledger, "spend" | "giveBack">;
+  readonly ledger: Pick<Ledger, "spend" | "refund">;
   /** The pod as the watch has it now. */
   readonly podNow: (key: string) => ObservedPod | undefined;
   readonly evict: (pod: ObjectName, uid: string, signal: AbortSignal) => Promise<void>;
@@ -64,7 +64,7 @@ export async function runWave(
       await evict({ namespace, name }, uid, signal);
       evicted.push(move);
     } catch (error) {
-      const fault = isCertain(error) ? await givenBack(eviction) : toError(error);
+      const fault = isCertain(error) ? await refunded(eviction) : toError(error);
       if (fault !== undefined) return { evicted, refused, fault };
       if (error instanceof kubeErrors.ActOvertaken) return { evicted, refused, fault: error };
       refused.push({ move, why: explain(error) });
@@ -73,9 +73,9 @@ export async function runWave(
   return { evicted, refused, fault: undefined };
 
   /** The fault, if the record could not be taken back. */
-  async function givenBack(eviction: Eviction): Promise<Error | undefined> {
+  async function refunded(eviction: Eviction): Promise<Error | undefined> {
     try {
-      await ledger.giveBack(eviction, term);
+      await ledger.refund(eviction, term);
       return undefined;
     } catch (error) {
       return toError(error);

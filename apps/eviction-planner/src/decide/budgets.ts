@@ -41,7 +41,7 @@ export class Budgets {
     this.#eachAccount(pod, (account) => (account.left -= 1));
   }
 
-  giveBack(pod: number): void {
+  refund(pod: number): void {
     this.#eachAccount(pod, (account) => (account.left += 1));
   }
 

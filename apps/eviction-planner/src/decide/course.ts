@@ -180,7 +180,7 @@ export class Course {
       for (let left = moves.length; left > 0; left -= 1) {
         const { pod, to } = this.#moves.pop() as MadeMove;
         this.#moved.delete(pod);
-        budgets.giveBack(pod);
+        budgets.refund(pod);
         landings.takeBack(pod, to);
       }
       this.#spread = before;

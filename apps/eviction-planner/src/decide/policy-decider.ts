@@ -79,7 +79,7 @@ function reasonToHold(made: Plan, usageFault: string | null): [PolicyReason, str
         : ["NoUsage", `No usage is known, so every node is frozen: ${usageFault}`];
     case "TargetReached":
       return [outcome, `${hotNodes(made)}, and σ is ${sigmaText(made.sigma?.before)}: the target is reached`];
-    // No pod may be moved at all, so that the plan has no room for any.
+    // Without a move, this is a budget of 0.
     case "BudgetSpent":
     case "AsLevelAsItGets":
       return [
