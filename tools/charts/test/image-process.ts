@@ -7,10 +7,6 @@ const NONROOT = 65532;
 export const isRoot = process.getuid?.() === 0;
 
 export interface Running extends AsyncDisposable {
-  /** Milliseconds from the start of the process to the first line that fits. */
-  readonly after: number;
-  /** Milliseconds of these in which it could have gone on, and other processes had the processor. */
-  readonly waited: number;
   readonly line: string;
   /** Bytes in memory, now. */
   readonly residentBytes: () => number;
@@ -28,7 +24,6 @@ export async function runAsImage(
   },
 ): Promise<Running> {
   const { cwd, env, fits, asRoot = false } = options;
-  const started = performance.now();
   const identity = isRoot && !asRoot ? { uid: NONROOT, gid: NONROOT } : {};
   const child = spawn(process.execPath, args, { cwd, env, ...identity, stdio: ["ignore", "pipe", "pipe"] });
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
@@ -41,21 +36,11 @@ export async function runAsImage(
     });
     void ended.then(() => reject(new Error(`it ended too early:\n${said}`)));
   });
-  const after = performance.now() - started;
-  const waited = waitedFor(child);
   return {
-    after,
-    waited,
     line,
     residentBytes: () => residentBytes(child),
     [Symbol.asyncDispose]: () => end(child, ended),
   };
-}
-
-/** What the kernel's scheduler knows of the main thread: nanoseconds on a processor, then nanoseconds in the queue for one. */
-function waitedFor({ pid = 0 }: ChildProcess): number {
-  const [, queued = "NaN"] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
-  return Number(queued) / 1e6;
 }
 
 function residentBytes({ pid }: ChildProcess): number {
