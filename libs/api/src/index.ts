@@ -8,6 +8,7 @@ export {
   KIND as COLLECTOR_LOAD_BALANCER,
   parseCollectorLoadBalancer,
   type CollectorLoadBalancer,
+  type CollectorLoadBalancerSpec,
   type CollectorLoadBalancerStatus,
 } from "./collector-load-balancer.ts";
 export { type Condition } from "./condition.ts";

@@ -1,0 +1,65 @@
+import type { Labels } from "./labels.ts";
+
+/** A relabelling rule as a scrape configuration has it. Absent fields have Prometheus's defaults. */
+export interface RelabelRule {
+  readonly source_labels?: readonly string[];
+  readonly separator?: string;
+  readonly regex?: string;
+  readonly modulus?: number | bigint;
+  readonly target_label?: string;
+  readonly replacement?: string;
+  readonly action?: string;
+}
+
+/** What a job seeds its targets with, and its rules. Values are those of the job with the global ones filled in. */
+export interface ScrapeJob {
+  readonly jobName: string;
+  readonly scheme: string;
+  readonly metricsPath: string;
+  readonly scrapeInterval: string;
+  readonly scrapeTimeout: string;
+  readonly params: ReadonlyMap<string, readonly string[]>;
+  readonly convertClassicHistograms: boolean;
+  readonly alwaysScrapeClassicHistograms: boolean;
+  readonly scrapeNativeHistograms: boolean;
+  /** Which names a label may have: `metric_name_validation_scheme`. */
+  readonly names: "utf8" | "legacy";
+  readonly rules: readonly RelabelRule[];
+}
+
+/** Why a target cannot be scraped, in the order in which Prometheus looks. */
+export type TargetFault =
+  | "NoAddress"
+  | "BadAddress"
+  | "BadInterval"
+  | "BadTimeout"
+  | "TimeoutAboveInterval"
+  | "BadHistogramFlag"
+  | "BadLabelValue";
+
+export type Outcome =
+  /** To be scraped with these labels: no meta labels, `instance` set. */
+  | { readonly kind: "kept"; readonly labels: Labels }
+  /** Dropped by the rule of this index. */
+  | { readonly kind: "dropped"; readonly rule: number }
+  | { readonly kind: "invalid"; readonly fault: TargetFault; readonly message: string };
+
+/** The labels after one rule; undefined where the rule dropped the target. */
+export interface Step {
+  readonly rule: RelabelRule;
+  readonly labels: Labels | undefined;
+}
+
+/** The rules of one job, compiled. Labels of the target win over those of its group. */
+export interface Relabelling {
+  outcome(group: Labels, target: Labels): Outcome;
+  /** Of each rule up to the one that drops the target, the labels after it. */
+  steps(group: Labels, target: Labels): readonly Step[];
+}
+
+/** A field of a job that Prometheus would refuse. */
+export interface JobFault {
+  /** Such as `relabel_configs[2].regex`. */
+  readonly field: string;
+  readonly message: string;
+}
