@@ -1,2 +1,12 @@
 export type { Labels } from "./labels.ts";
-export type { JobFault, Outcome, Relabelling, RelabelRule, ScrapeJob, Step, TargetFault } from "./relabelling.ts";
+export type {
+  Compilation,
+  JobFault,
+  Outcome,
+  Relabelling,
+  RelabelRule,
+  ScrapeJob,
+  Step,
+  TargetFault,
+} from "./relabelling.ts";
+export { relabelling } from "./relabelling.ts";

@@ -1,4 +1,9 @@
+import { type Apply, compileRule } from "./actions.ts";
+import { LabelView } from "./label-view.ts";
 import type { Labels } from "./labels.ts";
+import { checkRule } from "./rule-check.ts";
+import { seeds } from "./seeds.ts";
+import { finish } from "./validity.ts";
 
 /** A relabelling rule as a scrape configuration has it. Absent fields have Prometheus's defaults. */
 export interface RelabelRule {
@@ -62,4 +67,54 @@ export interface JobFault {
   /** Such as `relabel_configs[2].regex`. */
   readonly field: string;
   readonly message: string;
+}
+
+export type Compilation =
+  | { readonly ok: true; readonly relabelling: Relabelling }
+  | { readonly ok: false; readonly faults: readonly JobFault[] };
+
+/** Compiles the rules of a job, or says everything that Prometheus would refuse about them. */
+export function relabelling(job: ScrapeJob): Compilation {
+  const faults: JobFault[] = [];
+  const seeded = seeds(job);
+  if (Array.isArray(seeded)) faults.push(...seeded);
+  const applied: Apply[] = [];
+  for (const [index, rule] of job.rules.entries()) {
+    const checked = checkRule(rule, job.names, `relabel_configs[${index}]`);
+    if (Array.isArray(checked)) faults.push(...checked);
+    else applied.push(compileRule(checked, job.names));
+  }
+  if (Array.isArray(seeded) || faults.length > 0) return { ok: false, faults };
+  return { ok: true, relabelling: new CompiledRules(seeded, job.rules, applied) };
+}
+
+class CompiledRules implements Relabelling {
+  readonly #rules: readonly RelabelRule[];
+  readonly #applied: readonly Apply[];
+  readonly #view: LabelView;
+
+  constructor(seeded: Labels, rules: readonly RelabelRule[], applied: readonly Apply[]) {
+    this.#rules = rules;
+    this.#applied = applied;
+    this.#view = new LabelView(seeded);
+  }
+
+  outcome(group: Labels, target: Labels): Outcome {
+    const view = this.#view;
+    view.show(group, target);
+    const dropping = this.#applied.findIndex((apply) => !apply(view));
+    return dropping === -1 ? finish(view) : { kind: "dropped", rule: dropping };
+  }
+
+  steps(group: Labels, target: Labels): readonly Step[] {
+    const view = this.#view;
+    view.show(group, target);
+    const steps: Step[] = [];
+    for (const [index, rule] of this.#rules.entries()) {
+      const stays = this.#applied[index]?.(view) === true;
+      steps.push({ rule, labels: stays ? view.labels() : undefined });
+      if (!stays) break;
+    }
+    return steps;
+  }
 }

@@ -1,0 +1,102 @@
+import { hashModulo } from "./hash-modulo.ts";
+import { isLabelName, type NameScheme } from "./label-names.ts";
+import type { LabelView, Origin } from "./label-view.ts";
+import { compareNames } from "./labels.ts";
+import { lowerCase, upperCase } from "./letter-case.ts";
+import type { CheckedRule } from "./rule-check.ts";
+import { expand } from "./template.ts";
+
+/** Applies one rule. False if it drops the target. */
+export type Apply = (labels: LabelView) => boolean;
+
+export function compileRule(rule: CheckedRule, scheme: NameScheme): Apply {
+  const { pattern, targetLabel } = rule;
+  const joined = joinedSources(rule);
+  switch (rule.action) {
+    case "keep":
+      return (labels) => pattern.matches(joined(labels));
+    case "drop":
+      return (labels) => !pattern.matches(joined(labels));
+    case "keepequal":
+      return (labels) => labels.get(targetLabel) === joined(labels);
+    case "dropequal":
+      return (labels) => labels.get(targetLabel) !== joined(labels);
+    case "replace":
+      return replace(rule, scheme, joined);
+    case "lowercase":
+      return setting(targetLabel, (labels) => lowerCase(joined(labels)));
+    case "uppercase":
+      return setting(targetLabel, (labels) => upperCase(joined(labels)));
+    case "hashmod":
+      return setting(targetLabel, (labels) => hashModulo(joined(labels), rule.modulus));
+    case "labelmap":
+      return labelMap(rule);
+    case "labeldrop":
+      return removing((name) => pattern.matches(name));
+    case "labelkeep":
+      return removing((name) => !pattern.matches(name));
+  }
+}
+
+function joinedSources({ sourceLabels, separator }: CheckedRule): (labels: LabelView) => string {
+  const [only, ...others] = sourceLabels;
+  if (only === undefined) return () => "";
+  if (others.length === 0) return (labels) => labels.get(only);
+  return (labels) => {
+    let value = labels.get(only);
+    for (const name of others) value += separator + labels.get(name);
+    return value;
+  };
+}
+
+function setting(name: string, value: (labels: LabelView) => string): Apply {
+  return (labels) => {
+    labels.set(name, value(labels));
+    return true;
+  };
+}
+
+function replace(rule: CheckedRule, scheme: NameScheme, joined: (labels: LabelView) => string): Apply {
+  const { pattern } = rule;
+  const target = pattern.template(rule.targetLabel);
+  const replacement = pattern.template(rule.replacement);
+  return (labels) => {
+    const groups = pattern.groups(joined(labels));
+    if (groups === undefined) return true;
+    const name = expand(target, groups);
+    if (isLabelName(name, scheme)) labels.set(name, expand(replacement, groups));
+    return true;
+  };
+}
+
+/**
+ * Copies labels to other names. Prometheus copies in the order of visits, so that the last of several labels with the same new
+ * name wins; among labels of the same origin its order is random. Here the last by name wins, so that every replica agrees.
+ */
+function labelMap({ pattern, replacement }: CheckedRule): Apply {
+  const template = pattern.template(replacement);
+  return (labels) => {
+    const copies = new Map<string, { readonly from: string; readonly value: string; readonly origin: Origin }>();
+    labels.each((from, value, origin) => {
+      if (!pattern.matches(from)) return;
+      const to = pattern.replaceAll(from, template);
+      const earlier = copies.get(to);
+      const unordered = origin === "target" || origin === "group";
+      if (unordered && earlier?.origin === origin && compareNames(earlier.from, from) > 0) return;
+      copies.set(to, { from, value, origin });
+    });
+    for (const [to, { value }] of copies) labels.set(to, value);
+    return true;
+  };
+}
+
+function removing(isRemoved: (name: string) => boolean): Apply {
+  return (labels) => {
+    const removed: string[] = [];
+    labels.each((name) => {
+      if (isRemoved(name)) removed.push(name);
+    });
+    for (const name of removed) labels.set(name, "");
+    return true;
+  };
+}
