@@ -1,0 +1,40 @@
+import { parseDocument, stringify } from "yaml";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Characters. An object of the API server holds 1.5 MiB at most. */
+const MAX_LENGTH = 1_000_000;
+/** What aliases may multiply a text to, as yaml counts it. */
+const MAX_ALIASES = 100;
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The fields but those of `names`. */
+export function without(fields: Fields, ...names: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+}
+
+/** The collectors' configuration as JSON. Throws a SyntaxError with one line that says what is wrong. */
+export function parseConfiguration(text: string): Fields {
+  if (text.length > MAX_LENGTH) {
+    throw new SyntaxError(`it has ${text.length} characters; at most ${MAX_LENGTH} are read`);
+  }
+  const document = parseDocument(text, { merge: true, uniqueKeys: true, prettyErrors: true });
+  const [fault] = document.errors;
+  if (fault !== undefined) throw new SyntaxError(fault.message.split("\n", 1)[0] ?? "", { cause: fault });
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch (cause) {
+    throw new SyntaxError("its aliases repeat too much: write the repeated parts out", { cause });
+  }
+  if (!isFields(value)) throw new SyntaxError("it is not a map of fields");
+  return value;
+}
+
+/** The same fields always give the same text. */
+export function configurationText(configuration: Fields): string {
+  return stringify(configuration, { aliasDuplicateObjects: false, lineWidth: 0 });
+}

@@ -1,0 +1,141 @@
+import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from "node:http";
+import { createServer as createSecureServer, type Server as HttpsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { Metrics } from "@evenkeel/metrics";
+import { type Clock, runtimeErrors, type Server } from "@evenkeel/runtime";
+import type { metrics } from "../metrics.ts";
+import { type AllocatorRequest, readRequest } from "./request-path.ts";
+
+/** What is sent, or why nothing can be told. A refusal is never an empty answer: collectors take that for "no jobs". */
+export type AllocatorAnswer = { readonly body: Buffer } | { readonly status: 404 | 503; readonly sentence: string };
+
+export interface TargetAllocatorOptions {
+  readonly host: string | undefined;
+  /** 0 asks the system for a free one. */
+  readonly port: number;
+  /** Serve over TLS alone, with the certificate that `secure` gets. Handshakes fail until then. */
+  readonly tls: boolean;
+  readonly answer: (request: AllocatorRequest) => AllocatorAnswer;
+  readonly metrics: Metrics<typeof metrics>;
+  readonly clock: Clock;
+}
+
+const TLS = { minVersion: "TLSv1.2", handshakeTimeout: 5000 } as const;
+/** Milliseconds. */
+const REQUEST_TIMEOUT = 10_000;
+/** Milliseconds that an idle connection is kept: longer than collectors wait between two polls. */
+const KEEP_ALIVE = 75_000;
+/** Bytes. */
+const MAX_HEADER_SIZE = 16_384;
+
+/**
+ * The HTTP API of the OpenTelemetry target allocator, from memory. It is a bare server, because collectors poll every
+ * job every few seconds and each answer is bytes that exist already.
+ */
+export class TargetAllocator implements Server {
+  readonly name = "targets";
+  readonly #options: TargetAllocatorOptions;
+  readonly #server: HttpServer | HttpsServer;
+  #inFlight = 0;
+  #draining = false;
+
+  constructor(options: TargetAllocatorOptions) {
+    this.#options = options;
+    const http = { requestTimeout: REQUEST_TIMEOUT, keepAliveTimeout: KEEP_ALIVE, maxHeaderSize: MAX_HEADER_SIZE };
+    const take = (request: IncomingMessage, response: ServerResponse) => this.#take(request, response);
+    this.#server = options.tls ? createSecureServer({ ...http, ...TLS }, take) : createServer(http, take);
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo | null)?.port ?? this.#options.port;
+  }
+
+  /** New connections get this certificate; those that are open keep theirs. Only for a server over TLS. */
+  secure({ cert, key }: { readonly cert?: Buffer | undefined; readonly key?: Buffer | undefined }): void {
+    (this.#server as HttpsServer).setSecureContext({
+      minVersion: TLS.minVersion,
+      ...(cert && { cert }),
+      ...(key && { key }),
+    });
+  }
+
+  async start(): Promise<void> {
+    const { host, port } = this.#options;
+    const listening = Promise.withResolvers<undefined>();
+    this.#server.once("error", listening.reject);
+    this.#server.listen({ port, ...(host !== undefined && { host }) }, () => listening.resolve(undefined));
+    try {
+      await listening.promise;
+    } catch (cause) {
+      const fields = { server: this.name, address: `${host ?? "*"}:${port}`, flag: "--target-port" };
+      if ((cause as NodeJS.ErrnoException).code === "EADDRINUSE") throw new runtimeErrors.PortInUse(fields);
+      throw new runtimeErrors.CannotListen(fields, { cause });
+    }
+  }
+
+  async drain(deadline: AbortSignal): Promise<number> {
+    this.#draining = true;
+    if (!this.#server.listening) return 0;
+    let cut = 0;
+    const cutAll = () => {
+      cut = this.#inFlight;
+      this.#server.closeAllConnections();
+    };
+    deadline.addEventListener("abort", cutAll, { once: true });
+    if (deadline.aborted) cutAll();
+    const closed = Promise.withResolvers<undefined>();
+    this.#server.close(() => closed.resolve(undefined));
+    this.#server.closeIdleConnections();
+    await closed.promise;
+    deadline.removeEventListener("abort", cutAll);
+    return cut;
+  }
+
+  async stop(deadline: AbortSignal): Promise<void> {
+    await this.drain(deadline);
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    const { metrics, clock } = this.#options;
+    const startedAt = clock.monotonic();
+    this.#inFlight += 1;
+    if (this.#draining) response.setHeader("connection", "close");
+    response.once("close", () => {
+      this.#inFlight -= 1;
+      if (this.#draining) this.#server.closeIdleConnections();
+    });
+    const path = this.#send(request, response);
+    metrics.requestSeconds.observe({ path }, (clock.monotonic() - startedAt) / 1000);
+  }
+
+  /** Returns what was asked for. */
+  #send(
+    { method, url = "" }: IncomingMessage,
+    response: ServerResponse,
+  ): "scrape_configs" | "jobs" | "targets" | "other" {
+    if (method !== "GET" && method !== "HEAD") {
+      refuse(response, 405, "only GET is served here");
+      return "other";
+    }
+    const request = readRequest(url);
+    if (request === undefined) {
+      refuse(response, 404, "this path is not served: ask for /scrape_configs, /jobs or /jobs/{job}/targets");
+      return "other";
+    }
+    const answer = this.#options.answer(request);
+    if ("body" in answer) {
+      response.writeHead(200, { "content-type": "application/json", "content-length": answer.body.length });
+      response.end(answer.body);
+    } else {
+      refuse(response, answer.status, answer.sentence);
+    }
+    return request.asks.for;
+  }
+}
+
+/** A sentence and not JSON: a collector that reads it as its jobs finds no map, and keeps what it has. */
+function refuse(response: ServerResponse, status: number, sentence: string): void {
+  const body = Buffer.from(`${sentence}\n`);
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", "content-length": body.length });
+  response.end(body);
+}
