@@ -1,0 +1,45 @@
+import type { Exception } from "./assignments.ts";
+import type { FleetSnapshot, HandOver } from "./snapshot.ts";
+
+/** Milliseconds from a poll until a collector has taken over what it was told: its throttles of discovery and reload. */
+export const SETTLE = 10_000;
+
+/** What becomes of a hand-over. */
+export type Step =
+  | {
+      readonly kind: "wait";
+      readonly exception: Exception;
+      /** When it ends; null while a poll is awaited. */ readonly until: number | null;
+    }
+  /** The owner has the target alone. */
+  | { readonly kind: "done"; readonly exception: Exception }
+  /** Both collectors are dead. */
+  | { readonly kind: "orphan" };
+
+/**
+ * One step of a hand-over. Overlap: the new owner is served the target too, until its poll was seen and a scrape had time to
+ * happen. Gap: nobody is served it, until the poll of the former owner was seen and its scrapes had time to stop. A dead
+ * new owner gives the target back; a dead former owner ends the hand-over.
+ */
+export function handOverStep(
+  handOver: HandOver,
+  {
+    polls,
+    now,
+    at,
+    isAlive,
+  }: { polls: FleetSnapshot["polls"]; now: number; at: number; isAlive: (name: string) => boolean },
+): Step {
+  const { owner, from, gap, since, diedAt, job, interval } = handOver;
+  const died = diedAt === null ? {} : { diedAt };
+  if (!isAlive(owner) && !isAlive(from)) return { kind: "orphan" };
+  if (!isAlive(owner)) return { kind: "done", exception: { owner: from, since: at, diedAt: now } };
+  if (!isAlive(from)) return { kind: "done", exception: { owner, since, ...died } };
+  const awaited = gap ? from : owner;
+  const poll = polls.find((each) => each.collector === awaited && each.job === job && each.seen >= since);
+  const seenAt = handOver.seenAt ?? (poll === undefined ? null : Math.min(poll.at, now));
+  const exception = { owner, from, ...(gap && { gap }), since, ...(seenAt !== null && { seenAt }), ...died };
+  if (seenAt === null) return { kind: "wait", exception, until: null };
+  const until = seenAt + SETTLE + (gap ? 0 : interval);
+  return now >= until ? { kind: "done", exception: { owner, since, ...died } } : { kind: "wait", exception, until };
+}

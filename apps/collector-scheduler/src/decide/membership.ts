@@ -1,0 +1,72 @@
+import type { Member } from "./assignments.ts";
+import type { Collector, FleetSnapshot } from "./snapshot.ts";
+
+/** Who is a member after the decision, and what changed. */
+export interface Membership {
+  readonly members: readonly Member[];
+  readonly joined: readonly string[];
+  /** They died: their seat was empty for longer than its grace. */
+  readonly dead: readonly string[];
+  /** They handed all their targets over. */
+  readonly left: readonly string[];
+  /** Their pod is away and their targets wait for it. */
+  readonly kept: readonly string[];
+}
+
+type Given = Pick<FleetSnapshot, "at" | "collectors" | "drain"> & {
+  readonly settings: Pick<FleetSnapshot["settings"], "seatGrace">;
+  readonly members: readonly (Member & { readonly targets: number })[];
+  readonly handOvers: readonly Pick<FleetSnapshot["handOvers"][number], "owner" | "from">[];
+};
+
+/**
+ * Collectors become members when they are ready and within `wanted`. A member beyond `wanted`, or one to be drained, hands
+ * its targets over and is then no longer a member. One whose pod is away keeps its targets for the grace of its seat.
+ * While no collector is ready nobody dies: then it is more likely that the view is wrong than that all are dead.
+ */
+export function membership(given: Given, wanted: number | null): Membership {
+  const { collectors, drain, members, settings, handOvers } = given;
+  const now = Date.parse(given.at);
+  const seats = new Map(collectors.map((collector) => [collector.name, collector]));
+  const busy = new Set(handOvers.flatMap(({ owner, from }) => [owner, from]));
+  const isWanted = ({ name, ordinal }: Collector) => (wanted === null || ordinal < wanted) && !drain.includes(name);
+  const isAnyReady = collectors.some(({ awaySince }) => awaySince === null);
+
+  const [after, joined, dead, left, kept]: [Member[], string[], string[], string[], string[]] = [[], [], [], [], []];
+  for (const member of members) {
+    const { name } = member;
+    const seat = seats.get(name);
+    const leaving = seat !== undefined && !isWanted(seat);
+    if (seat !== undefined && seat.awaySince !== null) {
+      if (isAnyReady && now - seat.awaySince >= settings.seatGrace) {
+        dead.push(name);
+        continue;
+      }
+      if (!leaving) kept.push(name);
+    }
+    if (leaving && member.targets === 0 && !busy.has(name)) left.push(name);
+    else after.push(memberOf(member, seat, leaving));
+  }
+  const known = new Set(members.map(({ name }) => name));
+  for (const seat of collectors) {
+    if (seat.awaySince !== null || known.has(seat.name) || !isWanted(seat)) continue;
+    joined.push(seat.name);
+    after.push(memberOf(seat, seat, false));
+  }
+  return { members: after.sort((a, b) => (a.name < b.name ? -1 : 1)), joined, dead, left, kept };
+}
+
+/** A pod that is away has no zone and node: those of the last one count. */
+function memberOf(
+  member: Pick<Member, "name" | "zone" | "node">,
+  seat: Collector | undefined,
+  leaving: boolean,
+): Member {
+  const { zone, node } = seat?.awaySince === null ? seat : member;
+  return {
+    name: member.name,
+    ...(zone !== undefined && { zone }),
+    ...(node !== undefined && { node }),
+    ...(leaving && { leaving }),
+  };
+}

@@ -1,0 +1,63 @@
+import { expect, test } from "@jest/globals";
+import { Fleet, nameOf, targetsOf } from "./fixtures.ts";
+
+const fleetOf = (collectors: number, targets: number): Fleet => {
+  const fleet = new Fleet().run(collectors);
+  fleet.targets = targetsOf(targets);
+  return fleet.settle();
+};
+
+test("gives each target one owner when the first collectors are ready", () => {
+  const fleet = new Fleet().run(3);
+  fleet.targets = targetsOf(300);
+  expect(fleet.decide().reason).toBe("CollectorJoined");
+  expect([...fleet.served().values()].every((owners) => owners.length === 1)).toBe(true);
+  expect(new Set([...fleet.served().values()].flat()).size).toBe(3);
+  expect(fleet.decide()).toMatchObject({ moves: [], reason: "Balanced" });
+});
+
+test("records nothing when nothing changes", () => {
+  const fleet = fleetOf(3, 300);
+  const before = fleet.assignments;
+  fleet.now += 3_600_000;
+  fleet.decide();
+  expect(fleet.assignments).toBe(before);
+});
+
+test("a collector that restarts within seatGrace keeps its targets", () => {
+  const fleet = fleetOf(3, 300);
+  fleet.away(nameOf(1));
+  fleet.now += 119_000;
+  expect(fleet.decide()).toMatchObject({ moves: [], reason: "SeatKept", wakeAt: fleet.now + 1000 });
+  fleet.back(nameOf(1));
+  fleet.now += 119_000;
+  expect(fleet.decide()).toMatchObject({ moves: [], reason: "Balanced" });
+});
+
+test("a collector that is away for longer loses its targets to the others, and to them alone", () => {
+  const fleet = fleetOf(3, 300);
+  const owned = [...fleet.served()].filter(([, [owner]]) => owner === nameOf(1));
+  fleet.away(nameOf(1));
+  fleet.now += 120_000;
+  const { moves, reason } = fleet.decide();
+  expect(reason).toBe("Orphans");
+  expect(moves.map(({ key }) => key).sort()).toEqual(owned.map(([key]) => key).sort());
+  expect([...fleet.served().values()].every(([owner]) => owner !== undefined && owner !== nameOf(1))).toBe(true);
+});
+
+test("nobody dies while no collector is ready", () => {
+  const fleet = fleetOf(3, 300);
+  for (const { name } of fleet.collectors) fleet.away(name);
+  fleet.now += 3_600_000;
+  expect(fleet.decide()).toMatchObject({ moves: [], membership: { dead: [] } });
+});
+
+test("the highest ordinal hands its targets over before the set shrinks", () => {
+  const fleet = fleetOf(3, 300);
+  fleet.scale = { ...fleet.scale, replicas: 2 };
+  expect(fleet.decide()).toMatchObject({ reason: "CollectorLeft", replicas: 3 });
+  expect([...fleet.served().values()].filter((owners) => owners.length === 2).length).toBeGreaterThan(50);
+  fleet.settle();
+  expect(fleet.decide()).toMatchObject({ replicas: 2, moves: [] });
+  expect(fleet.assignments.members.map(({ name }) => name)).toEqual([nameOf(0), nameOf(1)]);
+});

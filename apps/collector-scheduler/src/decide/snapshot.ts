@@ -1,0 +1,115 @@
+import type { Snapshot } from "@evenkeel/runtime";
+import type { Fallback, Member, Memory, Poll, Pool } from "./assignments.ts";
+
+/** A seat of a collector: its pod, or the place that is kept for it. */
+export interface Collector {
+  readonly name: string;
+  /** Of its pod in the StatefulSet. */
+  readonly ordinal: number;
+  readonly zone?: string;
+  readonly node?: string;
+  /** Since when its pod is gone or not ready, in milliseconds; null if it is ready. */
+  readonly awaySince: number | null;
+}
+
+/** Settings of the object, with defaults. Times are in milliseconds. */
+export interface FleetSettings {
+  readonly pool: Pool;
+  readonly fallback: Fallback;
+  readonly seatGrace: number;
+  /** Null: no limit. */
+  readonly movesPerMinute: number | null;
+  readonly cooldown: number;
+  readonly handOver: "overlap" | "gap";
+  /** Jobs that the policy of hand-overs is for; null is all. */
+  readonly handOverJobs: readonly string[] | null;
+}
+
+/** What the number of collectors depends on. */
+export interface ScaleSettings {
+  /** Replicas that the StatefulSet has in its spec; 0 without one. */
+  readonly present: number;
+  /** `spec.replicas`; null if absent. */
+  readonly replicas: number | null;
+  /** `spec.scale` while enabled. */
+  readonly scaler: {
+    readonly expectedTargets: number | null;
+    readonly min: number | null;
+    readonly max: number | null;
+  } | null;
+}
+
+/** A member with all its targets. */
+export interface LoadedMember extends Member {
+  readonly load: number;
+  readonly targets: number;
+}
+
+/**
+ * Targets as columns: those of a key are one row. Only rows that may move are here: new and orphaned ones, those with
+ * another rendezvous owner than before, and those of collectors that give load away.
+ */
+export interface TargetColumns {
+  readonly key: readonly string[];
+  /** Samples per second, with the cost of scrapes. */
+  readonly load: readonly number[];
+  /** Index in {@link FleetSnapshot.jobs}. */
+  readonly job: readonly number[];
+  /** Index in {@link FleetSnapshot.members} of the owner before the decision; -1 if it has none. */
+  readonly owner: readonly number[];
+  /** Index in {@link FleetSnapshot.pools} of its zone or node; -1 if it has none, or targets have no pools. */
+  readonly pool: readonly number[];
+  /** When an owner last died with it; -1 if none did. */
+  readonly diedAt: readonly number[];
+}
+
+/** A target on its way from one owner to another. */
+export interface HandOver {
+  readonly key: string;
+  readonly job: string;
+  readonly pool: string | null;
+  readonly load: number;
+  /** Milliseconds between two scrapes. */
+  readonly interval: number;
+  readonly owner: string;
+  readonly from: string;
+  readonly gap: boolean;
+  readonly since: number;
+  readonly seenAt: number | null;
+  readonly diedAt: number | null;
+}
+
+/** Everything that a decision about one CollectorLoadBalancer depends on. */
+export interface FleetSnapshot extends Snapshot {
+  readonly namespace: string;
+  readonly name: string;
+  readonly paused: boolean;
+  readonly dryRun: boolean;
+  /** Why nothing may change; null if it may. */
+  readonly stop: { readonly reason: StopReason; readonly message: string } | null;
+  readonly settings: FleetSettings;
+  readonly scale: ScaleSettings;
+  /** All targets that are to be scraped; null while not every source has answered. */
+  readonly targetCount: number | null;
+  readonly collectors: readonly Collector[];
+  /** Collectors that are to hand their targets over, such as before a restart. */
+  readonly drain: readonly string[];
+  /** {@link Assignments.at} of the assignments that are in force. */
+  readonly assignedAt: number;
+  /** Members before the decision. */
+  readonly members: readonly LoadedMember[];
+  /** Whether zone and node were pools when the assignments were recorded. */
+  readonly recordedPool: { readonly pool: Pool; readonly fallback: Fallback };
+  readonly jobs: readonly string[];
+  readonly pools: readonly string[];
+  readonly targets: TargetColumns;
+  readonly handOvers: readonly HandOver[];
+  /** Keys of exceptions that say nothing any more: their target is gone, or is with its rendezvous owner anyway. */
+  readonly stale: readonly string[];
+  /** Of collectors and jobs with a hand-over. */
+  readonly polls: readonly Poll[];
+  readonly memory: Memory;
+}
+
+/** Why nothing may change, whatever the plan is. */
+export type StopReason = "StateAway" | "OriginalRuns" | "Waiting";
