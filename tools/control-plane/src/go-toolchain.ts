@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { ControlPlaneError, isSystemError } from "./errors.ts";
 
@@ -33,8 +35,8 @@ export function isAtLeast(actual: string, required: string): boolean {
 }
 
 /** Rejects unless a Go that can build the module in `folder` is installed, or can be fetched by the one that is. */
-export async function requireGo(folder: string, goMod: string): Promise<void> {
-  const required = requiredGoVersion(goMod);
+export async function requireGo(folder: string): Promise<void> {
+  const required = requiredGoVersion(readFileSync(join(folder, "go.mod"), "utf8"));
   let output: string;
   try {
     output = (await run("go", ["version"], { cwd: folder, env: goEnvironment() })).stdout;
@@ -42,7 +44,7 @@ export async function requireGo(folder: string, goMod: string): Promise<void> {
     if (!isSystemError(error, "ENOENT")) throw error;
     throw new ControlPlaneError(
       "EK_CLUSTER_GO_MISSING",
-      `the Kubernetes binaries are built from source and \`go\` is not on the PATH; install Go ${required} or later`,
+      `the pinned programs are built from source and \`go\` is not on the PATH; install Go ${required} or later`,
       { cause: error },
     );
   }

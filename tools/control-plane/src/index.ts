@@ -5,6 +5,7 @@ export { ClusterAccess, openCluster } from "./cluster-access.ts";
 export type { ClusterOptions } from "./cluster-options.ts";
 export { ControlPlaneError, type ControlPlaneErrorCode } from "./errors.ts";
 export { type Folders, foldersFrom, runsFolder } from "./folders.ts";
+export { buildGoPrograms, type GoBuildOptions, type GoProgram } from "./go-programs.ts";
 export { type Image, type ImageConfig, writeImageArchive } from "./image/image-archive.ts";
 export type { TarEntry } from "./image/tar.ts";
 export type { KubectlOptions, KubectlResult } from "./kubectl.ts";
