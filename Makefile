@@ -70,8 +70,12 @@ test: setup test-packages ## Run every test that needs no cluster; ARGS=--fresh 
 control-plane: setup e2e-packages ## Build the real Kubernetes binaries, once per version
 	@$(CONTROL_PLANE) build --all
 
+.PHONY: telemetry
+telemetry: setup ## Build the real collector, promtool and the relabelling oracle, once per version
+	@node tools/telemetry/src/main.ts build
+
 .PHONY: e2e
-e2e: control-plane ## Run the end-to-end tests on a real control plane; ARGS=--fresh ignores cached results
+e2e: control-plane telemetry ## Run the end-to-end tests on a real control plane; ARGS=--fresh ignores cached results
 	@$(WORKSPACE) test e2e $(ARGS)
 
 .PHONY: cluster

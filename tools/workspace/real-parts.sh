@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints the versions of the programs that tests start, one a line; with `control-plane` also what `make control-plane` has
-# built. nx has it in the key of each target that starts one of them, so that a cached result is of the same versions.
+# Prints the versions of the programs that tests start, one a line; with `control-plane` or `telemetry` also what that target
+# of make has built. nx has it in the key of each target that starts one of them, so that a cached result is of the same versions.
 set -uo pipefail
 
 version() { printf '%s: %s\n' "$1" "$(command -v "$1" >/dev/null && "$@" 2>/dev/null | head -n 1)"; }
@@ -16,7 +16,7 @@ version redis-server --version
 version runc --version
 version unshare --version
 uname -sr
-if [ "${1:-}" = control-plane ] && cd "${XDG_CACHE_HOME:-$HOME/.cache}/evenkeel/control-plane" 2>/dev/null; then
+if [ -n "${1:-}" ] && cd "${XDG_CACHE_HOME:-$HOME/.cache}/evenkeel/$1" 2>/dev/null; then
   printf 'built: %s\n' */bin/*
 fi
 exit 0

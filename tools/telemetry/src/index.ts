@@ -1,1 +1,2 @@
-export {};
+export { buildTelemetry, telemetryBin } from "./build.ts";
+export { askOracle, type OracleAnswer, type OracleQuestion, scrapeConfigOf } from "./relabel-oracle.ts";
