@@ -64,6 +64,8 @@ export interface ReflectorOptions<T extends KubeObject> {
    */
   readonly streamLists?: boolean;
   readonly timing?: Partial<ReflectorTiming>;
+  /** Called with the error of each list or watch that fails, and with nothing once data arrives again. */
+  readonly onFault?: ((error: unknown) => void) | undefined;
 }
 
 /** Milliseconds that a watch may outlive the time-out that it asked the server for. */
@@ -94,6 +96,7 @@ export class Reflector<T extends KubeObject> implements Component {
   #streams: boolean;
   #brokenStreams = 0;
   #heardAt: number | undefined;
+  #isFailing = false;
 
   constructor(options: ReflectorOptions<T>) {
     this.name = `reflector of ${options.name}`;
@@ -161,6 +164,8 @@ export class Reflector<T extends KubeObject> implements Component {
   /** Decides how to continue after a failure. Returns the wait before the next attempt. */
   #recover(error: unknown, session: Session<T>): number {
     this.#options.metrics?.failures.inc({ reflector: this.#options.name });
+    this.#isFailing = true;
+    this.#options.onFault?.(error);
     const misunderstood = error instanceof Invalid || error instanceof BadRequest;
     if (isVersionRefused(error)) {
       this.#resumeAt = undefined;
@@ -282,6 +287,10 @@ export class Reflector<T extends KubeObject> implements Component {
 
   #reached(resourceVersion: string | undefined): void {
     this.#heardAt = this.#options.clock.monotonic();
+    if (this.#isFailing) {
+      this.#isFailing = false;
+      this.#options.onFault?.(undefined);
+    }
     if (resourceVersion === undefined) return;
     this.#resumeAt = resourceVersion;
     this.#notOlderThan = resourceVersion;

@@ -21,6 +21,8 @@ export type StorageClass = Wire<models.V1StorageClass>;
 export type CSINode = Wire<models.V1CSINode>;
 export type PriorityClass = Wire<models.V1PriorityClass>;
 export type EndpointSlice = Wire<models.V1EndpointSlice>;
+export type Endpoints = Wire<models.V1Endpoints>;
+export type Ingress = Wire<models.V1Ingress>;
 export type PodDisruptionBudget = Wire<models.V1PodDisruptionBudget>;
 export type Lease = Wire<models.V1Lease>;
 export type Event = Wire<models.EventsV1Event>;
@@ -120,6 +122,9 @@ export const storageClasses = clusterWide<StorageClass>("storage.k8s.io/v1", "St
 export const csiNodes = clusterWide<CSINode>("storage.k8s.io/v1", "CSINode", "csinodes");
 export const priorityClasses = clusterWide<PriorityClass>("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses");
 export const endpointSlices = namespaced<EndpointSlice>("discovery.k8s.io/v1", "EndpointSlice", "endpointslices");
+/** Deprecated by Kubernetes in favour of EndpointSlices since 1.33, and still served. */
+export const endpoints = namespaced<Endpoints>("v1", "Endpoints", "endpoints");
+export const ingresses = namespaced<Ingress>("networking.k8s.io/v1", "Ingress", "ingresses");
 export const podDisruptionBudgets = namespaced<PodDisruptionBudget>(
   "policy/v1",
   "PodDisruptionBudget",

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "@jest/globals";
+import { parseDiscovery } from "./parse-discovery.ts";
+
+const limits = { namespace: "shop", scope: "all", files: "/etc/discovery" } as const;
+const kubernetes = (config: object, scope: "own" | "all" = "all") =>
+  parseDiscovery({ kubernetes_sd_configs: [config] }, { ...limits, scope });
+
+const off = { node: false, namespace: false, deployment: false, job: false, cronjob: false };
+
+describe("the discovery of a job", () => {
+  test("is its static configs and every block of another mechanism", () => {
+    const config = {
+      job_name: "app",
+      static_configs: [{ targets: ["a:80"], labels: { team: "shop" } }, { targets: null }],
+      kubernetes_sd_configs: [{ role: "pod" }, { role: "service", follow_redirects: true }],
+    };
+    expect(parseDiscovery(config, limits)).toEqual({
+      blocks: [
+        {
+          mechanism: "static",
+          groups: [
+            { targets: ["a:80"], labels: { team: "shop" } },
+            { targets: [], labels: {} },
+          ],
+        },
+        { mechanism: "kubernetes", role: "pod", namespaces: [], selectors: {}, attach: off },
+        { mechanism: "kubernetes", role: "service", namespaces: [], selectors: {}, attach: off },
+      ],
+    });
+  });
+
+  test("of Kubernetes has selectors, attached metadata, and namespaces with the own one resolved", () => {
+    const config = {
+      role: "endpointslice",
+      namespaces: { own_namespace: true, names: ["web", "billing"] },
+      selectors: [
+        { role: "pod", label: "app in (a, b),tier!=db" },
+        { role: "endpointslice", label: "x", field: "metadata.name=web" },
+      ],
+      attach_metadata: { node: true, cronjob: true },
+    };
+    expect(kubernetes(config)).toEqual({
+      blocks: [
+        {
+          mechanism: "kubernetes",
+          role: "endpointslice",
+          namespaces: ["billing", "shop", "web"],
+          selectors: {
+            pod: { label: "app in (a, b),tier!=db" },
+            endpointslice: { label: "x", field: "metadata.name=web" },
+          },
+          attach: { ...off, node: true, cronjob: true },
+        },
+      ],
+    });
+  });
+
+  test("in scope own stays in the namespace of the CollectorLoadBalancer", () => {
+    expect(kubernetes({ role: "pod" }, "own").blocks).toMatchObject([{ namespaces: ["shop"] }]);
+    expect(kubernetes({ role: "pod", namespaces: { names: ["shop"] } }, "own").blocks).toMatchObject([
+      { namespaces: ["shop"] },
+    ]);
+  });
+});
+
+describe("a fault", () => {
+  test.each([
+    [{ consul_sd_configs: [{ server: "a" }] }, ["consul_sd_configs"]],
+    [{ static_configs: [{ targets: ["http://a/metrics"] }] }, ["static_configs[0].targets[0]"]],
+    [{ static_configs: [{ target: ["a"] }] }, ["static_configs[0].target"]],
+    [{ static_configs: "a:80" }, ["static_configs"]],
+    [{ kubernetes_sd_configs: [{}] }, ["kubernetes_sd_configs[0].role"]],
+    [{ kubernetes_sd_configs: [{ role: "gateway" }] }, ["kubernetes_sd_configs[0].role"]],
+    [
+      { kubernetes_sd_configs: [{ role: "pod", kubeconfig_file: "/a", api_server: "http://b" }] },
+      ["kubernetes_sd_configs[0].kubeconfig_file", "kubernetes_sd_configs[0].api_server"],
+    ],
+    [
+      { kubernetes_sd_configs: [{ role: "pod" }, { role: "pod", bearer_token_file: "/a" }] },
+      ["kubernetes_sd_configs[1].bearer_token_file"],
+    ],
+    [
+      { kubernetes_sd_configs: [{ role: "service", selectors: [{ role: "pod", label: "a" }] }] },
+      ["kubernetes_sd_configs[0].selectors[0].role"],
+    ],
+    [
+      { kubernetes_sd_configs: [{ role: "pod", selectors: [{ role: "pod" }, { role: "pod" }] }] },
+      ["kubernetes_sd_configs[0].selectors[1].role"],
+    ],
+    [
+      { kubernetes_sd_configs: [{ role: "pod", selectors: [{ role: "pod", label: "a=b c" }] }] },
+      ["kubernetes_sd_configs[0].selectors[0].label"],
+    ],
+    [
+      { kubernetes_sd_configs: [{ role: "pod", selectors: [{ role: "pod", field: "spec.nodeName" }] }] },
+      ["kubernetes_sd_configs[0].selectors[0].field"],
+    ],
+  ])("of %j names its field", (config, fields) => {
+    expect(parseDiscovery(config, limits).faults?.map(({ field }) => field)).toEqual(fields);
+  });
+
+  test.each([
+    [{ role: "node" }, "role"],
+    [{ role: "pod", namespaces: { names: ["shop", "billing"] } }, "namespaces.names[1]"],
+    [{ role: "pod", attach_metadata: { node: true } }, "attach_metadata.node"],
+    [{ role: "pod", attach_metadata: { namespace: true } }, "attach_metadata.namespace"],
+  ])("is %j in scope own", (config, field) => {
+    expect(kubernetes(config, "own").faults).toMatchObject([{ field: `kubernetes_sd_configs[0].${field}` }]);
+  });
+});

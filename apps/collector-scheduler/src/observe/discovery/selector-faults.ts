@@ -1,0 +1,25 @@
+const NAME = "[a-zA-Z0-9](?:[a-zA-Z0-9_.-]*[a-zA-Z0-9])?";
+const KEY = `(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?/)?${NAME}`;
+const VALUE = `(?:${NAME})?`;
+
+const requirements = [
+  `!?\\s*${KEY}`,
+  `${KEY}\\s*(?:==|=|!=)\\s*${VALUE}`,
+  `${KEY}\\s*[<>]\\s*-?\\d+`,
+  `${KEY}\\s+(?:in|notin)\\s*\\(\\s*${VALUE}(?:\\s*,\\s*${VALUE})*\\s*\\)`,
+].map((form) => new RegExp(`^${form}$`));
+
+/** Why an API server would refuse a label selector; undefined if it would not. */
+export function labelSelectorFault(text: string): string | undefined {
+  if (text.trim() === "") return undefined;
+  const parts = text.split(/,(?![^()]*\))/).map((part) => part.trim());
+  const bad = parts.find((part) => !requirements.some((form) => form.test(part)));
+  return bad === undefined ? undefined : `${JSON.stringify(bad)} is not a requirement of a label selector`;
+}
+
+/** Why no API server can read a field selector; undefined if it can. Which fields it knows depends on the type. */
+export function fieldSelectorFault(text: string): string | undefined {
+  if (text.trim() === "") return undefined;
+  const bad = text.split(/(?<!\\),/).find((part) => !/^[^=!]+(?:==|=|!=)[^=]*$/.test(part));
+  return bad === undefined ? undefined : `${JSON.stringify(bad)} is not a requirement of a field selector`;
+}
