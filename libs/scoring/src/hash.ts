@@ -38,7 +38,18 @@ export function hashBytes(bytes: Uint8Array, seed = 0): Hash {
 
 /** The hash of a text's UTF-8 bytes. */
 export function hashText(text: string, seed = 0): Hash {
-  return hashBytes(new TextEncoder().encode(text), seed);
+  return hashBytes(utf8(text), seed);
+}
+
+/** An encoder costs more than the hash of a short text, so text in ASCII does without one. */
+function utf8(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > 127) return new TextEncoder().encode(text);
+    bytes[at] = code;
+  }
+  return bytes;
 }
 
 /** Flips each bit of the result for about half of the changes of any one bit. A bijection of 32-bit numbers. */
