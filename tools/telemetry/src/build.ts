@@ -18,7 +18,8 @@ export async function buildTelemetry(options: BuildOptions = {}): Promise<string
   const cache = join(foldersFrom(environment).cache, "..", "telemetry");
   const bin = join(cache, versionKey(readPins(), `${process.platform}-${process.arch}`), "bin");
   const programAt = (name: Program): GoProgram => {
-    return { name, folder: GO_FOLDER, package: PROGRAMS[name], flags: BUILD_FLAGS, file: join(bin, name) };
+    const { module, package: path } = PROGRAMS[name];
+    return { name, folder: join(GO_FOLDER, module), package: path, flags: BUILD_FLAGS, file: join(bin, name) };
   };
   await buildGoPrograms(programs.map(programAt), { ...rest, cache });
   return bin;

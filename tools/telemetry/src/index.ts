@@ -1,2 +1,3 @@
 export { buildTelemetry, telemetryBin } from "./build.ts";
 export { askOracle, type OracleAnswer, type OracleQuestion, scrapeConfigOf } from "./relabel-oracle.ts";
+export { Collector, type CollectorOptions, type ScrapedTarget } from "./collector.ts";

@@ -4,7 +4,11 @@ import { PROGRAMS, readPins, versionKey } from "./pins.ts";
 const RECEIVER = "github.com/open-telemetry/opentelemetry-collector-contrib/receiver/prometheusreceiver";
 
 describe("the version key", () => {
-  const pins = { "go.mod": `require ${RECEIVER} v0.164.1`, "go.sum": "h1:a", "otelcol/main.go": "package main" };
+  const pins = {
+    "otelcol/go.mod": `require ${RECEIVER} v0.164.1`,
+    "prometheus/go.sum": "h1:a",
+    "otelcol/main.go": "package main",
+  };
   const key = versionKey(pins, "linux-x64");
 
   test("begins with the version of the receiver and is fit for a folder's name", () => {
@@ -21,17 +25,24 @@ describe("the version key", () => {
   });
 });
 
-describe("the Go module", () => {
+describe("the Go modules", () => {
   const pins = readPins();
 
-  test("has its checksums and the source of each program of our own", () => {
+  test("have checksums, and the source of each program of our own", () => {
     expect(Object.keys(pins)).toEqual(
-      expect.arrayContaining(["go.mod", "go.sum", "otelcol/main.go", "relabel-oracle/main.go"]),
+      expect.arrayContaining([
+        ...["otelcol/go.mod", "otelcol/go.sum", "otelcol/main.go"],
+        ...["prometheus/go.mod", "prometheus/go.sum", "prometheus/relabel-oracle/main.go"],
+      ]),
     );
   });
 
-  test("pins promtool as a tool, at the version of Prometheus that the receiver has", () => {
-    expect(pins["go.mod"]).toContain(`tool ${PROGRAMS.promtool}`);
-    expect(pins["go.mod"]).toMatch(/prometheus\/prometheus v0\.315\.0$/m);
+  test("have the same version of Prometheus, with promtool as a tool", () => {
+    const [receiver, prometheus] = ["otelcol", "prometheus"].map((module) =>
+      /prometheus\/prometheus (v\S+)/.exec(pins[`${module}/go.mod`] ?? ""),
+    );
+    expect(prometheus?.[1]).toBe("v0.315.0");
+    expect(receiver?.[1]).toBe("v0.315.0");
+    expect(pins["prometheus/go.mod"]).toContain(`tool ${PROGRAMS.promtool.package}`);
   });
 });
