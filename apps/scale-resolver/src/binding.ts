@@ -1,33 +1,33 @@
 import type { ElastiService } from "@evenkeel/api";
 import type { ProbeRules } from "./gateway/gate/probe-rules.ts";
 
-/** A Service that is looked after, and how: an ElastiService in the terms of this program, with every default filled in. */
+/** A Service that scale-resolver manages: an ElastiService with every default filled in. */
 export interface Binding {
-  /** The ElastiService's. */
+  /** Namespace of the ElastiService and of its Service. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
-  /** The Service's name; it is in the same namespace. */
+  /** Name of the Service. */
   readonly service: string;
   readonly target: TargetRef;
   readonly minReplicas: number;
-  /** Milliseconds for which the triggers must have said idle before the workload sleeps. */
+  /** Milliseconds for which the triggers must report idle before the workload sleeps. */
   readonly cooldown: number;
-  /** Milliseconds without a request, with the resolver in the path, before the workload sleeps. */
+  /** Milliseconds without a request, while requests are redirected to the resolver, before the workload sleeps. */
   readonly quiet: number;
   readonly triggers: readonly Trigger[];
   /** When the workload may sleep; null: always. */
   readonly enabledPeriod: EnabledPeriod | null;
   readonly dryRun: boolean;
-  /** What else scales the workload; null: nothing is known of. */
+  /** The autoscaler of the workload; null if none is known. */
   readonly autoscaler: AutoscalerRef | null;
-  /** The ScaledObject to make; null: somebody else makes it, or there is none. */
+  /** The ScaledObject that scale-resolver creates; null if it creates none. */
   readonly scaledObject: MadeScaledObject | null;
   readonly hold: HoldPolicy;
   readonly probes: ProbeRules;
   readonly dial: "pod" | "service";
-  /** The route that is switched beside the Service's endpoints; null: none is. */
+  /** The route that is redirected in addition to the Service's endpoints; null: none. */
   readonly route: RouteRef | null;
 }
 
@@ -51,26 +51,28 @@ export interface AutoscalerRef {
   readonly name: string;
 }
 
-/** A ScaledObject that is made here, with this resolver as its scaler. */
+/** A ScaledObject that scale-resolver creates, with itself as the scaler. */
 export interface MadeScaledObject {
   readonly name: string;
   readonly maxReplicas: number;
   readonly targetConcurrency: number;
 }
 
-/** How requests wait. Times are milliseconds. */
+/** Limits for waiting requests. Times are in milliseconds. */
 export interface HoldPolicy {
   readonly timeout: number;
   readonly maxPending: number;
   readonly maxPendingBytes: number;
-  /** Requests that a pod gets at once; null: as many as it takes, beginning with few. */
+  /** Maximum concurrent requests per pod; null: starts low and increases. */
   readonly concurrencyPerPod: number | null;
   readonly retryAfterSeconds: number;
-  /** The answer to a request that finds no room; null: 503 with Retry-After. */
+  /** The response to a request when the queue is full; null: 503 with Retry-After. */
   readonly placeholder: { readonly status: number; readonly body: string; readonly contentType: string } | null;
 }
 
-/** A request that is answered here while nothing serves, without a wake. Absent parts match everything. */
+/**
+ * A request that the resolver answers itself while no pod is ready, without a wake. An absent part matches everything.
+ */
 export interface ProbeRule {
   readonly path?: { readonly type: "Exact" | "PathPrefix" | "RegularExpression"; readonly value: string };
   readonly headers: readonly ValueRule[];

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 
-/** The longest name of most objects, in characters. */
+/** Maximum length of the name of most objects, in characters. */
 export const LONGEST_NAME = 253;
-/** The longest value of a label. */
+/** Maximum length of a label value, in characters. */
 export const LONGEST_LABEL = 63;
 
-/** The name as it is, or so much of it as fits before a hash of the whole: two names that were cut stay two. */
+/** Returns `name` if it fits, else a prefix of it and a hash of the whole, so that two long names stay different. */
 export function boundedName(name: string, longest: number): string {
   if (name.length <= longest) return name;
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 10);
-  // No dot or hyphen may stand before the hyphen, or the name would be none that Kubernetes takes.
+  // Kubernetes refuses a name with a dot or a hyphen before the hyphen of the hash.
   return `${name.slice(0, longest - hash.length - 1).replace(/[^a-z\d]+$/i, "")}-${hash}`;
 }

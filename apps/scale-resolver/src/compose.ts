@@ -16,7 +16,7 @@ import { RestoreWorkload } from "./act/release/restore-workload.ts";
 import { RouteSwitch } from "./act/routes/route-switch.ts";
 import { ScaledObjects } from "./act/scaled-objects.ts";
 import { Scales } from "./act/scales.ts";
-import { isBadNews } from "./act/status.ts";
+import { needsAttention } from "./act/status.ts";
 import { serviceKey, type TargetRef } from "./binding.ts";
 import type { scaleResolver } from "./definition.ts";
 import { elastiServices, RELEASE } from "./elasti-service-resource.ts";
@@ -26,14 +26,14 @@ import { Keda } from "./observe/keda.ts";
 import { Observer } from "./observe/observer.ts";
 import { OriginalOperator } from "./observe/original-operator.ts";
 import { countReplicas } from "./observe/resolver-endpoints.ts";
-import { Nudges, resolverChanges, rivalChanges, serviceChanges } from "./observe/sources.ts";
+import { KeyNotifier, resolverChanges, ownershipChanges, serviceChanges } from "./observe/sources.ts";
 import { Memories } from "./observe/stages.ts";
 import { Targets } from "./observe/targets.ts";
 import { Triggers } from "./observe/triggers/triggers.ts";
 import { ElastiServiceReconciler } from "./reconciler.ts";
 import { Board } from "./serve/board.ts";
 import { drainService } from "./serve/drain-service.ts";
-import { externalScalerService, scaledSights } from "./serve/external-scaler.ts";
+import { externalScalerService, scaledServiceViews } from "./serve/external-scaler.ts";
 import { Preparations } from "./serve/preparations.ts";
 import { resolverService } from "./serve/resolver-service.ts";
 import { wakeOnDemand } from "./serve/wake-on-demand.ts";
@@ -44,10 +44,10 @@ type ScaleResolver = Service<
   (typeof scaleResolver)["decider"]
 >;
 
-/** The port of the resolver's own Service, which forwards to `--port`. */
+/** The port of the resolver's own Service. The Service forwards it to `--port`. */
 const RESOLVER_PORT = 8012;
 
-/** The parts of scale-resolver, in the order in which they start. `main` is the URL of the program that runs it. */
+/** Builds the parts of scale-resolver in the order in which they start. `main` is the URL of the program. */
 export function composeScaleResolver(service: ScaleResolver, env: Environment, main: string): void {
   const { settings, clock, log, registry, metrics, decisions } = service;
   const frame = operatorFrame(service, { env, main, instance: settings.podName });
@@ -55,7 +55,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   const { leaseNamespace: namespace, resolverService: ownName, triggerInterval: interval, dryRun } = settings;
   const own = ownName === undefined ? undefined : { namespace, name: ownName };
 
-  // The world: the cluster, metric servers, workloads, and the original that must not act at the same time.
+  // Inputs: the cluster, metric servers, workloads, and the original's operator, which must not act at the same time.
   const view = new ClusterView({ reflect: frame.reflect.bind(frame), own, podIps: settings.podIp });
   const prometheus = { address: settings.prometheusAddress, proxyFor: (server: URL) => proxyFor(server, env) };
   const triggers = use(new Triggers({ ...common, ...prometheus, interval }));
@@ -64,12 +64,12 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   const workloads = { scales: new Scales(kube), autoscalers: new Autoscalers(kube) };
 
   // The gateway, on every replica.
-  const nudges = new Nudges();
-  const news = new Nudges();
+  const reconcileRequests = new KeyNotifier();
+  const activityChanges = new KeyNotifier();
   const changed = (key: string) => {
-    news.nudge(key);
+    activityChanges.notify(key);
     const owner = view.ownerKey(key);
-    if (owner !== undefined) nudges.nudge(owner);
+    if (owner !== undefined) reconcileRequests.notify(owner);
   };
   const { gate, wakeTimer, activities, waker } = gateway({
     ...{ ...common, ...workloads, settings, view, state, instance, registry, metrics, changed, use },
@@ -77,8 +77,8 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     open: (server) => void service.open(server),
   });
 
-  // The control loop, on the leader alone.
-  frame.announce({ isWarning: isBadNews });
+  // The control loop, only on the leader.
+  frame.announce({ isWarning: needsAttention });
   const board: Board = use(new Board({ store: view.objects, clock, activity: (key) => activities.seen(key) }));
   const preparations = use(new Preparations({ clock, changed }));
   service.afterTerm(() => preparations.forgetAll());
@@ -134,7 +134,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
         address: `${ownName ?? service.name}.${namespace}:${settings.grpcPort}`,
       }),
       resolvers: view.resolvers,
-      leavingResolvers: view.leavingResolvers,
+      terminatingResolvers: view.terminatingResolvers,
       activity: (key) => activities.read(key, true),
       hasWoken: waker.hasWoken.bind(waker),
       woken: (key) => wakeTimer.count(key),
@@ -158,10 +158,10 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   });
   const sources = [
     specChanges(view.objects, [PAUSED, RELEASE]),
-    rivalChanges(view.objects),
-    ...serviceChanges(view, (key) => gate.handsOver(key)),
+    ownershipChanges(view.objects),
+    ...serviceChanges(view, (key) => gate.isReleasing(key)),
     ...(view.ownSlices ? [resolverChanges(view.objects, view.ownSlices)] : []),
-    nudges,
+    reconcileRequests,
   ];
   frame.reconcile({ name: "switch", type: elastiServices, store: view.objects, sources, reconciler, board });
 
@@ -169,8 +169,8 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   const wake = wakeOnDemand({ ...workloads, binding: view.binding, log, changed });
   frame.serve(resolverService({ board, elastiServices: resource, wake, clock }));
   frame.serve(drainService({ preparations, board, clock, endpoints: view.endpoints, relay: frame.relay("drains") }));
-  const hear = (listener: (key: string) => void) => news.subscribe(listener);
+  const hear = (listener: (key: string) => void) => activityChanges.subscribe(listener);
   const readScale = (of: string, target: TargetRef) => workloads.scales.read(of, target, { deadline: 2000 });
-  frame.serve(externalScalerService({ ...scaledSights(view, board, activities, hear, readScale), clock }));
+  frame.serve(externalScalerService({ ...scaledServiceViews(view, board, activities, hear, readScale), clock }));
   frame.open();
 }

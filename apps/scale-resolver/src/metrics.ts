@@ -2,11 +2,11 @@ import { counter, gauge, histogram, oneOf, perObject } from "@evenkeel/metrics";
 import { STATES } from "./decide/state.ts";
 
 const service = { namespace: perObject, service: perObject };
-/** As the original names a Service. */
+/** The original's labels for a Service. */
 const source = { namespace: perObject, source: perObject };
 const inherited = { inherited: true };
 
-/** Every metric of scale-resolver. Those that begin with `elasti_` are the original's, with labels that are bounded. */
+/** Every metric of scale-resolver. The names that begin with `elasti_` are the original's, with bounded labels. */
 export const metrics = {
   state: gauge(
     "evenkeel_resolver_state",

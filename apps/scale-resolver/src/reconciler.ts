@@ -66,19 +66,19 @@ export interface ElastiServiceReconcilerOptions {
   readonly clock: Clock;
   /** `--dry-run`: Services, workloads and routes are not changed. */
   readonly dryRun: boolean;
-  /** Milliseconds between two reconciles of a service to which nothing happens. */
+  /** Milliseconds between two reconciles of a service without changes. */
   readonly interval: number;
 }
 
 type StateDecision = DecisionOf<typeof stateDecider>;
 
-/** Services that a selector leaves out and that a status names. */
+/** Maximum number of Services in a status message that a selector does not select. */
 const SHOWN_OUT = 10;
 
 /** Reconciles one ElastiService: observe, decide, act, write the status. */
 export class ElastiServiceReconciler implements Reconciler<StoredElastiService> {
   readonly #options: ElastiServiceReconcilerOptions;
-  /** By key, how a Service was last managed. */
+  /** The binding with which each Service was last managed, by the object's key. */
   readonly #served = new Map<string, Binding>();
   readonly #pauses: PausedScaledObjects;
   readonly #releaseFormerService: ReleaseFormerService;
@@ -104,7 +104,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     return result;
   }
 
-  /** Resolves with an error that the status tells of. */
+  /** Resolves with an error if the status reports it. */
   async #reconcile(object: StoredElastiService, context: ObjectContext): Promise<Result | Error | undefined> {
     const { view, releaseService } = this.#options;
     const understood = view.bindings.understand(object);
@@ -128,7 +128,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
 
   endTerm(): void {
     this.#served.clear();
-    this.#pauses.clear();
+    this.#pauses.forgetAll();
     this.#options.memories.clear();
     this.#options.targets.clear();
     this.#options.releaseService.forgetAll();
@@ -144,59 +144,60 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     const key = keyOf(object);
     const owner = view.bindings.ownerOf(serviceKey(binding.namespace, binding.service));
     if (owner && owner.metadata.uid !== object.metadata.uid) {
-      // While KubeElasti's operator runs nothing is released, and the status says who manages the Service all the same.
+      // While KubeElasti's operator runs, nothing is released. The status still names the ElastiService that manages
+      // the Service.
       const isAlone = (await this.#options.original(signal)) === undefined;
       if (isAlone && !(await this.#releaseFormerService.own(object, context))) return { requeueAfter: SOON };
       const message = `ElastiService ${owner.metadata.name ?? ""}, which is older, manages Service ${binding.service}: delete one of the two`;
       return this.#idle(object, { reason: "Conflict", message }, context);
     }
-    const given = await this.#releaseFormerService.forAnother(object, binding, context);
-    if (given === "later") return { requeueAfter: SOON };
-    if (given === "paused") {
+    const released = await this.#releaseFormerService.forAnother(object, binding, context);
+    if (released === "inProgress") return { requeueAfter: SOON };
+    if (released === "paused") {
       const message = `Paused by the annotation ${PAUSED}: Service ${object.status?.service ?? ""} is released after the annotation is removed`;
       return this.#idle(object, { reason: "Paused", message }, context);
     }
     const service = view.services.get(serviceKey(binding.namespace, binding.service));
     if (!service) {
-      // A Service that is created under the same name is another: nothing that was observed of this one holds for it.
+      // A Service created later with the same name is a different one, so observations of this one do not apply to it.
       memories.delete(key);
       const message = `Service ${binding.service} not found in namespace ${binding.namespace}`;
       return this.#idle(object, { reason: "ServiceNotFound", message }, context);
     }
     if (!(await keepFinalizer(this.#options.elastiServices, object, FINALIZER, true, { signal }))) return undefined;
-    const ports = await this.#givePorts(object, service, context);
+    const ports = await this.#assignPorts(object, service, context);
     if (!ports) return { requeueAfter: interval };
 
     const state = memories.get(key)?.stage.state;
     const former = formerWorkload(binding, { status: object.status, served: this.#served.get(key), state });
-    // What was seen is of another workload.
+    // The observations are of another workload.
     if (former) memories.delete(key);
     const memory = memories.get(key);
     const joined = path.isJoined(binding.namespace, binding.service);
     const since = clock.monotonic();
-    // What requests may wait for is not kept waiting by a look at its template.
-    const target = joined ? targets.known(binding) : await targets.look(binding, signal);
+    // Requests may be waiting, so this does not wait for a read of the pod template.
+    const target = joined ? targets.known(binding) : await targets.read(binding, signal);
     const subject = { object, binding, fault, targetFault: target.fault, memory, joined };
     const snapshot = await observer.observe(subject, signal);
     const decision = decisions.decide(snapshot);
     const pauses = this.#pauses;
     const work = { object, service, binding, ports, former, pauses, since, snapshot, decision };
     const outcome = await executor.run(work, context);
-    if (outcome.handedOver) this.#served.set(key, binding);
+    if (outcome.isFormerRestored) this.#served.set(key, binding);
     const now = clock.now();
     const stage = outcome.done ? stageAfter(snapshot, decision) : snapshot.stage;
     const woke = isWake(snapshot.stage.state, stage.state);
     const idleSince = woke ? now : snapshot.idleSince;
     const provenAt = stage.state === "Serve" ? null : snapshot.path.provenAt;
     const interrupted = outcome.done ? interruptedAfter(snapshot, decision) : (snapshot.interrupted ?? 0);
-    memories.set(key, { stage, provenAt, idleSince, lookedAt: Date.parse(snapshot.at), interrupted });
+    memories.set(key, { stage, provenAt, idleSince, observedAt: Date.parse(snapshot.at), interrupted });
 
     this.#measure(binding, snapshot.stage.state, stage.state);
     const lastWakeMs = this.#options.wakeTimer.lastMilliseconds(serviceKey(binding.namespace, binding.service));
     this.#options.board.show(key, { snapshot, decision, stage, lastWakeMs });
     const replicas = outcome.done ? replicasAfter(snapshot, decision.action) : snapshot.replicas;
-    // A former workload is named until it is put back, since nobody else knows of it.
-    const named = outcome.handedOver ? binding : (former ?? binding);
+    // The status names the former workload until it is restored, because it is the only record of it.
+    const named = outcome.isFormerRestored ? binding : (former ?? binding);
     const reconciled = {
       snapshot,
       decision,
@@ -205,7 +206,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
       target: named.target,
       stop: target.stop,
       autoscalerFault: target.autoscalerFault,
-      replicas: outcome.handedOver ? replicas : null,
+      replicas: outcome.isFormerRestored ? replicas : null,
       route: outcome.route,
       paused: pauses.of(object),
       failure: outcome.failure,
@@ -215,31 +216,34 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     };
     await this.#options.statuses.write(object, statusAfter(object.status, reconciled, now), context.term);
     if (outcome.error) return outcome.error;
-    const next = untilNextLook(stage.state, snapshot, decision, interval);
-    // Nothing tells of a route that somebody puts back.
-    return { requeueAfter: binding.route && stage.state !== "Serve" ? Math.min(next, ROUTE_LOOK) : next };
+    const next = untilNextReconcile(stage.state, snapshot, decision, interval);
+    // No watch reports when another client restores the route.
+    return { requeueAfter: binding.route && stage.state !== "Serve" ? Math.min(next, ROUTE_CHECK) : next };
   }
 
-  /** Of an object that says nothing any more the path still leads here, where requests are told so: it follows the replicas. */
+  /**
+   * The spec is invalid and the resolver may still be in the path. Its replicas answer requests with an error, so the
+   * path follows them.
+   */
   async #keepPath(object: StoredElastiService, context: ObjectContext): Promise<void> {
     const { view, path, executor, original } = this.#options;
     const { service: name = "", ports = [] } = object.status ?? {};
     const { namespace = "" } = object.metadata;
     const service = view.services.get(serviceKey(namespace, name));
     if (!service || !path.isJoined(namespace, name) || (await original(context.signal)) !== undefined) return;
-    await executor.stand({ object, service, ports }, context);
+    await executor.updatePath({ object, service, ports }, context);
   }
 
-  /** Undefined if there is none left to give, which the status says; the path goes on with those that it has. */
-  async #givePorts(
+  /** Undefined if no port is free, which the status reports. The path keeps the ports that it has. */
+  async #assignPorts(
     object: StoredElastiService,
     service: Service,
     context: ObjectContext,
   ): Promise<readonly PortRecord[] | undefined> {
     const { ports, statuses, clock } = this.#options;
-    let given: readonly PortRecord[];
+    let assigned: readonly PortRecord[];
     try {
-      given = ports.allocate(object, service);
+      assigned = ports.allocate(object, service);
     } catch (error) {
       if (!(error instanceof PortsExhausted)) throw error;
       context.log.warn({ error }, "no port is free for a Service; nothing is changed");
@@ -249,18 +253,18 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
       return undefined;
     }
     const recorded = object.status?.ports ?? [];
-    const isKnown = given.every(({ name, port }) => recorded.some((one) => one.name === name && one.port === port));
-    // Replicas listen on what is recorded: before the path leads there they must know.
+    const isKnown = assigned.every(({ name, port }) => recorded.some((one) => one.name === name && one.port === port));
+    // Replicas listen on the recorded ports, so the record is written before the path uses them.
     if (!isKnown) {
       const lastReconciledTime = new Date(clock.now()).toISOString();
       const { name } = service.metadata;
       await statuses.write(
         object,
-        { ...object.status, service: name ?? "", ports: given, lastReconciledTime },
+        { ...object.status, service: name ?? "", ports: assigned, lastReconciledTime },
         context.term,
       );
     }
-    return given;
+    return assigned;
   }
 
   async #select(object: StoredElastiService, elastiService: ElastiService, context: ObjectContext): Promise<Result> {
@@ -306,7 +310,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     }
   }
 
-  /** What is kept of an object that is gone, or of the Service that it managed. */
+  /** Forgets an object that was deleted, or the Service that it managed. */
   #forget(key: string): void {
     const { memories, targets, ports, board, registry, decisions } = this.#options;
     const served = this.#served.get(key);
@@ -326,34 +330,37 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
   }
 }
 
-/** Whether a service was woken. A pod may be ready before the leader looks: then it is out of Zero without having been seen in Wake. */
+/**
+ * Whether a service was woken. If a pod is ready before the leader reconciles, the service leaves Zero without passing
+ * Wake.
+ */
 function isWake(before: State, after: State): boolean {
   return after !== before && (after === "Wake" || (before === "Zero" && after === "Guard"));
 }
 
-/** How soon a service is looked at again though nothing happened that the loop would hear of, in milliseconds. */
+/** Milliseconds until the next reconcile, for changes that no watch reports. */
 const SOON = 250;
 const ASLEEP = 60_000;
 const WAKING = 5_000;
-const LEAVING = 1_000;
-const ROUTE_LOOK = 2_000;
+const TERMINATING = 1_000;
+const ROUTE_CHECK = 2_000;
 
-function untilNextLook(
+function untilNextReconcile(
   state: State,
   { stage, policy, path, pods, at }: ServiceSnapshot,
   { reason }: Pick<StateDecision, "reason">,
   interval: number,
 ): number {
   const now = Date.parse(at);
-  // Pods that serve at zero replicas are on their way out, or this look was a moment older than a wake.
-  if (state === "Zero") return pods && pods.ready + pods.leaving > 0 ? LEAVING : ASLEEP;
+  // At zero replicas, these pods are terminating, or the pods were read just before a wake.
+  if (state === "Zero") return pods && pods.ready + pods.leaving > 0 ? TERMINATING : ASLEEP;
   if (state === "Wake") return WAKING;
   if (state !== "Guard") return interval;
   if (reason === "Quieting" && path.provenAt !== null) {
     return Math.max(SOON, Math.min(interval, Math.max(path.provenAt, stage.since) + policy.quiet - now));
   }
   if (reason === "Settling") return Math.max(SOON, stage.since + policy.settle - now);
-  // A service that has just joined the path is in it since this look.
+  // A service that was redirected by this reconcile is in Guard from now on.
   const joined = stage.state === "Guard" ? stage.since : now;
   if (reason === "PathUnproven" || joined === now) return Math.max(SOON, nextProbeAt(joined, policy.settle, now) - now);
   return Math.min(interval, 1000);

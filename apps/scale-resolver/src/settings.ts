@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { operatorSettings, originalLeaseSetting } from "@evenkeel/operator";
 import { durationKind, type Kind, setting } from "@evenkeel/runtime";
 
-/** Time between two rounds, in milliseconds. KubeElasti's chart writes its own as a bare number of seconds. */
+/** An interval in milliseconds. KubeElasti's chart writes its own as a number of seconds without a unit. */
 const pause: Kind<number> = {
   name: "duration",
   takes: "a duration above 0 such as 250ms, 30s or 1h30m, or a number of seconds",
@@ -12,7 +12,9 @@ const pause: Kind<number> = {
   },
 };
 
-/** An endpoint that is not an IP address would be left out of EndpointSlices, and requests to sleeping services would be lost. */
+/**
+ * An EndpointSlice cannot contain an endpoint without an IP address, so requests to sleeping services would be lost.
+ */
 const addresses: Kind<readonly string[]> = {
   name: "list",
   takes: "an IP address such as 10.0.0.7, or several separated by commas",

@@ -4,13 +4,13 @@ import type { ActContext } from "@evenkeel/operator";
 /** Options of calls that change the cluster. */
 export interface ActOptions extends CallOptions {
   /**
-   * Checks before each write that the ElastiService was not edited, paused or deleted since the reconcile began. Absent for calls that requests wait for, and for those
-   * that undo what was begun: an edit must not stop them.
+   * Checks before each write that the ElastiService was not edited, paused or deleted since the reconcile began. Absent
+   * for calls that requests wait for, and for calls that undo a change: an edit must not stop them.
    */
   readonly checked?: ActContext["checked"];
 }
 
-/** The resource, with that check before each write if there is one. */
+/** Returns the resource, with the check of the options before each write. */
 export function checkedBy<T extends KubeObject>({ checked }: ActOptions, resource: Resource<T>): Resource<T> {
   return checked ? checked(resource) : resource;
 }

@@ -53,16 +53,16 @@ describe("the autoscaler of a workload that sleeps", () => {
       "autoscaling.keda.sh/force-activation": "true",
     });
     for (let times = 0; times < 2; times++) {
-      await autoscalers.calm("shop", keda);
+      await autoscalers.allowZero("shop", keda);
       expect(await annotations()).toEqual({ team: "shop", "autoscaling.keda.sh/paused": "false" });
     }
   });
 
   test("of KEDA that somebody else keeps active stays so", async () => {
     await create({ "autoscaling.keda.sh/force-activation": "true" });
-    await autoscalers.calm("shop", keda);
+    await autoscalers.allowZero("shop", keda);
     expect(await annotations()).toEqual({ "autoscaling.keda.sh/force-activation": "true" });
-    await autoscalers.calm("shop", { ...keda, name: "another" });
+    await autoscalers.allowZero("shop", { ...keda, name: "another" });
   });
 
   test("of KEDA goes on as the original lets it", async () => {

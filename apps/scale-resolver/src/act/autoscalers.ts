@@ -8,11 +8,14 @@ const scaledObjects: ResourceTypeOf<KubeObject> = {
 };
 
 const PAUSED = "autoscaling.keda.sh/paused";
-/** KEDA scales to that number by itself and beyond `paused`, so that it would race with this program. The original writes it. */
+/**
+ * The original writes this annotation. With it, KEDA scales to the number itself and ignores `paused`, which would race
+ * with this program.
+ */
 const PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas";
-/** Keeps KEDA from scaling to zero, since 2.18. */
+/** Prevents KEDA from scaling to zero. Requires KEDA 2.18. */
 const ACTIVE = "autoscaling.keda.sh/force-activation";
-/** Beside it, says that it was set here. */
+/** Marks that this program set `force-activation`. */
 const ACTIVATED = "evenkeel.io/activated";
 
 const annotations = {
@@ -21,15 +24,18 @@ const annotations = {
   activate: { [PAUSED]: "false", [PAUSED_REPLICAS]: null, [ACTIVE]: "true", [ACTIVATED]: "true" },
 } as const;
 
-/** `absent`: there is no such autoscaler, or the cluster has none of its kind. `unneeded`: it steps aside by itself. */
-export type Aside = "absent" | "unneeded";
+/** `absent`: the autoscaler or its kind does not exist. `unneeded`: the autoscaler does not act at 0 replicas. */
+export type NotPaused = "absent" | "unneeded";
 
 export interface ResumeOptions extends ActOptions {
-  /** Keep it from scaling to zero until `calm`: of a workload that was just woken, its triggers know nothing yet. */
+  /**
+   * Prevents scaling to zero until `allowZero` is called. The triggers of a workload that was just woken do not report
+   * traffic yet.
+   */
   readonly active?: boolean;
 }
 
-/** What scales a workload besides, kept from it while it sleeps. All calls can be repeated. */
+/** Pauses and resumes the autoscaler of a workload that sleeps. All calls can be repeated. */
 export class Autoscalers {
   readonly #kube: Pick<KubeClient, "resource">;
 
@@ -37,7 +43,7 @@ export class Autoscalers {
     this.#kube = kube;
   }
 
-  async pause(namespace: string, autoscaler: AutoscalerRef, options: ActOptions = {}): Promise<"paused" | Aside> {
+  async pause(namespace: string, autoscaler: AutoscalerRef, options: ActOptions = {}): Promise<"paused" | NotPaused> {
     return (await this.#annotate(namespace, autoscaler, "pause", options)) ?? "paused";
   }
 
@@ -45,12 +51,12 @@ export class Autoscalers {
     namespace: string,
     autoscaler: AutoscalerRef,
     { active = false, ...options }: ResumeOptions = {},
-  ): Promise<"resumed" | Aside> {
+  ): Promise<"resumed" | NotPaused> {
     return (await this.#annotate(namespace, autoscaler, active ? "activate" : "resume", options)) ?? "resumed";
   }
 
-  /** Lets it scale to zero again, if `resume` has kept it from that. */
-  async calm(namespace: string, autoscaler: AutoscalerRef, options: ActOptions = {}): Promise<void> {
+  /** Lets the autoscaler scale to zero again, if `resume` prevented it. */
+  async allowZero(namespace: string, autoscaler: AutoscalerRef, options: ActOptions = {}): Promise<void> {
     const at = (annotation: string) => `/metadata/annotations/${annotation.replace("/", "~1")}`;
     const operations = [
       { op: "test", path: at(ACTIVATED), value: "true" },
@@ -60,7 +66,7 @@ export class Autoscalers {
     try {
       await this.#patch(namespace, autoscaler, { type: "json", operations }, options);
     } catch (error) {
-      // It was not kept, or somebody has taken the annotation away.
+      // This program did not set the annotation, or another client removed it.
       if (!(error instanceof kubeErrors.Invalid)) throw error;
     }
   }
@@ -70,7 +76,7 @@ export class Autoscalers {
     autoscaler: AutoscalerRef,
     what: keyof typeof annotations,
     options: ActOptions,
-  ): Promise<Aside | undefined> {
+  ): Promise<NotPaused | undefined> {
     const body = { metadata: { annotations: annotations[what] } };
     return this.#patch(namespace, autoscaler, { type: "merge", body }, options);
   }
@@ -80,9 +86,9 @@ export class Autoscalers {
     { type, name }: AutoscalerRef,
     patch: Patch,
     options: ActOptions,
-  ): Promise<Aside | undefined> {
-    // A HorizontalPodAutoscaler whose minReplicas is above 0 takes replicas of 0 for the wish to be left alone, and goes on once there
-    // are some (https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/#implicit-maintenance-mode-deactivation).
+  ): Promise<NotPaused | undefined> {
+    // A HorizontalPodAutoscaler with minReplicas above 0 does nothing at 0 replicas, and continues once there are some
+    // (https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/#implicit-maintenance-mode-deactivation).
     if (type === "hpa") return "unneeded";
     const resource = checkedBy(options, this.#kube.resource(scaledObjects, { lane: "urgent" }));
     try {

@@ -8,16 +8,16 @@ import { bindingOf } from "../observe/binding-of.ts";
 import { isOriginalPrivateService, originalPrivateServiceName } from "../observe/original-names.ts";
 import { nameOf, type Workload, workloadOf } from "../observe/workload-of.ts";
 
-/** On a child, the parent's name. */
+/** Label on a child: the name of its parent. */
 export const SELECTED_BY = "evenkeel.io/selected-by";
 
-/** What the children of an ElastiService that selects Services depend on. All of it is of its namespace. */
+/** Input for the children of an ElastiService that selects Services. All objects are in its namespace. */
 export interface SelectionInput {
   readonly parent: ElastiService;
   readonly services: readonly Service[];
   readonly workloads: readonly Workload[];
   readonly objects: readonly StoredElastiService[];
-  /** The Service before the replicas of this program, which must not put itself to sleep. */
+  /** The Service of this program's own replicas, which must not scale itself to 0. */
   readonly own: string | undefined;
 }
 
@@ -25,12 +25,12 @@ export interface SelectionPlan {
   readonly create: readonly StoredElastiService[];
   readonly change: readonly { readonly present: StoredElastiService; readonly wanted: StoredElastiService }[];
   readonly remove: readonly StoredElastiService[];
-  /** How many Services have, or will have, a child. */
+  /** Number of Services that have, or will have, a child. */
   readonly selected: number;
   readonly left: readonly LeftOut[];
 }
 
-/** A Service that fits and cannot be looked after. `why` is a sentence's end. */
+/** A Service that the selector matches and that cannot be managed. `why` completes a sentence. */
 export interface LeftOut {
   readonly service: string;
   readonly why: string;
@@ -42,8 +42,9 @@ interface Found {
 }
 
 /**
- * What is to be done so that each selected Service has an ElastiService of its own. A Service is left out where it cannot be told which workload is behind it and behind
- * it alone: to scale the wrong one, or one that others need, is worse than to scale none. Children that are no longer wanted are removed.
+ * Plans one ElastiService for each selected Service. A Service is left out unless exactly one workload is behind it and
+ * no other Service uses that workload: to scale the wrong workload is worse than to scale none. Children that are no
+ * longer wanted are removed.
  */
 export function planChildren(input: SelectionInput): SelectionPlan {
   const { objects, parent } = input;
@@ -72,7 +73,7 @@ export function planChildren(input: SelectionInput): SelectionPlan {
   };
 }
 
-/** By uid: a namesake is not the parent. */
+/** Compares the uid, because another object may have the parent's name. */
 function isChildOf(object: StoredElastiService, { metadata: { uid } }: { metadata: { uid?: string } }): boolean {
   return uid !== undefined && controllerOf(object)?.uid === uid;
 }
@@ -102,8 +103,8 @@ function findWorkloads(input: SelectionInput): { readonly found: readonly Found[
 }
 
 /**
- * Services that another ElastiService looks after. One that somebody wrote goes before any selection; of two selections that choose the same Service
- * the older one has it.
+ * Services that another ElastiService manages. An ElastiService that a user wrote has priority over any selection. If
+ * two selections match the same Service, the older one manages it.
  */
 function namedByOthers({ parent, objects }: SelectionInput): ReadonlySet<string> {
   const byUid = new Map(objects.map((object) => [object.metadata.uid, object]));
@@ -116,7 +117,7 @@ function namedByOthers({ parent, objects }: SelectionInput): ReadonlySet<string>
   return new Set(named);
 }
 
-/** By workload, the ElastiService of somebody that scales it. */
+/** The ElastiServices of users by the workload that they scale. */
 function othersTargets({ parent, objects }: SelectionInput): ReadonlyMap<string, string> {
   const targets = objects.flatMap((object) => {
     if (controllerOf(object)?.kind === elastiServices.kind || object.metadata.uid === parent.metadata.uid) return [];
@@ -127,7 +128,7 @@ function othersTargets({ parent, objects }: SelectionInput): ReadonlyMap<string,
   return new Map(targets);
 }
 
-/** One workload behind two Services would be put to sleep for the one while the other is busy. */
+/** If two Services share a workload, one could scale it to 0 while the other has traffic. */
 function withoutShared(
   all: readonly Found[],
   others: ReadonlyMap<string, string>,
@@ -149,10 +150,13 @@ function withoutShared(
   return { found, left };
 }
 
-/** Fields of the parent that its children do not get. Its autoscaler is that of one workload, and cannot be that of each. */
+/**
+ * Fields that children do not inherit. The parent's autoscaler belongs to one workload, so it cannot apply to each
+ * child.
+ */
 const NOT_INHERITED: ReadonlySet<string> = new Set(["selector", "service", "scaleTargetRef", "autoscaler"]);
 
-/** The parent's spec for one Service. */
+/** The child for one Service, with the parent's spec. */
 function childOf(parent: ElastiService, { service, target }: Found): StoredElastiService {
   const inherited = Object.entries(parent.spec).filter(([field]) => !NOT_INHERITED.has(field));
   const { namespace = "", name: parentName } = parent.metadata;
@@ -173,7 +177,7 @@ function ownerOf({ metadata: { namespace = "", name, uid = "" } }: ElastiService
   return { namespace, name, uid };
 }
 
-/** What the API server fills in does not count. */
+/** Ignores fields that the API server fills in. */
 function isAlike(present: StoredElastiService, wanted: StoredElastiService): boolean {
   const label = (object: StoredElastiService) => object.metadata.labels?.[SELECTED_BY];
   return label(present) === label(wanted) && specText(present) === specText(wanted);

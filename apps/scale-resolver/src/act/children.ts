@@ -21,17 +21,17 @@ export interface SelectionsOptions {
   readonly kube: Pick<KubeClient, "resource">;
   readonly store: Pick<ReadStore<StoredElastiService>, "values" | "whenSynced">;
   readonly services: Pick<ReadStore<Service>, "values" | "whenSynced">;
-  /** `namespace/name` of the Service before the replicas of this program, where there is one. */
+  /** `namespace/name` of the Service of this program's own replicas, if it has one. */
   readonly own?: string | undefined;
 }
 
 export interface Selection {
-  /** Services that have an ElastiService of their own now. */
+  /** Number of Services that have an ElastiService of their own now. */
   readonly selected: number;
   readonly left: readonly LeftOut[];
 }
 
-/** Keeps an ElastiService for each Service that another one selects. */
+/** Creates and updates an ElastiService for each Service that another ElastiService selects. */
 export class Selections {
   readonly #options: SelectionsOptions;
   readonly #children: Resource<StoredElastiService>;
@@ -42,8 +42,9 @@ export class Selections {
   }
 
   /**
-   * Creates, changes and deletes the children of `parent`; a parent that is paused keeps those that it has. What the API server refuses for good is left out and said;
-   * what may work later rejects, and the next call goes on from there.
+   * Creates, changes and deletes the children of `parent`. A paused parent keeps its children. A child that the API
+   * server refuses permanently is left out and reported. Rejects with an error that a retry may resolve; the next call
+   * continues from there.
    *
    * @throws BadSelector
    */
@@ -59,7 +60,7 @@ export class Selections {
   async #plan(parent: ElastiService, { signal }: { readonly signal: AbortSignal }): Promise<SelectionPlan> {
     const { kube, store, services, own } = this.#options;
     const { namespace = "" } = parent.metadata;
-    // Before all is in, a Service that is missing means nothing, and its child would be deleted.
+    // Before the stores are complete, a Service may only seem to be missing, and its child would be deleted.
     await Promise.all([store.whenSynced(signal), services.whenSynced(signal)]);
     const workloads = await listWorkloads(kube, namespace, { signal });
     const here = <T extends { readonly metadata: { readonly namespace?: string } }>(all: Iterable<T>): readonly T[] =>
@@ -72,14 +73,14 @@ export class Selections {
 
   async #write(plan: SelectionPlan, options: ActOptions): Promise<readonly LeftOut[]> {
     const children = checkedBy(options, this.#children);
-    // A child's own finalizer keeps it until its workload is awake.
+    // The child's finalizer keeps it until its workload is awake.
     for (const child of plan.remove) await deleteIfSame(children, child, options);
     const refused: LeftOut[] = [];
     const attempt = async ({ spec }: StoredElastiService, write: () => Promise<unknown>): Promise<void> => {
       try {
         await write();
       } catch (error) {
-        // Made or gone a moment ago, by this program or not: the next reconcile sees it.
+        // It was just created or deleted. The next reconcile sees it.
         if (error instanceof kubeErrors.AlreadyExists || error instanceof kubeErrors.NotFound) return;
         if (!(error instanceof CodedError) || error.recovery === "retryable") throw error;
         refused.push({ service: (spec as { readonly service: string }).service, why: explain(error) });
@@ -94,7 +95,7 @@ export class Selections {
   }
 }
 
-/** Of the spec everything is the parent's; of the metadata, the label alone. */
+/** Replaces the spec. Of the metadata, only the label changes. */
 function changeOf({ metadata }: StoredElastiService, wanted: StoredElastiService): Patch {
   const value = { ...metadata.labels, [SELECTED_BY]: wanted.metadata.labels?.[SELECTED_BY] };
   return {

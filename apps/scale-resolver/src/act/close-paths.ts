@@ -12,18 +12,21 @@ import { statusOfIdle } from "./status.ts";
 export interface ClosePathsOptions {
   readonly objects: Pick<ReadStore<StoredElastiService>, "values">;
   readonly services: Pick<ReadStore<Service>, "get">;
-  /** The pods behind a Service, by its key; null while they are unknown. */
+  /** The pods behind a Service, by its key; null if they are not known yet. */
   readonly pods: (key: string) => Pods | null;
   readonly path: Pick<PathSlices, "isJoined" | "close" | "leave">;
   readonly routes: Pick<RouteSwitch, "leave">;
   readonly statuses: Statuses;
-  /** Replicas of this program that take requests, this one or not. */
+  /** The ready replicas of this program, including this one. */
   readonly resolvers: () => readonly Pick<ResolverEndpoint, "address">[];
-  /** Addresses of this replica. */
+  /** The addresses of this replica. */
   readonly podIps: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
-  /** Milliseconds from the signal to stop until paths are closed. This replica takes requests until then, and a successor may get ready. */
+  /**
+   * Milliseconds from SIGTERM until paths are closed. Until then this replica accepts requests and a successor may
+   * become ready.
+   */
   readonly wait: number;
 }
 
@@ -31,10 +34,12 @@ export interface ClosePathsOptions {
 const CALL_DEADLINE = 5000;
 
 /**
- * Takes the last replica out of the paths of all Services before it stops, since nobody else would: a Service with ready pods is restored to them, and the clients of one at zero are refused
- * at once instead of waiting for an address that is gone. A replica that starts later redirects them again.
+ * Removes the last replica from the paths of all Services before it stops. A Service with ready pods is restored.
+ * Clients of a Service at zero are refused at once instead of waiting for an address that no longer exists. A replica
+ * that starts later redirects the Services again.
  *
- * Every replica does so, whether it leads or not: where all stop together, each may take another for the last. Doing it twice does no harm.
+ * Every replica does this, leader or not: if all stop together, each may see another as the last. Repeating it does no
+ * harm.
  */
 export class ClosePaths implements Component {
   readonly name = "paths";
@@ -79,7 +84,7 @@ export class ClosePaths implements Component {
     if (count > 0) log.info({ count }, "closed the paths of Services, because no other resolver is ready");
   }
 
-  /** Whether there was something to close. */
+  /** Resolves with whether the path was open. */
   async #closeOne(object: StoredElastiService): Promise<boolean> {
     const { services, pods, path, routes, statuses, clock } = this.#options;
     const { namespace = "", generation = 0 } = object.metadata;

@@ -40,11 +40,11 @@ class Leader {
     });
     const call = <T extends string>(verb: string, { name }: AutoscalerRef, done: T) =>
       this.#do<T | "absent">(`${verb} ${name}`, this.present.has(name) ? done : "absent");
-    const autoscalers: Pick<Autoscalers, "pause" | "resume" | "calm"> = {
+    const autoscalers: Pick<Autoscalers, "pause" | "resume" | "allowZero"> = {
       pause: (_, autoscaler) => call("pause", autoscaler, "paused"),
       resume: (_, autoscaler, options) => call(options?.active === true ? "activate" : "resume", autoscaler, "resumed"),
-      calm: async (_, autoscaler) => {
-        await call("calm", autoscaler, "calm");
+      allowZero: async (_, autoscaler) => {
+        await call("allowZero", autoscaler, "allowZero");
       },
     };
     const scales = {
@@ -61,7 +61,7 @@ class Leader {
       restoreWorkload: new RestoreWorkload({ scales, autoscalers }),
       scaledObjects: { keep: nothing },
       resolvers: () => [],
-      leavingResolvers: () => new Set(),
+      terminatingResolvers: () => new Set(),
       activity: () => Promise.resolve(quietService().activity),
       hasWoken: () => Promise.resolve(false),
       woken: () => undefined,
@@ -69,7 +69,11 @@ class Leader {
   }
 
   /** Carries out what is decided for a service in that world. */
-  async turn(changes: Changes, autoscaler: AutoscalerRef | null, status: ElastiServiceStatus = {}): Promise<Outcome> {
+  async reconcile(
+    changes: Changes,
+    autoscaler: AutoscalerRef | null,
+    status: ElastiServiceStatus = {},
+  ): Promise<Outcome> {
     const snapshot = quietService(changes);
     const decision = { ...stateDecider.decide(snapshot), id: "1", at: NOON, dryRun: snapshot.dryRun };
     const work = {
@@ -104,14 +108,14 @@ class Leader {
 describe("a workload that is put to sleep", () => {
   test("has its ScaledObject paused before, which is on record before that", async () => {
     const leader = new Leader();
-    expect(await leader.turn(LISTENING, keda("old"))).toMatchObject({ done: true });
+    expect(await leader.reconcile(LISTENING, keda("old"))).toMatchObject({ done: true });
     expect(leader.done).toEqual(["record old", "pause old", "sleep"]);
     expect(leader.paused()).toBe("old");
   });
 
   test("is on record as asleep if it has none to pause", async () => {
     const leader = new Leader();
-    await leader.turn(LISTENING, { type: "hpa", name: "old" });
+    await leader.reconcile(LISTENING, { type: "hpa", name: "old" });
     expect(leader.done).toEqual(["sleep"]);
     expect(leader.paused()).toBe("");
   });
@@ -119,7 +123,7 @@ describe("a workload that is put to sleep", () => {
   test("and is found changed leaves nothing paused, and nothing on record", async () => {
     const leader = new Leader();
     leader.slept = "changed";
-    expect(await leader.turn(LISTENING, keda("old"))).toMatchObject({ done: false });
+    expect(await leader.reconcile(LISTENING, keda("old"))).toMatchObject({ done: false });
     expect(leader.done).toEqual(["record old", "pause old", "sleep", "resume old"]);
     expect(leader.paused()).toBeNull();
   });
@@ -129,8 +133,8 @@ test("a sleep that an edit overtakes is no failure, ends the reconcile, and leav
   const leader = new Leader();
   const overtaken = new kubeErrors.ActOvertaken({ object: "shop/checkout", why: "changed" });
   leader.failures.set("sleep", overtaken);
-  expect(await leader.turn(LISTENING, keda("old"))).toEqual({
-    ...{ done: false, handedOver: true, route: null, error: overtaken },
+  expect(await leader.reconcile(LISTENING, keda("old"))).toEqual({
+    ...{ done: false, isFormerRestored: true, route: null, error: overtaken },
   });
   expect(leader.done).toEqual(["record old", "pause old", "sleep", "resume old"]);
   expect(leader.paused()).toBeNull();
@@ -143,7 +147,7 @@ describe("an act that fails after the signal aborted", () => {
     const leader = new Leader();
     leader.failures.set("wake", hung);
     leader.deadline.abort(new Error("too late"));
-    const outcome = await leader.turn({ ...ASLEEP, activity: { pending: 1 } }, null);
+    const outcome = await leader.reconcile({ ...ASLEEP, activity: { pending: 1 } }, null);
     expect(outcome).toMatchObject({ done: false, error: hung, failure: expect.stringContaining("PATCH /scale") });
   });
 
@@ -152,7 +156,7 @@ describe("an act that fails after the signal aborted", () => {
     leader.failures.set("wake", hung);
     const ended = new Error("the term has ended");
     leader.term.abort(ended);
-    await expect(leader.turn({ ...ASLEEP, activity: { pending: 1 } }, null)).rejects.toBe(ended);
+    await expect(leader.reconcile({ ...ASLEEP, activity: { pending: 1 } }, null)).rejects.toBe(ended);
   });
 });
 
@@ -161,42 +165,42 @@ describe("an autoscaler that is named while the workload sleeps", () => {
 
   test("is paused in place of the one before, which goes on first", async () => {
     const leader = new Leader();
-    await leader.turn(ASLEEP, keda("new"), status);
+    await leader.reconcile(ASLEEP, keda("new"), status);
     expect(leader.done).toEqual(["resume old", "record new", "pause new"]);
     expect(leader.paused(status)).toBe("new");
-    await leader.turn(ASLEEP, keda("new"), status);
+    await leader.reconcile(ASLEEP, keda("new"), status);
     expect(leader.done).toHaveLength(3);
   });
 
   test("is paused once it is there", async () => {
     const leader = new Leader();
     leader.present.delete("new");
-    await leader.turn(ASLEEP, keda("new"), status);
+    await leader.reconcile(ASLEEP, keda("new"), status);
     leader.done.length = 0;
-    await leader.turn(ASLEEP, keda("new"), status);
+    await leader.reconcile(ASLEEP, keda("new"), status);
     leader.present.add("new");
-    await leader.turn(ASLEEP, keda("new"), status);
-    await leader.turn(ASLEEP, keda("new"), status);
+    await leader.reconcile(ASLEEP, keda("new"), status);
+    await leader.reconcile(ASLEEP, keda("new"), status);
     expect(leader.done).toEqual(["pause new", "pause new"]);
   });
 
   test("is paused too if there was none before, or if the one before had been taken away", async () => {
     const leader = new Leader();
-    await leader.turn(ASLEEP, null, status);
+    await leader.reconcile(ASLEEP, null, status);
     expect(leader.done).toEqual(["resume old"]);
-    await leader.turn(ASLEEP, keda("new"), status);
+    await leader.reconcile(ASLEEP, keda("new"), status);
     expect(leader.done).toEqual(["resume old", "record new", "pause new"]);
   });
 
   test("is left alone where nobody here put the workload to sleep: it may be who wakes it", async () => {
     const leader = new Leader();
-    await leader.turn(ASLEEP, keda("new"));
+    await leader.reconcile(ASLEEP, keda("new"));
     expect(leader.done).toEqual([]);
   });
 
   test("by a spec that cannot be understood changes nothing", async () => {
     const leader = new Leader();
-    await leader.turn({ ...ASLEEP, specFault: "spec.autoscaler.type: no such type" }, null, status);
+    await leader.reconcile({ ...ASLEEP, specFault: "spec.autoscaler.type: no such type" }, null, status);
     expect(leader.done).toEqual(["pause old"]);
     expect(leader.paused(status)).toBe("old");
   });
@@ -204,11 +208,11 @@ describe("an autoscaler that is named while the workload sleeps", () => {
   test("waits until the one before is resumed, unless that can never be", async () => {
     const leader = new Leader();
     leader.failures.set("resume old", new Error("reset"));
-    expect(await leader.turn(ASLEEP, keda("new"), status)).toMatchObject({ done: true, failure: "reset" });
+    expect(await leader.reconcile(ASLEEP, keda("new"), status)).toMatchObject({ done: true, failure: "reset" });
     expect(leader.done).toEqual(["resume old"]);
     expect(leader.paused(status)).toBe("old");
     leader.failures.set("resume old", new AutoscalerForbidden({ scaledObject: "shop/old" }));
-    await leader.turn(ASLEEP, keda("new"), status);
+    await leader.reconcile(ASLEEP, keda("new"), status);
     expect(leader.done).toEqual(["resume old", "resume old", "record new", "pause new"]);
   });
 });
@@ -219,14 +223,14 @@ describe("a workload that wakes", () => {
 
   test("has its ScaledObject resumed, and nothing is on record any more", async () => {
     const leader = new Leader();
-    await leader.turn(waking, keda("old"), status);
+    await leader.reconcile(waking, keda("old"), status);
     expect(leader.done).toEqual(["wake", "activate old"]);
     expect(leader.paused(status)).toBeNull();
   });
 
   test("has the one that was paused resumed beside the one that is named by now", async () => {
     const leader = new Leader();
-    await leader.turn(waking, keda("new"), status);
+    await leader.reconcile(waking, keda("new"), status);
     expect(leader.done).toEqual(["wake", "activate new", "resume old"]);
     expect(leader.paused(status)).toBeNull();
   });
@@ -234,16 +238,16 @@ describe("a workload that wakes", () => {
   test("lets its ScaledObject scale to zero again once requests go to the pods, and not on the way to sleep", async () => {
     const leader = new Leader();
     const guarded: Changes = { stage: { state: "Guard", purpose: "safety" } };
-    expect(await leader.turn(guarded, keda("old"))).toMatchObject({ done: true });
-    expect(leader.done).toEqual(["calm old"]);
-    await leader.turn({ stage: { state: "Guard", purpose: "sleep" }, activity: { requests: 41 } }, keda("old"));
-    expect(leader.done).toEqual(["calm old"]);
+    expect(await leader.reconcile(guarded, keda("old"))).toMatchObject({ done: true });
+    expect(leader.done).toEqual(["allowZero old"]);
+    await leader.reconcile({ stage: { state: "Guard", purpose: "sleep" }, activity: { requests: 41 } }, keda("old"));
+    expect(leader.done).toEqual(["allowZero old"]);
   });
 
   test("and cannot be told to its ScaledObject has nothing paused anew: it may have replicas", async () => {
     const leader = new Leader();
     leader.failures.set("activate new", new Error("reset"));
-    expect(await leader.turn(waking, keda("new"), status)).toMatchObject({ done: false, failure: "reset" });
+    expect(await leader.reconcile(waking, keda("new"), status)).toMatchObject({ done: false, failure: "reset" });
     expect(leader.done).toEqual(["wake", "activate new", "resume old"]);
     expect(leader.paused(status)).toBe("");
   });
@@ -254,25 +258,25 @@ describe("a record that a process has left behind", () => {
 
   test("of a workload that serves again is worked off", async () => {
     const leader = new Leader();
-    await leader.turn({ stage: { state: "Serve" }, triggers: [BUSY] }, keda("old"), status);
+    await leader.reconcile({ stage: { state: "Serve" }, triggers: [BUSY] }, keda("old"), status);
     expect(leader.done).toEqual(["resume old"]);
     expect(leader.paused(status)).toBeNull();
   });
 
   test("of a pause that may not have been made has it made", async () => {
     const leader = new Leader();
-    await leader.turn(ASLEEP, keda("old"), status);
+    await leader.reconcile(ASLEEP, keda("old"), status);
     expect(leader.done).toEqual(["pause old"]);
   });
 
   test("stands while the last pods leave, of which nobody knows yet that no others come", async () => {
     const leader = new Leader();
     const leaving: Changes = { stage: { state: "Guard" }, pods: { ready: 0, leaving: 1 }, triggers: [IDLE] };
-    await leader.turn(leaving, keda("old"), status);
+    await leader.reconcile(leaving, keda("old"), status);
     expect(leader.done).toEqual([]);
-    await leader.turn(leaving, keda("new"), status);
+    await leader.reconcile(leaving, keda("new"), status);
     expect(leader.done).toEqual(["resume old"]);
-    await leader.turn(ASLEEP, keda("new"), status);
+    await leader.reconcile(ASLEEP, keda("new"), status);
     expect(leader.done).toEqual(["resume old", "record new", "pause new"]);
   });
 });

@@ -26,12 +26,12 @@ export interface ExecutorOptions {
   readonly restoreWorkload: RestoreWorkload;
   readonly scaledObjects: ScaledObjects;
   readonly resolvers: () => readonly ResolverEndpoint[];
-  /** Addresses of those that are about to go, and still serve. */
-  readonly leavingResolvers: () => ReadonlySet<string>;
+  /** Addresses of replicas that are terminating and still serve. */
+  readonly terminatingResolvers: () => ReadonlySet<string>;
   readonly activity: (key: string) => Promise<Activity | null>;
-  /** Whether the path of requests has scaled a workload up since that time of the monotonic clock, or is doing so. */
+  /** Whether the gateway has scaled the workload up since that time of the monotonic clock, or is doing so. */
   readonly hasWoken: (namespace: string, target: TargetRef, since: number) => Promise<boolean>;
-  /** Hears of each workload that was scaled up for requests here, by its Service's key. */
+  /** Called with the key of a Service when its workload was scaled up for requests. */
   readonly woken: (key: string) => void;
 }
 
@@ -40,32 +40,35 @@ export interface Work {
   readonly service: Service;
   readonly binding: Binding;
   readonly ports: readonly PortRecord[];
-  /** The workload before this one, which is still to be handed back. */
+  /** The workload that the spec named before, which is not restored yet. */
   readonly former: FormerWorkload | undefined;
-  /** What is paused, for this ElastiService and others. */
+  /** The paused ScaledObjects of all ElastiServices. */
   readonly pauses: PausedScaledObjects;
-  /** When the look began that the decision comes from, by the monotonic clock. */
+  /** When the observation began, by the monotonic clock. */
   readonly since: number;
   readonly snapshot: ServiceSnapshot;
   readonly decision: DecisionOf<typeof stateDecider>;
 }
 
-/** What the path to the resolver is made of. */
-export type Standing = Pick<Work, "object" | "service" | "ports">;
+/** Input for the path to the resolver. */
+export type PathWork = Pick<Work, "object" | "service" | "ports">;
 
 export interface Outcome {
-  /** Whether the service is now in the state that was decided. */
+  /** Whether the service is in the decided state. */
   readonly done: boolean;
-  /** Whether there is no workload left to be handed back. */
-  readonly handedOver: boolean;
-  /** The route that leads to the resolver while it is in the path, as far as that is known. A former one is named until it is put back: nobody else knows of it. */
+  /** Whether no former workload has to be restored. */
+  readonly isFormerRestored: boolean;
+  /**
+   * The route that is redirected to the resolver, if known. A former route is named until it is restored, because this
+   * is its only record.
+   */
   readonly route: RouteRef | null;
-  /** What went wrong, for a person; the work is taken up again after a while. */
+  /** What failed, for a person. The object is reconciled again later. */
   readonly failure?: string;
   readonly error?: Error;
 }
 
-/** Does what was decided. Everything here may be done twice. */
+/** Carries out decisions. Every act can be repeated. */
 export class Executor {
   readonly #options: ExecutorOptions;
 
@@ -75,38 +78,42 @@ export class Executor {
 
   async run(work: Work, context: ObjectContext): Promise<Outcome> {
     const { decision, snapshot, binding, former, object } = work;
-    if (decision.dryRun || snapshot.blocked) return this.#rest(work, context);
+    if (decision.dryRun || snapshot.blocked) return this.#maintain(work, context);
     const acted = await this.#attempt(context, () => this.#act(work, context));
     if (acted.error instanceof kubeErrors.ActOvertaken) {
-      return { done: false, handedOver: !former, route: object.status?.route ?? null, error: acted.error };
+      return { done: false, isFormerRestored: !former, route: object.status?.route ?? null, error: acted.error };
     }
     const done = acted.value ?? false;
-    // The path follows the resolver's replicas whatever else fails: a wake that is refused must not keep requests on one that leaves.
+    // The path follows the resolver's replicas even if another act fails: a refused wake must not keep requests on a
+    // terminating replica.
     const kept = await this.#attempt(context, () => this.#keep(work, done ? decision.after : decision.before, context));
     const { restoreWorkload } = this.#options;
-    const given = await this.#attempt(context, async () => former && restoreWorkload.run(former, context));
-    // Who failed to wake a workload may have scaled it up all the same.
+    const restored = await this.#attempt(context, async () => former && restoreWorkload.run(former, context));
+    // A wake that failed may still have scaled the workload up.
     const state = acted.error ? "Wake" : done ? decision.after : decision.before;
     const settled = await this.#attempt(context, () => this.#settle(work, state, context));
-    const error = acted.error ?? kept.error ?? given.error ?? settled.error;
-    const handedOver = given.error === undefined;
+    const error = acted.error ?? kept.error ?? restored.error ?? settled.error;
+    const isFormerRestored = restored.error === undefined;
     const route = (error && object.status?.route) ?? binding.route;
-    return { done, handedOver, route, ...failureOf(error) };
+    return { done, isFormerRestored, route, ...failureOf(error) };
   }
 
   /**
-   * Nothing changes. A path that is laid already is no change, and is kept alive: who sleeps behind it would be lost with the first replica that goes. Beside the original's
-   * operator not even that: whoever goes back to it takes these slices away, and must not find them made anew.
+   * For a dry run, or while changes are blocked. An existing path is kept up to date, or sleeping services would become
+   * unreachable when replicas change. While the original's operator runs, the path is not touched: an administrator who
+   * returns to the original deletes these slices, and they must not be created again.
    */
-  async #rest(work: Work, context: ObjectContext): Promise<Outcome> {
+  async #maintain(work: Work, context: ObjectContext): Promise<Outcome> {
     const { object, snapshot, former } = work;
     const route = object.status?.route ?? null;
     const isInPath = snapshot.stage.state !== "Serve" && snapshot.blocked?.reason !== "OriginalRuns";
-    const kept = isInPath ? await this.#attempt(context, () => this.#standAll(work, route, context)) : {};
-    return { done: false, handedOver: !former, route, ...failureOf(kept.error) };
+    const kept = isInPath ? await this.#attempt(context, () => this.#updatePathAndRoute(work, route, context)) : {};
+    return { done: false, isFormerRestored: !former, route, ...failureOf(kept.error) };
   }
 
-  /** Only the end of the term ends the work: what failed at the deadline is an outcome, so that the status tells of it. */
+  /**
+   * Only the end of the term aborts the work. A failure at the deadline is an outcome, so that the status reports it.
+   */
   async #attempt<T>(
     { term }: ObjectContext,
     task: () => Promise<T>,
@@ -123,7 +130,7 @@ export class Executor {
     const { decision } = work;
     switch (decision.action) {
       case "join":
-        await this.stand(work, context);
+        await this.updatePath(work, context);
         return true;
       case "leave":
         await this.#leave(work, context);
@@ -134,7 +141,7 @@ export class Executor {
         await this.#wake(work, context);
         return true;
       case "move":
-        // Whoever woke it, its autoscaler has work again.
+        // The workload is awake, so its autoscaler resumes.
         if (decision.before === "Zero") await this.#resume(work, context);
         return true;
       default:
@@ -142,7 +149,9 @@ export class Executor {
     }
   }
 
-  /** The last look at the requests is right before the call: what comes after it finds the resolver in the path. */
+  /**
+   * Activity is read just before the call. Requests that arrive later go to the resolver, because it is in the path.
+   */
   async #sleep(work: Work, context: ObjectContext): Promise<boolean> {
     const { binding, snapshot } = work;
     const { scales, activity } = this.#options;
@@ -157,23 +166,23 @@ export class Executor {
       const isQuiet = now?.requests === stage.requests && now.pending + now.inFlight === 0;
       slept = isQuiet && (await scales.sleep(namespace, target, replicas, context)) === "slept";
     } finally {
-      // A pause that is left on would have KEDA scale to zero by itself, so that no edit may stop this.
+      // If it stays paused, KEDA scales to zero by itself, so an edit must not stop this.
       if (!slept) await this.#resume(work, { ...unchecked(context), active: false });
     }
     return slept;
   }
 
-  /** The route goes first: while it leads to the resolver, the resolver leads to the pods. */
+  /** The route is restored first. Until then it sends requests to the resolver, which forwards them to the pods. */
   async #leave({ binding, object, snapshot }: Work, context: ObjectContext): Promise<void> {
     const { path, routes, autoscalers } = this.#options;
     const { namespace, service, autoscaler } = binding;
-    // First, since nobody would come back to it: pods are ready, and its own cooldown counts from now on.
-    if (autoscaler && snapshot.stage.purpose === "safety") await autoscalers.calm(namespace, autoscaler, context);
+    // First, because no later reconcile does it: pods are ready, and KEDA's own cooldown starts now.
+    if (autoscaler && snapshot.stage.purpose === "safety") await autoscalers.allowZero(namespace, autoscaler, context);
     await routes.leave(namespace, service, [object.status?.route, binding.route], context);
     await path.leave(namespace, service, context);
   }
 
-  /** The replica that holds requests wakes the workload as well. If that is this one, its call is enough. */
+  /** The replica that holds requests also wakes the workload. If it is this replica, its call is enough. */
   async #wake(work: Work, context: ObjectContext): Promise<void> {
     const { binding, since, decision } = work;
     const { hasWoken, woken } = this.#options;
@@ -186,87 +195,93 @@ export class Executor {
     await this.#resumed(work, context);
   }
 
-  /** What is named now is resumed even if nothing is on record: the original may have paused it. */
+  /** Resumes the autoscaler of the spec even if no pause is recorded: the original may have paused it. */
   async #resume(work: Work, context: ObjectContext & { readonly active?: boolean }): Promise<void> {
     const { namespace, autoscaler } = work.binding;
     if (autoscaler) await this.#options.autoscalers.resume(namespace, autoscaler, { active: true, ...context });
     await this.#resumed(work, context);
   }
 
-  /** The autoscaler that is named now is not paused; neither may be the one on record, if that is another. */
+  /** The autoscaler of the spec was resumed. Another one that is recorded as paused is resumed too. */
   async #resumed(work: Work, context: ObjectContext): Promise<void> {
     const { object, binding, pauses } = work;
-    if (pauses.of(object) === scaledObjectOf(binding.autoscaler)) pauses.strike(object);
+    if (pauses.of(object) === scaledObjectOf(binding.autoscaler)) pauses.recordResumed(object);
     else await this.#pause(work, null, context);
   }
 
-  /** Pauses that ScaledObject and none besides, or none at all. */
+  /** Pauses only this ScaledObject, or none if it is null or empty. */
   async #pause({ object, binding, pauses }: Work, scaledObject: Paused, context: ObjectContext): Promise<void> {
     const { autoscalers, restoreWorkload } = this.#options;
     const { namespace } = binding;
     const before = pauses.of(object);
     if (before && before !== scaledObject) await restoreWorkload.resume(namespace, before, context);
     if (scaledObject === null) {
-      pauses.strike(object);
+      pauses.recordResumed(object);
       return;
     }
-    await pauses.enter(object, scaledObject, context.term);
+    await pauses.recordPaused(object, scaledObject, context.term);
     if (scaledObject === "") return;
     const paused = await autoscalers.pause(namespace, { type: "keda", name: scaledObject }, context);
     if (paused === "paused") pauses.confirm(object);
   }
 
-  /** The spec may name another autoscaler than the one that was paused, one that was not there may have come, and a process may have ended half way. */
+  /**
+   * The spec may name another autoscaler than the paused one, a missing one may exist by now, and a process may have
+   * stopped before it finished.
+   */
   async #settle(work: Work, state: State, context: ObjectContext): Promise<void> {
     const { object, binding, pauses, snapshot } = work;
     const paused = pauses.of(object);
-    // A spec that cannot be understood takes nothing back.
+    // An invalid spec does not resume a paused ScaledObject.
     const named = snapshot.specFault === undefined ? scaledObjectOf(binding.autoscaler) : (paused ?? "");
     const wanted = pauseIn(state, paused, named);
     if (wanted === paused && (state !== "Zero" || pauses.isCertain(object))) return;
     await this.#pause(work, wanted, context);
   }
 
-  /** Leads the path to the replicas that take requests now. Where none does, it stays, and says so: clients are refused at once, in place of waiting for who is not there. */
-  async stand({ object, service, ports }: Standing, context: ObjectContext): Promise<void> {
-    const { path, resolvers, leavingResolvers } = this.#options;
+  /**
+   * Redirects the path to the replicas that accept requests now. If there are none, the path stays and the error is
+   * reported: clients are refused at once instead of waiting for an address without a server.
+   */
+  async updatePath({ object, service, ports }: PathWork, context: ObjectContext): Promise<void> {
+    const { path, resolvers, terminatingResolvers } = this.#options;
     const known = resolvers();
     if (known.length > 0) await path.join({ object, service, ports, resolvers: known }, context);
-    else await path.close(service, leavingResolvers(), context);
+    else await path.close(service, terminatingResolvers(), context);
   }
 
-  /** A mesh or a gateway is led to the resolver as well, again and again: somebody may put back what he takes for his. */
+  /** Also redirects a mesh or a gateway, in every reconcile, because another client may restore the route. */
   async #joinRoute({ namespace, service }: Binding, route: RouteRef | null, context: ObjectContext): Promise<void> {
     if (route) await this.#options.routes.join(namespace, service, route, context);
   }
 
-  async #standAll(work: Work, route: RouteRef | null, context: ObjectContext): Promise<void> {
-    await this.stand(work, context);
+  async #updatePathAndRoute(work: Work, route: RouteRef | null, context: ObjectContext): Promise<void> {
+    await this.updatePath(work, context);
     await this.#joinRoute(work.binding, route, context);
   }
 
-  /** While the resolver is in the path, it follows its own replicas, the Service's ports and what the object asks for. */
+  /** While the resolver is in the path, the path follows the resolver's replicas, the Service's ports and the spec. */
   async #keep(work: Work, state: State, context: ObjectContext): Promise<void> {
     const { path, routes, leftovers, scaledObjects } = this.#options;
     const { object, binding, snapshot } = work;
     const { namespace, service, route } = binding;
-    if (state !== "Serve") await this.#standAll(work, route, context);
+    if (state !== "Serve") await this.#updatePathAndRoute(work, route, context);
     await scaledObjects.keep(object, binding, context);
     await routes.leave(namespace, service, [object.status?.route], { ...context, kept: route });
-    // What the original left behind leads nowhere; it goes as soon as there is another way.
-    const hasWay = path.isJoined(namespace, service) || (snapshot.pods?.ready ?? 0) > 0;
-    if (!hasWay) return;
+    // Slices of the original point at no server. They are deleted once requests have a working destination.
+    const isReachable = path.isJoined(namespace, service) || (snapshot.pods?.ready ?? 0) > 0;
+    if (!isReachable) return;
     for (const line of await leftovers.clean(namespace, service, context)) context.log.info(line);
   }
 }
 
-/** An act that was overtaken has not failed: the object is reconciled again at once. */
+/** A conflict with a newer edit is not a failure: the object is reconciled again at once. */
 function failureOf(error: Error | undefined): Pick<Outcome, "failure" | "error"> {
   if (error instanceof kubeErrors.ActOvertaken) return { error };
   return error ? { failure: explain(error), error } : {};
 }
 
-/** For writes that undo what this reconcile began: they are made after its deadline as well. */
+/** For writes that undo a change of this reconcile. They are also made after its deadline. */
 function unchecked(context: ObjectContext): ObjectContext {
   return { ...context, signal: context.term.signal, checked: (resource) => resource };
 }

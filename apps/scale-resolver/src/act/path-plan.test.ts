@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Service } from "@evenkeel/kube";
 import type { ResolverEndpoint } from "../observe/resolver-endpoints.ts";
-import { leadsAlike, leftOutFamilies, type PathInput, pathSlices } from "./path-plan.ts";
+import { hasSameEndpoints, leftOutFamilies, type PathInput, pathSlices } from "./path-plan.ts";
 
 const object = {
   ...{ apiVersion: "elasti.truefoundry.com/v1alpha1", kind: "ElastiService" },
@@ -115,7 +115,7 @@ describe("the resolver's slices of a Service", () => {
     if (slice === undefined) throw new Error("there is none");
     const labels = { ...slice.metadata.labels, team: "shop" };
     const stored = { ...slice, metadata: { ...slice.metadata, labels, uid: "uid-2", resourceVersion: "7" } };
-    expect(leadsAlike(slice, stored)).toBe(true);
+    expect(hasSameEndpoints(slice, stored)).toBe(true);
   });
 
   test.each<[string, Partial<PathInput>]>([
@@ -125,6 +125,6 @@ describe("the resolver's slices of a Service", () => {
     ["another owner", { object: { ...object, metadata: { ...object.metadata, uid: "uid-9" } } }],
   ])("do not lead alike with %s", (_name, change) => {
     const [[one], [other]] = [pathSlices(input()), pathSlices(input(change))];
-    expect(one && other && leadsAlike(one, other)).toBe(false);
+    expect(one && other && hasSameEndpoints(one, other)).toBe(false);
   });
 });

@@ -4,7 +4,7 @@ import type { PortRecord, StoredElastiService } from "../elasti-service-resource
 import type { ResolverEndpoint } from "../observe/resolver-endpoints.ts";
 import { MANAGED_BY, MANAGER, SERVICE_NAME } from "../observe/slice-labels.ts";
 
-/** What the resolver's part in the path of a Service depends on. */
+/** Input for the slices that redirect a Service to the resolver. */
 export interface PathInput {
   readonly object: StoredElastiService;
   readonly service: Service;
@@ -16,12 +16,13 @@ type Family = ResolverEndpoint["family"];
 type SlicePort = NonNullable<EndpointSlice["ports"]>[number];
 type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number];
 
-/** As many endpoints as Kubernetes' own controller puts into one slice. */
-const ENDPOINTS_A_SLICE = 100;
+/** Maximum endpoints per slice, as in the endpoint slice controller of Kubernetes. */
+const ENDPOINTS_PER_SLICE = 100;
 
 /**
- * The EndpointSlices that put the resolver into a Service's path: for each family that the Service has, its TCP ports led to the resolver's ports
- * for them. A family in which no resolver is reached gets none, and neither does a Service of which no port was given a resolver's port.
+ * The EndpointSlices that redirect a Service to the resolver. For each address family of the Service, they map its TCP
+ * ports to the resolver's ports. A family without a resolver address gets no slice, and neither does a Service without
+ * an assigned resolver port.
  */
 export function pathSlices(input: PathInput): readonly EndpointSlice[] {
   const ports = portsOf(input);
@@ -32,7 +33,7 @@ export function pathSlices(input: PathInput): readonly EndpointSlice[] {
   });
 }
 
-/** A slice of the resolver's that leads nowhere any more but to `left`: its other endpoints are not ready. */
+/** The slice with all endpoints marked not ready, except those at addresses in `left`. */
 export function closedSlice(slice: EndpointSlice, left: ReadonlySet<string>): EndpointSlice {
   const conditions = { ready: false, serving: false, terminating: false };
   const endpoints = (slice.endpoints ?? []).map((endpoint) =>
@@ -41,13 +42,16 @@ export function closedSlice(slice: EndpointSlice, left: ReadonlySet<string>): En
   return { ...slice, endpoints };
 }
 
-/** Families of a Service in which no resolver is reached: their clients find nothing while the service sleeps. */
+/**
+ * Address families of a Service in which no resolver is reachable. Their clients reach nothing while the service
+ * sleeps.
+ */
 export function leftOutFamilies(service: Service, resolvers: readonly ResolverEndpoint[]): readonly Family[] {
   return familiesOf(service).filter((family) => !resolvers.some((resolver) => resolver.family === family));
 }
 
-/** Whether two slices lead the same way. What the API server or others put beside does not count. */
-export function leadsAlike(one: EndpointSlice, other: EndpointSlice): boolean {
+/** Whether two slices have the same endpoints and ports. Fields of the API server and of other clients are ignored. */
+export function hasSameEndpoints(one: EndpointSlice, other: EndpointSlice): boolean {
   return JSON.stringify(essence(one)) === JSON.stringify(essence(other));
 }
 
@@ -65,7 +69,7 @@ function portsOf({ service, ports }: PathInput): readonly SlicePort[] {
   });
 }
 
-/** Said in full: not every reader of slices takes absence for ready, Traefik for one. */
+/** Sets all conditions, because some readers, such as Traefik, do not treat an absent one as ready. */
 function endpointOf({ address, nodeName, targetRef }: ResolverEndpoint): Endpoint {
   return {
     addresses: [address],
@@ -101,9 +105,9 @@ function sliceOf(
 }
 
 function chunks(endpoints: readonly Endpoint[]): readonly (readonly Endpoint[])[] {
-  const count = Math.ceil(endpoints.length / ENDPOINTS_A_SLICE);
+  const count = Math.ceil(endpoints.length / ENDPOINTS_PER_SLICE);
   return Array.from({ length: count }, (_, index) =>
-    endpoints.slice(index * ENDPOINTS_A_SLICE, (index + 1) * ENDPOINTS_A_SLICE),
+    endpoints.slice(index * ENDPOINTS_PER_SLICE, (index + 1) * ENDPOINTS_PER_SLICE),
   );
 }
 

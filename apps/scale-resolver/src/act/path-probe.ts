@@ -14,33 +14,37 @@ export interface PathProbeOptions {
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** Connections that are open at this replica's listener for a port of a Service. */
+  /** Number of open connections at this replica's listener for a port of a Service. */
   readonly connections: (service: Service, port: number) => number;
 }
 
-/** Where a Service is asked. */
+/** An address to which a probe connects. */
 export interface ProbePoint {
   readonly address: string;
   readonly port: number;
 }
 
-/** Milliseconds that a connection, or an answer, is waited for. */
-const PATIENCE = 1000;
-/** Milliseconds in which a connection that was made is accepted here, if it ends here, and after how many that is first looked at. */
+/** Milliseconds to wait for a connection or a response. */
+const TIMEOUT = 1000;
+/**
+ * Milliseconds within which this replica's listener accepts a connection that reaches it, and the interval between two
+ * checks.
+ */
 const ARRIVAL = 60;
 const FIRST_LOOK = 5;
 const MOST_TRIES = 25;
-/** Connections of a round that may fail: each may take as long as it is waited for. */
+/** Maximum number of failed connections in a round, because each may take the whole timeout. */
 const MOST_FAILURES = 3;
 const BLIND_TRIES = 2;
 
 /**
- * Proves that a Service's path leads to the resolver, at each of the Service's ports and addresses, without harm to its pods. Connections go to pods as well, so that a probe first
- * opens a connection and says nothing: only if one more is open at this replica's listener then, a request follows on it, and the answer to that is the proof. A pod sees connections that
- * are closed without a byte, which it counts as no request.
+ * Verifies that a Service's path leads to the resolver, at each port and address of the Service, without harm to its
+ * pods. Some connections reach pods, so a probe first opens a connection and sends nothing. Only if this replica's
+ * listener then has one more open connection, the probe sends a request, and the response is the proof. A pod only sees
+ * connections that close without data.
  *
- * Where a proxy stands between, such as a sidecar, and where another replica takes the connection, none arrives here. For these, a round that is `blind` ends with very few requests
- * that may reach a pod.
+ * Behind a proxy such as a sidecar, and if another replica accepts the connection, this listener sees no connection.
+ * For these cases, a `blind` round ends with a few requests that may reach a pod.
  */
 export class PathProbe {
   readonly #options: PathProbeOptions;
@@ -50,8 +54,8 @@ export class PathProbe {
   }
 
   /**
-   * Whether a replica of the resolver answered everywhere. A Service that cannot be asked, or that binds each client to one pod, counts as proved: nothing better will come.
-   * Never rejects; once the signal aborts, nothing is proved.
+   * Whether a replica of the resolver responded at every point. A Service that cannot be probed, or that has client
+   * affinity, counts as verified. Never rejects. Resolves with false once the signal aborts.
    */
   async prove(service: Service, round: ProbeRound, signal: AbortSignal): Promise<boolean> {
     const points = probePoints(service);
@@ -96,18 +100,18 @@ export class PathProbe {
     return "missed";
   }
 
-  /** A connection of its own each time: one that is kept would lead to the same endpoint for ever. */
+  /** Opens a new connection each time, because a kept connection always reaches the same endpoint. */
   #connect({ address: host, port }: ProbePoint, signal: AbortSignal): Promise<Socket | undefined> {
     const { promise, resolve } = Promise.withResolvers<Socket | undefined>();
     const socket = connect({ host, port });
     socket.once("connect", () => resolve(socket));
-    // A connection that fails is a miss like any other.
+    // A connection that fails counts as a miss.
     socket.on("error", () => undefined);
     socket.once("close", () => resolve(undefined));
     return this.#within(socket, signal, promise);
   }
 
-  /** A pod may answer what it likes, or nothing: only the resolver knows what to say. */
+  /** A pod may send any response or none. Only the resolver sends the expected one. */
   #isAnswered(socket: Socket, signal: AbortSignal): Promise<boolean> {
     const { random } = this.#options;
     const token = Array.from({ length: 4 }, () => Math.floor(random() * 2 ** 32).toString(16)).join("-");
@@ -126,10 +130,10 @@ export class PathProbe {
     return this.#within(socket, signal, promise).finally(() => socket.destroy());
   }
 
-  /** What the socket is used for, which ends with it. */
+  /** Destroys the socket when `use` ends. */
   async #within<T>(socket: Socket, signal: AbortSignal, use: Promise<T>): Promise<T> {
     const giveUp = () => socket.destroy();
-    const cancel = this.#options.clock.schedule(PATIENCE, giveUp);
+    const cancel = this.#options.clock.schedule(TIMEOUT, giveUp);
     signal.addEventListener("abort", giveUp, { once: true });
     if (signal.aborted) giveUp();
     try {
@@ -141,14 +145,14 @@ export class PathProbe {
   }
 }
 
-/** Enough that missing a resolver which is one of `ready + 1` endpoints is unlikely. */
+/** Enough tries to reach a resolver that is one of `ready + 1` endpoints with high probability. */
 export function triesFor(ready: number): number {
   return Math.min(1 + 4 * (ready + 1), MOST_TRIES);
 }
 
 /**
- * Where a Service can be asked: its TCP ports at its address of each family. None where that would prove nothing: it has no address of its own or no TCP port, or it
- * binds each client to one pod, so that all tries would end at the same.
+ * The TCP ports of a Service at its address of each family. Empty if a probe proves nothing: the Service has no cluster
+ * IP or no TCP port, or client affinity sends all tries to the same endpoint.
  */
 export function probePoints({ spec = {} }: Service): readonly ProbePoint[] {
   const { clusterIP = "", clusterIPs = [clusterIP], type, sessionAffinity, ports = [] } = spec;

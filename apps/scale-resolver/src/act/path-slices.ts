@@ -11,18 +11,18 @@ import { serviceKey } from "../binding.ts";
 import { type ActOptions, checkedBy } from "./act-options.ts";
 import { MANAGED_BY, MANAGER, SERVICE_NAME } from "../observe/slice-labels.ts";
 import { SliceContended, SliceNameTaken } from "./path-errors.ts";
-import { closedSlice, leadsAlike, type PathInput, pathSlices } from "./path-plan.ts";
+import { closedSlice, hasSameEndpoints, type PathInput, pathSlices } from "./path-plan.ts";
 
 export interface PathSlicesOptions {
   readonly slices: Resource<EndpointSlice>;
-  /** What was last seen of them, by `namespace/service`. */
+  /** The cached slices, by `namespace/service`. */
   readonly seen: Pick<ReadStore<EndpointSlice, "service">, "by">;
 }
 
-/** Writes of one slice before it is given up for this time. */
+/** Maximum writes of one slice per call. */
 const TRIES = 5;
 
-/** Puts the resolver into the paths of Services and takes it out, by EndpointSlices of its own beside those of the pods. */
+/** Redirects Services to the resolver and restores them, by EndpointSlices in addition to those of the pods. */
 export class PathSlices {
   readonly #options: PathSlicesOptions;
 
@@ -30,14 +30,15 @@ export class PathSlices {
     this.#options = options;
   }
 
-  /** Whether the resolver was last seen in the path of a Service. */
+  /** Whether the cache has the resolver in the path of a Service. */
   isJoined(namespace: string, service: string): boolean {
     return this.#seen(namespace, service).some(({ endpoints }) => (endpoints ?? []).length > 0);
   }
 
   /**
-   * Brings the resolver's slices of a Service to what they should be. Those that are so are not written, and those that are no longer wanted,
-   * as after a change of families, are deleted when the others are in place. Resolves with whether anything was changed.
+   * Creates and updates the resolver's slices of a Service. Slices that are correct are not written. Slices that are no
+   * longer wanted, such as after a change of families, are deleted after the others are written. Resolves with whether
+   * anything changed.
    */
   async join(input: PathInput, options: ActOptions = {}): Promise<boolean> {
     const { namespace = "", name = "" } = input.service.metadata;
@@ -55,18 +56,21 @@ export class PathSlices {
   }
 
   /**
-   * Marks the resolver's endpoints of a Service as not ready, but for those at addresses that are `left`. The resolver is in the path all the same: a join makes them ready
-   * again. Nothing is written where nothing is to be marked.
+   * Marks the resolver's endpoints of a Service as not ready, except those at addresses in `left`. The slices stay, and
+   * `join` makes the endpoints ready again. Writes nothing if nothing changes.
    */
   async close({ metadata }: Service, left: ReadonlySet<string>, options: ActOptions = {}): Promise<void> {
     const { namespace = "", name = "" } = metadata;
-    const isOpen = (slice: EndpointSlice) => !leadsAlike(slice, closedSlice(slice, left));
+    const isOpen = (slice: EndpointSlice) => !hasSameEndpoints(slice, closedSlice(slice, left));
     if (!this.#seen(namespace, name).some(isOpen)) return;
     const present = await this.#present(namespace, name, options);
     await Promise.all(present.filter(isOpen).map((slice) => this.#replace(closedSlice(slice, left), options)));
   }
 
-  /** Takes the resolver out of the path of a Service. Reads what is there: what was last seen may be older than a join. */
+  /**
+   * Removes the resolver from the path of a Service. Reads the slices from the API server, because the cache may be
+   * older than a join.
+   */
   async leave(namespace: string, service: string, options: ActOptions = {}): Promise<void> {
     const present = await this.#present(namespace, service, options);
     await Promise.all(present.map((slice) => deleteIfSame(checkedBy(options, this.#options.slices), slice, options)));
@@ -84,14 +88,14 @@ export class PathSlices {
     return found;
   }
 
-  /** Resolves with whether it had to be written. */
+  /** Resolves with whether the slice was written. */
   async #write(slice: EndpointSlice, found: EndpointSlice | undefined, options: ActOptions): Promise<boolean> {
     const slices = checkedBy(options, this.#options.slices);
     let present = found;
     for (let attempt = 1; attempt <= TRIES; attempt++) {
       if (present !== undefined) {
         if (!isOurs(present)) throw new SliceNameTaken({ slice: keyOf(slice), manager: managerOf(present) });
-        if (leadsAlike(slice, present)) return false;
+        if (hasSameEndpoints(slice, present)) return false;
       }
       try {
         await (present === undefined ? slices.create(slice, options) : slices.replace(onto(present, slice), options));
@@ -104,7 +108,7 @@ export class PathSlices {
     throw new SliceContended({ slice: keyOf(slice), tries: TRIES });
   }
 
-  /** One that somebody wrote or deleted meanwhile is left to the turn that hears of it. */
+  /** If another client wrote or deleted the slice meanwhile, the reconcile that this change triggers handles it. */
   async #replace(slice: EndpointSlice, options: ActOptions): Promise<void> {
     try {
       await checkedBy(options, this.#options.slices).replace(slice, options);
@@ -128,7 +132,7 @@ function isOurs({ metadata }: EndpointSlice): boolean {
 }
 
 function managerOf({ metadata }: EndpointSlice): string {
-  return metadata.labels?.[MANAGED_BY] ?? "nobody";
+  return metadata.labels?.[MANAGED_BY] ?? "no controller";
 }
 
 function areAlike(wanted: readonly EndpointSlice[], present: readonly EndpointSlice[]): boolean {
@@ -137,12 +141,12 @@ function areAlike(wanted: readonly EndpointSlice[], present: readonly EndpointSl
     wanted.length === present.length &&
     wanted.every((slice) => {
       const found = byName.get(slice.metadata.name);
-      return found !== undefined && leadsAlike(slice, found);
+      return found !== undefined && hasSameEndpoints(slice, found);
     })
   );
 }
 
-/** Keeps what others put on it, and its version: a write in between is a conflict. */
+/** Keeps labels and annotations of other clients, and the version, so that a concurrent write is a conflict. */
 function onto(present: EndpointSlice, slice: EndpointSlice): EndpointSlice {
   const { labels, ownerReferences = [] } = slice.metadata;
   return {
@@ -151,7 +155,10 @@ function onto(present: EndpointSlice, slice: EndpointSlice): EndpointSlice {
   };
 }
 
-/** Somebody created, wrote or deleted it meanwhile. A create that finds nothing has no namespace to be in. */
+/**
+ * Another client created, wrote or deleted it meanwhile. A create gets NotFound if the namespace does not exist, which
+ * is an error.
+ */
 function isOvertaken(error: unknown, wasThere: boolean): boolean {
   const { AlreadyExists, Conflict, NotFound } = kubeErrors;
   return error instanceof AlreadyExists || error instanceof Conflict || (wasThere && error instanceof NotFound);

@@ -67,8 +67,8 @@ describe("the record of what is paused", () => {
 
   test("is written before the pause, once, and known though the status that is seen is older", async () => {
     const { book, written } = opened();
-    await book.enter(elasti(), "new", term);
-    await book.enter(elasti(), "new", term);
+    await book.recordPaused(elasti(), "new", term);
+    await book.recordPaused(elasti(), "new", term);
     expect(written).toEqual([{ pausedScaledObject: "new" }]);
     expect(book.of(elasti())).toBe("new");
     expect(book.isCertain(elasti())).toBe(false);
@@ -79,23 +79,23 @@ describe("the record of what is paused", () => {
 
   test("stays as it was where it cannot be written", async () => {
     const book = new PausedScaledObjects({ write: () => Promise.reject(new Error("reset")) });
-    await expect(book.enter(elasti(), "new", term)).rejects.toThrow("reset");
+    await expect(book.recordPaused(elasti(), "new", term)).rejects.toThrow("reset");
     expect(book.of(elasti())).toBeNull();
   });
 
   test("is struck out at once, whatever the status that is seen says", () => {
     const { book } = opened();
-    book.strike(elasti({ pausedScaledObject: "old" }));
+    book.recordResumed(elasti({ pausedScaledObject: "old" }));
     expect(book.of(elasti({ pausedScaledObject: "old" }))).toBeNull();
   });
 
   test("is the status's again once it is forgotten, since another may have written it", async () => {
     const { book } = opened();
-    await book.enter(elasti(), "new", term);
+    await book.recordPaused(elasti(), "new", term);
     book.forget("shop/checkout");
     expect(book.of(elasti({ pausedScaledObject: "old" }))).toBe("old");
-    book.strike(elasti());
-    book.clear();
+    book.recordResumed(elasti());
+    book.forgetAll();
     expect(book.of(elasti({ pausedScaledObject: "old" }))).toBe("old");
   });
 });

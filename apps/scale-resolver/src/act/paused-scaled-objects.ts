@@ -5,23 +5,26 @@ import type { State } from "../decide/state.ts";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import type { ElastiServiceStatus } from "@evenkeel/api";
 
-/** The ScaledObject that is paused since its workload was put to sleep: empty if it has none, null if it was not put to sleep here. */
+/**
+ * The ScaledObject that is paused while its workload sleeps. Empty: the workload has none. Null: this program did not
+ * scale the workload to 0.
+ */
 export type Paused = string | null;
 
-/** The ScaledObject to pause while a workload sleeps; empty: there is none. */
+/** The ScaledObject to pause while a workload sleeps; empty if there is none. */
 export function scaledObjectOf(autoscaler: AutoscalerRef | null): string {
   return autoscaler?.type === "keda" ? autoscaler.name : "";
 }
 
 /**
- * What is to be paused in a state, of what is paused by now and what the spec names.
+ * The ScaledObject that must be paused in a state, by the one that is paused now and the one that the spec names.
  *
- *     paused      state         to be paused
- *     null        any           null: somebody else set the workload to zero, and KEDA may be who wakes it
+ *     paused      state         must be paused
+ *     null        any           null: another client scaled the workload to 0, and KEDA may be what wakes it
  *     any         Serve         null
- *     any         Zero          what is named
- *     the named   Guard, Wake   the same: pods may be leaving as well as coming
- *     another     Guard, Wake   nothing, and what is named once it is known that the workload sleeps
+ *     any         Zero          the named one
+ *     the named   Guard, Wake   the same: pods may be terminating or starting
+ *     another     Guard, Wake   none; the named one once the workload is known to sleep
  */
 export function pauseIn(state: State, paused: Paused, named: string): Paused {
   if (paused === null || state === "Serve") return null;
@@ -32,61 +35,63 @@ export function pauseIn(state: State, paused: Paused, named: string): Paused {
 /** Writes statuses of ElastiServices. */
 export type Statuses = Pick<StatusWriter<StoredElastiService, ElastiServiceStatus>, "write">;
 
-interface Page {
+interface PauseRecord {
   readonly paused: Paused;
-  /** Whether this process has seen it paused. One that is not there may come. */
+  /** Whether this process has seen it paused. A ScaledObject that did not exist may be created later. */
   readonly certain: boolean;
 }
 
 /**
- * What is paused for whom. It is in the status, where whoever leads next finds it, and is kept here besides, since the status that is seen may be
- * older than what was written.
+ * Tracks which ScaledObject is paused for each ElastiService. The status has the record for the next leader. This copy
+ * exists because the cached status may be older than the last write.
  */
 export class PausedScaledObjects {
   readonly #statuses: Statuses;
   /** By key of the ElastiService. */
-  readonly #pages = new Map<string, Page>();
+  readonly #records = new Map<string, PauseRecord>();
 
   constructor(statuses: Statuses) {
     this.#statuses = statuses;
   }
 
   of(object: StoredElastiService): Paused {
-    return this.#page(object).paused;
+    return this.#record(object).paused;
   }
 
   isCertain(object: StoredElastiService): boolean {
-    const { paused, certain } = this.#page(object);
+    const { paused, certain } = this.#record(object);
     return certain || !paused;
   }
 
-  /** To be called before a ScaledObject is paused: of a process that ends right after it, nothing else is left. */
-  async enter(object: StoredElastiService, scaledObject: string, term: Pick<Term, "signal">): Promise<void> {
+  /**
+   * Call this before a ScaledObject is paused. If the process stops right after the pause, this record is what remains.
+   */
+  async recordPaused(object: StoredElastiService, scaledObject: string, term: Pick<Term, "signal">): Promise<void> {
     if (this.of(object) === scaledObject) return;
-    // That nothing is paused can wait for the end of the turn.
+    // A record that nothing is paused is written at the end of the reconcile.
     if (scaledObject !== "") await this.#statuses.write(object, { pausedScaledObject: scaledObject }, term);
-    this.#pages.set(keyOf(object), { paused: scaledObject, certain: false });
+    this.#records.set(keyOf(object), { paused: scaledObject, certain: false });
   }
 
   confirm(object: StoredElastiService): void {
-    this.#pages.set(keyOf(object), { paused: this.of(object), certain: true });
+    this.#records.set(keyOf(object), { paused: this.of(object), certain: true });
   }
 
-  /** To be called once nothing is paused any more. The status follows with the end of a turn that sees it there. */
-  strike(object: StoredElastiService): void {
-    this.#pages.set(keyOf(object), { paused: null, certain: true });
+  /** Call this after the ScaledObject was resumed. The status is written at the end of the reconcile. */
+  recordResumed(object: StoredElastiService): void {
+    this.#records.set(keyOf(object), { paused: null, certain: true });
   }
 
   forget(key: string): void {
-    this.#pages.delete(key);
+    this.#records.delete(key);
   }
 
-  clear(): void {
-    this.#pages.clear();
+  forgetAll(): void {
+    this.#records.clear();
   }
 
-  #page(object: StoredElastiService): Page {
+  #record(object: StoredElastiService): PauseRecord {
     const { pausedScaledObject = null } = object.status ?? {};
-    return this.#pages.get(keyOf(object)) ?? { paused: pausedScaledObject, certain: false };
+    return this.#records.get(keyOf(object)) ?? { paused: pausedScaledObject, certain: false };
   }
 }

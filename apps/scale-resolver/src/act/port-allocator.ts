@@ -3,16 +3,16 @@ import type { Clock } from "@evenkeel/runtime";
 import type { PortRecord, StoredElastiService } from "../elasti-service-resource.ts";
 import { assignPorts, type PortRange } from "./port-range.ts";
 
-/** How long a port that was given back rests, in milliseconds. */
+/** Milliseconds for which a released port is not assigned again. */
 const QUARANTINE = 60_000;
 
-/** Gives each port of each Service a port of the resolver, and never the same to two. */
+/** Assigns each port of each Service a port of the resolver, never the same to two. */
 export class PortAllocator {
   readonly #store: Pick<ReadStore<StoredElastiService>, "values">;
   readonly #range: PortRange;
   readonly #clock: Clock;
-  /** What was given and may not be on record yet, by object and port. */
-  readonly #given = new Map<string, number>();
+  /** Assigned ports that may not be in the cached statuses yet, by object and port. */
+  readonly #assigned = new Map<string, number>();
 
   constructor(store: Pick<ReadStore<StoredElastiService>, "values">, range: PortRange, clock: Clock) {
     this.#clock = clock;
@@ -20,7 +20,7 @@ export class PortAllocator {
     this.#range = range;
   }
 
-  /** The ports of an object's Service, each with the same number as before where it had one. */
+  /** The resolver ports of an object's Service. A port keeps the number that it has. */
   allocate(object: StoredElastiService, service: Service): readonly PortRecord[] {
     const key = keyOf(object);
     const names = (service.spec?.ports ?? [])
@@ -28,18 +28,21 @@ export class PortAllocator {
       .map(({ name = "" }) => name);
     const wanted = names.map((name) => `${key}/${name}`);
     const ports = assignPorts(this.#range, this.#taken(), wanted);
-    for (const [of, port] of ports) this.#given.set(of, port);
+    for (const [of, port] of ports) this.#assigned.set(of, port);
     return names.map((name) => ({ name, port: ports.get(`${key}/${name}`) ?? 0 }));
   }
 
-  /** An object is gone, or has another Service. Its ports are given to nobody until every node has forgotten where they led. */
+  /**
+   * Releases the ports of an object that was deleted or has another Service. They are not assigned again until every
+   * node has removed the old endpoints.
+   */
   forget(key: string): void {
-    for (const [of, port] of [...this.#given]) {
+    for (const [of, port] of [...this.#assigned]) {
       if (!of.startsWith(`${key}/`)) continue;
       const resting = `resting ${port}`;
-      this.#given.delete(of);
-      this.#given.set(resting, port);
-      this.#clock.schedule(QUARANTINE, () => this.#given.delete(resting));
+      this.#assigned.delete(of);
+      this.#assigned.set(resting, port);
+      this.#clock.schedule(QUARANTINE, () => this.#assigned.delete(resting));
     }
   }
 
@@ -49,6 +52,6 @@ export class PortAllocator {
     const recorded = oldestFirst.flatMap((object) =>
       (object.status?.ports ?? []).map(({ name, port }) => [`${keyOf(object)}/${name}`, port] as const),
     );
-    return new Map([...recorded, ...this.#given]);
+    return new Map([...recorded, ...this.#assigned]);
   }
 }

@@ -1,12 +1,12 @@
 import { PortsExhausted } from "./path-errors.ts";
 
-/** Both ends belong to it. */
+/** Both ends are included. */
 export interface PortRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** Reads `20000-20999`; undefined if it is no range of ports. */
+/** Parses `20000-20999`; undefined if the text is not a port range. */
 export function parsePortRange(text: string): PortRange | undefined {
   const [, first, last] = (/^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []).map(Number);
   if (first === undefined || last === undefined || first < 1 || first > last || last > 65_535) return undefined;
@@ -20,7 +20,7 @@ export function portRangeOf(text: string): PortRange {
   return range;
 }
 
-/** What is wrong with a range beside the ports that this program listens on for itself, by their flags: one line each. */
+/** Contradictions between the range and the program's own ports, by their flags: one line each. */
 export function portRangeContradictions(text: string, own: Readonly<Record<string, number>>): readonly string[] {
   const range = parsePortRange(text);
   if (range === undefined)
@@ -33,11 +33,12 @@ export function portRangeContradictions(text: string, own: Readonly<Record<strin
 }
 
 /**
- * A port of the range for each of `wanted`, which are keys `namespace/name/portName`, as those of `taken` are.
+ * Assigns a port of the range to each key in `wanted`. The keys of `wanted` and `taken` are `namespace/name/portName`.
  *
- * `taken` is what objects have on record, older objects first. A wanted key keeps what it has there, unless that is outside of the range or an older
- * object has the same. The others get the lowest numbers that nobody has. A port that was just given back should stay in `taken` under any key until
- * every node has forgotten where it led: or requests for one Service would come to another.
+ * `taken` has the recorded ports, those of older objects first. A wanted key keeps its recorded port, unless that is
+ * outside the range or an older object has the same. The others get the lowest free numbers. A port that was just
+ * released should stay in `taken` under any key until every node has removed the old endpoints, or requests for one
+ * Service would reach another.
  *
  * @throws PortsExhausted
  */

@@ -15,29 +15,32 @@ const scaledObjects: ResourceTypeOf<ScaledObject> = {
 export interface ScaledObjectsOptions {
   readonly kube: Pick<KubeClient, "resource">;
   readonly clock: Clock;
-  /** Where KEDA reaches the resolver's gRPC, such as `scale-resolver.evenkeel-system:9090`. */
+  /** Address of the resolver's gRPC server for KEDA, such as `scale-resolver.evenkeel-system:9090`. */
   readonly address: string;
-  /** Whether it speaks TLS there. */
+  /** Whether that server uses TLS. */
   readonly tls: boolean;
-  /** The ClusterTriggerAuthentication by which KEDA trusts it; undefined: none. */
+  /** The ClusterTriggerAuthentication with the CA of that server; undefined: none. */
   readonly authentication: string | undefined;
 }
 
 const MANAGER = "scale-resolver";
-/** After which the same is applied again, in milliseconds: somebody may have deleted it. */
+/** Milliseconds after which an unchanged ScaledObject is applied again, because it may have been deleted. */
 const AGAIN = 60_000;
 
-/** Makes the ScaledObjects that ElastiServices ask for, by which KEDA asks this resolver. They go with their ElastiService. */
+/**
+ * Creates the ScaledObjects that ElastiServices request, with this resolver as their scaler. Owner references delete
+ * them with their ElastiService.
+ */
 export class ScaledObjects {
   readonly #options: ScaledObjectsOptions;
-  /** What was last applied, by object; the oldest first. */
+  /** The last applied ScaledObject of each object, the oldest first. */
   readonly #applied = new Map<string, { readonly text: string; readonly at: number }>();
 
   constructor(options: ScaledObjectsOptions) {
     this.#options = options;
   }
 
-  /** Objects of which is known what was last applied. */
+  /** Number of objects with a remembered ScaledObject. */
   get remembered(): number {
     return this.#applied.size;
   }
@@ -60,7 +63,7 @@ export class ScaledObjects {
     this.#forget(now);
   }
 
-  /** What would be applied again anyhow need not be remembered: nobody tells of objects that are gone. */
+  /** Forgets entries that would be applied again anyway, because deletions are not reported to this class. */
   #forget(now: number): void {
     for (const [key, { at }] of this.#applied) {
       if (now - at < AGAIN) return;

@@ -4,13 +4,18 @@ import { type ActOptions, checkedBy } from "./act-options.ts";
 import { TargetForbidden, TargetNotFound } from "./errors.ts";
 import { TargetResources, type TargetType } from "./target-resource.ts";
 
-/** Of the client, what is in use. */
+/** The part of the client that is used. */
 export type ScaleClient = Pick<KubeClient, "request" | "resource">;
 
-/** How often a change is tried that is refused although replicas are what they were taken for: they may come and go. */
+/**
+ * Maximum tries of a change that is refused although the replicas match, because replicas may change between the calls.
+ */
 const TRIES = 2;
 
-/** Replicas of workloads. Each change is compare-and-set, in one call: nobody's decision is undone unseen. */
+/**
+ * Reads and changes replicas of workloads. Each change is a compare-and-set in one call, so it never overwrites a
+ * concurrent change.
+ */
 export class Scales {
   readonly #kube: ScaleClient;
   readonly #resources: TargetResources;
@@ -20,17 +25,17 @@ export class Scales {
     this.#resources = new TargetResources(kube);
   }
 
-  /** Finds out where a target is, so that its wake need not. Fails if it is nothing that can be scaled. */
+  /** Discovers the type of a target, so that a wake needs no discovery. Fails if the target cannot be scaled. */
   async prepare(target: TargetRef, options: CallOptions = {}): Promise<void> {
     await this.#resources.find(target, options);
   }
 
-  /** What the workload is set to. */
+  /** The `spec.replicas` of the workload. */
   async read(namespace: string, target: TargetRef, options: CallOptions = {}): Promise<number> {
     return this.#read(namespace, target, options);
   }
 
-  /** Scales `from` replicas to none. `changed`: there were not `from`, and nothing was done. */
+  /** Scales from `from` replicas to 0. `changed`: the workload did not have `from` replicas, and nothing was done. */
   async sleep(
     namespace: string,
     target: TargetRef,
@@ -40,7 +45,10 @@ export class Scales {
     return (await this.#change(namespace, target, { from, to: 0 }, options)) ? "slept" : "changed";
   }
 
-  /** Scales none to `to` replicas. `awake`: there were some, and nothing was done. No call comes before the patch. */
+  /**
+   * Scales from 0 to `to` replicas. `awake`: the workload had replicas, and nothing was done. No call precedes the
+   * patch.
+   */
   async wake(namespace: string, target: TargetRef, to: number, options: ActOptions = {}): Promise<"woken" | "awake"> {
     return (await this.#change(namespace, target, { from: 0, to }, options, "urgent")) ? "woken" : "awake";
   }
@@ -61,7 +69,7 @@ export class Scales {
         return true;
       } catch (error) {
         if (!(error instanceof kubeErrors.Invalid) || error.causes.length > 0) throw error;
-        // The server does not say whether the test failed or something else displeased it. What is there now does.
+        // The server does not say whether the test failed or another check. The current replicas do.
         if ((await this.#read(namespace, target, options, lane)) !== change.from) return false;
         if (tried === TRIES) throw error;
       }
@@ -85,7 +93,7 @@ export class Scales {
   ): Promise<Scale> {
     const { kind, name } = target;
     const shown = `${namespace}/${name}`;
-    // A type that is known costs no turn of the event loop: the call is on its way when the caller goes on.
+    // A known type needs no await, so the request is sent before this returns to the caller.
     const type: TargetType = this.#resources.known(target) ?? (await this.#resources.discover(target, options));
     const { scale } = checkedBy(options, this.#kube.resource(type, lane === undefined ? {} : { lane }));
     try {
@@ -95,7 +103,7 @@ export class Scales {
         throw new TargetForbidden({ verb, kind, target: shown }, { cause: error });
       }
       if (!(error instanceof kubeErrors.NotFound)) throw error;
-      // It is the workload that is not there, unless the kind is not there either, or no longer under that plural.
+      // The workload was not found, unless discovery shows that the kind or its plural no longer exists.
       await this.#resources.discover(target, options);
       throw new TargetNotFound({ kind, target: shown }, { cause: error });
     }
@@ -107,7 +115,7 @@ interface Change {
   readonly to: number;
 }
 
-/** The API server leaves `replicas` out of a Scale that has none, so that none is an empty spec. */
+/** The API server omits `replicas` from a Scale of 0, so 0 is an empty spec. */
 function operations({ from, to }: Change) {
   const path = "/spec/replicas";
   return from === 0

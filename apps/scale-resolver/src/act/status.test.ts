@@ -19,7 +19,7 @@ function after(
 ) {
   const snapshot = quietService({ triggers: [BUSY], ...changes });
   const { target } = checkout;
-  const turn = { snapshot, decision: stateDecider.decide(snapshot), stage: snapshot.stage, ports: [], target };
+  const reconciled = { snapshot, decision: stateDecider.decide(snapshot), stage: snapshot.stage, ports: [], target };
   const rest = {
     route: null,
     replicas: null,
@@ -31,7 +31,7 @@ function after(
     autoscalerFault,
   };
   // As it is then stored: nothing here removes a field.
-  return statusAfter(before, { ...turn, ...rest, idleSince }, now) as ElastiServiceStatus;
+  return statusAfter(before, { ...reconciled, ...rest, idleSince }, now) as ElastiServiceStatus;
 }
 
 describe("the time from which a cooldown counts", () => {

@@ -10,7 +10,7 @@ import { isSameTarget } from "./release/restore-workload.ts";
 import type { PodStop } from "../observe/targets.ts";
 import type { Paused } from "./paused-scaled-objects.ts";
 
-/** Reasons for which a service cannot be put to sleep, or woken, until somebody or something else changes. */
+/** Reasons for which a service cannot be scaled to 0 or woken until a user or another system changes something. */
 const FAULTS: ReadonlySet<string> = new Set<Reason>([
   "InvalidSpec",
   "TriggerUnknown",
@@ -23,8 +23,8 @@ const FAULTS: ReadonlySet<string> = new Set<Reason>([
   "TargetNotFound",
 ]);
 
-/** Whether somebody should look at it. */
-export function isBadNews({ reason }: { readonly reason: string }): boolean {
+/** Whether a decision needs attention. */
+export function needsAttention({ reason }: { readonly reason: string }): boolean {
   return FAULTS.has(reason);
 }
 
@@ -33,29 +33,29 @@ export interface ReconcileOutcome {
   readonly decision: { readonly reason: Reason; readonly message: string };
   readonly stage: Stage;
   readonly ports: readonly PortRecord[];
-  /** The route that is switched beside the endpoints. */
+  /** The route that is redirected in addition to the endpoints. */
   readonly route: RouteRef | null;
-  /** The workload that is looked after, or the one before it for as long as that is not handed back. */
+  /** The managed workload, or the former one until it is restored. */
   readonly target: TargetRef;
-  /** What the workload is set to now. */
+  /** The current replicas of the workload. */
   readonly replicas: number | null;
   /** The ScaledObject that is paused. */
   readonly paused: Paused;
-  /** What went wrong when the decision was carried out. */
+  /** Why carrying out the decision failed. */
   readonly failure: string | undefined;
-  /** The last wake or traffic. */
+  /** Time of the last wake or traffic. */
   readonly idleSince: number | null;
-  /** How long the last wake took; null where this process saw none. */
+  /** Duration of the last wake; null if this process saw none. */
   readonly lastWakeMs: number | null;
-  /** Why rules of `probeResponse` match nothing, a sentence each. */
+  /** Why rules of `probeResponse` match nothing, one sentence each. */
   readonly refusedProbes: readonly string[];
-  /** How the workload's pods stop; null where that is not known. */
+  /** How the workload's pods stop; null if not known. */
   readonly stop: PodStop | null;
-  /** Why the autoscaler would undo a wake; null where it would not, or that is not known. */
+  /** Why the autoscaler would undo a wake; null if it would not, or if that is not known. */
   readonly autoscalerFault: string | null;
 }
 
-/** The status after a reconcile: `before` itself if nothing in it changed, so that nothing is written. */
+/** The status after a reconcile. Returns `before` itself if nothing changed, so that nothing is written. */
 export function statusAfter(
   before: ElastiServiceStatus | undefined,
   outcome: ReconcileOutcome,
@@ -70,7 +70,7 @@ export function statusAfter(
       state: stage.state,
       since: time(stage.since),
       scaleTargetRef: target,
-      // Replicas that were not read now are those of before, unless they were another workload's.
+      // If the replicas were not read, those of before stay, unless they are of another workload.
       ...(replicas === null && isSame ? {} : { replicas }),
       pausedScaledObject: outcome.paused,
       service: snapshot.service,
@@ -86,18 +86,24 @@ export function statusAfter(
   return status === before ? before : { ...status, ...recordOf(outcome) };
 }
 
-/** `lastScaledUpTime` is what the next leader counts the cooldown from. */
+/** The next leader counts the cooldown from `lastScaledUpTime`. */
 function recordOf({ idleSince }: ReconcileOutcome): Pick<ElastiServiceStatus, "lastScaledUpTime"> {
   return idleSince === null ? {} : { lastScaledUpTime: time(idleSince) };
 }
 
-/** Traffic moves it on with every look. On record it may lag behind by a tenth of the cooldown, unless something else is written anyhow. */
+/**
+ * Traffic advances the time with every reconcile. The recorded time may lag by a tenth of the cooldown unless something
+ * else is written.
+ */
 function isRecorded(before: ElastiServiceStatus | undefined, { idleSince, snapshot }: ReconcileOutcome): boolean {
   const lag = (idleSince ?? 0) - Date.parse(before?.lastScaledUpTime ?? "");
   return lag >= 0 && lag < Math.max(1000, snapshot.policy.cooldown / 10);
 }
 
-/** The status of an ElastiService that is not worked on: its spec is wrong, another has its Service, or it is to be left alone. */
+/**
+ * The status of an ElastiService that is not reconciled further: its spec is invalid, another object manages its
+ * Service, or it is paused.
+ */
 export function statusOfIdle(
   before: ElastiServiceStatus | undefined,
   about: { readonly reason: string; readonly message: string; readonly generation: number; readonly selected?: number },
@@ -111,7 +117,7 @@ export function statusOfIdle(
   return updated(before, { observedGeneration: generation, ...found, conditions }, now);
 }
 
-/** The status of an ElastiService that stays and is no longer managed: nothing in it is kept up to date. */
+/** The status of an ElastiService that stays and is no longer managed. */
 export function statusOfReleased(
   { metadata: { generation = 0 }, status: before }: StoredElastiService,
   now: number,
@@ -141,7 +147,7 @@ function judgements(
       ? judged("Ready", false, "Failed", failure)
       : snapshot.specFault !== undefined
         ? judged("Ready", false, "InvalidSpec", snapshot.specFault)
-        : judged("Ready", reason === "Paused" ? undefined : !isBadNews(decision), reason, message),
+        : judged("Ready", reason === "Paused" ? undefined : !needsAttention(decision), reason, message),
     judged("Asleep", stage.state === "Zero", stage.state, SENTENCES[stage.state]),
     ...(triggers.length === 0 && !wasJudged(TRIGGERS)
       ? []
@@ -152,7 +158,7 @@ function judgements(
               ? judged(TRIGGERS, true, "Read", "All triggers were evaluated")
               : judged(TRIGGERS, true, "NoTriggers", "The spec has no triggers"),
         ]),
-    // Where every rule was used from the first, nothing need be said.
+    // If all rules are valid from the start, there is no condition.
     ...(refusedProbes.length === 0 && !wasJudged(PROBES)
       ? []
       : [
@@ -171,14 +177,17 @@ function judgements(
   ];
 }
 
-/** Seconds that a pod must serve after the signal to stop: nodes follow EndpointSlices at most once a second. */
+/** Seconds for which a pod must serve after SIGTERM: nodes follow EndpointSlices at most once a second. */
 const DRAIN_SECONDS = 2;
 
 function drains({ hasPreStop, graceSeconds }: PodStop): boolean {
   return hasPreStop && graceSeconds >= DRAIN_SECONDS;
 }
 
-/** Whether the pods serve until nodes have followed. A program may do so without a hook, which nobody can see. */
+/**
+ * Whether the pods serve until nodes have followed. A program may do so without a preStop hook, which cannot be
+ * observed.
+ */
 function drainOf(stop: PodStop): readonly [holds: boolean | undefined, reason: string, message: string] {
   const { graceSeconds } = stop;
   if (drains(stop)) return [true, "PreStop", "The pods have a preStop hook and time for it"];
@@ -203,7 +212,7 @@ const SENTENCES: Readonly<Record<Stage["state"], string>> = {
   Wake: "Requests wait for a ready pod",
 };
 
-/** `lastReconciledTime` says when the status was last written, and does not count as a change. Null removes what is stored. */
+/** Only a change sets `lastReconciledTime`. Null removes a stored field. */
 function updated(
   before: ElastiServiceStatus | undefined,
   fields: Nulled<ElastiServiceStatus>,

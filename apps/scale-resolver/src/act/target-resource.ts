@@ -4,22 +4,25 @@ import { BadTarget, TargetKindUnknown, TargetNotScalable } from "./errors.ts";
 
 export type TargetType = ResourceTypeOf<KubeObject>;
 
-/** Of the client, what is in use. */
+/** The part of the client that is used. */
 export type Discovery = Pick<KubeClient, "request">;
 
-/** Group, kind and plural of what most targets are: a wake of these asks nobody where they are. */
+/** Kinds that need no discovery, so that waking them takes one call. */
 const usual = [
   { group: "apps", kind: "Deployment", plural: "deployments" },
   { group: "apps", kind: "StatefulSet", plural: "statefulsets" },
   { group: "argoproj.io", kind: "Rollout", plural: "rollouts" },
 ] as const;
 
-/** What may stand in a path: names of others reach the API server with this service's rights. */
+/**
+ * Valid API versions. The text comes from users and becomes part of a path that is requested with this service's
+ * rights.
+ */
 const API_VERSION = /^(?:([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\/)?([a-z0-9]+)$/;
 
 /**
- * Where targets are, by kind. A kind may also be given as the plural, as older manifests do. What is not usual is asked of the API
- * server once; a failure is not remembered.
+ * The resource type of targets by kind. The kind may also be the plural, as in older manifests. Other kinds are
+ * discovered once; a failure is not remembered.
  */
 export class TargetResources {
   readonly #kube: Discovery;
@@ -29,7 +32,7 @@ export class TargetResources {
     this.#kube = kube;
   }
 
-  /** The type if it is known without asking. */
+  /** The type if it is known without a call. */
   known(target: TargetRef): TargetType | undefined {
     const { group, version } = split(target);
     const { kind } = target;
@@ -37,12 +40,12 @@ export class TargetResources {
     return found === undefined ? this.#found.get(keyOf(target)) : { ...found, version, namespaced: true };
   }
 
-  /** The type, as the API server has it now if it is not known. */
+  /** The type, discovered if it is not known. */
   async find(target: TargetRef, options: CallOptions = {}): Promise<TargetType> {
     return this.known(target) ?? this.discover(target, options);
   }
 
-  /** The type, as the API server has it now. Fails with what is the matter if there is none that can be scaled. */
+  /** Discovers the type. Fails with the reason if the target cannot be scaled. */
   async discover(target: TargetRef, options: CallOptions = {}): Promise<TargetType> {
     this.#found.delete(keyOf(target));
     const { apiVersion, kind } = target;

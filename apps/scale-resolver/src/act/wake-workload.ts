@@ -3,7 +3,7 @@ import type { ActOptions } from "./act-options.ts";
 import type { Autoscalers } from "./autoscalers.ts";
 import type { Scales } from "./scales.ts";
 
-/** A workload, how many replicas it wakes with, and the autoscaler that is paused while it sleeps. */
+/** A workload, the replicas with which it wakes, and the autoscaler that is paused while it sleeps. */
 export type Workload = Pick<Binding, "namespace" | "target" | "minReplicas" | "autoscaler">;
 
 export interface WorkloadClients {
@@ -12,19 +12,20 @@ export interface WorkloadClients {
 }
 
 export interface WakeOptions extends ActOptions {
-  /** Called once, when the call that scales has ended. Must not throw. */
+  /** Called once, when the scale call has ended. Must not throw. */
   readonly onScaled?: (outcome: "woken" | "awake" | "failed") => void;
 }
 
-/** How long either call may take unless the caller says otherwise, in milliseconds. */
+/** Default deadline of either call, in milliseconds. */
 const DEADLINE = 5000;
 
 /**
- * Scales a workload up from zero and resumes its autoscaler, which is kept from scaling it to zero again until the caller calms it. `awake`: it had replicas, which stay as they are. Both calls are under way when this returns, the scale's
- * first: a pod takes longer to start than an autoscaler to look.
+ * Scales a workload up from zero and resumes its autoscaler, which does not scale it to zero again until the caller
+ * calls `allowZero`. `awake`: it had replicas, which are not changed. Both calls are under way when this returns. The scale
+ * call is first, because a pod takes longer to start than an autoscaler to react.
  *
- * Rejects if either call fails, with the error of the scale if both do. The whole may be repeated, so a caller retries it or reports the error; what an error means
- * for its own work is all that a caller decides.
+ * Rejects if either call fails, with the error of the scale call if both do. The call can be repeated, so a caller
+ * retries it or reports the error.
  */
 export async function wakeWorkload(
   { scales, autoscalers }: WorkloadClients,
@@ -34,7 +35,7 @@ export async function wakeWorkload(
   const call = { deadline: DEADLINE, ...options };
   const scaled = scales.wake(namespace, target, minReplicas, call);
   const resumed = autoscaler ? autoscalers.resume(namespace, autoscaler, { ...call, active: true }) : undefined;
-  // Its failure is told below, after the scale's.
+  // A failure is thrown below, after that of the scale call.
   resumed?.catch(() => undefined);
   let outcome: "woken" | "awake" | "failed" = "failed";
   try {

@@ -1,4 +1,4 @@
-/** Why a service stands where it does. The same words are metric labels, Event reasons and what the dashboard shows. */
+/** Why a service is in its state. The same words are metric labels, Event reasons and dashboard texts. */
 export const REASONS = [
   // Serve
   "TargetNotFound",

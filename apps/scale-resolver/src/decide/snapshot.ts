@@ -1,100 +1,109 @@
 import type { Snapshot } from "@evenkeel/runtime";
 import type { Stage } from "./state.ts";
 
-/** Everything that the next state of one service depends on. Times are milliseconds; null is what is unknown or not set. */
+/**
+ * Everything that the next state of one service depends on. Times are in milliseconds. Null means unknown or not set.
+ */
 export interface ServiceSnapshot extends Snapshot {
   readonly elastiService: { readonly namespace: string; readonly name: string; readonly generation: number };
   /** The Service's name. */
   readonly service: string;
   readonly policy: Policy;
-  /** The object asks for a dry run: it is kept in Serve. */
+  /** Whether the object sets dry run, which keeps the service in Serve. */
   readonly dryRun: boolean;
-  /** What is in force is not what the spec says, since that cannot be understood: one sentence. Then nothing is put to sleep. */
+  /** Why the spec is invalid, one sentence. Then an older spec is in force, and the service is not scaled to 0. */
   readonly specFault?: string;
-  /** Why the workload can never be scaled, since it is not there or is of a wrong kind: a clause. Then nothing is redirected. */
+  /**
+   * Why the workload can never be scaled, a clause: it does not exist or its kind is wrong. Then nothing is redirected.
+   */
   readonly targetFault?: string;
-  /** Why nothing may be done whatever is seen; null when nothing is in the way. */
+  /** Why nothing may be changed; null if changes are allowed. */
   readonly blocked: Blockage | null;
-  /** Why nodes would drop the requests of a Service that is redirected, and must be no longer: a clause. Absent: they would not. */
+  /** Why nodes would drop requests of the Service while it is redirected, a clause. Absent: they would not. */
   readonly localOnly?: string;
   readonly stage: Stage;
-  /** What the workload is set to. */
+  /** The replicas of the workload's spec. */
   readonly replicas: number | null;
-  /** Why that could not be read, for a person. */
+  /** Why the replicas could not be read, for a person. */
   readonly scaleFault?: string;
   readonly pods: Pods | null;
   readonly path: Path;
-  /** Of all replicas of the resolver together; null while one of them is not heard of. */
+  /** The sum of all replicas of the resolver; null while one of them has not reported. */
   readonly activity: Activity | null;
-  /** What says whether the service is idle. Empty: nothing does, so it is never put to sleep. */
+  /** The results of the triggers. Empty: the spec has none, so the service is never scaled to 0. */
   readonly triggers: readonly TriggerReading[];
-  /** Whether the clock is inside of `enabledPeriod`. */
+  /** Whether the time is inside `enabledPeriod`. */
   readonly withinPeriod: boolean;
-  /** Why it cannot be told, which counts as outside. */
+  /** Why `enabledPeriod` cannot be evaluated, which counts as outside. */
   readonly periodFault?: string;
-  /** Somebody prepares to take the last pod away, and asked for requests to be held. */
+  /** Whether the last ready pod is about to be evicted, and a caller asked to hold requests. */
   readonly drainPrepared: boolean;
-  /** When the object was made. */
+  /** When the object was created. */
   readonly createdAt: number | null;
-  /** The last wake, request at the resolver or look at which a trigger said busy, and later by the time for which one said nothing. */
+  /**
+   * The latest of: last wake, last request at the resolver, last trigger result that showed traffic. Time during which
+   * a trigger was unknown is added.
+   */
   readonly idleSince: number | null;
-  /** How often in a row a request ended the way to sleep. Absent: never. */
+  /** How many attempts to sleep in a row were interrupted by a request. Absent: none. */
   readonly interrupted?: number;
 }
 
 export interface Policy {
   readonly minReplicas: number;
-  /** How long the triggers must have said idle, and the object have been there, before the service is put to sleep. */
+  /** How long the triggers must report idle, and the object must exist, before the service is scaled to 0. */
   readonly cooldown: number;
-  /** How long no request may have come, with the resolver in the path, before the service is put to sleep. */
+  /** How long no request may arrive, with the resolver in the path, before the service is scaled to 0. */
   readonly quiet: number;
-  /** How long the resolver stays in the path at least, so that a pod that comes and goes does not switch it to and fro. */
+  /**
+   * Minimum time for which the resolver stays in the path, so that an unstable pod does not switch the path repeatedly.
+   */
   readonly settle: number;
 }
 
 export interface Blockage {
   readonly reason: "Paused" | "OriginalRuns" | "Unsupported";
-  /** A sentence's end: `the annotation evenkeel.io/paused is set`. */
+  /** Completes a sentence: `the annotation evenkeel.io/paused is set`. */
   readonly message: string;
 }
 
-/** The pods behind the Service, as its EndpointSlices have them. */
+/** The pods behind the Service, from its EndpointSlices. */
 export interface Pods {
   readonly ready: number;
-  /** They still serve, and are about to go. */
+  /** Pods that are terminating and still serve. */
   readonly leaving: number;
-  /** Neither ready nor leaving: they start, or fail. */
+  /** Pods that are neither ready nor terminating: they start, or fail. */
   readonly starting: number;
 }
 
-/** The resolver in the Service's path. */
+/** The resolver in the path of the Service. */
 export interface Path {
-  /** Its EndpointSlices are there. */
+  /** Whether the resolver's EndpointSlices exist. */
   readonly joined: boolean;
-  /** Resolver pods that are ready to take requests. */
+  /** Number of ready replicas of the resolver. */
   readonly resolvers: number;
-  /** Families that the Service has and no resolver that is ready. Absent: none. */
+  /** Address families of the Service that no ready resolver has. Absent: none. */
   readonly unreached?: readonly ("IPv4" | "IPv6")[];
-  /** Ports for the Service on which the resolver that leads could not listen. Absent: none. */
+  /** Number of the Service's ports on which the leader could not listen. Absent: none. */
   readonly unbound?: number;
-  /** When a probe through the Service first came back to the resolver, since it joined. */
+  /** When a probe through the Service first reached the resolver since it joined the path. */
   readonly provenAt: number | null;
 }
 
 export interface Activity {
-  /** Requests that wait. */
+  /** Number of waiting requests. */
   readonly pending: number;
-  /** Requests on their way to pods and back. */
+  /** Number of requests in flight to pods. */
   readonly inFlight: number;
-  /** Requests so far. It does not fall while the same resolvers run. */
+  /** Total number of requests. It does not decrease while the same resolvers run. */
   readonly requests: number;
   readonly lastRequestAt: number | null;
 }
 
 export interface TriggerReading {
-  /** How a person would name it, such as `prometheus sum(rate(requests[1m]))`. */
+  /** The trigger's name for a person, such as `prometheus sum(rate(requests[1m]))`. */
   readonly trigger: string;
   readonly verdict: "idle" | "busy" | "unknown";
-  /** What was read: `0.2 is below 0.5`, or why nothing was. */
+  /** The result: `0.2 is below 0.5`, or why there is none. */
   readonly message: string;
 }

@@ -67,7 +67,7 @@ const RULES: Readonly<Record<State, (snapshot: ServiceSnapshot) => Answer>> = {
 /** Pods that terminate, or are gone, cannot wait for a trigger: they were scaled down or evicted by another client. */
 function fromServe(snapshot: ServiceSnapshot): Answer {
   const { pods, path, drainPrepared, targetFault } = snapshot;
-  // Requests would wait for a workload that nobody can wake.
+  // Requests would wait for a workload that cannot be woken.
   if (targetFault !== undefined) return stay(snapshot, "TargetNotFound", capital(targetFault));
   if (pods && (pods.ready === 0 || drainPrepared)) {
     if (path.resolvers === 0) return stay(snapshot, "NoResolver", "No replica of the resolver is ready");
@@ -105,7 +105,7 @@ function fromGuard(snapshot: ServiceSnapshot): Answer {
   return stage.purpose === "sleep" ? towardsSleep(snapshot) : towardsServe(snapshot);
 }
 
-/** Quiet is necessary and never sufficient: whatever made the service idle before must still say so. */
+/** A quiet period is required but not sufficient: the triggers must still report idle. */
 function towardsSleep(snapshot: ServiceSnapshot): Answer {
   const { activity, stage, path, policy, replicas, dryRun } = snapshot;
   const leave = (reason: Reason, because: string) => to("Serve", "leave", reason, because);
@@ -146,8 +146,8 @@ function towardsServe(snapshot: ServiceSnapshot): Answer {
 function fromZero(snapshot: ServiceSnapshot): Answer {
   const { pods, replicas, activity, triggers, stage, specFault } = snapshot;
   if (pods && pods.ready + pods.leaving > 0) {
-    if (replicas === 0 && isLeaving(pods, snapshot)) {
-      // They would be gone at the next request, or during this one.
+    if (replicas === 0 && isTerminating(pods, snapshot)) {
+      // These pods would terminate before the next request, or during this one.
       if (activity && stage.requests !== null && activity.requests !== stage.requests) {
         return to("Wake", "wake", "RequestSeen", "A request arrived while the last pods terminate");
       }
@@ -200,7 +200,7 @@ function isPastPeriod({ triggers, withinPeriod, periodFault, dryRun }: ServiceSn
 }
 
 /** Pods of a workload at 0 replicas terminate soon. Pods that stay ready for longer belong to another workload. */
-function isLeaving(pods: Pods, { at, stage }: ServiceSnapshot): boolean {
+function isTerminating(pods: Pods, { at, stage }: ServiceSnapshot): boolean {
   return pods.ready === 0 || Date.parse(at) - stage.since < TOLD_TO_LEAVE;
 }
 

@@ -1,4 +1,4 @@
-/** Where a service stands. */
+/** The states of a service. */
 export const STATES = ["Serve", "Guard", "Zero", "Wake"] as const;
 
 /**
@@ -9,14 +9,14 @@ export const STATES = ["Serve", "Guard", "Zero", "Wake"] as const;
  */
 export type State = (typeof STATES)[number];
 
-/** Why a service is in `Guard`, which decides how it leaves it: on the way to sleep, or for any other reason. */
+/** Why a service is in `Guard`: to fall asleep, or for any other reason. It decides the next transition. */
 export type Purpose = "sleep" | "safety";
 
-/** Where a service stands, and what that began with. Times are milliseconds since 1970. */
+/** The state of a service and the circumstances at its start. Times are milliseconds since 1970. */
 export interface Stage {
   readonly state: State;
   readonly since: number;
   readonly purpose: Purpose;
-  /** The count of requests when this began; null where it was unknown. */
+  /** The request count at the start of the state; null if unknown. */
   readonly requests: number | null;
 }

@@ -9,7 +9,7 @@ export interface Transition {
   readonly to: State | "same";
   readonly action: Action;
   readonly reason: Reason;
-  /** The rest of a sentence that begins with `when`. */
+  /** Completes a sentence that begins with `when`. */
   readonly when: string;
 }
 

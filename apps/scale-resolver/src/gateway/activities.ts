@@ -1,16 +1,24 @@
 import type { Clock, Component, Logger } from "@evenkeel/runtime";
 import type { Counts, State as SharedState } from "@evenkeel/state";
 import type { Activity } from "../decide/snapshot.ts";
-import { activityIn, added, countsOf, Reports, type SharedActivity, wordOf, wordText } from "./activity-reports.ts";
+import {
+  activityIn,
+  added,
+  countsOf,
+  Reports,
+  type SharedActivity,
+  parseMessage,
+  messageText,
+} from "./activity-reports.ts";
 import type { ResolverEndpoint } from "../observe/resolver-endpoints.ts";
 
-/** What is known of a Service without asking anybody. */
+/** The known activity of a Service, without a request to other replicas. */
 export interface SeenActivity {
-  /** Of all `parts` together. */
+  /** The sum of all `parts`. */
   readonly total: SharedActivity;
-  /** By replica, this one first: its own as it is now, the others' as of their last heartbeat, or since. */
+  /** Activity by replica, this one first. That of other replicas is from their last report. */
   readonly parts: readonly ReplicaActivity[];
-  /** A sentence that says who is missing in it; null if nobody is. */
+  /** A sentence that names the replicas without a report; null if all report. */
   readonly gap: string | null;
 }
 
@@ -20,51 +28,51 @@ export interface ReplicaActivity extends SharedActivity {
 
 export interface ActivitiesOptions {
   readonly state: Pick<SharedState, "counters" | "edges" | "available">;
-  /** This replica, as no other is named. */
+  /** The unique name of this replica. */
   readonly instance: string;
-  /** The Services that this replica knows, by key. */
+  /** The Services of this replica, by key. */
   readonly keys: () => Iterable<string>;
-  /** What this replica has of one. */
+  /** This replica's activity of a Service. */
   readonly local: (key: string) => Activity;
-  /** Those that take requests now, this one or not. */
+  /** The ready replicas, including this one. */
   readonly resolvers: () => readonly Pick<ResolverEndpoint, "replica" | "targetRef">[];
-  /** Whether others can be heard of: the state is no one process's own. */
+  /** Whether replicas can see each other's reports: the state is not local to one process. */
   readonly shared: boolean;
-  /** Another replica has news of a Service. What is read or seen from then on has it. */
+  /** Called when another replica reports news of a Service. */
   readonly changed: (key: string) => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** How often a replica says what it has, and how long that is believed, in milliseconds. */
+/** Milliseconds between two reports of a replica, and how long a report is valid. */
 const INTERVAL = 1000;
 const TTL = 3500;
-/** How long what was read of the others is good enough for looks that no act depends on, in milliseconds. */
+/** Milliseconds for which reports of other replicas are fresh enough for reads that no act depends on. */
 const FRESH = 250;
-/** Reports over which the rate of requests is taken. */
+/** Number of reports for the request rate. */
 const WINDOW = 60;
-/** Where the replicas of the service meet. */
+/** Name of the state object in which all replicas report. */
 const OBJECT = "resolvers";
 const TOPIC = "activity";
 
 /**
- * What all replicas have of each Service together. Each reports its own every second, and at once when something begins or ends: the
- * word that it sends then has the numbers with it, so that who hears it need not ask. One that dies is forgotten after a few seconds.
- * While one that takes requests is not heard of, or the shared state is away, nothing is known: and what is not known puts nobody to
- * sleep.
+ * The activity of each Service, summed over all replicas. Each replica reports every second, and at once when something
+ * begins or ends; that message contains the numbers. A replica that stops reporting is forgotten after a few seconds.
+ * While a ready replica has not reported, or the shared state is unavailable, the activity is unknown, and no service
+ * is scaled to 0.
  */
 export class Activities implements Component {
   readonly name = "activities";
   readonly #options: ActivitiesOptions;
-  /** By Service, the count of requests at the last reports, the oldest first. */
+  /** The request counts at the last reports by Service, the oldest first. */
   readonly #counts = new Map<string, number[]>();
   readonly #reports: Reports;
   #reporting: Promise<void> | undefined;
-  /** Reports that were asked for, and those that are in what was sent. */
-  #asked = 0;
+  /** Number of requested reports, and number of those that were sent. */
+  #requested = 0;
   #sent = 0;
-  /** What the last beat reported, as text. */
-  #beaten = "";
+  /** The last report, as text. */
+  #lastReport = "";
   #refreshing: (() => void) | undefined;
   #cancel: () => void = () => undefined;
   #unsubscribe: () => void = () => undefined;
@@ -81,14 +89,14 @@ export class Activities implements Component {
     const { state, instance, changed, shared } = this.#options;
     if (shared) {
       this.#unsubscribe = state.edges.subscribe(OBJECT, TOPIC, (notice) => {
-        const word = notice.kind === "edge" ? wordOf(notice.text) : undefined;
-        if (!word) this.#refresh();
-        if (!word || word.replica === instance) return;
-        this.#reports.hear(word);
-        changed(word.key);
+        const message = notice.kind === "edge" ? parseMessage(notice.text) : undefined;
+        if (!message) this.#refresh();
+        if (!message || message.replica === instance) return;
+        this.#reports.receive(message);
+        changed(message.key);
       });
     }
-    this.#beat();
+    this.#reportRegularly();
   }
 
   async stop(): Promise<void> {
@@ -102,23 +110,24 @@ export class Activities implements Component {
     await state.counters.withdraw(OBJECT, instance).catch(() => undefined);
   }
 
-  /** Something began or ended here: the others hear of it at once, if there are any. */
+  /** Reports at once to the other replicas, if there are any, that something began or ended here. */
   tell(key: string): void {
     if (!this.#options.shared || this.#stopped) return;
     const { state, instance } = this.#options;
     const publish = () =>
-      state.edges.publish(OBJECT, TOPIC, wordText({ replica: instance, key, activity: this.#own(key) }));
-    // What is sent in one go arrives in its order, so that whoever hears the word and asks all the same finds it reported.
+      state.edges.publish(OBJECT, TOPIC, messageText({ replica: instance, key, activity: this.#own(key) }));
+    // The report and the message are sent together and arrive in order, so a replica that receives the message and then
+    // reads finds the report.
     const isSentNow = this.#reporting === undefined;
     const reported = this.#report();
     const published = isSentNow ? publish() : reported.then(publish);
     void Promise.all([reported, published]).catch((error: unknown) => this.#fail(error));
   }
 
-  /** Null while it is not known. `now` asks the others anew, for what is done upon the answer. */
+  /** Null while it is unknown. `now` reads the other replicas' reports again, for acts that depend on the result. */
   async read(key: string, now = false): Promise<SharedActivity | null> {
     try {
-      if (this.#hears) await this.#reports.read(now ? 0 : FRESH);
+      if (this.#canRead) await this.#reports.read(now ? 0 : FRESH);
     } catch (error) {
       this.#fail(error);
     }
@@ -126,12 +135,12 @@ export class Activities implements Component {
     return gap === null ? total : null;
   }
 
-  /** What is known of a Service and of whom, however few they are. */
+  /** The activity of a Service as far as it is known. */
   seen(key: string): SeenActivity {
     const { instance } = this.#options;
     const own = this.#own(key);
-    const reports = this.#hears ? this.#reports.latest(TTL) : undefined;
-    // One that leaves takes no new requests, and what it holds counts all the same.
+    const reports = this.#canRead ? this.#reports.latest(TTL) : undefined;
+    // A terminating replica gets no new requests, but its waiting requests count.
     const others = [...(reports ?? [])]
       .filter(([replica]) => replica !== instance)
       .map(([replica, counts]) => ({ replica, ...activityIn(counts, key) }));
@@ -140,28 +149,28 @@ export class Activities implements Component {
     return { total, parts, gap: this.#gap(reports !== undefined, new Set(parts.map(({ replica }) => replica))) };
   }
 
-  /** Whether there is a place where the others can be heard. */
-  get #hears(): boolean {
+  /** Whether reports of other replicas can be read. */
+  get #canRead(): boolean {
     return this.#options.shared && this.#options.state.available;
   }
 
-  #gap(isRead: boolean, heard: ReadonlySet<string>): string | null {
+  #gap(isRead: boolean, reporting: ReadonlySet<string>): string | null {
     const { shared, instance } = this.#options;
     const alone = `only requests of replica ${instance} are known`;
     if (shared && !isRead) return `The shared state is unavailable; ${alone}`;
-    const unheard = this.#unheard(heard);
-    if (unheard.length === 0) return null;
-    return shared ? `No report from ${unheard.join(", ")}` : `The replicas do not share their state; ${alone}`;
+    const missing = this.#missing(reporting);
+    if (missing.length === 0) return null;
+    return shared ? `No report from ${missing.join(", ")}` : `The replicas do not share their state; ${alone}`;
   }
 
-  /** The resolvers that take requests and are not among those. One whose name is not known counts for any. */
-  #unheard(heard: ReadonlySet<string>): readonly string[] {
+  /** The ready replicas that are not in `reporting`. A replica without a name matches any. */
+  #missing(reporting: ReadonlySet<string>): readonly string[] {
     const names = new Map(this.#options.resolvers().map(({ replica, targetRef }) => [replica, targetRef?.name]));
-    const unheard = [...names.values()].filter((name) => name !== undefined && !heard.has(name)) as string[];
-    return unheard.length === 0 && names.size > heard.size ? ["a replica without a name"] : unheard;
+    const missing = [...names.values()].filter((name) => name !== undefined && !reporting.has(name)) as string[];
+    return missing.length === 0 && names.size > reporting.size ? ["a replica without a name"] : missing;
   }
 
-  /** Reads what the others have, soon and not too often. */
+  /** Reads the reports of other replicas soon, and not too often. */
   #refresh(): void {
     if (this.#stopped) return;
     this.#refreshing ??= this.#options.clock.schedule(Math.max(0, FRESH - this.#reports.age), () => {
@@ -170,43 +179,43 @@ export class Activities implements Component {
     });
   }
 
-  #beat(): void {
+  #reportRegularly(): void {
     this.#sample();
     const exchanged = this.#options.shared ? this.#exchange() : Promise.resolve();
     void exchanged
       .catch((error: unknown) => this.#fail(error))
       .then(() => {
-        if (!this.#stopped) this.#cancel = this.#options.clock.schedule(INTERVAL, () => this.#beat());
+        if (!this.#stopped) this.#cancel = this.#options.clock.schedule(INTERVAL, () => this.#reportRegularly());
       });
   }
 
-  /** Says what this replica has and hears what the others have. They are told to look if that is news. */
+  /** Reports this replica's activity and reads that of the others. Notifies them if it changed. */
   async #exchange(): Promise<void> {
     const { state, instance } = this.#options;
     const text = JSON.stringify(this.#all());
-    const isNews = text !== this.#beaten;
-    this.#beaten = text;
+    const isNews = text !== this.#lastReport;
+    this.#lastReport = text;
     await Promise.all([this.#report(), this.#reports.read(0)]);
     if (isNews) await state.edges.publish(OBJECT, TOPIC, instance);
   }
 
-  /** One report at a time; what happens meanwhile is in the next. */
+  /** Sends one report at a time. Changes during it are in the next one. */
   #report(): Promise<void> {
-    this.#asked += 1;
+    this.#requested += 1;
     this.#reporting ??= this.#send().finally(() => (this.#reporting = undefined));
     return this.#reporting;
   }
 
   async #send(): Promise<void> {
     const { state, instance } = this.#options;
-    while (this.#sent < this.#asked) {
-      this.#sent = this.#asked;
+    while (this.#sent < this.#requested) {
+      this.#sent = this.#requested;
       await state.counters.report(OBJECT, instance, this.#all(), TTL);
       this.#warned = false;
     }
   }
 
-  /** Services that never had a request are left out: whoever misses them takes them for nothing. */
+  /** Omits Services without requests. A reader counts a missing Service as 0. */
   #all(): Counts {
     const counts: Record<string, number> = { alive: 1 };
     for (const key of this.#options.keys()) {

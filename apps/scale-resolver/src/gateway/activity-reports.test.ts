@@ -1,7 +1,7 @@
 import { FakeClock } from "@evenkeel/runtime/testing";
 import type { Counts } from "@evenkeel/state";
 import { expect, test } from "@jest/globals";
-import { activityIn, countsOf, Reports, type SharedActivity, wordOf, wordText } from "./activity-reports.ts";
+import { activityIn, countsOf, Reports, type SharedActivity, parseMessage, messageText } from "./activity-reports.ts";
 
 const KEY = "shop/checkout";
 const NOTHING: SharedActivity = { pending: 0, inFlight: 0, requests: 0, lastRequestAt: null, requestRate: 0 };
@@ -24,7 +24,8 @@ function reading() {
   });
   const answer = (activity: Partial<SharedActivity>) =>
     asked.at(-1)?.resolve(new Map([["b", countsOf(KEY, of(activity))]]));
-  const hear = (activity: Partial<SharedActivity>) => reports.hear({ replica: "b", key: KEY, activity: of(activity) });
+  const hear = (activity: Partial<SharedActivity>) =>
+    reports.receive({ replica: "b", key: KEY, activity: of(activity) });
   const seen = () => activityIn(reports.latest(1000)?.get("b") ?? {}, KEY);
   return { reports, asked, clock, answer, hear, seen };
 }
@@ -35,10 +36,10 @@ test("a word is read as it was written, and other texts are none", () => {
     key: KEY,
     activity: of({ pending: 1, requests: 7, lastRequestAt: 5, requestRate: 0.5 }),
   };
-  expect(wordOf(wordText(word))).toEqual(word);
-  expect(wordOf(wordText({ ...word, activity: NOTHING }))?.activity).toEqual(NOTHING);
+  expect(parseMessage(messageText(word))).toEqual(word);
+  expect(parseMessage(messageText({ ...word, activity: NOTHING }))?.activity).toEqual(NOTHING);
   for (const text of ["", "b", `b ${KEY}`, `b ${KEY} 1 2 3`, `b ${KEY} 1 2 3 4 x`, `b ${KEY} 1 2 3 4 5 6`]) {
-    expect(wordOf(text)).toBeUndefined();
+    expect(parseMessage(text)).toBeUndefined();
   }
 });
 
@@ -65,10 +66,10 @@ test("a word that is older than what was read takes nothing away", async () => {
 test("a word of one that has left brings it not back", async () => {
   const { reports, answer } = reading();
   const first = reports.read(0);
-  reports.hear({ replica: "gone", key: KEY, activity: of({ requests: 1, pending: 1 }) });
+  reports.receive({ replica: "gone", key: KEY, activity: of({ requests: 1, pending: 1 }) });
   answer({});
   await first;
-  reports.hear({ replica: "gone", key: KEY, activity: of({ requests: 1, pending: 1 }) });
+  reports.receive({ replica: "gone", key: KEY, activity: of({ requests: 1, pending: 1 }) });
   expect([...(reports.latest(1000)?.keys() ?? [])]).toEqual(["b"]);
 });
 

@@ -2,20 +2,20 @@ import type { Clock } from "@evenkeel/runtime";
 import type { Counts } from "@evenkeel/state";
 import type { Activity } from "../decide/snapshot.ts";
 
-/** What the resolvers have of a Service, and how many requests a second came to them over the last minute. */
+/** The activity of a Service at the resolvers, with the requests per second over the last minute. */
 export interface SharedActivity extends Activity {
   readonly requestRate: number;
 }
 
-/** What one replica has of one Service, as it tells the others. */
-export interface Word {
+/** A message to the other replicas with one replica's activity of one Service. */
+export interface ActivityMessage {
   readonly replica: string;
   readonly key: string;
   readonly activity: SharedActivity;
 }
 
 export interface ReportsOptions {
-  /** The reports of all replicas that are alive. */
+  /** Reads the reports of all live replicas. */
   readonly read: () => Promise<ReadonlyMap<string, Counts>>;
   readonly clock: Clock;
 }
@@ -24,29 +24,32 @@ type ByReplica = Map<string, Record<string, number>>;
 
 const FIELDS = ["pending", "inFlight", "requests", "lastRequestAt", "requestRate"] as const;
 
-/** What the replicas said last: their reports, and the words that came since. */
+/** The last reports of the replicas, with the messages since then. */
 export class Reports {
   readonly #options: ReportsOptions;
-  /** Words that came while a reading is under way, which may be older than they are. */
-  readonly #meanwhile = new Set<Word[]>();
-  #heard: { readonly since: number; readonly reports: ByReplica } | undefined;
+  /** Messages that arrive during a read. The result of the read may be older than they are. */
+  readonly #meanwhile = new Set<ActivityMessage[]>();
+  #latest: { readonly since: number; readonly reports: ByReplica } | undefined;
   #reading: Promise<ByReplica> | undefined;
 
   constructor(options: ReportsOptions) {
     this.#options = options;
   }
 
-  /** Milliseconds since they were read. */
+  /** Milliseconds since the last read. */
   get age(): number {
-    return this.#heard ? this.#options.clock.monotonic() - this.#heard.since : Infinity;
+    return this.#latest ? this.#options.clock.monotonic() - this.#latest.since : Infinity;
   }
 
-  /** As they were heard last; nothing if that failed, or is more than so many milliseconds ago. */
+  /** The last reports; undefined if the read failed or is older than `within` milliseconds. */
   latest(within: number): ReadonlyMap<string, Counts> | undefined {
-    return this.age <= within ? this.#heard?.reports : undefined;
+    return this.age <= within ? this.#latest?.reports : undefined;
   }
 
-  /** Reads them, unless that is under way or they are no older than so many milliseconds; at 0 it always reads. */
+  /**
+   * Reads the reports, unless a read is in progress or the last is not older than `within` milliseconds. With 0, it
+   * always reads.
+   */
   async read(within: number): Promise<ReadonlyMap<string, Counts>> {
     const latest = within > 0 ? (this.latest(within) ?? this.#reading) : undefined;
     if (latest) return latest;
@@ -55,39 +58,40 @@ export class Reports {
     try {
       return await reading;
     } catch (error) {
-      this.#heard = undefined;
+      this.#latest = undefined;
       throw error;
     } finally {
       if (this.#reading === reading) this.#reading = undefined;
     }
   }
 
-  hear(word: Word): void {
-    for (const words of this.#meanwhile) words.push(word);
-    if (this.#heard) add(this.#heard.reports, word);
+  receive(message: ActivityMessage): void {
+    for (const messages of this.#meanwhile) messages.push(message);
+    if (this.#latest) add(this.#latest.reports, message);
   }
 
   async #read(): Promise<ByReplica> {
     const since = this.#options.clock.monotonic();
-    const words: Word[] = [];
-    this.#meanwhile.add(words);
+    const messages: ActivityMessage[] = [];
+    this.#meanwhile.add(messages);
     try {
       const read = await this.#options.read();
       const reports = new Map([...read].map(([replica, counts]) => [replica, { ...counts }]));
-      for (const word of words) add(reports, word);
-      this.#heard = { since, reports };
+      for (const message of messages) add(reports, message);
+      this.#latest = { since, reports };
       return reports;
     } finally {
-      this.#meanwhile.delete(words);
+      this.#meanwhile.delete(messages);
     }
   }
 }
 
 /**
- * A word may be older than the reports. One of a replica that has none is: it has left since. So is one with fewer requests. One with
- * as many has at least what is left of them: too much for a moment, never too little.
+ * A message may be older than the reports. It is if the replica has no report, because the replica has stopped, or if
+ * it has fewer requests. With the same number of requests, an older message may show more waiting requests than there
+ * are, never fewer.
  */
-function add(reports: ByReplica, { replica, key, activity }: Word): void {
+function add(reports: ByReplica, { replica, key, activity }: ActivityMessage): void {
   const counts = reports.get(replica);
   if (counts && activity.requests >= activityIn(counts, key).requests) Object.assign(counts, countsOf(key, activity));
 }
@@ -97,17 +101,17 @@ export function countsOf(key: string, activity: SharedActivity): Counts {
   return Object.fromEntries(FIELDS.map((field) => [`${field}:${key}`, activity[field] ?? 0]));
 }
 
-/** A Service that a report does not name had no request. */
+/** A Service that is missing in a report had no requests. */
 export function activityIn(counts: Counts, key: string): SharedActivity {
   return activityOf((field) => counts[`${field}:${key}`] ?? 0);
 }
 
-export function wordText({ replica, key, activity }: Word): string {
+export function messageText({ replica, key, activity }: ActivityMessage): string {
   return [replica, key, ...FIELDS.map((field) => activity[field] ?? 0)].join(" ");
 }
 
-/** Nothing for a text that is no word. */
-export function wordOf(text: string): Word | undefined {
+/** Undefined if the text is not a valid message. */
+export function parseMessage(text: string): ActivityMessage | undefined {
   const [replica = "", key = "", ...texts] = text.split(" ");
   const numbers = texts.map(Number);
   if (numbers.length !== FIELDS.length || !numbers.every(Number.isFinite)) return undefined;
@@ -121,7 +125,7 @@ export function added(one: SharedActivity, other: SharedActivity): SharedActivit
   });
 }
 
-/** A time of 0 is none. */
+/** A time of 0 means none. */
 function activityOf(value: (field: (typeof FIELDS)[number]) => number): SharedActivity {
   return {
     pending: value("pending"),

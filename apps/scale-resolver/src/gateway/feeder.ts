@@ -13,21 +13,21 @@ import { ProbeRules } from "./gate/probe-rules.ts";
 export interface FeederOptions {
   readonly view: Pick<ClusterView, "objects" | "services" | "slices" | "bindings" | "binding" | "endpoints">;
   readonly gate: Pick<Gate, "put" | "remove" | "endpoints">;
-  /** Hears of each Service that has a ready pod. */
+  /** Called for each Service with a ready pod. */
   readonly ready: (key: string) => void;
-  /** Hears of each Service that nobody looks after, again and again. */
+  /** Called for each Service that is not managed, possibly repeatedly. */
   readonly forgotten: (key: string) => void;
-  /** Finds out what is needed to wake a workload, before it has to be quick. */
+  /** Prepares the wake of a workload, so that the wake itself is fast. */
   readonly prepare: (target: TargetRef) => Promise<void>;
   readonly log: Logger;
 }
 
-/** Tells the gate of every Service that is looked after, on each replica, as the cluster changes. */
+/** Tells the gate of each managed Service and its changes, on each replica. */
 export class Feeder implements Component {
   readonly name = "feeder";
   readonly #options: FeederOptions;
   readonly #ends: (() => void)[] = [];
-  /** The Services that the gate knows, each with what it is busy with. */
+  /** The Services that the gate knows, each with its last change. */
   readonly #known = new Map<string, Promise<void>>();
 
   constructor(options: FeederOptions) {
@@ -64,9 +64,9 @@ export class Feeder implements Component {
     const { view, gate, prepare, forgotten } = this.#options;
     const binding = view.binding(key);
     const service = view.services.get(key);
-    const stray = binding ? undefined : view.bindings.strayOf(key);
-    if (stray && service && this.#isInPath(key)) {
-      void this.#after(key, () => gate.put(refusingRoute(stray, service)));
+    const broken = binding ? undefined : view.bindings.brokenOwnerOf(key);
+    if (broken && service && this.#isInPath(key)) {
+      void this.#after(key, () => gate.put(refusingRoute(broken, service)));
       this.#tellEndpoints(key);
       return;
     }
@@ -75,7 +75,7 @@ export class Feeder implements Component {
       if (this.#known.has(key) && !(service && this.#isInPath(key))) this.#remove(key);
       return;
     }
-    // One that cannot be found now is looked for again when it is to be woken.
+    // A failed discovery is repeated when the workload is woken.
     void prepare(binding.target).catch(() => undefined);
     const { service: of = binding.service, ports = [] } = view.bindings.ownerOf(key)?.status ?? {};
     const given = of === binding.service ? ports : [];
@@ -83,7 +83,7 @@ export class Feeder implements Component {
     this.#tellEndpoints(key);
   }
 
-  /** Requests still come for a Service that nobody looks after any more. */
+  /** Requests may still arrive for a Service that is no longer managed. */
   #isInPath(key: string): boolean {
     const slices = this.#options.view.slices.by("service", key);
     return [...slices].some(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER);
@@ -93,14 +93,14 @@ export class Feeder implements Component {
     const { gate } = this.#options;
     const run = this.#after(key, () => gate.remove(key));
     void run.then(() => {
-      // Somebody looks after it again.
+      // The Service is managed again.
       if (this.#known.get(key) !== run) return;
       this.#known.delete(key);
       gate.endpoints(key, []);
     });
   }
 
-  /** What concerns one Service is done in order. */
+  /** Changes of one Service are applied in order. */
   #after(key: string, task: () => Promise<void>): Promise<void> {
     const { log } = this.#options;
     const run = (this.#known.get(key) ?? Promise.resolve()).then(task).catch((error: unknown) => {
@@ -118,7 +118,7 @@ export class Feeder implements Component {
   }
 }
 
-/** Of a Service that sleeps and that nobody knows how to wake: requests are told so at once. What finds a pod goes there. */
+/** The route of a sleeping Service that cannot be woken: requests without a pod are refused at once. */
 export function refusingRoute({ metadata, status }: StoredElastiService, service: Service): GateRoute {
   const { namespace = "", name = "" } = service.metadata;
   const { code, message } = new SpecUnreadable({ service: serviceKey(namespace, name), name: metadata.name ?? "" });
@@ -129,7 +129,7 @@ export function refusingRoute({ metadata, status }: StoredElastiService, service
 
 const NO_PROBES = new ProbeRules([]);
 
-/** Nobody waits. */
+/** No request waits. */
 const REFUSING = {
   timeout: 1000,
   maxPending: 0,
@@ -138,7 +138,7 @@ const REFUSING = {
   retryAfterSeconds: 30,
 } satisfies Omit<HoldPolicy, "placeholder">;
 
-/** How the gate is to treat the requests of a Service. */
+/** The route by which the gate handles the requests of a Service. */
 export function routeOf(
   binding: Pick<Binding, "namespace" | "service" | "hold" | "probes" | "dial">,
   service: Service,

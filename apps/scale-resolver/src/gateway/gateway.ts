@@ -34,15 +34,15 @@ export interface GatewayOptions {
   readonly log: Logger;
   readonly registry: MetricRegistry;
   readonly metrics: Metrics<typeof metrics>;
-  /** Something happened to a Service that its next state may depend on. */
+  /** Something changed that the next state of a Service may depend on. */
   readonly changed: (key: string) => void;
-  /** Hears of each wake, and of more about it. */
+  /** Called for each wake and for each update of it. */
   readonly woken: (key: string, wake: WakeRecord) => void;
   readonly use: (component: Component) => void;
   readonly open: (server: Server) => void;
 }
 
-/** The way of requests through this replica, and what it knows of them. */
+/** The data path of this replica and its activity. */
 export interface Gateway {
   readonly gate: Gate;
   readonly wakeTimer: WakeTimer;
@@ -50,7 +50,7 @@ export interface Gateway {
   readonly waker: Pick<Waker, "hasWoken">;
 }
 
-/** Puts the way of requests together: the gate, what wakes workloads for those that wait, and what tells the other replicas of them. */
+/** Builds the data path: the gate, the waker for waiting requests, and the reports to other replicas. */
 export function gateway(options: GatewayOptions): Gateway {
   const { settings, view, scales, autoscalers, instance, clock, random, log, metrics: table, changed, use } = options;
   const wakeTimer = new WakeTimer({
@@ -117,8 +117,8 @@ export function gateway(options: GatewayOptions): Gateway {
   };
   const forgotten = (key: string) => wakeTimer.forget(key);
   use(new Feeder({ view, gate, log, ready, forgotten, prepare }));
-  // The first burst of a cold process is slow: the path is run through before anybody is told that this replica is ready. Its ports are open meanwhile: requests of the process before it
-  // still come to them.
+  // The first burst of a cold process is slow, so requests run through the path before this replica reports ready. Its
+  // ports are already open, because requests to a previous process at this address may still arrive.
   use({
     name: "warm-up",
     start: async () => {

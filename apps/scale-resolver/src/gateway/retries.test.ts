@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "@jest/globals";
 import { kubeErrors } from "@evenkeel/kube";
 import { createLogger } from "@evenkeel/runtime";
 import { FakeClock } from "@evenkeel/runtime/testing";
-import { type RetriedTask, Retries, type Terms } from "./retries.ts";
+import { type RetriedTask, Retries, type AttemptOptions } from "./retries.ts";
 
 const details = { reason: "", causes: [] };
 const busy = (retryAfter?: number) =>
@@ -16,7 +16,7 @@ describe("a retried task", () => {
   let retries: Retries;
   let lines: { readonly level: string; readonly error?: { readonly code?: string } }[];
   /** When each try began, and on what terms. */
-  let tries: (Terms & { readonly at: number })[];
+  let tries: (AttemptOptions & { readonly at: number })[];
   let needed: boolean;
 
   beforeEach(() => {
@@ -26,7 +26,7 @@ describe("a retried task", () => {
     needed = true;
     const destination = { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]) };
     const log = createLogger({ service: "test", level: "info", secrets: [], destination });
-    retries = new Retries({ clock, random: () => 1, log, undone: "it is not done" });
+    retries = new Retries({ clock, random: () => 1, log, failure: "it is not done" });
   });
 
   /** Fails with each of these, then succeeds. */
@@ -55,7 +55,7 @@ describe("a retried task", () => {
   test("is tried again at once by those whose dice say so", async () => {
     const destination = { write: () => undefined };
     const log = createLogger({ service: "test", level: "info", secrets: [], destination });
-    retries = new Retries({ clock, random: () => 0, log, undone: "it is not done" });
+    retries = new Retries({ clock, random: () => 0, log, failure: "it is not done" });
     retries.start("shop/checkout", failing(busy(), busy()));
     await clock.advance(0);
     expect(begun()).toEqual([0, 0, 0]);

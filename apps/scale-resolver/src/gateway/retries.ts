@@ -1,27 +1,27 @@
 import { type Clock, fullJitter, isRetryable, type Logger, sleep } from "@evenkeel/runtime";
 import { kubeErrors, Refusal } from "@evenkeel/kube";
 
-/** Waits after failures that pass, in milliseconds. */
+/** Backoff after transient failures, in milliseconds. */
 const BACKOFF = { base: 100, cap: 2000 };
 
-/** The wait after a failure that somebody must put right, and the longest that a server may ask for, in milliseconds. */
+/** The wait after a failure that a person must fix, and the maximum that a server may ask for, in milliseconds. */
 const SLOW = 5000;
 
-/** How long a try may take: at first, and at most after tries that took longer, in milliseconds. */
+/** The deadline of the first try, and the maximum after timeouts, in milliseconds. */
 const DEADLINE = { first: 2000, longest: 10_000 };
 
-/** How long nothing is done after a success: at first, and at most after tries that had nothing to do, in milliseconds. */
+/** The pause after a success: the first one, and the maximum after tries that had nothing to do, in milliseconds. */
 const REST = { first: 1000, longest: 8000 };
 
-/** What is to be done for a key. */
+/** The task of a key. */
 export interface RetriedTask {
-  /** Whether somebody still waits for it. */
+  /** Whether a request still waits for it. */
   readonly needed: () => boolean;
-  /** Begins at once and resolves with whether there was something to do. Repeating it must do no harm. */
-  readonly attempt: (terms: Terms) => Promise<boolean>;
+  /** Starts at once and resolves with whether there was something to do. Can be repeated. */
+  readonly attempt: (options: AttemptOptions) => Promise<boolean>;
 }
 
-export interface Terms {
+export interface AttemptOptions {
   /** Milliseconds. */
   readonly deadline: number;
 }
@@ -31,21 +31,21 @@ export interface RetriesOptions {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly log: Logger;
-  /** The beginning of a log line about a failure, such as `could not wake the workload`. */
-  readonly undone: string;
+  /** The start of a log message about a failure, such as `could not wake the workload`. */
+  readonly failure: string;
 }
 
 interface Running {
   task: RetriedTask;
-  /** How often it was asked for. */
+  /** How often the task was requested. */
   asks: number;
   resting: boolean;
 }
 
 /**
- * One thing for each key, done until it succeeds or nobody waits for it any more. After a success the key rests; if it was asked for
- * meanwhile and somebody still waits, it is done once more after the rest, since what was done may have been undone. A rest is over
- * when what was done is known to have had its effect: who asks then asks for something new.
+ * Runs one task per key until it succeeds or is no longer needed. After a success the key pauses. If the task was
+ * requested meanwhile and is still needed, it runs once more after the pause, because another client may have undone
+ * its effect. `fulfilled` ends a pause, because a later request needs a new run.
  */
 export class Retries {
   readonly #options: RetriesOptions;
@@ -56,12 +56,15 @@ export class Retries {
     this.#options = options;
   }
 
-  /** Keys whose task runs or rests. */
+  /** Number of keys with a running or paused task. */
   get size(): number {
     return this.#running.size;
   }
 
-  /** Returns when the first try has begun, and never throws. While the key is running, the newest task replaces the one before. */
+  /**
+   * Returns when the first try has begun, and never throws. While the key is running, the newest task replaces the
+   * previous one.
+   */
   start(key: string, task: RetriedTask): void {
     if (this.#end.signal.aborted) return;
     const under = this.#running.get(key);
@@ -73,16 +76,16 @@ export class Retries {
     const running = { task, asks: 1, resting: false };
     this.#running.set(key, running);
     this.#run(key, running).catch((error: unknown) => {
-      if (!this.#end.signal.aborted) this.#options.log.error({ key, error }, `${this.#options.undone}: a defect`);
+      if (!this.#end.signal.aborted) this.#options.log.error({ key, error }, `${this.#options.failure}: a defect`);
     });
   }
 
-  /** What was done for the key has had its effect. */
+  /** The task of the key has had its effect. */
   fulfilled(key: string): void {
     if (this.#running.get(key)?.resting === true) this.#running.delete(key);
   }
 
-  /** Nothing is tried any more. What is under way ends by itself. */
+  /** Ends all retries. Tries in progress end by themselves. */
   stop(): void {
     this.#end.abort();
   }
@@ -109,7 +112,7 @@ export class Retries {
   }
 
   async #untilDone(key: string, running: Running): Promise<"changed" | "same" | "unneeded"> {
-    const { clock, random, log, undone } = this.#options;
+    const { clock, random, log, failure } = this.#options;
     const asked = clock.monotonic();
     const told = new Set<string>();
     let deadline = DEADLINE.first;
@@ -121,9 +124,9 @@ export class Retries {
       } catch (error) {
         this.#end.signal.throwIfAborted();
         const kind = error instanceof Error ? error.name : "";
-        if (!told.has(kind)) log.warn({ key, error }, `${undone}; retrying while a request waits for it`);
+        if (!told.has(kind)) log.warn({ key, error }, `${failure}; retrying while a request waits for it`);
         told.add(kind);
-        // A slow server that is cut off each time would never get it done.
+        // A slow server that always exceeds the deadline would never finish.
         if (error instanceof kubeErrors.Timeout) deadline = Math.min(deadline * 2, DEADLINE.longest);
         await sleep(clock, waitAfter(error, attempt, random), this.#end.signal);
         if (!running.task.needed()) return "unneeded";

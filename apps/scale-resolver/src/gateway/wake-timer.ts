@@ -8,9 +8,9 @@ import type { WakeRecord } from "../serve/service-history.ts";
 export interface WakeTimerOptions {
   readonly clock: Clock;
   readonly metrics: Pick<Metrics<typeof metrics>, "wakeSeconds" | "wakes">;
-  /** How many requests wait for a Service. */
+  /** Number of requests that wait for a Service. */
   readonly pending: (key: string) => number;
-  /** Hears of each wake, and of more about it. */
+  /** Called for each wake and for each update of it. */
   readonly tell: (key: string, wake: WakeRecord) => void;
 }
 
@@ -21,7 +21,7 @@ interface Running {
   record: WakeRecord;
 }
 
-/** Takes the time of wakes, phase by phase, on the replica that holds the requests. Keys are those of Services. */
+/** Measures wakes by phase, on the replica that holds the requests. Keys are those of Services. */
 export class WakeTimer {
   readonly #options: WakeTimerOptions;
   readonly #running = new Map<string, Running>();
@@ -31,13 +31,13 @@ export class WakeTimer {
     this.#options = options;
   }
 
-  /** From the first held request of the last wake to the first ready pod; null where there was none. */
+  /** Milliseconds from the first held request of the last wake to the first ready pod; null if there was none. */
   lastMilliseconds(key: string): number | null {
     const { scaleMs = null, startMs = null } = this.#last.get(key) ?? {};
     return startMs === null ? null : Math.round((scaleMs ?? 0) + startMs);
   }
 
-  /** A request is held, and nothing serves: a wake that had come to a ready pod is over. */
+  /** A request is held and no pod serves. A wake that already had a ready pod is over. */
   begin(key: string): void {
     const running = this.#running.get(key);
     if (running && running.ready === undefined) return;
@@ -47,12 +47,12 @@ export class WakeTimer {
     this.#options.tell(key, record);
   }
 
-  /** A workload was scaled up for requests, whoever of this process made the call. */
+  /** This process scaled a workload up for requests. */
   count(key: string): void {
     this.#options.metrics.wakes.inc(labelsOf(key));
   }
 
-  /** What came of a call that scales. One that failed is followed by another. */
+  /** The result of a scale call. A failed call is followed by another. */
   scaled(key: string, outcome: Scaled): void {
     if (outcome === "woken") this.count(key);
     const running = this.#running.get(key);
@@ -61,7 +61,6 @@ export class WakeTimer {
     this.#took(key, running, "scale", running.scaled - running.began);
   }
 
-  /** A pod is ready. */
   ready(key: string): void {
     const running = this.#running.get(key);
     if (!running || running.ready !== undefined) return;
@@ -69,7 +68,7 @@ export class WakeTimer {
     this.#took(key, running, "start", running.ready - (running.scaled ?? running.began));
   }
 
-  /** A held request was answered: the wake is over. The gate measures this part. */
+  /** A held request got its response, which ends the wake. The gate measures this phase. */
   answered(key: string): void {
     const running = this.#running.get(key);
     if (running?.ready === undefined) return;
@@ -77,17 +76,17 @@ export class WakeTimer {
     this.#note(key, running, { connectMs: this.#options.clock.monotonic() - running.ready });
   }
 
-  /** Nobody waits any more. */
+  /** No request waits any longer. */
   abandon(key: string): void {
     if (this.#running.get(key)?.ready === undefined) this.#running.delete(key);
   }
 
-  /** Whoever had waited is gone without an answer. */
+  /** All waiting requests ended without a response. */
   unanswered(key: string): void {
     this.#running.delete(key);
   }
 
-  /** Nobody looks after a Service any more: whoever does next begins without its past. */
+  /** A Service is no longer managed: its measurements do not apply to a later one. */
   forget(key: string): void {
     this.#running.delete(key);
     this.#last.delete(key);

@@ -1,17 +1,17 @@
 import type { Clock, Component, Logger } from "@evenkeel/runtime";
 import type { Workload, WorkloadClients } from "../act/wake-workload.ts";
 import type { TargetRef } from "../binding.ts";
-import { Retries, type Terms } from "./retries.ts";
+import { Retries, type AttemptOptions } from "./retries.ts";
 
 export interface WakeRequest {
   /** `namespace/service`. */
   readonly key: string;
   readonly workload: Workload;
-  /** Whether a request still waits for it. Must not throw. */
+  /** Whether a request still waits for the workload. Must not throw. */
   readonly needed: () => boolean;
 }
 
-/** What came of one call that scales. */
+/** The result of one scale call. */
 export type Scaled = "woken" | "awake" | "failed";
 
 export interface WakerOptions extends WorkloadClients {
@@ -23,53 +23,54 @@ export interface WakerOptions extends WorkloadClients {
   readonly onScaled: (key: string, outcome: Scaled) => void;
 }
 
-/** How long it is known that a workload was woken, in milliseconds: longer than a reconcile takes. */
+/** Milliseconds for which a successful wake is remembered: longer than a reconcile takes. */
 const REMEMBERED = 60_000;
 
-/** Wakes workloads for requests that wait, on every replica: the second replica finds it done. */
+/** Wakes workloads for waiting requests, on every replica: the call of a second replica changes nothing. */
 export class Waker implements Component {
   readonly name = "waker";
   readonly #options: WakerOptions;
   readonly #wakes: Retries;
-  /** Apart: an autoscaler that cannot be resumed neither repeats nor delays a wake. */
+  /** Separate, so that an autoscaler that cannot be resumed neither repeats nor delays a wake. */
   readonly #resumes: Retries;
-  /** By workload, the call that is under way, and whether it succeeds. */
+  /** The scale call in progress by workload, with whether it succeeds. */
   readonly #calls = new Map<string, Promise<boolean>>();
-  /** By workload, when the last call succeeded, by the monotonic clock; the oldest first. */
+  /** When the last call succeeded by workload, on the monotonic clock; the oldest first. */
   readonly #succeeded = new Map<string, number>();
 
   constructor(options: WakerOptions) {
     const { clock, random, log } = options;
     this.#options = options;
-    this.#wakes = new Retries({ clock, random, log, undone: "could not wake the workload" });
-    this.#resumes = new Retries({ clock, random, log, undone: "could not resume the autoscaler" });
+    this.#wakes = new Retries({ clock, random, log, failure: "could not wake the workload" });
+    this.#resumes = new Retries({ clock, random, log, failure: "could not resume the autoscaler" });
   }
 
   /**
-   * For the path of requests: the calls that scale the workload and resume its autoscaler are under way when this returns, unless they were already. The scale's is the
-   * first: a pod takes longer to start than an autoscaler to look. Never throws.
+   * Starts the calls that scale the workload and resume its autoscaler, unless they are in progress. Both have started
+   * when this returns. The scale call is first, because a pod takes longer to start than an autoscaler to react. Never
+   * throws.
    */
   wake({ key, workload, needed }: WakeRequest): void {
     const { namespace, autoscaler } = workload;
     this.#wakes.start(key, { needed, attempt: ({ deadline }) => this.#scale(key, workload, deadline) });
     if (!autoscaler) return;
-    const attempt = async ({ deadline }: Terms): Promise<boolean> => {
+    const attempt = async ({ deadline }: AttemptOptions): Promise<boolean> => {
       await this.#options.autoscalers.resume(namespace, autoscaler, { deadline, active: true });
-      // The answer does not say whether it was paused, so that repeated calls get rarer.
+      // The result does not say whether the autoscaler was paused. False makes repeated calls less frequent.
       return false;
     };
     this.#resumes.start(key, { needed, attempt });
   }
 
-  /** A pod is ready: a request that waits from now on waits for another wake. */
+  /** A pod is ready: a request that waits from now on needs another wake. */
   awake(key: string): void {
     this.#wakes.fulfilled(key);
     this.#resumes.fulfilled(key);
   }
 
   /**
-   * Whether a call that scales this workload has succeeded since that time of the monotonic clock. A call that is under way is awaited, so that no second one is
-   * needed.
+   * Whether a scale call for this workload succeeded after `since`, a time of the monotonic clock. Waits for a call in
+   * progress, so that no second one is needed.
    */
   async hasWoken(namespace: string, target: TargetRef, since: number): Promise<boolean> {
     const id = idOf(namespace, target);
@@ -81,7 +82,7 @@ export class Waker implements Component {
     this.#resumes.stop();
   }
 
-  /** Whether the workload had to be scaled. */
+  /** Resolves with whether the workload was scaled. */
   async #scale(key: string, { namespace, target, minReplicas }: Workload, deadline: number): Promise<boolean> {
     const { scales, onScaled } = this.#options;
     const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -11,7 +11,10 @@ const DEFAULT_RETRY_AFTER = 5;
 
 type Spec = ElastiService["spec"];
 
-/** An ElastiService that stands for one Service, with every default filled in; undefined for one that selects Services. */
+/**
+ * The binding of an ElastiService for one Service, with every default filled in; undefined for one that selects
+ * Services.
+ */
 export function bindingOf({ metadata, spec }: ElastiService): Binding | undefined {
   const { service, scaleTargetRef } = spec;
   if (selects(spec) || service === undefined || scaleTargetRef === undefined) return undefined;
@@ -38,12 +41,12 @@ export function bindingOf({ metadata, spec }: ElastiService): Binding | undefine
   };
 }
 
-/** Whether an ElastiService is a template for those of the Services that it selects. */
+/** Whether an ElastiService is a template for the Services that it selects. */
 export function selects({ selector, service }: Spec): boolean {
   return selector !== undefined || service === "*";
 }
 
-/** Older names of kinds, as the original takes them. */
+/** Older names of kinds that the original accepts. */
 const KINDS: Readonly<Record<string, string>> = { deployments: "Deployment", rollouts: "Rollout" };
 
 function targetOf({ apiVersion, kind, name }: NonNullable<Spec["scaleTargetRef"]>): TargetRef {

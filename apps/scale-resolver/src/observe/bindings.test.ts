@@ -139,8 +139,8 @@ describe("a spec that cannot be understood by a process that knows of no good on
     const { bindings } = bindingsAfter(object);
     expect(bindings.understand(object)).toMatchObject({ kind: "invalid" });
     expect(bindings.ownerOf("shop/checkout")).toBeUndefined();
-    expect(bindings.strayOf("shop/checkout")).toEqual(object);
-    expect(bindings.strayOf("shop/other")).toBeUndefined();
+    expect(bindings.brokenOwnerOf("shop/checkout")).toEqual(object);
+    expect(bindings.brokenOwnerOf("shop/other")).toBeUndefined();
   });
 });
 

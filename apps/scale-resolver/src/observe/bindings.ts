@@ -5,12 +5,12 @@ import type { StoredElastiService } from "../elasti-service-resource.ts";
 import { bindingOf } from "./binding-of.ts";
 import { salvage } from "./salvage.ts";
 
-/** An ElastiService as it was understood. */
+/** The interpretation of an ElastiService. */
 export type Understood =
   | {
       readonly kind: "service";
       readonly binding: Binding;
-      /** Set if this is not what the spec says, since that cannot be understood: one sentence that says why, and what is in force. */
+      /** Set if the spec is invalid: one sentence that says why, and what is in force instead. */
       readonly fault?: string;
     }
   | { readonly kind: "selection"; readonly object: ElastiService }
@@ -18,17 +18,17 @@ export type Understood =
 
 type Objects = Pick<ReadStore<StoredElastiService, "service">, "by" | "subscribe">;
 
-/** Which ElastiService looks after which Service. A spec that cannot be understood leaves the last good one in force. */
+/** Maps Services to the ElastiServices that manage them. If a spec is invalid, the last valid one stays in force. */
 export class Bindings {
   readonly #store: Objects;
-  /** By object, what it came to, as long as nobody changed it. */
+  /** The interpretation of each stored version. */
   readonly #understood = new WeakMap<StoredElastiService, Understood>();
-  /** By uid, what was last understood without a fault. */
+  /** The last valid interpretation, by uid. */
   readonly #good = new Map<string, Understood>();
 
   constructor(store: Objects) {
     this.#store = store;
-    // Each version is looked at, since it may be the last good one.
+    // Each version is parsed, because it may be the last valid one.
     store.subscribe((change) => {
       if (change.type === "deleted") this.#good.delete(uidOf(change.old));
       else this.understand(change.object);
@@ -41,7 +41,7 @@ export class Bindings {
     return understood;
   }
 
-  /** The ElastiService that looks after a Service: of several the oldest, since two would fight over it. */
+  /** The ElastiService that manages a Service. If there are several, the oldest, because two would conflict. */
   ownerOf(key: string): StoredElastiService | undefined {
     let owner: StoredElastiService | undefined;
     for (const object of this.#store.by("service", key)) {
@@ -52,8 +52,8 @@ export class Bindings {
     return owner;
   }
 
-  /** An ElastiService that had looked after a Service until nothing of its spec could be understood any more. */
-  strayOf(key: string): StoredElastiService | undefined {
+  /** An ElastiService that managed a Service until its spec became entirely invalid. */
+  brokenOwnerOf(key: string): StoredElastiService | undefined {
     for (const object of this.#store.by("service", key)) {
       const isOf = serviceKey(object.metadata.namespace ?? "", object.status?.service ?? "") === key;
       if (isOf && this.understand(object).kind === "invalid") return object;
@@ -61,7 +61,7 @@ export class Bindings {
     return undefined;
   }
 
-  /** How a Service was looked after by an ElastiService that is pointed elsewhere and has not given it back yet. */
+  /** The binding of an ElastiService that names another Service now and has not released this one yet. */
   formerOf(key: string): Binding | undefined {
     for (const object of this.#store.by("service", key)) {
       const former = recordedBinding(object);
@@ -78,7 +78,7 @@ export class Bindings {
       this.#good.set(uid, understood);
       return understood;
     }
-    // What a template has made stays as it is.
+    // Objects that a template has created stay as they are.
     if (good?.kind === "selection") return understood;
     const rest = good?.kind === "service" ? good : salvaged(object);
     if (!rest) return understood;
@@ -91,8 +91,8 @@ export class Bindings {
 }
 
 /**
- * The index `service` of a store: the Service that an object names, whatever else is wrong with it, and the one that it was last known to look
- * after.
+ * The index `service` of a store: the Service that an object names, even if its spec is invalid, and the one in its
+ * status.
  */
 export function namedService({ metadata, spec, status }: StoredElastiService): readonly string[] {
   const { service } = (spec ?? {}) as { readonly service?: unknown };
@@ -106,7 +106,7 @@ export function isScaledBy({ metadata, spec }: StoredElastiService, namespace: s
   return metadata.namespace === namespace && autoscaler?.type === "keda" && autoscaler.name === scaledObject;
 }
 
-/** The binding of before is kept while the spec is the same, which the generation says: what it has compiled stays. */
+/** Keeps the previous binding while the generation is the same, with its compiled rules. */
 function understand(object: StoredElastiService, before: Binding | undefined): Understood {
   const parsed = parseElastiService(object);
   if (!parsed.ok) return { kind: "invalid", errors: parsed.errors };
@@ -115,7 +115,7 @@ function understand(object: StoredElastiService, before: Binding | undefined): U
   return serviceOf(parsed.value) ?? { kind: "selection", object: parsed.value };
 }
 
-/** How an object looked after the Service that its status names, as far as that is on record. */
+/** The binding for the Service that a status names, as far as it is recorded. */
 export function recordedBinding(object: StoredElastiService): Binding | undefined {
   return salvaged({ ...object, spec: {} })?.binding;
 }

@@ -14,28 +14,30 @@ import type { Pods } from "../decide/snapshot.ts";
 import { elastiServices, type StoredElastiService } from "../elasti-service-resource.ts";
 import { Bindings, namedService } from "./bindings.ts";
 import type { ServiceEndpoint } from "./endpoints.ts";
-import { leavingAddresses, type ResolverEndpoint, resolverEndpoints } from "./resolver-endpoints.ts";
+import { terminatingAddresses, type ResolverEndpoint, resolverEndpoints } from "./resolver-endpoints.ts";
 import { podsOf, serviceEndpoints } from "./service-endpoints.ts";
 import { SERVICE_NAME } from "./slice-labels.ts";
 
 export interface ClusterViewOptions {
   readonly reflect: OperatorFrame["reflect"];
-  /** The Service of the replicas of this program, whose ready endpoints receive requests; undefined: only this replica does. */
+  /**
+   * The Service of this program's replicas. Its ready endpoints receive requests. Undefined: only this replica does.
+   */
   readonly own: { readonly namespace: string; readonly name: string } | undefined;
-  /** Addresses of this replica. */
+  /** The addresses of this replica. */
   readonly podIps: readonly string[];
 }
 
-/** The longest wait before an API server that was away is asked again, in milliseconds: requests may wait for the pod that it tells of. */
+/** Maximum milliseconds before a lost watch is retried. Requests may be waiting for the pod that it reports. */
 export const LONGEST_WATCH_WAIT = 2000;
 const timing = { backoff: { ...watchBackoff, cap: LONGEST_WATCH_WAIT } };
 
-/** The cluster as it was last heard of, on every replica. Keys are `namespace/name`. */
+/** The cached cluster state, on every replica. Keys are `namespace/name`. */
 export class ClusterView {
   readonly objects: ReadStore<StoredElastiService, "service">;
   readonly services: ReadStore<Service>;
   readonly slices: ReadStore<EndpointSlice, "service">;
-  /** Those of the Service before the replicas of this program. */
+  /** The slices of the Service of this program's replicas. */
   readonly ownSlices: ReadStore<EndpointSlice> | undefined;
   readonly bindings: Bindings;
   readonly #options: ClusterViewOptions;
@@ -47,7 +49,7 @@ export class ClusterView {
     this.services = reflect(services, {
       timing,
       transform: keepOnly(
-        // The owner says whose copy a Service is that KubeElasti left behind.
+        // The owner reference of a Service that KubeElasti left behind names the original Service.
         ...["metadata.labels", "metadata.ownerReferences"],
         ...["type", "clusterIP", "clusterIPs", "sessionAffinity", "ipFamilies", "ports", "selector"].map(
           (field) => `spec.${field}`,
@@ -64,13 +66,13 @@ export class ClusterView {
     this.bindings = new Bindings(this.objects);
   }
 
-  /** The replicas of this program that take requests. */
+  /** The replicas of this program that accept requests. */
   readonly resolvers = (): readonly ResolverEndpoint[] =>
     resolverEndpoints(this.ownSlices ? this.ownSlices.values() : null, this.#options.podIps);
 
-  /** Addresses of those that are about to go, and still serve. */
-  readonly leavingResolvers = (): ReadonlySet<string> =>
-    leavingAddresses(this.ownSlices ? this.ownSlices.values() : null);
+  /** Addresses of replicas that are terminating and still serve. */
+  readonly terminatingResolvers = (): ReadonlySet<string> =>
+    terminatingAddresses(this.ownSlices ? this.ownSlices.values() : null);
 
   readonly endpoints = (key: string): readonly ServiceEndpoint[] | null =>
     this.slices.hasSynced ? serviceEndpoints(this.slices.by("service", key)) : null;
@@ -80,14 +82,14 @@ export class ClusterView {
     return endpoints && podsOf(endpoints);
   };
 
-  /** How a Service is looked after; undefined if it is not. */
+  /** The binding of a Service; undefined if it is not managed. */
   readonly binding = (service: string): Binding | undefined => {
     const owner = this.bindings.ownerOf(service);
     const understood = owner && this.bindings.understand(owner);
     return understood?.kind === "service" ? understood.binding : undefined;
   };
 
-  /** The key of the ElastiService that looks after a Service. */
+  /** The key of the ElastiService that manages a Service. */
   readonly ownerKey = (service: string): string | undefined => {
     const owner = this.bindings.ownerOf(service);
     return owner && keyOf(owner);

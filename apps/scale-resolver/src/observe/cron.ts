@@ -1,9 +1,9 @@
 import { CronPattern } from "croner";
 
-/** Why a cron expression cannot be used: the rest of a sentence about it. */
+/** Why a cron expression is invalid. The message completes a sentence. */
 export class CronFault extends Error {}
 
-/** The fields, and how many values each has. */
+/** The fields, and the number of values of each. */
 const FIELDS = [
   { name: "minute", size: 60 },
   { name: "hour", size: 24 },
@@ -22,24 +22,24 @@ const MACROS: Readonly<Record<string, string>> = {
   "@hourly": "0 * * * *",
 };
 
-/** Longer expressions are refused: all sixty minutes in a list need 170 characters. */
+/** Maximum length: all sixty minutes in a list need 170 characters. */
 const LONGEST = 512;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** A part of a field as KubeElasti's parser reads it, which knows no `L`, `W` or `#`, and no step of 0. */
+/** A part of a field for KubeElasti's parser, which does not support `L`, `W`, `#` or a step of 0. */
 const PART = /^(?:[*?]|(?:\d+|[a-z]{3})(?:-(?:\d+|[a-z]{3}))?)(?:\/0*[1-9]\d*)?$/i;
 
-/** The minutes that a cron expression of five fields names, on a calendar without time zones: its clock is UTC. */
+/** The minutes of a cron expression with five fields, on a calendar without time zones: its clock is UTC. */
 export class CronSchedule {
   /** A time zone before the expression, as in `CRON_TZ=Asia/Tokyo 0 9 * * *`. */
   readonly timeZone: string | undefined;
-  /** Croner reads the expression and no more: its search overflows the stack over days that no month has, such as 31 April. */
+  /** Croner only parses the expression: its search overflows the stack for days that do not exist, such as 31 April. */
   readonly #pattern: CronPattern;
 
   /**
-   * Reads what KubeElasti's parser (https://github.com/robfig/cron) reads, and 7 for Sunday besides.
+   * Parses what KubeElasti's parser (https://github.com/robfig/cron) accepts, and 7 for Sunday.
    *
    * @throws CronFault
    */
@@ -53,12 +53,12 @@ export class CronSchedule {
     this.#pattern = parse(fieldsOf(MACROS[expression] ?? expression).join(" "));
   }
 
-  /** Whether it names a minute of every hour. */
+  /** Whether it matches a minute of every hour. */
   get isHourly(): boolean {
     return this.#pattern.hour.every(Boolean);
   }
 
-  /** Whether there is such a minute after `from`, and not after `to`. */
+  /** Whether a minute after `from` and not after `to` matches. */
   fallsBetween(from: number, to: number): boolean {
     for (let day = Math.floor(from / DAY) * DAY; day <= to; day += DAY) {
       if (this.#hasDay(new Date(day)) && this.#hasTime(from - day, to - day)) return true;
@@ -66,7 +66,7 @@ export class CronSchedule {
     return false;
   }
 
-  /** Of the day of month and the day of week one is enough, unless the other is `*`. */
+  /** Day of month or day of week must match. If one of them is `*`, only the other counts. */
   #hasDay(date: Date): boolean {
     const { month, day, dayOfWeek, starDOM, starDOW } = this.#pattern;
     if (!month[date.getUTCMonth()]) return false;
@@ -74,7 +74,7 @@ export class CronSchedule {
     return starDOM || starDOW ? ofMonth && ofWeek : ofMonth || ofWeek;
   }
 
-  /** Whether there is a minute after `from`, and not after `to`, in milliseconds since midnight. */
+  /** Whether a minute after `from` and not after `to` matches, in milliseconds since midnight. */
   #hasTime(from: number, to: number): boolean {
     const { hour, minute } = this.#pattern;
     for (let time = Math.max(0, Math.floor(from / MINUTE) + 1) * MINUTE; time <= to && time < DAY;) {
@@ -100,17 +100,17 @@ function fieldsOf(expression: string): readonly string[] {
     if (!parts.every((part) => PART.test(part)) || !isField(read.join(","), index)) {
       throw new CronFault(`its ${name} is ${shown(text)}`);
     }
-    // One `*` in a list leaves the field open, as it does for KubeElasti.
+    // A `*` in a list matches every value, as in KubeElasti.
     return read.includes("*") ? "*" : read.join(",");
   });
 }
 
-/** `SUN` is 0, so that a range cannot end with it: from Friday to Sunday is 5-7. A step from Sunday as 7 names Sunday alone. */
+/** `SUN` is 0, so a range cannot end with it: Friday to Sunday is 5-7. A step that starts at 7 matches only Sunday. */
 function withSunday(part: string): string {
   return part.replace(/\bSUN\b/gi, "0").replace(/^(0*7)\/\d+$/, "$1");
 }
 
-/** `?` is `*`, a step of 1 is none, and one beyond the last value ends at the first. */
+/** `?` means `*`, a step of 1 is removed, and a step beyond the last value matches only the first. */
 function asCroner(part: string, size: number): string {
   return part
     .replace("?", "*")

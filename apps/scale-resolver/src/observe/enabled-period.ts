@@ -1,21 +1,21 @@
 import { durationMilliseconds } from "@evenkeel/api";
 import type { EnabledPeriod } from "../binding.ts";
 import { CronFault, CronSchedule } from "./cron.ts";
-import { UnknownTimeZone, wallStretches } from "./wall-clock.ts";
+import { UnknownTimeZone, wallClockRanges } from "./wall-clock.ts";
 
-/** Characters of a duration. */
+/** Maximum characters of a duration. */
 const LONGEST_DURATION = 64;
 
-/** Milliseconds between two starts at most: 29 February may come after eight years. */
+/** Maximum milliseconds between two starts: 29 February may be eight years apart. */
 const LONGEST_PAUSE = 9 * 366 * 24 * 3_600_000;
 
 /**
- * Whether `now`, in milliseconds since the epoch, is within a period: some start is not after it, and less than the duration
- * before it. The caller treats an error as outside.
+ * Whether `now`, in milliseconds since the epoch, is within a period that started at most `duration` ago. The caller
+ * treats an error as outside.
  *
- * A start is each minute at which the wall clock shows a time of the schedule, so there are two where clocks are set back over it, as for
- * KubeElasti. A start that is skipped because clocks are set forward is when they are, unless the schedule starts every hour: KubeElasti's period
- * would be missing on that day.
+ * A period starts at each minute at which the wall clock shows a time of the schedule. A start that is repeated because
+ * clocks are set back counts twice, as in KubeElasti. A start that is skipped because clocks are set forward happens at
+ * that change, unless the schedule starts every hour. In KubeElasti the period would be missing on that day.
  */
 export function isWithin(
   { schedule, duration, timeZone }: EnabledPeriod,
@@ -28,7 +28,7 @@ export function isWithin(
     const cron = new CronSchedule(schedule);
     if (cron.timeZone !== undefined && timeZone !== undefined)
       return { error: "enabledPeriod.schedule and enabledPeriod.timeZone both name a time zone: remove one of them" };
-    for (const { from, to, isSkipped } of wallStretches(
+    for (const { from, to, isSkipped } of wallClockRanges(
       timeZone ?? cron.timeZone,
       now - Math.min(lasts, LONGEST_PAUSE),
       now,

@@ -1,12 +1,12 @@
-/** A pod behind a Service, as its EndpointSlices have it. */
+/** A pod behind a Service, from its EndpointSlices. */
 export interface ServiceEndpoint {
   readonly address: string;
-  /** The pod's; empty where the slice does not say. */
+  /** The name of the pod; empty if the slice has none. */
   readonly pod: string;
   readonly uid: string;
   readonly ready: boolean;
   readonly serving: boolean;
   readonly terminating: boolean;
-  /** Where it listens, by the name of the Service's port (empty for one without name). */
+  /** Port numbers of the pod by the name of the Service port, which may be empty. */
   readonly ports: Readonly<Record<string, number>>;
 }

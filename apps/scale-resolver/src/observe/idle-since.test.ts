@@ -7,7 +7,7 @@ const seen = (triggers: Signs["triggers"], lastRequestAt: number | null = null):
   triggers,
   activity: { lastRequestAt },
 });
-const known = { createdAt: secondsAgo(9000), since: secondsAgo(600), lookedAt: secondsAgo(30) };
+const known = { createdAt: secondsAgo(9000), since: secondsAgo(600), observedAt: secondsAgo(30) };
 
 test("a service stays idle since when it was while every trigger says idle", () => {
   expect(idleSince(known, seen([IDLE, IDLE]), now)).toBe(secondsAgo(600));
@@ -27,11 +27,11 @@ test("silence moves the beginning of a service too that never had traffic", () =
 });
 
 test("the first look of a leader takes what is on record, though a trigger says nothing", () => {
-  expect(idleSince({ ...known, lookedAt: null }, seen([SILENT]), now)).toBe(secondsAgo(600));
+  expect(idleSince({ ...known, observedAt: null }, seen([SILENT]), now)).toBe(secondsAgo(600));
 });
 
 test("a clock that was set back does not make a service idle for longer", () => {
-  expect(idleSince({ ...known, lookedAt: secondsAgo(-90) }, seen([SILENT]), now)).toBe(secondsAgo(600));
+  expect(idleSince({ ...known, observedAt: secondsAgo(-90) }, seen([SILENT]), now)).toBe(secondsAgo(600));
 });
 
 test("triggers that are not asked change nothing", () => {

@@ -15,10 +15,10 @@ export interface KedaOptions {
 }
 
 const DEFINITION = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/scaledobjects.keda.sh";
-/** Milliseconds for which the version is not read again. */
+/** Milliseconds until the version is read again. */
 const REMEMBERED = 600_000;
 
-/** What KEDA would do to workloads that are woken. */
+/** Reads how KEDA acts on woken workloads. */
 export class Keda {
   readonly #options: KedaOptions;
   #version: { readonly value: string | undefined; readonly until: number } | undefined;
@@ -27,7 +27,10 @@ export class Keda {
     this.#options = options;
   }
 
-  /** Why KEDA would scale a workload back to zero right after a wake, for a person; null if it would not, or that cannot be told. */
+  /**
+   * Why KEDA would scale a workload back to zero right after a wake, for a person; null if it would not, or if that is
+   * not known.
+   */
   async fault(namespace: string, name: string, signal: AbortSignal): Promise<string | null> {
     try {
       const version = await this.#installed(signal);
@@ -41,7 +44,7 @@ export class Keda {
     }
   }
 
-  /** As its definition of ScaledObjects is labelled. */
+  /** The version label of the CRD of ScaledObjects. */
   async #installed(signal: AbortSignal): Promise<string | undefined> {
     const { kube, clock } = this.#options;
     if (this.#version && clock.monotonic() < this.#version.until) return this.#version.value;
@@ -58,7 +61,7 @@ export class Keda {
   }
 }
 
-/** Whether a version does not know how to keep a ScaledObject active. One that cannot be read is taken for new. */
+/** Whether a version does not support `force-activation`. A version that cannot be parsed counts as new. */
 function isOlder(version: string): boolean {
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
   if (major === undefined || minor === undefined) return false;

@@ -17,7 +17,7 @@ const falling: Memory = {
   stage: quietService({ stage: { state: "Guard", purpose: "sleep" } }).stage,
   provenAt: secondsAgo(60),
   idleSince: secondsAgo(2000),
-  lookedAt: secondsAgo(1),
+  observedAt: secondsAgo(1),
   interrupted: 0,
 };
 

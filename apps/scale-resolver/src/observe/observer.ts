@@ -13,21 +13,21 @@ import { type Memory, stageFound } from "./stages.ts";
 
 export interface ObserverOptions {
   readonly view: Pick<ClusterView, "services" | "pods">;
-  /** What the workload is set to. */
+  /** Reads the replicas of a workload. */
   readonly replicas: (namespace: string, target: TargetRef, signal: AbortSignal) => Promise<number>;
   readonly triggers: (binding: Binding, signal: AbortSignal) => Promise<readonly TriggerReading[]>;
-  /** Of all replicas of the resolver together; null while one of them is not heard of. */
+  /** The sum of all replicas of the resolver; null while one of them has not reported. */
   readonly activity: (key: string) => Promise<Activity | null>;
-  /** Why the original must be taken for running; undefined if it does not run. */
+  /** Why KubeElasti's operator counts as running; undefined if it does not run. */
   readonly original: (signal: AbortSignal) => Promise<string | undefined>;
-  /** How many resolvers are ready to take requests. */
+  /** Number of ready replicas of the resolver. */
   readonly resolvers: () => number;
-  /** Families of a Service in which none of them is reached. */
+  /** Address families of a Service in which no ready resolver is reachable. */
   readonly unreached: (service: Service) => NonNullable<Path["unreached"]>;
-  /** How many ports for a Service this replica could not listen on. */
+  /** Number of the Service's ports on which this replica could not listen. */
   readonly unbound: (key: string) => number;
   readonly drainPrepared: (namespace: string, service: string) => boolean;
-  /** Proves that the resolver is in a Service's path, in one round of probes; undefined: that is taken for granted. */
+  /** Verifies with one round of probes that the resolver is in a Service's path; undefined: not verified. */
   readonly prove: ((service: Service, round: ProbeRound, signal: AbortSignal) => Promise<boolean>) | undefined;
   readonly clock: Clock;
   readonly settle: number;
@@ -36,16 +36,18 @@ export interface ObserverOptions {
 export interface Subject {
   readonly object: StoredElastiService;
   readonly binding: Binding;
-  /** Why what is in force is not what the spec says. */
+  /** Why the spec is invalid, so that an older one is in force. */
   readonly fault: string | undefined;
   /** Why the workload can never be scaled. */
   readonly targetFault?: string | undefined;
   readonly memory: Memory | undefined;
-  /** Whether the resolver's own EndpointSlices are there. */
+  /** Whether the resolver's EndpointSlices exist. */
   readonly joined: boolean;
 }
 
-/** Looks at one service and writes down all that its next state depends on. What is not needed is not asked for. */
+/**
+ * Observes one service and returns everything that its next state depends on. Inputs that are not needed are not read.
+ */
 export class Observer {
   readonly #options: ObserverOptions;
 
@@ -62,12 +64,12 @@ export class Observer {
     const pods = service ? view.pods(key) : null;
     const serving = pods ? pods.ready + pods.leaving : null;
 
-    // The scale is read where it decides something: when nothing serves, and before it is set to zero.
+    // The scale is read if it matters: when no pod serves, and before the workload is scaled to 0.
     const asksScale = serving === 0 || memory?.stage.state === "Zero" || isFallingAsleep(memory?.stage);
     const { replicas, ...fault } = asksScale ? await this.#replicas(binding, signal) : { replicas: null };
     const stage = memory?.stage ?? stageFound({ joined, pods, replicas, now: clock.now() });
     const original = await this.#options.original(signal);
-    // A pod that leaves is not kept waiting by a metric server.
+    // A terminating pod must not wait for a metric server.
     const asksTriggers = stage.state === "Zero" || (pods !== null && pods.ready > 0 && stage.state !== "Wake");
     const triggers = asksTriggers ? await this.#options.triggers(binding, signal) : [];
     const provenAt = await this.#provenAt(subject, stage, service, pods, signal);
@@ -116,9 +118,10 @@ export class Observer {
     try {
       return { replicas: await this.#options.replicas(namespace, target, signal) };
     } catch (error) {
-      // At the deadline the status names the call that hung.
+      // At the deadline, the status names the call that did not return.
       if (signal.aborted) throw error;
-      // Unknown is never zero: the decision says that the scale cannot be read, and the next turn tries again.
+      // Unknown is never zero: the decision reports that the scale cannot be read, and the next reconcile reads it
+      // again.
       return { replicas: null, scaleFault: explain(error) };
     }
   }
@@ -131,14 +134,14 @@ export class Observer {
     signal: AbortSignal,
   ): Promise<number | null> {
     const { clock, prove, drainPrepared, settle } = this.#options;
-    // What somebody took out of the path is written anew, and kube-proxy has to hear of it again.
+    // If another client removed the slices, they are written again, and kube-proxy has to follow again.
     if (!joined) return null;
     if (memory?.provenAt != null) return memory.provenAt;
     const matters = stage.purpose === "sleep" || drainPrepared(binding.namespace, binding.service);
     if (stage.state !== "Guard" || !service || !pods || !matters) return null;
     if (!prove) return clock.now();
-    if (nextProbeAt(stage.since, settle, memory?.lookedAt ?? stage.since) > clock.now()) return null;
-    // The first round leaves pods alone: nearly always it is enough.
+    if (nextProbeAt(stage.since, settle, memory?.observedAt ?? stage.since) > clock.now()) return null;
+    // The first round sends no requests to pods, and is nearly always enough.
     const blind = clock.now() >= nextProbeAt(stage.since, settle, stage.since + settle);
     return (await prove(service, { ready: pods.ready, blind }, signal)) ? clock.now() : null;
   }
@@ -157,7 +160,10 @@ function periodOf(
   return "error" in answer ? { withinPeriod: false, periodFault: answer.error } : { withinPeriod: answer.within };
 }
 
-/** A Service that only local endpoints serve is left alone. One that became so while it is redirected is not: it is brought back to its pods. */
+/**
+ * A Service with a local traffic policy is not changed. If the policy became local while the Service is redirected, the
+ * Service is restored.
+ */
 function blockageOf(
   { metadata }: StoredElastiService,
   service: Service | undefined,
@@ -175,7 +181,7 @@ function blockageOf(
   return state === "Serve" ? unsupported(localOnly) : { blocked: null, localOnly };
 }
 
-/** Why some nodes would drop the requests of a Service whose only endpoints are those of the resolver. */
+/** Why some nodes would drop the requests of a Service that has only endpoints of the resolver. */
 function whyLocalOnly({ spec = {} }: Service): string | undefined {
   const fields = ["internalTrafficPolicy", "externalTrafficPolicy"] as const;
   const found = fields.find((field) => spec[field] === "Local");
@@ -184,7 +190,7 @@ function whyLocalOnly({ spec = {} }: Service): string | undefined {
   );
 }
 
-/** Why the resolver cannot stand in the path of a Service. */
+/** Why a Service cannot be redirected to the resolver. */
 function whyUnsupported({ spec = {} }: Service): string | undefined {
   if (spec.type === "ExternalName") return "a Service of type ExternalName has no endpoints";
   if (spec.clusterIP === "None") {
@@ -194,12 +200,12 @@ function whyUnsupported({ spec = {} }: Service): string | undefined {
   return ports.length === 0 ? "the Service has no TCP port" : undefined;
 }
 
-/** What is on record is of another leader, or a little older than what is remembered. */
+/** The recorded time is of another leader, or a little older than the remembered one. */
 function idlenessOf({ metadata, status }: StoredElastiService, memory: Memory | undefined): Idleness {
   return {
     createdAt: instant(metadata.creationTimestamp),
     since: memory?.idleSince ?? instant(status?.lastScaledUpTime),
-    lookedAt: memory?.lookedAt ?? null,
+    observedAt: memory?.observedAt ?? null,
   };
 }
 

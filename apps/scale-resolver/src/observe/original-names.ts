@@ -2,28 +2,28 @@ import { createHash } from "node:crypto";
 import { LONGEST_LABEL } from "../bounded-name.ts";
 
 /**
- * The EndpointSlice by which KubeElasti puts its resolver into a Service's path. It has no label that says whose it is. It may have 253 letters, so that no Service's
- * name is too long for it.
+ * The EndpointSlice by which KubeElasti redirects a Service to its resolver. It has no managed-by label. The name may
+ * have 253 characters, so it fits for every Service.
  */
 export function originalSliceName(service: string): string {
   return `elasti-${service}-endpointslice-to-resolver-${hash(service)}`;
 }
 
 /**
- * The copy of a Service through which KubeElasti's resolver reaches the pods. It is a Service too: of a long name there is as much in it as leaves room for the rest,
- * without hyphens at its end, and the hash is of the whole.
+ * KubeElasti's copy of a Service, through which its resolver reaches the pods. The name of a copy is limited as that of
+ * a Service: it has a prefix of the Service's name without trailing hyphens, and a hash of the whole name.
  */
 export function originalPrivateServiceName(service: string): string {
   const part = service.length <= LONGEST_PART ? service : service.slice(0, LONGEST_PART).replace(/-+$/, "");
   return `elasti-${part}-pvt-${hash(service)}`;
 }
 
-/** Of the 63 letters of a Service's name, those that `elasti-`, `-pvt-` and ten of a hash leave. */
+/** The 63 characters of a Service name, less `elasti-`, `-pvt-` and ten characters of a hash. */
 const LONGEST_PART = LONGEST_LABEL - 22;
 
 const PRIVATE = /^elasti-(.+)-pvt-[\da-f]{10}$/;
 
-/** Whether a Service is such a copy, of whatever Service. Of one whose name was cut that cannot be told: only who knows the whole name knows its copy. */
+/** Whether a Service is such a copy. This is not known if its name was truncated. */
 export function isOriginalPrivateService(name: string): boolean {
   const of = PRIVATE.exec(name)?.[1];
   return of !== undefined && originalPrivateServiceName(of) === name;

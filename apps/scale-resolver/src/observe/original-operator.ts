@@ -1,6 +1,6 @@
 import { ForeignLease, type ForeignLeaseOptions } from "@evenkeel/kube";
 
-/** Tells whether KubeElasti's operator runs in this cluster, by the Lease by which it leads. */
+/** Detects whether KubeElasti's operator runs in this cluster, by its leader election Lease. */
 export class OriginalOperator {
   readonly #lease: ForeignLease;
 
@@ -9,8 +9,9 @@ export class OriginalOperator {
   }
 
   /**
-   * Why it must be taken for running, as a sentence's end; undefined if it does not run, or if Leases may not be listed, which the log says once. Looks every ten seconds at most.
-   * Rejects while the API server has never answered: to act beside it would be worse than to wait.
+   * Why the operator counts as running, as the end of a sentence. Undefined if it does not run, or if Leases may not be
+   * listed, which is logged once. Reads every ten seconds at most. Rejects while the API server has never answered: to
+   * act at the same time as the operator is worse than to wait.
    */
   async running(): Promise<string | undefined> {
     const holder = await this.#lease.live();

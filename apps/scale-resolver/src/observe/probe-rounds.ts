@@ -1,17 +1,18 @@
 /** One round of probes. */
 export interface ProbeRound {
-  /** Pods of the Service that are ready: connections go to them as well. */
+  /** Number of ready pods of the Service, which also receive connections. */
   readonly ready: number;
-  /** Whether a request may be sent on a connection that did not arrive at this replica. A pod may get it. */
+  /** Whether to send a request on a connection that did not arrive at this replica. A pod may receive it. */
   readonly blind: boolean;
 }
 
-/** The pause between two rounds grows from one settle time to this many. */
+/** Maximum pause between two rounds, in settle times. */
 const LONGEST_PAUSE = 8;
 
 /**
- * When the next round of probes is due, the first one after `after`: 1, 2, 4, 8, 16, 24, … settle times after the resolver joined the path. In the first of them nodes are still busy with following
- * the EndpointSlices, and what is asked then is asked in vain. Times are milliseconds.
+ * When the next round of probes after `after` is due: 1, 2, 4, 8, 16, 24, … settle times after the resolver joined the
+ * path. During the first settle time nodes still follow the EndpointSlices, so a probe would fail. Times are in
+ * milliseconds.
  */
 export function nextProbeAt(joined: number, settle: number, after: number): number {
   if (settle <= 0) return after;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { EndpointSlice } from "@evenkeel/kube";
-import { countReplicas, leavingAddresses, resolverEndpoints } from "./resolver-endpoints.ts";
+import { countReplicas, terminatingAddresses, resolverEndpoints } from "./resolver-endpoints.ts";
 
 type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number];
 
@@ -82,6 +82,6 @@ test("replicas that leave are those that say so and still serve", () => {
     replica("10.0.0.3", "c", { ready: false, serving: false, terminating: true }),
     replica("10.0.0.4", "d", { ready: false, serving: false, terminating: false }),
   ];
-  expect(leavingAddresses([slice(endpoints)])).toEqual(new Set(["10.0.0.2"]));
-  expect(leavingAddresses(null)).toEqual(new Set());
+  expect(terminatingAddresses([slice(endpoints)])).toEqual(new Set(["10.0.0.2"]));
+  expect(terminatingAddresses(null)).toEqual(new Set());
 });

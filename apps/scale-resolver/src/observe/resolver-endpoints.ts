@@ -3,7 +3,7 @@ import type { EndpointSlice } from "@evenkeel/kube";
 
 type TargetRef = NonNullable<NonNullable<EndpointSlice["endpoints"]>[number]["targetRef"]>;
 
-/** An address under which a replica of this program takes requests. */
+/** An address at which a replica of this program accepts requests. */
 export interface ResolverEndpoint {
   readonly family: "IPv4" | "IPv6";
   readonly address: string;
@@ -14,8 +14,9 @@ export interface ResolverEndpoint {
 }
 
 /**
- * Where requests can be sent, by family and address: the replicas that are ready and stay, from the EndpointSlices of the resolver's own Service. This replica, under `podIps`, takes requests
- * as soon as it asks, though the kubelet may say so only after its next probe. Without such a Service (`slices` is null) it is this replica alone.
+ * Addresses of the ready replicas, by family, from the EndpointSlices of the resolver's own Service. This replica, with
+ * `podIps`, counts as ready, although the kubelet may report it only after its next probe. Without such a Service
+ * (`slices` is null), only this replica is returned.
  */
 export function resolverEndpoints(
   slices: Iterable<EndpointSlice> | null,
@@ -29,15 +30,15 @@ export function resolverEndpoints(
   return [...byPlace].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);
 }
 
-/** Addresses that still take requests when no replica is ready: of those that leave, and serve until they are gone. */
-export function leavingAddresses(slices: Iterable<EndpointSlice> | null): ReadonlySet<string> {
+/** Addresses of terminating replicas that still accept requests, for when no replica is ready. */
+export function terminatingAddresses(slices: Iterable<EndpointSlice> | null): ReadonlySet<string> {
   const leaving = [...(slices ?? [])].flatMap(({ endpoints }) =>
     (endpoints ?? []).filter(({ conditions }) => conditions?.terminating === true && conditions.serving === true),
   );
   return new Set(leaving.flatMap(({ addresses }) => addresses.slice(0, 1)));
 }
 
-/** A replica with two families is one. */
+/** Counts a replica with two address families once. */
 export function countReplicas(endpoints: readonly ResolverEndpoint[]): number {
   return new Set(endpoints.map(({ replica }) => replica)).size;
 }

@@ -2,12 +2,12 @@ import { type ElastiService, parseElastiService } from "@evenkeel/api";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import { bindingOf } from "./binding-of.ts";
 
-/** What a wake and a request that waits make use of. Nothing that only puts to sleep is among it. */
+/** The fields that a wake and waiting requests need. Fields that only matter for sleep are not included. */
 const FIELDS = ["minTargetReplicas", "autoscaler", "hold", "probeResponse", "dial", "switch", "dryRun"] as const;
 
 /**
- * What can be read of an ElastiService whose spec cannot be understood as a whole: its Service and workload, as it names them or as its status
- * has them, and each further field that makes sense beside them. Undefined if not even these two are known.
+ * The valid part of an ElastiService with an invalid spec: its Service and workload, from the spec or the status, and
+ * each further field that is valid together with them. Undefined if the Service or the workload is not known.
  */
 export function salvage({ apiVersion, kind, metadata, spec, status }: StoredElastiService): ElastiService | undefined {
   const fields = (typeof spec === "object" && spec !== null ? spec : {}) as Readonly<Record<string, unknown>>;

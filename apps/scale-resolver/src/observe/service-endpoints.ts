@@ -7,14 +7,16 @@ import { MANAGED_BY, MANAGER, SERVICE_NAME } from "./slice-labels.ts";
 type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number];
 
 /**
- * The pods behind a Service, from its EndpointSlices; those that lead to a resolver, `ownManager`'s or KubeElasti's, are left out.
+ * The pods behind a Service, from its EndpointSlices. Slices that point at a resolver, `ownManager`'s or KubeElasti's,
+ * are ignored.
  *
- * A pod is there once, under its first address (IPv4 before IPv6), although it may be in several slices: it has two families, or is being moved from one slice
- * to another. While those differ, one that says ready counts, and one that says terminating does before it, since there is no way back from that.
+ * A pod is listed once, with its first address (IPv4 before IPv6). It may be in several slices, because it has two
+ * families or is being moved between slices. If the slices differ, terminating has priority over ready, because a pod
+ * cannot leave that state.
  */
 export function serviceEndpoints(slices: Iterable<EndpointSlice>, ownManager = MANAGER): ServiceEndpoint[] {
   const found = new Map<string, ServiceEndpoint>();
-  /** By address, under what its endpoint was found: its pod's uid, or the address where that is not said. */
+  /** The key of each endpoint by address: the uid of its pod, or the address if there is no uid. */
   const keys = new Map<string, string>();
   for (const slice of ordered(slices)) {
     if (isRedirected(slice, ownManager)) continue;
@@ -23,7 +25,7 @@ export function serviceEndpoints(slices: Iterable<EndpointSlice>, ownManager = M
       const next = endpointOf(endpoint, ports);
       if (next === undefined) continue;
       const known = keys.get(next.address);
-      // The address of a pod that is gone may be another's by now: their uids tell them apart.
+      // The address of a deleted pod may belong to another pod by now. The uid tells them apart.
       const isSame = known !== undefined && (next.uid === "" || known === next.address);
       const key = isSame ? known : next.uid || next.address;
       keys.set(next.address, key);
@@ -34,7 +36,7 @@ export function serviceEndpoints(slices: Iterable<EndpointSlice>, ownManager = M
   return [...found.values()];
 }
 
-/** How many of them there are. One that goes and does not serve any more is none. */
+/** Counts the pods. A terminating pod that no longer serves is not counted. */
 export function podsOf(endpoints: readonly ServiceEndpoint[]): Pods {
   const count = (which: (endpoint: ServiceEndpoint) => boolean) => endpoints.filter(which).length;
   return {
@@ -44,7 +46,7 @@ export function podsOf(endpoints: readonly ServiceEndpoint[]): Pods {
   };
 }
 
-/** Always the same way, so that a pod with two addresses does not change from one to the other. */
+/** A fixed order, so that a pod with two addresses always gets the same one. */
 function ordered(slices: Iterable<EndpointSlice>): readonly EndpointSlice[] {
   const rank = ({ addressType, metadata }: EndpointSlice) => `${addressType} ${metadata.name ?? ""}`;
   return [...slices]
@@ -63,12 +65,12 @@ function portsOf({ ports }: EndpointSlice): Readonly<Record<string, number>> {
   return Object.fromEntries(tcp);
 }
 
-/** What is not said of an endpoint means what Kubernetes defines: ready, serving if ready, not terminating. */
+/** Defaults for absent conditions, as Kubernetes defines them: ready, serving if ready, not terminating. */
 function endpointOf(
   { addresses, conditions = {}, targetRef }: Endpoint,
   ports: ServiceEndpoint["ports"],
 ): ServiceEndpoint | undefined {
-  // There may be more, which nobody may use: https://issues.k8s.io/106267
+  // Further addresses must not be used: https://issues.k8s.io/106267
   const [address] = addresses;
   if (address === undefined) return undefined;
   const terminating = conditions.terminating ?? false;
@@ -76,7 +78,7 @@ function endpointOf(
   const serving = conditions.serving ?? ready;
   const isPod = targetRef?.kind === "Pod";
   const pod = { pod: isPod ? (targetRef.name ?? "") : "", uid: isPod ? (targetRef.uid ?? "") : "" };
-  // Ready and terminating at once is what publishNotReadyAddresses makes of a pod that goes.
+  // With publishNotReadyAddresses, a terminating pod is marked ready.
   return { address, ...pod, ready: ready && !terminating, serving, terminating, ports };
 }
 

@@ -14,8 +14,9 @@ export interface WatchedServices {
 }
 
 /**
- * The ElastiServices of Services whose pods or ports changed. While requests that waited are being handed over (`busy`), pods are left
- * to them: whoever watches the requests names the key when the last has gone. That the last ready pod goes cannot wait for it.
+ * The ElastiServices of Services whose pods or ports changed. While held requests of a Service are being forwarded
+ * (`busy`), pod changes are not reported; the gateway reports the key after the last response. If the last ready pod
+ * terminates, that is reported at once.
  */
 export function serviceChanges(
   { bindings, services, slices, pods }: WatchedServices,
@@ -37,8 +38,11 @@ export function serviceChanges(
   ];
 }
 
-/** The other ElastiServices of a Service when one comes, goes or is edited: who looks after the Service may have changed. */
-export function rivalChanges(
+/**
+ * The other ElastiServices of a Service when one is created, deleted or edited, because another one may manage the
+ * Service now.
+ */
+export function ownershipChanges(
   objects: Pick<ReadStore<StoredElastiService, "service">, "whenSynced" | "subscribe" | "by">,
 ): KeySource {
   return {
@@ -55,7 +59,7 @@ export function rivalChanges(
   };
 }
 
-/** Every ElastiService in whose path the resolver may be, when its replicas change. */
+/** Every ElastiService with the resolver in its path, when the resolver's replicas change. */
 export function resolverChanges(
   objects: Pick<ReadStore<StoredElastiService>, "values">,
   ownSlices: Watched<EndpointSlice>,
@@ -71,11 +75,11 @@ export function resolverChanges(
   };
 }
 
-/** Keys that something in this process asks to look at. */
-export class Nudges implements KeySource {
+/** Keys that other parts of this process ask to reconcile. */
+export class KeyNotifier implements KeySource {
   readonly #listeners = new Set<(key: string) => void>();
 
-  nudge(key: string): void {
+  notify(key: string): void {
     for (const listener of this.#listeners) listener(key);
   }
 

@@ -3,35 +3,35 @@ import type { Path, Pods, ServiceSnapshot } from "../decide/snapshot.ts";
 import type { Stage, State } from "../decide/state.ts";
 import type { Action } from "../decide/state-decider.ts";
 
-/** What the leader remembers of one service. It is lost with the term, and found again from what the cluster shows. */
+/** What the leader remembers of one service. It is lost at the end of the term and derived again from the cluster. */
 export interface Memory {
   readonly stage: Stage;
-  /** When a probe through the Service first came back, since the resolver joined the path. */
+  /** When a probe through the Service first reached the resolver since it joined the path. */
   readonly provenAt: number | null;
-  /** As the snapshot has it, or when it was woken since. */
+  /** As in the snapshot, or the time of a later wake. */
   readonly idleSince: number | null;
-  readonly lookedAt: number;
-  /** How often in a row a request ended the way to sleep. */
+  readonly observedAt: number;
+  /** How many attempts to sleep in a row were interrupted by a request. */
   readonly interrupted: number;
 }
 
-/** What is seen of a service of which nothing is remembered. */
-export interface Sight {
+/** What the cluster shows of a service without memory. */
+export interface ClusterFindings {
   readonly joined: Path["joined"];
   readonly pods: Pods | null;
   readonly replicas: number | null;
   readonly now: number;
 }
 
-/** Where a service stands that nobody remembers. A resolver in the path stays there until it is known that pods are ready. */
-export function stageFound({ joined, pods, replicas, now }: Sight): Stage {
+/** The stage of a service without memory. A resolver in the path stays there until pods are known to be ready. */
+export function stageFound({ joined, pods, replicas, now }: ClusterFindings): Stage {
   const found = (state: State): Stage => ({ state, since: now, purpose: "safety", requests: null });
   if (!joined) return found("Serve");
   if (!pods || pods.ready + pods.leaving > 0) return found("Guard");
   return found(replicas === 0 ? "Zero" : "Wake");
 }
 
-/** Where it stands once a decision has been carried out. */
+/** The stage after a decision was carried out. */
 export function stageAfter(
   { stage, activity, at }: ServiceSnapshot,
   { after, reason }: { readonly after: State; readonly reason: string },
@@ -45,7 +45,10 @@ export function stageAfter(
   };
 }
 
-/** How often in a row a request has ended the way to sleep, once a decision has been carried out. Only sleep starts the count anew. */
+/**
+ * How many attempts to sleep in a row were interrupted by a request, after a decision was carried out. Only sleep
+ * resets it.
+ */
 export function interruptedAfter(
   { stage, interrupted = 0 }: Pick<ServiceSnapshot, "stage" | "interrupted">,
   { after, reason }: { readonly after: State; readonly reason: string },
@@ -55,16 +58,16 @@ export function interruptedAfter(
   return isInterrupted && INTERRUPTIONS.has(reason) ? interrupted + 1 : interrupted;
 }
 
-/** Traffic that a trigger did not report before the resolver joined the path. */
+/** Traffic that no trigger reported before the resolver joined the path. */
 const INTERRUPTIONS: ReadonlySet<string> = new Set<Reason>(["RequestSeen", "InFlight", "Busy"]);
 
-/** What the workload is set to once a decision has been carried out. A wake changes 0 replicas alone, so it never lowers them. */
+/** The replicas after a decision was carried out. A wake only changes 0 replicas, so it never lowers them. */
 export function replicasAfter({ replicas, policy }: ServiceSnapshot, action: Action): number | null {
   if (action === "sleep") return 0;
   return action === "wake" ? Math.max(replicas ?? 0, policy.minReplicas) : replicas;
 }
 
-/** The services' memories, by key of their ElastiService. */
+/** The memories of services, by key of their ElastiService. */
 export class Memories {
   readonly #memories = new Map<string, Memory>();
 

@@ -40,7 +40,7 @@ describe("the workload of an ElastiService", () => {
     "is a fault if it cannot be there: $code",
     async (error) => {
       const { targets } = setUp([error]);
-      const { fault } = await targets.look(checkout, never);
+      const { fault } = await targets.read(checkout, never);
       expect(fault).toContain(error.message);
       expect(targets.known(checkout).fault).toBe(fault);
     },
@@ -51,40 +51,40 @@ describe("the workload of an ElastiService", () => {
     new Error("timed out"),
   ])("is no fault if it cannot be read: $message", async (error) => {
     const { targets } = setUp([error]);
-    expect(await targets.look(checkout, never)).toEqual({ stop: null, autoscalerFault: null });
+    expect(await targets.read(checkout, never)).toEqual({ stop: null, autoscalerFault: null });
   });
 
   test("is looked for again after a while if it was not found, and when the spec changes", async () => {
     const { targets, clock, reads } = setUp([missing, 1]);
-    await targets.look(checkout, never);
-    await targets.look(checkout, never);
+    await targets.read(checkout, never);
+    await targets.read(checkout, never);
     expect(reads).toHaveLength(1);
     await clock.advance(INTERVAL);
-    expect((await targets.look(checkout, never)).fault).toBeUndefined();
+    expect((await targets.read(checkout, never)).fault).toBeUndefined();
     const edited: Binding = { ...checkout, generation: 2, target: { ...checkout.target, name: "basket" } };
     expect(targets.known(edited)).toEqual({ stop: null, autoscalerFault: null });
-    await targets.look(edited, never);
+    await targets.read(edited, never);
     expect(reads).toEqual(["shop/checkout", "shop/checkout", "shop/basket"]);
   });
 
   test("is read seldom once it was found", async () => {
     const { targets, clock, reads } = setUp([2]);
-    await targets.look(checkout, never);
+    await targets.read(checkout, never);
     await clock.advance(INTERVAL);
-    await targets.look(checkout, never);
+    await targets.read(checkout, never);
     expect(reads).toHaveLength(1);
     await clock.advance(600_000);
-    await targets.look(checkout, never);
+    await targets.read(checkout, never);
     expect(reads).toHaveLength(2);
     targets.forget(checkout.uid);
-    await targets.look(checkout, never);
+    await targets.read(checkout, never);
     expect(reads).toHaveLength(3);
   });
 });
 
 test("its autoscaler is judged, unless it is an hpa or is created here", async () => {
   const fault = async (change: Partial<Binding>) =>
-    (await setUp([1]).targets.look({ ...checkout, ...change }, never)).autoscalerFault;
+    (await setUp([1]).targets.read({ ...checkout, ...change }, never)).autoscalerFault;
   const autoscaler = { type: "keda", name: "scaled" } as const;
   expect(await fault({ autoscaler })).toContain("scaled");
   expect(await fault({ autoscaler: { ...autoscaler, type: "hpa" } })).toBeNull();
@@ -104,12 +104,12 @@ describe("how its pods stop", () => {
     ],
     [new Error("forbidden"), null],
   ])("is in its template", async (template, stop) => {
-    expect(await setUp([1], template).targets.look(checkout, never)).toEqual({ stop, autoscalerFault: null });
+    expect(await setUp([1], template).targets.read(checkout, never)).toEqual({ stop, autoscalerFault: null });
   });
 
   test("is not known of other kinds", async () => {
     const target = { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout", name: "checkout" };
-    expect(await setUp([1]).targets.look({ ...checkout, target }, never)).toEqual({
+    expect(await setUp([1]).targets.read({ ...checkout, target }, never)).toEqual({
       stop: null,
       autoscalerFault: null,
     });

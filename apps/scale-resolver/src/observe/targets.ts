@@ -4,17 +4,17 @@ import { BadTarget, TargetKindUnknown, TargetNotFound, TargetNotScalable } from 
 import type { Binding, TargetRef } from "../binding.ts";
 import type { Keda } from "./keda.ts";
 
-/** What is known of the workload that an ElastiService names. */
-export interface TargetSight {
-  /** Why it can never be scaled, for a person. Absent: it can, or that could not be found out. */
+/** What is known of the workload of an ElastiService. */
+export interface TargetFindings {
+  /** Why it can never be scaled, for a person. Absent: it can, or that is not known. */
   readonly fault?: string;
-  /** How its pods stop; null: that is not known. */
+  /** How its pods stop; null if not known. */
   readonly stop: PodStop | null;
-  /** Why its autoscaler would undo a wake, for a person; null: it would not, or that is not known. */
+  /** Why its autoscaler would undo a wake, for a person; null if it would not, or if that is not known. */
   readonly autoscalerFault: string | null;
 }
 
-/** What a pod template says of the time between the signal to stop and the end. */
+/** The settings of a pod template for the time between SIGTERM and the end. */
 export interface PodStop {
   readonly hasPreStop: boolean;
   readonly graceSeconds: number;
@@ -22,52 +22,55 @@ export interface PodStop {
 
 export interface TargetsOptions {
   readonly kube: Pick<KubeClient, "resource">;
-  /** Reads what a workload is set to. Fails with what is the matter if there is none that can be scaled. */
+  /** Reads the replicas of a workload. Fails with the reason if it cannot be scaled. */
   readonly replicas: (namespace: string, target: TargetRef, signal: AbortSignal) => Promise<number>;
   readonly keda: Pick<Keda, "fault">;
   readonly clock: Clock;
-  /** Milliseconds after which a workload with a fault is looked for again. */
+  /** Milliseconds after which a workload with a fault is read again. */
   readonly interval: number;
 }
 
-const UNKNOWN: TargetSight = { stop: null, autoscalerFault: null };
-/** Milliseconds for which a workload that was found is not read again. */
+const UNKNOWN: TargetFindings = { stop: null, autoscalerFault: null };
+/** Milliseconds after which a workload without a fault is read again. */
 const REMEMBERED = 600_000;
-/** What Kubernetes takes for a template that does not say it. */
+/** The default of Kubernetes. */
 const DEFAULT_GRACE = 30;
 
 const FAULTS = [BadTarget, TargetKindUnknown, TargetNotFound, TargetNotScalable];
 
-/** Looks for the workloads of ElastiServices before they have to be scaled: a wrong name is reported at once, and not when a request waits. */
+/**
+ * Checks the workloads of ElastiServices before they have to be scaled, so that a wrong name is reported at once and
+ * not when a request waits.
+ */
 export class Targets {
   readonly #options: TargetsOptions;
   /** By uid of the ElastiService. */
   readonly #seen = new Map<
     string,
-    { readonly generation: number; readonly until: number; readonly sight: TargetSight }
+    { readonly generation: number; readonly until: number; readonly findings: TargetFindings }
   >();
 
   constructor(options: TargetsOptions) {
     this.#options = options;
   }
 
-  /** What was last seen of it. */
-  known({ uid, generation }: Binding): TargetSight {
+  /** The last result. */
+  known({ uid, generation }: Binding): TargetFindings {
     const seen = this.#seen.get(uid);
-    return seen?.generation === generation ? seen.sight : UNKNOWN;
+    return seen?.generation === generation ? seen.findings : UNKNOWN;
   }
 
-  /** Reads it, unless it was read of late. What cannot be read now is not known, and is no fault. */
-  async look(binding: Binding, signal: AbortSignal): Promise<TargetSight> {
+  /** Reads the workload, unless it was read recently. A failed read is not a fault. */
+  async read(binding: Binding, signal: AbortSignal): Promise<TargetFindings> {
     const { clock, interval } = this.#options;
     const { uid, generation } = binding;
     const seen = this.#seen.get(uid);
-    if (seen?.generation === generation && clock.monotonic() < seen.until) return seen.sight;
-    const sight = await this.#read(binding, signal);
-    if (!sight) return this.known(binding);
-    const until = clock.monotonic() + (sight.fault === undefined ? REMEMBERED : interval);
-    this.#seen.set(uid, { generation, until, sight });
-    return sight;
+    if (seen?.generation === generation && clock.monotonic() < seen.until) return seen.findings;
+    const findings = await this.#load(binding, signal);
+    if (!findings) return this.known(binding);
+    const until = clock.monotonic() + (findings.fault === undefined ? REMEMBERED : interval);
+    this.#seen.set(uid, { generation, until, findings });
+    return findings;
   }
 
   forget(uid: string): void {
@@ -78,7 +81,7 @@ export class Targets {
     this.#seen.clear();
   }
 
-  async #read(binding: Binding, signal: AbortSignal): Promise<TargetSight | undefined> {
+  async #load(binding: Binding, signal: AbortSignal): Promise<TargetFindings | undefined> {
     const { namespace, target, autoscaler, scaledObject } = binding;
     try {
       await this.#options.replicas(namespace, target, signal);
@@ -86,13 +89,13 @@ export class Targets {
       signal.throwIfAborted();
       return FAULTS.some((fault) => error instanceof fault) ? { ...UNKNOWN, fault: explain(error) } : undefined;
     }
-    // One that is created here has a trigger that is active after a wake.
+    // A ScaledObject that this program creates has a trigger that is active after a wake.
     const isForeign = autoscaler?.type === "keda" && !scaledObject;
     const autoscalerFault = isForeign ? await this.#options.keda.fault(namespace, autoscaler.name, signal) : null;
     return { stop: await this.#stop(namespace, target, signal), autoscalerFault };
   }
 
-  /** Rights to read the workload itself may be missing, and other kinds have other templates. */
+  /** The right to read the workload may be missing, and other kinds have other templates. */
   async #stop(namespace: string, { apiVersion, kind, name }: TargetRef, signal: AbortSignal): Promise<PodStop | null> {
     const type = apiVersion === "apps/v1" ? TEMPLATED[kind] : undefined;
     if (!type) return null;

@@ -1,25 +1,27 @@
-/** A stretch of wall-clock time: after `from`, up to and with `to`, as the instants at which a clock in UTC shows them. */
-export interface WallStretch {
+/**
+ * A range of wall-clock time: after `from`, up to and including `to`, as the instants at which a UTC clock shows them.
+ */
+export interface WallClockRange {
   readonly from: number;
   readonly to: number;
-  /** The clock never showed it, since it was set forward. */
+  /** Whether the wall clock skipped it, because it was set forward. */
   readonly isSkipped: boolean;
 }
 
-/** No time zone has that name. */
+/** The time zone does not exist. */
 export class UnknownTimeZone extends Error {}
 
 const MINUTE = 60_000;
-/** Clocks do not change twice within so many milliseconds. */
+/** Milliseconds within which clocks do not change twice. */
 const STEP = 3 * 24 * 60 * MINUTE;
 
 /**
- * What a wall clock showed after the instant `from`, up to and with the instant `to`: a stretch for each offset from UTC that it had meanwhile.
- * Stretches overlap where it was set back. Undefined is UTC.
+ * The wall-clock times after the instant `from`, up to and including the instant `to`: one range for each offset from
+ * UTC. Ranges overlap if the clock was set back. Undefined is UTC.
  *
  * @throws UnknownTimeZone
  */
-export function* wallStretches(timeZone: string | undefined, from: number, to: number): Generator<WallStretch> {
+export function* wallClockRanges(timeZone: string | undefined, from: number, to: number): Generator<WallClockRange> {
   const offsetAt = timeZone === undefined || timeZone === "UTC" ? () => 0 : offsetIn(timeZone);
   let begin = from;
   let offset = offsetAt(from);
@@ -37,7 +39,7 @@ export function* wallStretches(timeZone: string | undefined, from: number, to: n
   yield { from: begin + offset, to: to + offset, isSkipped: false };
 }
 
-/** The first minute of the offset `after`. Clocks change at full minutes. */
+/** The first minute with the offset `after`. Clocks change at full minutes. */
 function changeBetween(from: number, to: number, after: number, offsetAt: (instant: number) => number): number {
   let [low, high] = [Math.floor(from / MINUTE) * MINUTE, Math.ceil(to / MINUTE) * MINUTE];
   while (high - low > MINUTE) {
@@ -48,7 +50,7 @@ function changeBetween(from: number, to: number, after: number, offsetAt: (insta
   return high;
 }
 
-/** What the wall clock of a time zone shows less the instant, in milliseconds. */
+/** The offset of a time zone's wall clock from UTC at an instant, in milliseconds. */
 function offsetIn(timeZone: string): (instant: number) => number {
   const format = formatIn(timeZone);
   return (instant) => {

@@ -12,18 +12,18 @@ import {
 import { containsAll, type Labels } from "@evenkeel/placement";
 import type { TargetRef } from "../binding.ts";
 
-/** Something that runs pods and can be scaled. */
+/** A workload that runs pods and can be scaled. */
 export interface Workload {
   readonly target: TargetRef;
-  /** Those that its pods get. */
+  /** The labels of its pods. */
   readonly labels: Labels;
 }
 
-/** Of Argo Rollouts, what is read. */
+/** The fields of an Argo Rollout that are read. */
 interface Rollout extends KubeObject {
   readonly spec?: {
     readonly template?: { readonly metadata?: { readonly labels?: Labels } };
-    /** A Deployment whose template it runs in place of that, which it keeps at 0. */
+    /** A Deployment with the template. The Rollout keeps that Deployment at 0. */
     readonly workloadRef?: { readonly kind?: string; readonly name?: string };
   };
 }
@@ -32,7 +32,7 @@ const rollouts: ResourceTypeOf<Rollout> = {
   ...{ group: "argoproj.io", version: "v1alpha1", kind: "Rollout", plural: "rollouts", namespaced: true },
 };
 
-/** The workloads of a namespace. They are listed when they are asked for, and not watched. */
+/** The workloads of a namespace. They are listed on demand and not watched. */
 export async function listWorkloads(
   kube: Pick<KubeClient, "resource">,
   namespace: string,
@@ -42,7 +42,7 @@ export async function listWorkloads(
   return workloadsOf(await all(deployments), await all(statefulSets), await all(rollouts));
 }
 
-/** A Deployment that a Rollout runs in its own name is not among them: the Rollout would undo whatever is done to it. */
+/** Excludes Deployments that a Rollout references: the Rollout would undo every change. */
 export function workloadsOf(
   deployments: readonly Deployment[],
   statefulSets: readonly StatefulSet[],
@@ -69,7 +69,7 @@ export function workloadsOf(
   ];
 }
 
-/** The one workload whose pods a Service's selector chooses, or why there is no telling. */
+/** The only workload with pods that a Service's selector matches, or why it is not known. */
 export function workloadOf(
   selector: Labels | undefined,
   workloads: readonly Workload[],
@@ -84,7 +84,7 @@ export function workloadOf(
   return { why: `its selector matches the pods of several workloads: ${shown.join(", ")}` };
 }
 
-/** As a person would name it. */
+/** The workload's name for a person. */
 export function nameOf({ kind, name }: TargetRef): string {
   return `${kind} ${name}`;
 }
@@ -97,7 +97,7 @@ function labelsOf({ spec }: Rollout | Deployment | StatefulSet): Labels {
   return spec?.template?.metadata?.labels ?? {};
 }
 
-/** A type that the API server does not have, since nobody installed it, has no objects. */
+/** A type that is not installed has no objects. */
 async function listAll<T extends KubeObject>(
   kube: Pick<KubeClient, "resource">,
   type: ResourceTypeOf<T>,

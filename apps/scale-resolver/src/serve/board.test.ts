@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { NOON, secondsAgo } from "../testing/quiet-service.ts";
-import { boardOf, seenBy, stored, turn } from "../testing/shown-service.ts";
+import { boardOf, seenBy, stored, reconciled } from "../testing/shown-service.ts";
 
 test("a service is shown as its status has it until this process has taken a turn", () => {
   const { store, board } = boardOf();
@@ -28,7 +28,7 @@ test("a service is shown as its status has it until this process has taken a tur
     lastWakeMs: 2100,
     reason: "Asleep",
   });
-  expect(board.turn("shop/cart")).toBeUndefined();
+  expect(board.lastResult("shop/cart")).toBeUndefined();
 });
 
 test("what nobody knows yet is null and not zero", () => {
@@ -41,7 +41,7 @@ test("the last turn says more than the status, under the Service's name", () => 
   const { store, board, told } = boardOf();
   store.put(stored("night-rest", { spec: { service: "checkout" } }));
   told.length = 0;
-  board.show("shop/night-rest", turn({ activity: { pending: 3 }, pods: { starting: 1 } }, { lastWakeMs: 2050 }));
+  board.show("shop/night-rest", reconciled({ activity: { pending: 3 }, pods: { starting: 1 } }, { lastWakeMs: 2050 }));
   expect(board.get("shop/checkout")).toMatchObject({
     elastiService: "night-rest",
     target: "",
@@ -59,8 +59,8 @@ test("the last turn says more than the status, under the Service's name", () => 
 test("states become a time line with the reason of each change", () => {
   const { store, board } = boardOf();
   store.put(stored("checkout"));
-  board.show("shop/checkout", turn());
-  board.show("shop/checkout", turn({ stage: { state: "Guard", purpose: "sleep", since: secondsAgo(40) } }));
+  board.show("shop/checkout", reconciled());
+  board.show("shop/checkout", reconciled({ stage: { state: "Guard", purpose: "sleep", since: secondsAgo(40) } }));
   expect(board.history("shop/checkout").changes).toMatchObject([
     { state: "Serve", at: secondsAgo(60), reason: "" },
     { state: "Guard", reason: "Idle" },
@@ -99,12 +99,12 @@ test("lists Services in alphabetical order", () => {
 test("an object that is deleted, or names another Service, leaves nothing behind", () => {
   const { store, board, told } = boardOf();
   store.put(stored("checkout"));
-  board.show("shop/checkout", turn());
+  board.show("shop/checkout", reconciled());
   told.length = 0;
   store.put(stored("checkout", { spec: { service: "till" } }));
   expect(told).toEqual(["shop/checkout", "shop/till"]);
   expect(board.get("shop/checkout")).toBeUndefined();
-  expect(board.turn("shop/till")).toBeUndefined();
+  expect(board.lastResult("shop/till")).toBeUndefined();
   store.remove(stored("checkout"));
   expect(told).toEqual(["shop/checkout", "shop/till", "shop/till"]);
   expect(board.keys()).toEqual([]);
@@ -115,7 +115,7 @@ test("of two ElastiServices of a Service, the one that is looked after is shown"
   const { store, board } = boardOf();
   store.put(stored("later", { spec: { service: "checkout" } }));
   store.put(stored("checkout"));
-  board.show("shop/checkout", turn());
+  board.show("shop/checkout", reconciled());
   expect(board.elastiServiceOf("shop/checkout")).toBe("checkout");
   store.remove(stored("checkout"));
   expect(board.elastiServiceOf("shop/checkout")).toBe("later");
@@ -125,7 +125,7 @@ test("what waits is looked at every second, and told of when it differs", async 
   let pending = 0;
   const { store, board, clock, told } = boardOf({ activity: () => seenBy({ pending }) });
   store.put(stored("checkout"));
-  board.show("shop/checkout", turn());
+  board.show("shop/checkout", reconciled());
   board.start();
   await clock.advance(5000);
   told.length = 0;
@@ -164,14 +164,14 @@ test("the requests of a service are those of all resolvers, and unknown while on
   expect(board.get("shop/checkout")).toMatchObject(known);
   gap = "Not heard of: c";
   expect(board.get("shop/checkout")).toMatchObject({ activity: null, resolvers: parts, activityGap: gap });
-  board.show("shop/checkout", turn());
+  board.show("shop/checkout", reconciled());
   expect(board.history("shop/checkout").points).toMatchObject([{ pending: null, inFlight: null }]);
 });
 
 test("a process that leads no more shows the status again, and tells who watches", () => {
   const { store, board, told } = boardOf();
   store.put(stored("checkout", { status: { state: "Serve" } }));
-  board.show("shop/checkout", turn());
+  board.show("shop/checkout", reconciled());
   told.length = 0;
   board.clear();
   expect(told).toEqual(["shop/checkout"]);

@@ -9,35 +9,35 @@ import type { StoredElastiService } from "../elasti-service-resource.ts";
 import type { ReplicaActivity, SeenActivity } from "../gateway/activities.ts";
 import { ServiceHistory, type WakeRecord } from "./service-history.ts";
 
-/** What came of a turn: the leader knows it, others read the status. */
-export interface ShownTurn {
-  /** What was seen; its `stage` is the one before. */
+/** The result of a reconcile. Only the leader has it; other replicas read the status. */
+export interface ReconcileResult {
+  /** The observation. Its `stage` is the one before. */
   readonly snapshot: ServiceSnapshot;
   readonly decision: Pick<DecisionOf<typeof stateDecider>, "at" | "action" | "reason" | "message" | "dryRun">;
-  /** The one after, as it was carried out. */
+  /** The stage after the decision was carried out. */
   readonly stage: Stage;
-  /** From the first held request of the last wake to the first ready pod; null before the first. */
+  /** Milliseconds from the first held request of the last wake to the first ready pod; null before the first wake. */
   readonly lastWakeMs: number | null;
 }
 
-/** What readers see of one service. Null is unknown. */
+/** What readers see of one service. Null means unknown. */
 export interface ServiceView {
   readonly namespace: string;
   readonly service: string;
   /** Name of the ElastiService. */
   readonly elastiService: string;
-  /** The workload, such as `Deployment/checkout`; empty where the spec does not say. */
+  /** The workload, such as `Deployment/checkout`; empty if the spec does not name one. */
   readonly target: string;
   readonly state: State | null;
   /** Milliseconds since 1970. */
   readonly since: number | null;
   readonly replicas: number | null;
   readonly pods: Pods | null;
-  /** Of all resolvers; null while that is not known of every one. */
+  /** The sum of all replicas of the resolver; null while one has not reported. */
   readonly activity: Activity | null;
-  /** What each has that is heard of. */
+  /** The activity of each replica that reported. */
   readonly resolvers: readonly Pick<ReplicaActivity, "replica" | "pending" | "inFlight">[];
-  /** A sentence that says who is not heard of; empty if everyone is. */
+  /** A sentence that names the replicas without a report; empty if all report. */
   readonly activityGap: string;
   readonly lastWakeMs: number | null;
   readonly reason: string;
@@ -52,23 +52,23 @@ export interface ServiceView {
 export interface BoardOptions {
   readonly store: Pick<ReadStore<StoredElastiService>, "get" | "subscribe">;
   readonly clock: Clock;
-  /** What is under way now, by `namespace/service`. Without it, what the last turn saw is shown. */
+  /** The current activity by `namespace/service`. Default: that of the last reconcile. */
   readonly activity?: (key: string) => SeenActivity;
 }
 
-/** How often what waits is looked at, in milliseconds. */
+/** Milliseconds between two reads of the waiting requests. */
 const INTERVAL = 1000;
 
 /**
- * What readers see of each service. Every replica has one: it follows the ElastiServices as they are stored, and where this process
- * leads it knows more than they tell. Turns come under the ElastiService's `namespace/name`, readers ask by the Service's.
+ * What readers see of each service. Every replica has a board. It follows the stored ElastiServices, and on the leader
+ * also the results of reconciles. Results have the key of the ElastiService; readers use the key of the Service.
  */
 export class Board implements Component, ReadBoard<ServiceView> {
   readonly name = "board";
   readonly #options: BoardOptions;
-  readonly #turns = new Map<string, ShownTurn>();
+  readonly #results = new Map<string, ReconcileResult>();
   readonly #histories = new Map<string, ServiceHistory>();
-  /** ElastiServices by their Service's key, and the other way round. More than one for a Service is somebody's mistake. */
+  /** ElastiServices by their Service's key, and the reverse. A Service with more than one is a mistake of a user. */
   readonly #byService = new Map<string, Set<string>>();
   readonly #serviceOf = new Map<string, string>();
   readonly #listeners = new Set<(key: string) => void>();
@@ -79,7 +79,7 @@ export class Board implements Component, ReadBoard<ServiceView> {
     options.store.subscribe((change) => {
       this.#index(change.key, change.type === "deleted" ? undefined : change.object);
       if (change.type === "deleted") this.remove(change.key);
-      else this.#tellOf(change.key);
+      else this.#notifyOf(change.key);
     });
   }
 
@@ -94,10 +94,10 @@ export class Board implements Component, ReadBoard<ServiceView> {
     this.#cancel();
   }
 
-  /** Call it after each reconcile. `key` is the ElastiService's. */
-  show(key: string, turn: ShownTurn): void {
-    const { snapshot, decision, stage } = turn;
-    this.#turns.set(key, turn);
+  /** Call it after each reconcile. `key` is that of the ElastiService. */
+  show(key: string, result: ReconcileResult): void {
+    const { snapshot, decision, stage } = result;
+    this.#results.set(key, result);
     const history = this.#history(key);
     const { state, since } = snapshot.stage;
     if (history.changes.length === 0) history.moved({ at: since, state, reason: "", message: "" });
@@ -105,31 +105,31 @@ export class Board implements Component, ReadBoard<ServiceView> {
     const service = this.#serviceOf.get(key);
     if (service === undefined) return;
     this.#count(key, service);
-    this.#tell(service);
+    this.#notify(service);
   }
 
-  /** A wake began, or more is known of it. `service` is the Service's key. */
+  /** A wake began, or was updated. `service` is the Service's key. */
   woken(service: string, wake: WakeRecord): void {
     const key = this.#keyFor(service);
     if (key === undefined) return;
     this.#history(key).woken(wake);
-    this.#tell(service);
+    this.#notify(service);
   }
 
-  /** `key` is the ElastiService's. */
+  /** `key` is that of the ElastiService. */
   remove(key: string): void {
-    this.#turns.delete(key);
+    this.#results.delete(key);
     this.#histories.delete(key);
   }
 
-  /** Another leads now: what this process last did is no longer how things are. */
+  /** For the end of a term: the results of this process are no longer current. */
   clear(): void {
-    this.#turns.clear();
+    this.#results.clear();
     this.#histories.clear();
-    for (const service of this.#byService.keys()) this.#tell(service);
+    for (const service of this.#byService.keys()) this.#notify(service);
   }
 
-  /** Of Services, in alphabetical order. */
+  /** The keys of Services, in alphabetical order. */
   keys(): readonly string[] {
     return [...this.#byService.keys()].sort();
   }
@@ -138,19 +138,19 @@ export class Board implements Component, ReadBoard<ServiceView> {
   get(service: string): ServiceView | undefined {
     const key = this.#keyFor(service);
     const object = key === undefined ? undefined : this.#options.store.get(key);
-    return object && key !== undefined ? this.#view(service, object, this.#turns.get(key)) : undefined;
+    return object && key !== undefined ? this.#view(service, object, this.#results.get(key)) : undefined;
   }
 
-  /** Name of the ElastiService that looks after a Service. */
+  /** Name of the ElastiService that manages a Service. */
   elastiServiceOf(service: string): string | undefined {
     const key = this.#keyFor(service);
     return key === undefined ? undefined : nameOfKey(key).name;
   }
 
-  /** What the last turn left; nothing where this process does not lead. */
-  turn(service: string): ShownTurn | undefined {
+  /** The result of the last reconcile; undefined if this process does not lead. */
+  lastResult(service: string): ReconcileResult | undefined {
     const key = this.#keyFor(service);
-    return key === undefined ? undefined : this.#turns.get(key);
+    return key === undefined ? undefined : this.#results.get(key);
   }
 
   history(service: string): ServiceHistory {
@@ -158,7 +158,7 @@ export class Board implements Component, ReadBoard<ServiceView> {
     return (key === undefined ? undefined : this.#histories.get(key)) ?? new ServiceHistory();
   }
 
-  /** Calls `listener` with the key of each Service that something happened to, until the returned function is called. */
+  /** Calls `listener` with the key of each Service that changed, until the returned function is called. */
   subscribe(listener: (service: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -168,7 +168,7 @@ export class Board implements Component, ReadBoard<ServiceView> {
     const keys = this.#byService.get(service);
     if (!keys) return undefined;
     const [first] = keys;
-    return [...keys].find((key) => this.#turns.has(key)) ?? first;
+    return [...keys].find((key) => this.#results.has(key)) ?? first;
   }
 
   #history(key: string): ServiceHistory {
@@ -179,14 +179,14 @@ export class Board implements Component, ReadBoard<ServiceView> {
 
   #sample(): void {
     for (const [key, service] of this.#serviceOf) {
-      if (this.#count(key, service)) this.#tell(service);
+      if (this.#count(key, service)) this.#notify(service);
     }
   }
 
   #count(key: string, service: string): boolean {
     const object = this.#options.store.get(key);
     if (!object) return false;
-    const { activity, replicas } = this.#view(service, object, this.#turns.get(key));
+    const { activity, replicas } = this.#view(service, object, this.#results.get(key));
     const { pending = null, inFlight = null } = activity ?? {};
     return this.#history(key).counted({ at: this.#options.clock.now(), pending, inFlight, replicas });
   }
@@ -198,7 +198,11 @@ export class Board implements Component, ReadBoard<ServiceView> {
     return { activity: gap === null ? total : null, resolvers: parts, activityGap: gap ?? "" };
   }
 
-  #view(service: string, { metadata, spec, status }: StoredElastiService, turn: ShownTurn | undefined): ServiceView {
+  #view(
+    service: string,
+    { metadata, spec, status }: StoredElastiService,
+    result: ReconcileResult | undefined,
+  ): ServiceView {
     const { namespace = "", name } = nameOfKey(service);
     const ready = status?.conditions?.find(({ type }) => type === "Ready");
     return {
@@ -206,16 +210,16 @@ export class Board implements Component, ReadBoard<ServiceView> {
       service: name,
       elastiService: metadata.name ?? "",
       target: targetOf(field(spec, "scaleTargetRef")),
-      state: turn?.stage.state ?? status?.state ?? null,
-      since: turn?.stage.since ?? timeOf(status?.since),
-      replicas: turn ? turn.snapshot.replicas : (status?.replicas ?? null),
-      pods: turn?.snapshot.pods ?? null,
-      ...this.#activity(service, turn?.snapshot.activity ?? null),
-      lastWakeMs: turn?.lastWakeMs ?? status?.lastWakeMilliseconds ?? null,
-      reason: turn?.decision.reason ?? ready?.reason ?? "",
-      message: turn?.decision.message ?? ready?.message ?? "",
-      decidedAt: timeOf(turn?.decision.at ?? status?.lastReconciledTime),
-      dryRun: turn?.decision.dryRun ?? field(spec, "dryRun") === true,
+      state: result?.stage.state ?? status?.state ?? null,
+      since: result?.stage.since ?? timeOf(status?.since),
+      replicas: result ? result.snapshot.replicas : (status?.replicas ?? null),
+      pods: result?.snapshot.pods ?? null,
+      ...this.#activity(service, result?.snapshot.activity ?? null),
+      lastWakeMs: result?.lastWakeMs ?? status?.lastWakeMilliseconds ?? null,
+      reason: result?.decision.reason ?? ready?.reason ?? "",
+      message: result?.decision.message ?? ready?.message ?? "",
+      decidedAt: timeOf(result?.decision.at ?? status?.lastReconciledTime),
+      dryRun: result?.decision.dryRun ?? field(spec, "dryRun") === true,
       paused: isPaused({ metadata }),
       conditions: status?.conditions ?? [],
     };
@@ -231,7 +235,7 @@ export class Board implements Component, ReadBoard<ServiceView> {
       if (others?.size === 0) this.#byService.delete(before);
       this.#serviceOf.delete(key);
       this.remove(key);
-      this.#tell(before);
+      this.#notify(before);
     }
     if (after !== undefined) {
       this.#serviceOf.set(key, after);
@@ -239,17 +243,17 @@ export class Board implements Component, ReadBoard<ServiceView> {
     }
   }
 
-  #tellOf(key: string): void {
+  #notifyOf(key: string): void {
     const service = this.#serviceOf.get(key);
-    if (service !== undefined) this.#tell(service);
+    if (service !== undefined) this.#notify(service);
   }
 
-  #tell(service: string): void {
+  #notify(service: string): void {
     for (const listener of this.#listeners) listener(service);
   }
 }
 
-/** The key of the Service that an ElastiService is about; nothing for one from which others are made. */
+/** The key of the Service that an ElastiService names; undefined for one that selects Services. */
 function serviceOf({ metadata: { namespace = "" }, spec }: StoredElastiService): string | undefined {
   const service = field(spec, "service");
   const named = typeof service === "string" && service !== "" && service !== "*";
@@ -261,7 +265,7 @@ function targetOf(target: unknown): string {
   return typeof kind === "string" && typeof name === "string" ? `${kind}/${name}` : "";
 }
 
-/** A field of what somebody stored, which may be anything. */
+/** A field of a stored value, which may have any type. */
 function field(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }

@@ -6,7 +6,7 @@ import { describe, expect, test } from "@jest/globals";
 import type { ServiceEndpoint } from "../observe/endpoints.ts";
 import { loopback, silence } from "../testing/loopback-rpc.ts";
 import { NOON, quietService } from "../testing/quiet-service.ts";
-import { boardOf, stored, turn } from "../testing/shown-service.ts";
+import { boardOf, stored, reconciled } from "../testing/shown-service.ts";
 import { type DrainServiceOptions, drainService } from "./drain-service.ts";
 import { Preparations } from "./preparations.ts";
 
@@ -44,7 +44,7 @@ async function serve(behind: Record<string, readonly ServiceEndpoint[] | null>, 
 
 test("the last ready pod of a Service may go once a probe has reached the resolver", async () => {
   await using at = await serve({ "shop/checkout": [endpoint("a")] });
-  at.board.show("shop/checkout", turn({ triggers: [], pods: { ready: 1 } }));
+  at.board.show("shop/checkout", reconciled({ triggers: [], pods: { ready: 1 } }));
   const first = await at.prepare("a");
   expect(first).toMatchObject({ preparation: PREPARATION_WORKING, retryAfter: { nanos: 500_000_000 } });
   expect(first.expiresAt).toBe(new Date(Date.parse(NOON) + 60_000).toISOString());
@@ -53,13 +53,13 @@ test("the last ready pod of a Service may go once a probe has reached the resolv
   expect(at.preparations.isPrepared("shop", "checkout")).toBe(true);
 
   const world = { drainPrepared: true, triggers: [], pods: { ready: 1 } };
-  at.board.show("shop/checkout", turn(world));
+  at.board.show("shop/checkout", reconciled(world));
   expect(await at.prepare("a")).toMatchObject({ preparation: PREPARATION_WORKING });
-  at.board.show("shop/checkout", turn({ ...world, stage: { state: "Guard" }, path: { provenAt: null } }));
+  at.board.show("shop/checkout", reconciled({ ...world, stage: { state: "Guard" }, path: { provenAt: null } }));
   const unproven = await at.prepare("a");
   expect(unproven).toMatchObject({ preparation: PREPARATION_WORKING });
   expect(unproven.message).toContain("probe");
-  at.board.show("shop/checkout", turn({ ...world, stage: { state: "Guard" } }));
+  at.board.show("shop/checkout", reconciled({ ...world, stage: { state: "Guard" } }));
   expect(await at.prepare("a")).toMatchObject({ preparation: PREPARATION_READY, retryAfter: undefined });
   expect(at.told).toEqual(["shop/checkout"]);
   expect(new Set(at.asked)).toEqual(new Set(["captain create pods/eviction shop/a"]));
@@ -72,13 +72,13 @@ test("the last ready pod of a Service may go once a probe has reached the resolv
 test.each(["Zero", "Wake"] as const)("in %s requests are held already, so the pod may go", async (state) => {
   await using at = await serve({ "shop/checkout": [endpoint("a")] });
   const snapshot = quietService({ stage: { state }, pods: { ready: 0 }, replicas: 1 });
-  at.board.show("shop/checkout", { ...turn(), snapshot, stage: snapshot.stage });
+  at.board.show("shop/checkout", { ...reconciled(), snapshot, stage: snapshot.stage });
   expect(await at.prepare("a")).toMatchObject({ preparation: PREPARATION_READY });
 });
 
 test("one of several ready pods may go at once, and the one that is then the last may not", async () => {
   await using at = await serve({ "shop/checkout": [endpoint("a"), endpoint("b"), endpoint("c", { ready: false })] });
-  at.board.show("shop/checkout", turn({ triggers: [] }));
+  at.board.show("shop/checkout", reconciled({ triggers: [] }));
   expect(await at.prepare("a")).toMatchObject({ preparation: PREPARATION_READY });
   expect(at.preparations.isPrepared("shop", "checkout")).toBe(false);
   expect(await at.prepare("b")).toMatchObject({ preparation: PREPARATION_WORKING });
@@ -90,7 +90,7 @@ test("one of several ready pods may go at once, and the one that is then the las
 
 test("a pod that is not ready may go at once, although nothing else serves", async () => {
   await using at = await serve({ "shop/checkout": [endpoint("a", { ready: false })] });
-  at.board.show("shop/checkout", turn({ triggers: [] }));
+  at.board.show("shop/checkout", reconciled({ triggers: [] }));
   expect(await at.prepare("a")).toMatchObject({ preparation: PREPARATION_READY });
   expect(at.told).toEqual([]);
 });
@@ -98,7 +98,7 @@ test("a pod that is not ready may go at once, although nothing else serves", asy
 test("the last pod stays the last one while it leaves, until it is released", async () => {
   const pods = [endpoint("a")];
   await using at = await serve({ "shop/checkout": pods });
-  at.board.show("shop/checkout", turn({ triggers: [], pods: { ready: 1 } }));
+  at.board.show("shop/checkout", reconciled({ triggers: [], pods: { ready: 1 } }));
   await at.prepare("a");
   pods[0] = endpoint("a", { ready: false, terminating: true });
   expect(await at.prepare("a")).toMatchObject({ preparation: PREPARATION_WORKING });
@@ -109,9 +109,9 @@ test("the last pod stays the last one while it leaves, until it is released", as
 
 test("a pod of two Services waits for both", async () => {
   await using at = await serve({ "shop/checkout": [endpoint("a")], "shop/till": [endpoint("a")] });
-  const guarded = turn({ stage: { state: "Guard" }, drainPrepared: true });
+  const guarded = reconciled({ stage: { state: "Guard" }, drainPrepared: true });
   at.board.show("shop/checkout", guarded);
-  at.board.show("shop/till", turn({ triggers: [] }));
+  at.board.show("shop/till", reconciled({ triggers: [] }));
   const answer = await at.prepare("a");
   expect(answer).toMatchObject({ preparation: PREPARATION_WORKING });
   expect(answer.message).toContain("shop/till");
@@ -122,7 +122,7 @@ test("a pod of two Services waits for both", async () => {
 
 test("pods of other Services, and others of the same name, are no concern", async () => {
   await using at = await serve({ "shop/checkout": [endpoint("a", { uid: "older" })] });
-  at.board.show("shop/checkout", turn());
+  at.board.show("shop/checkout", reconciled());
   const answer = await at.prepare("a");
   expect(answer).toMatchObject({ preparation: PREPARATION_NOT_CONCERNED, expiresAt: undefined });
   expect(at.preparations.size).toBe(0);
@@ -142,14 +142,14 @@ test.each([
   ["in a dry run", { dryRun: true }],
 ])("a service that is %s is left alone, and nobody waits for it", async (_word, world) => {
   await using at = await serve({ "shop/checkout": [endpoint("a")] });
-  at.board.show("shop/checkout", turn(world));
+  at.board.show("shop/checkout", reconciled(world));
   expect(await at.prepare("a")).toMatchObject({ preparation: PREPARATION_READY });
   expect(at.preparations.isPrepared("shop", "checkout")).toBe(false);
 });
 
 test("a preparation that nobody releases ends by itself", async () => {
   await using at = await serve({ "shop/checkout": [endpoint("a")] });
-  at.board.show("shop/checkout", turn({ triggers: [], pods: { ready: 1 } }));
+  at.board.show("shop/checkout", reconciled({ triggers: [], pods: { ready: 1 } }));
   await at.prepare("a", 30n);
   await at.clock.advance(30_000);
   expect(at.preparations.isPrepared("shop", "checkout")).toBe(false);
@@ -182,13 +182,16 @@ describe("a replica that does not lead", () => {
 
   test("answers as the leader does, which keeps the preparation and ends it", async () => {
     await using at = await two({ "shop/checkout": [endpoint("a")] });
-    at.leader.board.show("shop/checkout", turn({ triggers: [], pods: { ready: 1 } }));
+    at.leader.board.show("shop/checkout", reconciled({ triggers: [], pods: { ready: 1 } }));
     const first = await at.follower.prepare("a");
     expect(first).toMatchObject({ preparation: PREPARATION_WORKING, retryAfter: { nanos: 500_000_000 } });
     expect(first).toEqual(await at.leader.prepare("a"));
     expect(at.leader.preparations.isPrepared("shop", "checkout")).toBe(true);
     expect(at.follower.preparations.size).toBe(0);
-    at.leader.board.show("shop/checkout", turn({ stage: { state: "Guard" }, drainPrepared: true, pods: { ready: 1 } }));
+    at.leader.board.show(
+      "shop/checkout",
+      reconciled({ stage: { state: "Guard" }, drainPrepared: true, pods: { ready: 1 } }),
+    );
     expect(await at.follower.prepare("a")).toMatchObject({ preparation: PREPARATION_READY });
     await at.follower.release("a");
     expect(at.leader.preparations.size).toBe(0);

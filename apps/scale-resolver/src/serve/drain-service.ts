@@ -2,7 +2,7 @@ import { type LeaderRelay, objectFilter } from "@evenkeel/operator";
 import { drainV1, type Permission, rpcErrors, type Served } from "@evenkeel/rpc";
 import type { Clock } from "@evenkeel/runtime";
 import type { ServiceEndpoint } from "../observe/endpoints.ts";
-import type { Board, ShownTurn } from "./board.ts";
+import type { Board, ReconcileResult } from "./board.ts";
 import { LeaderSilent } from "./errors.ts";
 import type { Preparations } from "./preparations.ts";
 import { durationMessage, millisecondsOf, timeMessage } from "./times.ts";
@@ -10,10 +10,10 @@ import { durationMessage, millisecondsOf, timeMessage } from "./times.ts";
 export interface DrainServiceOptions {
   readonly preparations: Preparations;
   readonly board: Board;
-  /** The pods behind a Service, by its key; null while they are unknown. */
+  /** The pods behind a Service, by its key; null if they are not known yet. */
   readonly endpoints: (key: string) => readonly ServiceEndpoint[] | null;
   readonly clock: Clock;
-  /** The way to whoever leads: only its turns know whether requests would be held. */
+  /** Calls the leader: only its reconciles know whether requests would be held. */
   readonly relay: Pick<LeaderRelay, "leads" | "ask" | "answerBy">;
 }
 
@@ -29,7 +29,7 @@ const SHORTEST_HOLD = 1000;
 const LONGEST_HOLD = 3_600_000;
 const LONGEST_TEXT = 253;
 
-/** Who has a pod prepared must be allowed to evict it. */
+/** A caller that prepares a pod must be allowed to evict it. */
 const mayEvict = ({ pod }: { pod?: drainV1.Pod | undefined }): Permission => ({
   verb: "create",
   object: {
@@ -41,7 +41,10 @@ const mayEvict = ({ pod }: { pod?: drainV1.Pod | undefined }): Permission => ({
   },
 });
 
-/** `evenkeel.drain.v1.DrainHook`: before the last pod of a Service goes, the resolver is in its path to hold what comes. */
+/**
+ * `evenkeel.drain.v1.DrainHook`: puts the resolver into the path of a Service before its last pod is evicted, so that
+ * requests are held.
+ */
 export function drainService(options: DrainServiceOptions): Served<drainV1.DrainHookDefinition> {
   return {
     definition: drainV1.DrainHookDefinition,
@@ -73,7 +76,7 @@ class DrainService implements Implementation {
 
   release: Implementation["release"] = async (request) => {
     const { relay } = this.#options;
-    // What was prepared here in a term that is over ends too.
+    // Also releases what this replica prepared while it was the leader.
     this.#release(request);
     if (relay.leads || (await relay.ask("Release", ReleaseRequest.encode(request).finish()))) return {};
     throw new LeaderSilent({ method: "Release" });
@@ -85,7 +88,7 @@ class DrainService implements Implementation {
     return new Uint8Array();
   }
 
-  /** The Services that are looked after in the pod's namespace, and the pods behind each. */
+  /** The managed Services in the pod's namespace, with the pods behind each. */
   #behind({
     namespace,
   }: Pod): readonly { readonly key: string; readonly endpoints: readonly ServiceEndpoint[] | null }[] {
@@ -94,7 +97,7 @@ class DrainService implements Implementation {
     return keys.map((key) => ({ key, endpoints: endpoints(key) }));
   }
 
-  /** Every replica knows which pods are no concern of the resolver. */
+  /** Every replica knows the pods that are behind no managed Service. */
   #unanswered(pod: Pod): Answer {
     const mayConcern = this.#behind(pod).some(({ endpoints }) => endpoints?.some(({ uid }) => uid === pod.uid) ?? true);
     if (!mayConcern) return { preparation: PREPARATION_NOT_CONCERNED, message: NOT_CONCERNED };
@@ -123,13 +126,13 @@ class DrainService implements Implementation {
       return answer(PREPARATION_NOT_CONCERNED, NOT_CONCERNED);
     }
 
-    const minded = concerned.filter(({ key }) => !isLeftAlone(board.turn(key)));
+    const managed = concerned.filter(({ key }) => !isBlocked(board.lastResult(key)));
     const before = preparations.find(pod.uid, eviction)?.services ?? [];
-    const last = minded
+    const last = managed
       .filter(({ key, endpoints }) => this.#isLast(pod, endpoints ?? [], before.includes(key)))
       .map(({ key }) => key);
     preparations.keep({ uid: pod.uid, eviction, services: last }, hold);
-    const missing = last.flatMap((key) => whyNotYet(key, board.turn(key)) ?? []);
+    const missing = last.flatMap((key) => whyNotYet(key, board.lastResult(key)) ?? []);
     if (missing.length > 0) return answer(PREPARATION_WORKING, missing.join("; "));
     if (last.length > 0)
       return answer(PREPARATION_READY, `Requests to ${last.join(" and ")} are held if the pod terminates`);
@@ -137,28 +140,28 @@ class DrainService implements Implementation {
   }
 
   /**
-   * Pods that somebody is about to take away do not count: two of two, asked for at once, would both be one of two. What was the last
-   * one stays so while it leaves.
+   * Pods that are about to be evicted do not count: if both of two pods are prepared at once, each is the last. A pod
+   * that was the last stays so while it terminates.
    */
   #isLast({ uid }: Pod, endpoints: readonly ServiceEndpoint[], wasLast: boolean): boolean {
     const { preparations } = this.#options;
     const isOne = wasLast || endpoints.some((endpoint) => endpoint.uid === uid && endpoint.ready);
-    return isOne && !endpoints.some((one) => one.ready && one.uid !== uid && !preparations.isLeaving(one.uid));
+    return isOne && !endpoints.some((one) => one.ready && one.uid !== uid && !preparations.isPodPrepared(one.uid));
   }
 }
 
-/** A service that the resolver must not touch goes without its help. */
-function isLeftAlone(turn: ShownTurn | undefined): boolean {
-  return turn !== undefined && (turn.snapshot.blocked !== null || turn.decision.dryRun);
+/** Whether scale-resolver must not change the service, so the eviction does not wait for it. */
+function isBlocked(result: ReconcileResult | undefined): boolean {
+  return result !== undefined && (result.snapshot.blocked !== null || result.decision.dryRun);
 }
 
-/** Why requests to a Service would not be held yet if its last pod went now. */
-function whyNotYet(key: string, turn: ShownTurn | undefined): string | undefined {
-  if (!turn) return `Service ${key} was not reconciled yet`;
-  const { stage, snapshot } = turn;
+/** Why requests to a Service would not be held if its last pod terminated now. */
+function whyNotYet(key: string, result: ReconcileResult | undefined): string | undefined {
+  if (!result) return `Service ${key} was not reconciled yet`;
+  const { stage, snapshot } = result;
   if (stage.state === "Zero" || stage.state === "Wake") return undefined;
   if (stage.state === "Serve") return `Requests to Service ${key} are not redirected to the resolver yet`;
-  // A turn sees the path before it acts, so what joined in the last one is proven in the next at the earliest.
+  // A reconcile observes the path before it acts, so a new path is verified by the next reconcile at the earliest.
   if (snapshot.path.joined && snapshot.path.provenAt !== null) return undefined;
   return `No probe request through Service ${key} has reached the resolver yet`;
 }

@@ -1,6 +1,6 @@
 import { defineError } from "@evenkeel/runtime";
 
-export const NotLookedAt = defineError({
+export const NotReconciled = defineError({
   code: "EK_RESOLVER_NOT_LOOKED_AT",
   recovery: "retryable",
   message:

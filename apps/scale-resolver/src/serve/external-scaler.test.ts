@@ -5,19 +5,26 @@ import type { ClusterView } from "../observe/cluster-view.ts";
 import { loopback } from "../testing/loopback-rpc.ts";
 import { checkout, NOON } from "../testing/quiet-service.ts";
 import { boardOf, seenBy, stored } from "../testing/shown-service.ts";
-import { CONCURRENCY, type ScaledSight, externalScalerService, scaledSights } from "./external-scaler.ts";
+import { CONCURRENCY, type ScaledServiceView, externalScalerService, scaledServiceViews } from "./external-scaler.ts";
 
 const reference = { name: "checkout", namespace: "shop", scalerMetadata: {} };
-const ASLEEP: ScaledSight = { state: "Zero", ready: 0, starting: 0, releasing: false, requests: 0, requestRate: 0 };
-const WARM: ScaledSight = { ...ASLEEP, state: "Serve", ready: 1 };
+const ASLEEP: ScaledServiceView = {
+  state: "Zero",
+  ready: 0,
+  starting: 0,
+  releasing: false,
+  requests: 0,
+  requestRate: 0,
+};
+const WARM: ScaledServiceView = { ...ASLEEP, state: "Serve", ready: 1 };
 
 test("tells KEDA of the requests that it hears of, and no state of what it does not know", () => {
   const activities = { seen: () => seenBy({ replica: "a", pending: 1 }, { replica: "b", inFlight: 2 }) };
   const bindings = { ownerOf: () => undefined };
   const view = { pods: () => null, bindings, binding: () => checkout } as unknown as ClusterView;
   const read = () => Promise.reject(new Error("not now"));
-  const { look } = scaledSights(view, boardOf().board, activities, () => () => undefined, read);
-  expect(look("shop/checkout")).toEqual({ ...ASLEEP, state: null, requests: 3 });
+  const { viewOf } = scaledServiceViews(view, boardOf().board, activities, () => () => undefined, read);
+  expect(viewOf("shop/checkout")).toEqual({ ...ASLEEP, state: null, requests: 3 });
 });
 
 test.each([
@@ -27,25 +34,25 @@ test.each([
   const owner = stored("checkout", { metadata: { namespace: "shop", name: "checkout", ...metadata } });
   const bindings = { ownerOf: () => owner };
   const view = { pods: () => null, bindings, binding: () => checkout } as unknown as ClusterView;
-  const sights = scaledSights(
+  const views = scaledServiceViews(
     view,
     boardOf().board,
     { seen: () => seenBy({}) },
     () => () => undefined,
     () => Promise.resolve(4),
   );
-  expect(sights.look("shop/checkout")).toMatchObject({ releasing: true });
-  expect(await sights.replicas("shop/checkout")).toBe(4);
+  expect(views.viewOf("shop/checkout")).toMatchObject({ releasing: true });
+  expect(await views.replicas("shop/checkout")).toBe(4);
 });
 
 /** A scaler that sees what it is told to, and a caller of it. */
-async function scaler(first: ScaledSight, replicas: number | null = null) {
+async function scaler(first: ScaledServiceView, replicas: number | null = null) {
   const clock = new FakeClock();
   const listeners = new Set<(key: string) => void>();
-  let sight = first;
+  let view = first;
   const served = externalScalerService({
     find: (namespace, name) => (name === "checkout" ? `${namespace}/${name}` : undefined),
-    look: () => sight,
+    viewOf: () => view,
     replicas: () => Promise.resolve(replicas),
     subscribe: (listener) => {
       listeners.add(listener);
@@ -54,8 +61,8 @@ async function scaler(first: ScaledSight, replicas: number | null = null) {
     clock,
   });
   const { peer, [Symbol.asyncDispose]: stop } = await loopback(served);
-  const see = (seen: ScaledSight, key = "shop/checkout") => {
-    sight = seen;
+  const see = (seen: ScaledServiceView, key = "shop/checkout") => {
+    view = seen;
     for (const listener of listeners) listener(key);
   };
   const client = peer.client(externalScaler.ExternalScalerDefinition);
@@ -97,7 +104,7 @@ function following(open: (options: { readonly signal: AbortSignal }) => AsyncIte
   };
 }
 
-test.each<[string, boolean, ScaledSight, number?]>([
+test.each<[string, boolean, ScaledServiceView, number?]>([
   ["it sleeps", false, ASLEEP],
   ["it serves and nobody is seen", true, WARM],
   ["it is guarded", true, { ...WARM, state: "Guard" }],
@@ -108,12 +115,12 @@ test.each<[string, boolean, ScaledSight, number?]>([
   ["a pod is ready though it was put to sleep", true, { ...ASLEEP, ready: 1 }],
   ["it is released", true, { ...ASLEEP, releasing: true }],
   ["a pod without an address starts", true, ASLEEP, 1],
-])("when %s, that it is active is %p", async (_, active, sight, replicas = 0) => {
-  await using service = await scaler(sight, replicas);
+])("when %s, that it is active is %p", async (_, active, view, replicas = 0) => {
+  await using service = await scaler(view, replicas);
   expect(await service.client.isActive(reference)).toEqual({ result: active });
 });
 
-test.each<[string, number, ScaledSight, (number | null)?]>([
+test.each<[string, number, ScaledServiceView, (number | null)?]>([
   ["nobody asks while it sleeps", 0, ASLEEP],
   ["requests wait for a wake", 7, { ...ASLEEP, requests: 7 }],
   ["it serves past the resolver", 30, { ...WARM, ready: 3 }],
@@ -122,8 +129,8 @@ test.each<[string, number, ScaledSight, (number | null)?]>([
   ["its last pod leaves", 0, { ...ASLEEP, ready: 1 }, 0],
   ["some of its pods are not ready", 40, { ...WARM, ready: 2, starting: 1 }, 4],
   ["its replicas cannot be read", 30, { ...WARM, ready: 2, starting: 1 }, null],
-])("when %s, the metric is %p", async (_, value, sight, replicas = null) => {
-  await using service = await scaler(sight, replicas);
+])("when %s, the metric is %p", async (_, value, view, replicas = null) => {
+  await using service = await scaler(view, replicas);
   const scaledObjectRef = { ...reference, scalerMetadata: { targetConcurrency: "10" } };
   expect(await service.client.getMetrics({ scaledObjectRef, metricName: CONCURRENCY })).toEqual({
     metricValues: [{ metricName: CONCURRENCY, metricValue: BigInt(value), metricValueFloat: value }],

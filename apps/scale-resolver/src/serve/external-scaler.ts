@@ -9,37 +9,37 @@ import type { ClusterView } from "../observe/cluster-view.ts";
 import type { Board } from "./board.ts";
 import { NoSuchScaledService } from "./errors.ts";
 
-/** What KEDA is told of a Service. */
-export interface ScaledSight {
+/** What KEDA gets to know of a Service. */
+export interface ScaledServiceView {
   readonly state: State | null;
-  /** Pods that are ready, and those that start and have an address. */
+  /** Number of ready pods, and of those that start and have an address. */
   readonly ready: number;
   readonly starting: number;
-  /** Its ElastiService is deleted or released: the workload is being woken for good. */
+  /** Whether its ElastiService is deleted or released: the workload is being woken and stays awake. */
   readonly releasing: boolean;
-  /** Requests that wait or are under way, and how many a second came, in this replica and those that it hears of. */
+  /** Waiting requests and requests in flight, and requests per second, of this replica and those that report to it. */
   readonly requests: number;
   readonly requestRate: number;
 }
 
 export interface ExternalScalerOptions {
-  /** The Service that a ScaledObject is about, by its key; nothing if no ElastiService speaks of it. */
+  /** The key of the Service of a ScaledObject; undefined if no ElastiService names it. */
   readonly find: (namespace: string, scaledObject: string, service: string | undefined) => string | undefined;
-  /** Asks nobody: what is pushed is pushed at once. */
-  readonly look: (key: string) => ScaledSight;
-  /** Reads what the workload is set to; null if that fails. Pods without an address yet are in it. */
+  /** Synchronous, so that changes are pushed at once. */
+  readonly viewOf: (key: string) => ScaledServiceView;
+  /** Reads the replicas of the workload, which include pods without an address; null if the read fails. */
   readonly replicas: (key: string) => Promise<number | null>;
-  /** Calls `listener` with the key of each Service that something happened to, until the returned function is called. */
+  /** Calls `listener` with the key of each Service that changed, until the returned function is called. */
   readonly subscribe: (listener: (key: string) => void) => () => void;
   readonly clock: Clock;
 }
 
-/** What a replica knows of the Services that ScaledObjects are about. */
-export function scaledSights(
+/** What a replica knows of the Services of ScaledObjects. */
+export function scaledServiceViews(
   view: ClusterView,
   board: Pick<Board, "get" | "subscribe">,
   activities: Pick<Activities, "seen">,
-  /** Calls the listener with the key of each Service of which this replica or another has news. */
+  /** Calls the listener with the key of each Service for which this replica or another has news. */
   news: (listener: (key: string) => void) => () => void,
   read: (namespace: string, target: TargetRef) => Promise<number>,
 ): Omit<ExternalScalerOptions, "clock"> {
@@ -56,7 +56,7 @@ export function scaledSights(
       const found = [...view.objects.values()].find((object) => isScaledBy(object, namespace, scaledObject));
       return found && namedService(found)[0];
     },
-    look: (key) => {
+    viewOf: (key) => {
       const { ready = 0, starting = 0 } = view.pods(key) ?? {};
       const { pending, inFlight, requestRate } = activities.seen(key).total;
       const state = board.get(key)?.state ?? null;
@@ -77,14 +77,17 @@ type Reference = externalScaler.ScaledObjectRef;
 export const CONCURRENCY = "evenkeel-concurrency";
 export const REQUEST_RATE = "evenkeel-request-rate";
 const DEFAULT_CONCURRENCY = 100;
-/** KEDA drops what comes before it knows the metrics of an object: until there are replicas it is told again. */
+/**
+ * Milliseconds between repeats until there are replicas: KEDA drops messages before it knows the metrics of an object.
+ */
 const REPEAT = 2_000;
-/** Each `true` makes KEDA write a status, so that it is not said more often than needed. */
+/** Milliseconds between repeats after that. Each `true` makes KEDA write a status, so repeats are rare. */
 const HEARTBEAT = 30_000;
 
 /**
- * KEDA's external scaler, as `external` and as `external-push`. It is active in every state but Zero: a resolver that is out of the path
- * sees no requests, and that is no sign of their absence. For the same reason it then asks for as many pods as there are.
+ * KEDA's external scaler, for `external` and `external-push`. It is active in every state except Zero: a resolver that
+ * is out of the path sees no requests, so it cannot report that there are none. For the same reason it then requests as
+ * many pods as there are.
  */
 export function externalScalerService(options: ExternalScalerOptions): Served<externalScaler.ExternalScalerDefinition> {
   return {
@@ -110,10 +113,10 @@ class ExternalScaler implements Implementation {
   }
 
   isActive: Implementation["isActive"] = async (reference) => {
-    const { look, replicas } = this.#options;
+    const { viewOf, replicas } = this.#options;
     const key = this.#keyOf(reference);
-    // Of pods without an address nothing is seen, and somebody has asked for them.
-    return { result: isActive(look(key)) || ((await replicas(key)) ?? 0) > 0 };
+    // Pods without an address are not visible here, but the workload's replicas include them.
+    return { result: isActive(viewOf(key)) || ((await replicas(key)) ?? 0) > 0 };
   };
 
   streamIsActive: Implementation["streamIsActive"] = (reference, { signal }) =>
@@ -126,13 +129,13 @@ class ExternalScaler implements Implementation {
 
   getMetrics: Implementation["getMetrics"] = async ({ scaledObjectRef, metricName }) => {
     const reference = scaledObjectRef ?? { name: "", namespace: "", scalerMetadata: {} };
-    const { look, replicas } = this.#options;
+    const { viewOf, replicas } = this.#options;
     const key = this.#keyOf(reference);
-    const sight = look(key);
-    const { ready, starting } = sight;
-    const present = isAsleep(sight) ? 0 : Math.max((await replicas(key)) ?? 0, ready + starting);
+    const view = viewOf(key);
+    const { ready, starting } = view;
+    const present = isAsleep(view) ? 0 : Math.max((await replicas(key)) ?? 0, ready + starting);
     const targets = targetsOf(reference).filter(({ name }) => name === metricName);
-    const metricValues = targets.map(({ name, target }) => valueMessage(name, valueOf(name, target, sight, present)));
+    const metricValues = targets.map(({ name, target }) => valueMessage(name, valueOf(name, target, view, present)));
     return { metricValues };
   };
 
@@ -150,32 +153,35 @@ class ExternalScaler implements Implementation {
     throw new NoSuchScaledService({ what });
   }
 
-  /** The present state, then `true` whenever it becomes so, again until there are replicas, and seldom while it stays so. */
+  /**
+   * Sends the current state, then `true` on each change to active, repeatedly until there are replicas, and rarely
+   * after that.
+   */
   async *#edges(key: string, signal: AbortSignal): AsyncGenerator<{ readonly result: boolean }> {
-    const { look, subscribe, clock } = this.#options;
+    const { viewOf, subscribe, clock } = this.#options;
     let news = Promise.withResolvers<undefined>();
     const unsubscribe = subscribe((changed) => {
       if (changed === key) news.resolve(undefined);
     });
     let told: boolean | undefined;
-    let toldAt = -Infinity;
+    let notifiedAt = -Infinity;
     try {
       while (!signal.aborted) {
         news = Promise.withResolvers();
-        const sight = look(key);
-        const active = isActive(sight);
-        const every = sight.ready + sight.starting === 0 ? REPEAT : HEARTBEAT;
-        const isDue = active !== told || (active && clock.monotonic() - toldAt >= every);
+        const view = viewOf(key);
+        const active = isActive(view);
+        const every = view.ready + view.starting === 0 ? REPEAT : HEARTBEAT;
+        const isDue = active !== told || (active && clock.monotonic() - notifiedAt >= every);
         if (isDue) {
           told = active;
-          toldAt = clock.monotonic();
+          notifiedAt = clock.monotonic();
           yield { result: active };
         }
-        const wait = active ? Math.max(0, every - (clock.monotonic() - toldAt)) : HEARTBEAT;
+        const wait = active ? Math.max(0, every - (clock.monotonic() - notifiedAt)) : HEARTBEAT;
         await Promise.race([news.promise, sleep(clock, wait, signal)]);
       }
     } catch (error) {
-      // A stream that ends well is opened again at once; one that fails, after a while.
+      // KEDA reopens a stream that ended without an error at once, and one that failed after a pause.
       if (!signal.aborted) throw error;
     } finally {
       unsubscribe();
@@ -183,13 +189,13 @@ class ExternalScaler implements Implementation {
   }
 }
 
-function isActive(sight: ScaledSight): boolean {
-  const { requests, ready, starting } = sight;
-  return requests > 0 || !isAsleep(sight) || ready + starting > 0;
+function isActive(view: ScaledServiceView): boolean {
+  const { requests, ready, starting } = view;
+  return requests > 0 || !isAsleep(view) || ready + starting > 0;
 }
 
-/** A state that is not known yet is no reason to scale a workload to zero, and one that is released is being woken. */
-function isAsleep({ state, releasing }: ScaledSight): boolean {
+/** An unknown state is not a reason to scale to zero, and a released workload is being woken. */
+function isAsleep({ state, releasing }: ScaledServiceView): boolean {
   return state === "Zero" && !releasing;
 }
 
@@ -212,17 +218,17 @@ function targetsOf({ scalerMetadata }: Reference): readonly Target[] {
 function specsOf(reference: Reference): externalScaler.MetricSpec[] {
   return targetsOf(reference).map(({ name, target }) => ({
     metricName: name,
-    // Older KEDAs read whole numbers alone.
+    // Older versions of KEDA only read whole numbers.
     targetSize: BigInt(Math.max(1, Math.round(target))),
     targetSizeFloat: target,
   }));
 }
 
 /**
- * While pods are ready, requests reach them past the resolver, which therefore asks for no fewer replicas than there are. Those that are not ready count: to ask for fewer while they start would
- * take them away.
+ * While pods are ready, requests do not pass the resolver, so it never requests fewer replicas than there are. Replicas
+ * that are not ready count too, because a lower number would remove them while they start.
  */
-function valueOf(name: string, target: number, { requests, requestRate }: ScaledSight, replicas: number): number {
+function valueOf(name: string, target: number, { requests, requestRate }: ScaledServiceView, replicas: number): number {
   return Math.max(name === CONCURRENCY ? requests : requestRate, target * replicas);
 }
 
@@ -232,7 +238,7 @@ function valueMessage(metricName: string, value: number): externalScaler.MetricV
 
 async function* specStream(metricSpecs: externalScaler.MetricSpec[], clock: Clock, signal: AbortSignal) {
   yield { metricSpecs };
-  // They never change while a ScaledObject stays as it is.
+  // The metrics of a ScaledObject do not change.
   while (!signal.aborted) await sleep(clock, HEARTBEAT, signal).catch(() => undefined);
 }
 

@@ -4,9 +4,9 @@ import { stateDecider, type StateVerdict } from "../decide/state-decider.ts";
 
 export interface Forecast {
   readonly verdict: StateVerdict;
-  /** What keeps the service awake, the most important first; empty for a service without ready pods. */
+  /** What prevents sleep, the most important first; empty for a service without ready pods. */
   readonly obstacles: readonly Obstacle[];
-  /** What only takes time. */
+  /** What only needs time. */
   readonly waits: readonly Obstacle[];
 }
 

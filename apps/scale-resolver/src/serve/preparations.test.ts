@@ -16,7 +16,7 @@ test("a preparation holds until it is released", () => {
   preparations.keep(drain("a", "shop/checkout"), 5000);
   expect(preparations.isPrepared("shop", "checkout")).toBe(true);
   expect(preparations.isPrepared("shop", "search")).toBe(false);
-  expect(preparations.isLeaving("a")).toBe(true);
+  expect(preparations.isPodPrepared("a")).toBe(true);
   preparations.release("a", "another");
   expect(preparations.isPrepared("shop", "checkout")).toBe(true);
   preparations.release("a", "drain-1");
@@ -49,7 +49,7 @@ test("a pod that is the last one no more frees its Service and stays known as le
   preparations.keep(drain("a", "shop/checkout"), 5000);
   preparations.keep(drain("a"), 5000);
   expect(preparations.isPrepared("shop", "checkout")).toBe(false);
-  expect(preparations.isLeaving("a")).toBe(true);
+  expect(preparations.isPodPrepared("a")).toBe(true);
   expect(told).toEqual(["shop/checkout", "shop/checkout"]);
 });
 

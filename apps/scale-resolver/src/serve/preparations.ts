@@ -2,20 +2,22 @@ import { rpcErrors } from "@evenkeel/rpc";
 import type { Clock, Component } from "@evenkeel/runtime";
 import { serviceKey } from "../binding.ts";
 
-/** A pod that somebody is about to take away. */
+/** A pod that is about to be evicted. */
 export interface Preparation {
   readonly uid: string;
-  /** The caller's name for it. */
+  /** The caller's name of the eviction. */
   readonly eviction: string;
-  /** Keys of the Services whose last ready pod it is, so that their requests must be held; none if others serve. */
+  /**
+   * Keys of the Services for which it is the last ready pod, so that requests must be held; empty if other pods serve.
+   */
   readonly services: readonly string[];
 }
 
 export interface PreparationsOptions {
   readonly clock: Clock;
-  /** Hears of each Service that a preparation began or ended for. */
+  /** Called for each Service with a preparation that began or ended. */
   readonly changed: (key: string) => void;
-  /** How many there may be at once. */
+  /** Maximum number of preparations. */
   readonly most?: number;
 }
 
@@ -25,7 +27,7 @@ interface Kept extends Preparation {
 
 const MOST = 1000;
 
-/** Which pods are about to be taken away. Each ends when it is released, or by itself after its time. */
+/** The pods that are about to be evicted. A preparation ends when it is released, or after its hold time. */
 export class Preparations implements Component {
   readonly name = "preparations";
   readonly #options: Required<PreparationsOptions>;
@@ -43,20 +45,20 @@ export class Preparations implements Component {
     this.forgetAll();
   }
 
-  /** Another process leads now, and keeps its own. */
+  /** For the end of a term: the next leader has its own preparations. */
   forgetAll(): void {
     for (const { cancel } of this.#kept.values()) cancel();
     this.#kept.clear();
   }
 
-  /** Whether the last ready pod of a Service is about to be taken away. */
+  /** Whether the last ready pod of a Service is about to be evicted. */
   isPrepared(namespace: string, service: string): boolean {
     const key = serviceKey(namespace, service);
     return [...this.#kept.values()].some(({ services }) => services.includes(key));
   }
 
-  /** Whether a pod is about to be taken away, whoever said so. */
-  isLeaving(uid: string): boolean {
+  /** Whether a pod is about to be evicted, for any caller. */
+  isPodPrepared(uid: string): boolean {
     return [...this.#kept.values()].some((kept) => kept.uid === uid);
   }
 
@@ -64,7 +66,7 @@ export class Preparations implements Component {
     return this.#kept.get(keyOf({ uid, eviction }));
   }
 
-  /** Begins a preparation, or goes on with it from now; it ends by itself after `hold` milliseconds. */
+  /** Starts or renews a preparation, which ends after `hold` milliseconds. */
   keep(preparation: Preparation, hold: number): void {
     const { clock, most } = this.#options;
     const key = keyOf(preparation);

@@ -13,12 +13,12 @@ const STATE_MESSAGES: Readonly<Record<State, resolverV1.State>> = {
   Wake: StateMessage.STATE_WAKE,
 };
 
-/** What is not known has no state of its own. */
+/** An unknown state is UNSPECIFIED. */
 export function stateMessage(state: State | null): resolverV1.State {
   return state === null ? StateMessage.STATE_UNSPECIFIED : STATE_MESSAGES[state];
 }
 
-/** What is unknown is left out, and never zero. */
+/** Unknown values are omitted, and never zero. */
 export function activityMessage(view: ServiceView): resolverV1.DeepPartial<resolverV1.ServiceActivity> {
   const { namespace, service, activity, resolvers, replicas, lastWakeMs, pods, conditions } = view;
   const { pending, inFlight } = activity ?? summed(resolvers);
@@ -52,7 +52,7 @@ export function activityMessage(view: ServiceView): resolverV1.DeepPartial<resol
   };
 }
 
-/** The least that it is: those who are not heard of may have more. */
+/** A lower bound: replicas without a report may have more. */
 function summed(resolvers: ServiceView["resolvers"]): { readonly pending: number; readonly inFlight: number } {
   const sum = (field: "pending" | "inFlight") => resolvers.reduce((total, of) => total + of[field], 0);
   return { pending: sum("pending"), inFlight: sum("inFlight") };

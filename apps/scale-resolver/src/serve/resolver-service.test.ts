@@ -3,7 +3,7 @@ import { describe, expect, test } from "@jest/globals";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import { loopback } from "../testing/loopback-rpc.ts";
 import { BUSY, NOON, secondsAgo, SILENT } from "../testing/quiet-service.ts";
-import { boardOf, seenBy, stored, turn } from "../testing/shown-service.ts";
+import { boardOf, seenBy, stored, reconciled } from "../testing/shown-service.ts";
 import type { BoardOptions } from "./board.ts";
 import { resolverService, type ResolverServiceOptions } from "./resolver-service.ts";
 
@@ -41,7 +41,7 @@ describe("Activity", () => {
     await using at = await serve();
     at.store.put(stored("checkout"));
     at.store.put(stored("search"));
-    at.board.show("shop/checkout", turn({ ...atZero, activity: { pending: 3 } }, { lastWakeMs: 2105 }));
+    at.board.show("shop/checkout", reconciled({ ...atZero, activity: { pending: 3 } }, { lastWakeMs: 2105 }));
     const { services } = await at.client.activity({});
     expect(services).toMatchObject([
       {
@@ -101,11 +101,11 @@ describe("Watch", () => {
   test("tells the present state at once, then each change, then that it is gone", async () => {
     await using at = await serve();
     at.store.put(stored("checkout"));
-    at.board.show("shop/checkout", turn({ triggers: [BUSY] }));
+    at.board.show("shop/checkout", reconciled({ triggers: [BUSY] }));
     const events = at.client.watch({})[Symbol.asyncIterator]();
     const next = async () => (await events.next()).value as resolverV1.WatchResponse | undefined;
     expect(await next()).toMatchObject({ event: { $case: "service", value: { state: State.STATE_SERVE } } });
-    at.board.show("shop/checkout", turn());
+    at.board.show("shop/checkout", reconciled());
     expect(await next()).toMatchObject({ event: { $case: "service", value: { state: State.STATE_GUARD } } });
     at.store.remove(stored("checkout"));
     expect(await next()).toMatchObject({ event: { $case: "removed", value: checkout } });
@@ -124,7 +124,7 @@ describe("Watch", () => {
   test("keeps no more for a reader that does not read than the names of what changed", async () => {
     await using at = await serve();
     at.store.put(stored("checkout"));
-    at.board.show("shop/checkout", turn({ triggers: [BUSY] }));
+    at.board.show("shop/checkout", reconciled({ triggers: [BUSY] }));
     const implementation = resolverService({ ...({} as ResolverServiceOptions), board: at.board }).implementation;
     const leaving = new AbortController();
     const events = implementation.watch({ namespace: "", name: "" }, { signal: leaving.signal } as Parameters<
@@ -133,8 +133,8 @@ describe("Watch", () => {
     const reader = events[Symbol.asyncIterator]();
     await reader.next();
     const pending = reader.next();
-    for (let change = 0; change < 1000; change++) at.board.show("shop/checkout", turn({ triggers: [BUSY] }));
-    at.board.show("shop/checkout", turn());
+    for (let change = 0; change < 1000; change++) at.board.show("shop/checkout", reconciled({ triggers: [BUSY] }));
+    at.board.show("shop/checkout", reconciled());
     expect((await pending).value).toMatchObject({ event: { value: { state: State.STATE_GUARD } } });
     const end = reader.next();
     leaving.abort();
@@ -146,7 +146,7 @@ describe("Wake", () => {
   test("wakes a service that sleeps, for who may change its ElastiService", async () => {
     await using at = await serve();
     at.store.put(stored("night-rest", { spec: { service: "checkout" } }));
-    at.board.show("shop/night-rest", turn(atZero));
+    at.board.show("shop/night-rest", reconciled(atZero));
     const answer = await at.client.wake({ service: checkout, reason: "a fair opens" });
     expect(answer).toEqual({ woken: true, state: State.STATE_WAKE });
     expect(at.done).toEqual(["shop checkout a fair opens"]);
@@ -159,7 +159,7 @@ describe("Wake", () => {
   ])("leaves a service as it is that %s", async (_word, world, state) => {
     await using at = await serve();
     at.store.put(stored("checkout"));
-    at.board.show("shop/checkout", turn(world));
+    at.board.show("shop/checkout", reconciled(world));
     expect(await at.client.wake({ service: checkout })).toEqual({ woken: false, state });
     expect(at.done).toEqual([]);
   });
@@ -167,7 +167,7 @@ describe("Wake", () => {
   test("is refused to others, and for Services that are not looked after", async () => {
     await using at = await serve({}, "guest");
     at.store.put(stored("checkout"));
-    at.board.show("shop/checkout", turn(atZero));
+    at.board.show("shop/checkout", reconciled(atZero));
     await expect(at.client.wake({ service: checkout })).rejects.toThrow("EK_RPC_FORBIDDEN");
     expect(at.done).toEqual([]);
     await using open = await serve();
@@ -186,10 +186,10 @@ describe("Wake", () => {
 });
 
 describe("Preview", () => {
-  async function preview(world: Parameters<typeof turn>[0], seconds = 0) {
+  async function preview(world: Parameters<typeof reconciled>[0], seconds = 0) {
     const at = await serve();
     at.store.put(stored("checkout"));
-    at.board.show("shop/checkout", turn(world));
+    at.board.show("shop/checkout", reconciled(world));
     await at.clock.advance(seconds * 1000);
     const answer = await at.client.preview({ service: checkout });
     await at[Symbol.asyncDispose]();
@@ -237,7 +237,7 @@ describe("Preview", () => {
   test("foretells that the end of its period wakes a service", async () => {
     await using at = await serve();
     at.store.put(stored("checkout"));
-    const decided = turn({ ...atZero, withinPeriod: false });
+    const decided = reconciled({ ...atZero, withinPeriod: false });
     // As long as it is not carried out.
     at.board.show("shop/checkout", { ...decided, stage: decided.snapshot.stage });
     expect(await at.client.preview({ service: checkout })).toMatchObject({
@@ -250,14 +250,14 @@ describe("Preview", () => {
   test("counts the requests of this moment", async () => {
     await using at = await serve({}, undefined, () => seenBy({ inFlight: 1, requests: 41 }));
     at.store.put(stored("checkout"));
-    at.board.show("shop/checkout", turn({ ...falling, path: { provenAt: secondsAgo(5) } }));
+    at.board.show("shop/checkout", reconciled({ ...falling, path: { provenAt: secondsAgo(5) } }));
     expect(await at.client.preview({ service: checkout })).toMatchObject({ reason: "RequestSeen" });
   });
 
   test("counts on nothing while a resolver is not heard of", async () => {
     await using at = await serve({}, undefined, () => ({ ...seenBy({}), gap: "Not heard of: b" }));
     at.store.put(stored("checkout"));
-    at.board.show("shop/checkout", turn({ ...falling, path: { provenAt: secondsAgo(5) } }));
+    at.board.show("shop/checkout", reconciled({ ...falling, path: { provenAt: secondsAgo(5) } }));
     expect(await at.client.preview({ service: checkout })).toMatchObject({ reason: "ActivityUnknown" });
   });
 
@@ -272,9 +272,9 @@ describe("Preview", () => {
 test("History has the changes of state, the wakes and what waited", async () => {
   await using at = await serve();
   at.store.put(stored("checkout"));
-  at.board.show("shop/checkout", turn({ ...atZero, activity: { pending: 2 } }));
+  at.board.show("shop/checkout", reconciled({ ...atZero, activity: { pending: 2 } }));
   at.board.woken("shop/checkout", { startedAt: secondsAgo(0), scaleMs: 8.4, startMs: 2000, connectMs: null, held: 2 });
-  at.board.show("shop/checkout", turn({ stage: { state: "Wake" }, activity: null, replicas: null, pods: null }));
+  at.board.show("shop/checkout", reconciled({ stage: { state: "Wake" }, activity: null, replicas: null, pods: null }));
   const { changes, wakes, queue } = await at.client.history({ service: checkout });
   expect(changes).toMatchObject([
     { at: new Date(secondsAgo(60)).toISOString(), state: State.STATE_ZERO, reason: "" },

@@ -7,7 +7,7 @@ import { serviceKey } from "../binding.ts";
 import type { ServiceSnapshot } from "../decide/snapshot.ts";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import type { Board, ServiceView } from "./board.ts";
-import { NotLookedAt } from "./errors.ts";
+import { NotReconciled } from "./errors.ts";
 import { forecast } from "./forecast.ts";
 import { activityMessage, historyMessage, stateMessage } from "./resolver-messages.ts";
 import { snapshotAfter } from "./snapshot-after.ts";
@@ -15,7 +15,7 @@ import { snapshotAfter } from "./snapshot-after.ts";
 export interface ResolverServiceOptions {
   readonly board: Board;
   readonly elastiServices: Pick<Resource<StoredElastiService>, "patch">;
-  /** Scales a service up that sleeps; says whether it was this call that did. */
+  /** Scales a sleeping service up. Resolves with whether this call did it. */
   readonly wake: (namespace: string, service: string, reason: string) => Promise<boolean>;
   readonly clock: Clock;
 }
@@ -28,7 +28,9 @@ type Implementation = resolverV1.ResolverServiceImplementation;
 
 const LONGEST_REASON = 512;
 
-/** `evenkeel.resolver.v1.Resolver`. Whoever wakes or pauses a service must be allowed to change its ElastiService. */
+/**
+ * `evenkeel.resolver.v1.Resolver`. A caller that wakes or pauses a service must be allowed to update its ElastiService.
+ */
 export function resolverService(options: ResolverServiceOptions): Served<resolverV1.ResolverDefinition> {
   const { board, elastiServices: resource } = options;
   const service = new ResolverService(options);
@@ -78,7 +80,7 @@ class ResolverService implements Omit<Implementation, "pause" | "resume"> {
     const view = this.known("Wake", request);
     const { namespace, service, state } = view;
     const reason = request.reason.slice(0, LONGEST_REASON);
-    if (state === null) throw new NotLookedAt({ service: serviceKey(namespace, service) });
+    if (state === null) throw new NotReconciled({ service: serviceKey(namespace, service) });
     if (state !== "Zero") return { woken: false, state: stateMessage(state) };
     const woken = await this.#options.wake(namespace, service, reason);
     return { woken, state: stateMessage("Wake") };
@@ -109,12 +111,12 @@ class ResolverService implements Omit<Implementation, "pause" | "resume"> {
     return view;
   }
 
-  /** What the last reconcile left, with the requests of this moment. */
+  /** The snapshot after the last reconcile, with the current activity. */
   #snapshot({ namespace, service, activity }: ServiceView): ServiceSnapshot {
     const { board, clock } = this.#options;
     const key = serviceKey(namespace, service);
-    const turn = board.turn(key);
-    if (!turn) throw new NotLookedAt({ service: key });
-    return { ...snapshotAfter(turn, clock.now()), activity };
+    const result = board.lastResult(key);
+    if (!result) throw new NotReconciled({ service: key });
+    return { ...snapshotAfter(result, clock.now()), activity };
   }
 }

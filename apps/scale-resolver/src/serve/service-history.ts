@@ -1,26 +1,26 @@
 import type { Reason } from "../decide/reason.ts";
 import type { State } from "../decide/state.ts";
 
-/** From when on a service was in a state, and why. Times are milliseconds since 1970. */
+/** When a service entered a state, and why. Times are milliseconds since 1970. */
 export interface StateChange {
   readonly at: number;
   readonly state: State;
-  /** Empty for the state that this process found when it began to lead. */
+  /** Empty for the state that this process found at the start of its term. */
   readonly reason: Reason | "";
   readonly message: string;
 }
 
-/** One wake and how long its parts took, in milliseconds; null is a part that has not ended, or was not seen. */
+/** One wake with the durations of its phases in milliseconds; null if a phase has not ended or was not seen. */
 export interface WakeRecord {
-  /** When the first request was held, or somebody asked for the wake; milliseconds since 1970. */
+  /** When the first request was held, or a caller asked for the wake; milliseconds since 1970. */
   readonly startedAt: number;
-  /** The call that scales the workload. */
+  /** The scale call. */
   readonly scaleMs: number | null;
-  /** From there to a ready pod. */
+  /** From the scale call to a ready pod. */
   readonly startMs: number | null;
-  /** From there to the first answer. */
+  /** From the ready pod to the first response. */
   readonly connectMs: number | null;
-  /** Requests that waited for it. */
+  /** Number of requests that waited. */
   readonly held: number;
 }
 
@@ -39,7 +39,7 @@ export interface HistoryLimits {
 
 const LIMITS: HistoryLimits = { changes: 200, wakes: 20, points: 360 };
 
-/** How one service came to where it is, the oldest first. However long it runs, it keeps no more than its limits. */
+/** The history of one service, the oldest first. Its size is limited. */
 export class ServiceHistory {
   readonly #limits: HistoryLimits;
   readonly #changes: StateChange[] = [];
@@ -62,20 +62,23 @@ export class ServiceHistory {
     return this.#points;
   }
 
-  /** Takes note of a state; one that the service is in already is no news. */
+  /** Records a state, unless the service is already in it. */
   moved(change: StateChange): void {
     if (this.#changes.at(-1)?.state === change.state) return;
     keep(this.#changes, change, this.#limits.changes);
   }
 
-  /** Takes note of a wake, or of more about one that is known by when it started. */
+  /** Records a wake, or updates the one with the same start. */
   woken(wake: WakeRecord): void {
     const known = this.#wakes.findIndex(({ startedAt }) => startedAt === wake.startedAt);
     if (known >= 0) this.#wakes[known] = wake;
     else keep(this.#wakes, wake, this.#limits.wakes);
   }
 
-  /** While nothing changes, the last point moves on: an idle night costs two points. Returns whether it is news. */
+  /**
+   * Records a point. Without a change the last point moves, so an idle night needs two points. Returns whether it
+   * changed.
+   */
   counted(point: QueuePoint): boolean {
     const [before, last] = [this.#points.at(-2), this.#points.at(-1)];
     if (before && last && isSame(before, last) && isSame(last, point)) {

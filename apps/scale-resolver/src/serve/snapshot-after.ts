@@ -1,10 +1,10 @@
 import type { Path, ServiceSnapshot } from "../decide/snapshot.ts";
 import type { Action } from "../decide/state-decider.ts";
 import { replicasAfter } from "../observe/stages.ts";
-import type { ShownTurn } from "./board.ts";
+import type { ReconcileResult } from "./board.ts";
 
-/** The world as a turn left it: what a preview starts from, which is not what the turn itself started from. */
-export function snapshotAfter({ snapshot, decision, stage }: ShownTurn, now: number): ServiceSnapshot {
+/** The snapshot after a reconcile, which is the input of a preview. */
+export function snapshotAfter({ snapshot, decision, stage }: ReconcileResult, now: number): ServiceSnapshot {
   const isDone = stage !== snapshot.stage || decision.action === "stay";
   const action = isDone ? decision.action : "stay";
   return {

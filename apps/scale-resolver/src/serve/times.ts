@@ -4,12 +4,12 @@ export interface DurationMessage {
   readonly nanos: number;
 }
 
-/** Milliseconds since 1970 as a timestamp; null is left out. */
+/** Milliseconds since 1970 as a timestamp; null is omitted. */
 export function timeMessage(time: number | null): string | undefined {
   return time === null ? undefined : new Date(time).toISOString();
 }
 
-/** Milliseconds as a duration; null is left out. */
+/** Milliseconds as a duration; null is omitted. */
 export function durationMessage(milliseconds: number | null): DurationMessage | undefined {
   if (milliseconds === null) return undefined;
   const whole = Math.max(0, Math.round(milliseconds));

@@ -3,15 +3,16 @@ import { wakeWorkload, type Workload, type WorkloadClients } from "../act/wake-w
 import { serviceKey } from "../binding.ts";
 
 export interface WakeOnDemandOptions extends WorkloadClients {
-  /** How a Service is managed, by its key. */
+  /** The workload of a Service, by its key. */
   readonly binding: (key: string) => Workload | undefined;
   readonly log: Logger;
   readonly changed: (key: string) => void;
 }
 
 /**
- * Wakes a Service that a caller names, and has it reconciled whatever comes of that; resolves with whether this call woke it. An autoscaler that cannot be resumed is
- * logged and not the caller's error: the workload is awake, and the next reconcile resumes the autoscaler too.
+ * Wakes a Service that a caller names, and triggers a reconcile in any case. Resolves with whether this call woke it.
+ * If the autoscaler cannot be resumed, this is logged and the call succeeds: the workload is awake, and the next
+ * reconcile resumes the autoscaler.
  */
 export function wakeOnDemand(options: WakeOnDemandOptions) {
   const { log, changed } = options;

@@ -2,7 +2,6 @@ import { MetricRegistry } from "@evenkeel/metrics";
 import { type Authorizer, connectPeer, type Peer, peerMetrics, RpcServer, type Served } from "@evenkeel/rpc";
 import { createLogger, systemClock } from "@evenkeel/runtime";
 
-/** Says nothing. */
 export const silence = createLogger({
   service: "test",
   level: "fatal",
@@ -12,7 +11,7 @@ export const silence = createLogger({
 
 const COMMON = { transport: "insecure", clock: systemClock, log: silence } as const;
 
-/** A caller of the server at an address, with a token; until it is stopped. */
+/** A client with a token for the server at an address, until it is stopped. */
 export function peerAt(address: string, token: string): Peer {
   const metrics = new MetricRegistry().register(peerMetrics);
   const peer = connectPeer({ ...COMMON, name: "sample", address, token: () => Promise.resolve(token), metrics });
@@ -24,11 +23,11 @@ type Definition = Served["definition"];
 
 export interface Loopback extends AsyncDisposable {
   readonly peer: Peer;
-  /** What callers had to be allowed to: `captain update elastiservices shop/checkout`. */
+  /** The permissions that were checked: `captain update elastiservices shop/checkout`. */
   readonly asked: readonly string[];
 }
 
-/** A gRPC server on a free port and a caller with the token `token`; only `captain` is allowed anything. */
+/** A gRPC server on a free port and a client with the token `token`. Only `captain` has permissions. */
 export async function loopback<D extends Definition>(served: Served<D>, token = "captain"): Promise<Loopback> {
   const asked: string[] = [];
   const authorizer: Authorizer = {

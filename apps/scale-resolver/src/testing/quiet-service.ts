@@ -18,7 +18,7 @@ export const IDLE: TriggerReading = {
 export const BUSY: TriggerReading = { ...IDLE, verdict: "busy", message: "7 is not below 0.5" };
 export const SILENT: TriggerReading = { ...IDLE, verdict: "unknown", message: "Prometheus does not answer" };
 
-/** Changes of the world below; a part that is null is unknown. */
+/** Changes to the snapshot below; a part that is null is unknown. */
 export interface Changes extends Partial<Omit<ServiceSnapshot, "stage" | "pods" | "path" | "activity" | "policy">> {
   readonly stage?: Partial<Stage>;
   readonly pods?: Partial<Pods> | null;
@@ -31,8 +31,8 @@ const PODS: Pods = { ready: 2, leaving: 0, starting: 0 };
 const ACTIVITY: Activity = { pending: 0, inFlight: 0, requests: 40, lastRequestAt: secondsAgo(900) };
 
 /**
- * A service that nothing keeps awake: two pods are ready, its trigger says idle, and the resolver is neither asked nor in the path.
- * In another state than Serve, it has stood there for a minute with the path proven since.
+ * A service with nothing that prevents sleep: two pods are ready, its trigger reports idle, and the resolver is not in
+ * the path. In a state other than Serve, it has been there for a minute with a verified path.
  */
 export function quietService({
   stage,
@@ -64,7 +64,7 @@ export function quietService({
   };
 }
 
-/** The ElastiService of that service, as it is understood. */
+/** The binding of that service. */
 export const checkout: Binding = {
   namespace: "shop",
   name: "checkout",

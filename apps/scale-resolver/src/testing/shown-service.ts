@@ -5,11 +5,11 @@ import { stateDecider } from "../decide/state-decider.ts";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import type { ReplicaActivity, SeenActivity } from "../gateway/activities.ts";
 import { added, type SharedActivity } from "../gateway/activity-reports.ts";
-import { Board, type BoardOptions, type ShownTurn } from "../serve/board.ts";
+import { Board, type BoardOptions, type ReconcileResult } from "../serve/board.ts";
 import { silence } from "./loopback-rpc.ts";
 import { type Changes, NOON, quietService } from "./quiet-service.ts";
 
-/** An ElastiService of the namespace `shop` that looks after the Service of its own name. */
+/** An ElastiService in the namespace `shop` for the Service of the same name. */
 export function stored(name: string, changes: Partial<StoredElastiService> = {}): StoredElastiService {
   return {
     apiVersion: "elasti.truefoundry.com/v1alpha1",
@@ -20,8 +20,8 @@ export function stored(name: string, changes: Partial<StoredElastiService> = {})
   };
 }
 
-/** A turn of the quiet service, carried out at noon. */
-export function turn(changes: Changes = {}, rest: Partial<ShownTurn> = {}): ShownTurn {
+/** The result of a reconcile of the quiet service at noon. */
+export function reconciled(changes: Changes = {}, rest: Partial<ReconcileResult> = {}): ReconcileResult {
   const snapshot = quietService(changes);
   const decision = { ...stateDecider.decide(snapshot), at: NOON, dryRun: snapshot.dryRun };
   const { state, ...before } = snapshot.stage;
@@ -29,14 +29,14 @@ export function turn(changes: Changes = {}, rest: Partial<ShownTurn> = {}): Show
   return { snapshot, decision, stage: decision.after === state ? snapshot.stage : moved, lastWakeMs: null, ...rest };
 }
 
-/** What replicas have of a Service, with all of them heard of. */
+/** The activity of a Service with reports from all replicas. */
 export function seenBy(...parts: readonly Partial<ReplicaActivity>[]): SeenActivity {
   const nothing = { pending: 0, inFlight: 0, requests: 0, lastRequestAt: null, requestRate: 0 };
   const whole = parts.map((part) => ({ replica: "a", ...nothing, ...part }));
   return { total: whole.reduce<SharedActivity>(added, nothing), parts: whole, gap: null };
 }
 
-/** A board before ElastiServices that a test stores, at noon; `told` are the Services that it told of. */
+/** A board with ElastiServices that a test stores, at noon. `told` has the Services that it reported. */
 export function boardOf(options: Partial<BoardOptions> = {}) {
   const store = new Store<StoredElastiService>({ log: silence });
   const clock = new FakeClock(NOON);

@@ -24,14 +24,14 @@ describe("the end of the queue is reported", () => {
   test("after the last request has its answer, so that no decision delays it", async () => {
     await using scene = new AsyncDisposableStack();
     const { answers, world, asked } = await forwarded(new FakeClock(), scene);
-    expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[], true]);
+    expect([world.changes, world.gate.isReleasing(KEY)]).toEqual([[], true]);
     answers[0]?.end("one");
     await eventually(() => world.gate.activity(KEY).inFlight === 1);
-    expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[], true]);
+    expect([world.changes, world.gate.isReleasing(KEY)]).toEqual([[], true]);
     answers[1]?.end("two");
     await Promise.all(asked);
     await eventually(() => world.changes.length > 0);
-    expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[KEY], false]);
+    expect([world.changes, world.gate.isReleasing(KEY)]).toEqual([[KEY], false]);
   });
 
   test("after 100 ms if an answer takes longer, as streams do, and not again after the answer", async () => {
@@ -39,9 +39,9 @@ describe("the end of the queue is reported", () => {
     await using scene = new AsyncDisposableStack();
     const { answers, world, asked } = await forwarded(clock, scene);
     await clock.advance(99);
-    expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[], true]);
+    expect([world.changes, world.gate.isReleasing(KEY)]).toEqual([[], true]);
     await clock.advance(1);
-    expect([world.changes, world.gate.handsOver(KEY)]).toEqual([[KEY], false]);
+    expect([world.changes, world.gate.isReleasing(KEY)]).toEqual([[KEY], false]);
     for (const answer of answers) answer.end("late");
     await Promise.all(asked);
     await eventually(() => world.gate.activity(KEY).inFlight === 0);

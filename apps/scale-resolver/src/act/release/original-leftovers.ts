@@ -7,12 +7,15 @@ import { MANAGED_BY, SERVICE_NAME } from "../../observe/slice-labels.ts";
 export interface OriginalLeftoversOptions {
   readonly slices: Resource<EndpointSlice>;
   readonly services: Resource<Service>;
-  /** What was last seen of either. */
+  /** The cached objects. */
   readonly sliceStore: Pick<ReadStore<EndpointSlice>, "get">;
   readonly serviceStore: Pick<ReadStore<Service>, "get">;
 }
 
-/** What KubeElasti made for a Service and nobody looks after any more: the EndpointSlice to its resolver and its private copy of the Service. */
+/**
+ * Objects that KubeElasti created for a Service and that are no longer managed: the EndpointSlice to its resolver and
+ * its private copy of the Service.
+ */
 export class OriginalLeftovers {
   readonly #options: OriginalLeftoversOptions;
 
@@ -21,8 +24,9 @@ export class OriginalLeftovers {
   }
 
   /**
-   * Deletes what is left of a Service and resolves with one line for each thing that went. Only for one whose requests have another way already, pods or this resolver,
-   * and never while KubeElasti's operator runs: it would make all of it anew.
+   * Deletes the leftovers of a Service and resolves with one line for each deleted object. Call it only if requests
+   * have another destination, pods or this resolver, and never while KubeElasti's operator runs, which would create the
+   * objects again.
    */
   async clean(namespace: string, service: string, options: ActOptions = {}): Promise<readonly string[]> {
     const { slices, services, sliceStore, serviceStore } = this.#options;
@@ -37,7 +41,9 @@ export class OriginalLeftovers {
   }
 }
 
-/** It bears no manager's label; one that does is somebody else's in spite of its name. */
+/**
+ * KubeElasti sets no managed-by label. A slice with that label belongs to another controller, even if the name matches.
+ */
 function isOriginalSlice({ metadata: { labels = {} } }: EndpointSlice, service: string): boolean {
   return labels[SERVICE_NAME] === service && labels[MANAGED_BY] === undefined;
 }

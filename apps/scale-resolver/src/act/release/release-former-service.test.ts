@@ -53,14 +53,14 @@ describe("an ElastiService that is pointed at another Service", () => {
 
   test("has nothing to release if it is the same", async () => {
     const { done, take } = releaseFormerService(true);
-    expect(await take(pointed({ service: "checkout" }))).toBe("given");
-    expect(await take(pointed({}))).toBe("given");
+    expect(await take(pointed({ service: "checkout" }))).toBe("released");
+    expect(await take(pointed({}))).toBe("released");
     expect(done).toEqual([]);
   });
 
   test("releases the old one, and writes only the fields of its status that change", async () => {
     const { done, take } = releaseFormerService(true);
-    expect(await take(pointed(asleep))).toBe("later");
+    expect(await take(pointed(asleep))).toBe("inProgress");
     const status = { service: "checkout", ports: [], pausedScaledObject: null };
     expect(done).toEqual(["release basket", "forget shop/checkout", status]);
   });
@@ -68,16 +68,16 @@ describe("an ElastiService that is pointed at another Service", () => {
   test("leaves the path of the old one if nothing else is known of it, unless another one manages it by now", async () => {
     const status = { service: "checkout", ports: [], pausedScaledObject: null };
     const { done, take } = releaseFormerService(true);
-    expect(await take(pointed({ service: "basket" }))).toBe("later");
+    expect(await take(pointed({ service: "basket" }))).toBe("inProgress");
     expect(done).toEqual(["leave basket", "forget shop/checkout", status]);
     const beside = releaseFormerService(true, pointed({ service: "basket" }));
-    expect(await beside.take(pointed({ service: "basket" }))).toBe("later");
+    expect(await beside.take(pointed({ service: "basket" }))).toBe("inProgress");
     expect(beside.done).toEqual(["forget shop/checkout", status]);
   });
 
   test("is looked at again soon while no pod of the old one is ready", async () => {
     const { done, take } = releaseFormerService(false);
-    expect(await take(pointed(asleep))).toBe("later");
+    expect(await take(pointed(asleep))).toBe("inProgress");
     expect(done).toEqual(["release basket"]);
   });
 

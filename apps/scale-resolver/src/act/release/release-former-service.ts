@@ -13,22 +13,25 @@ export interface ReleaseFormerServiceOptions {
   readonly releaseService: ReleaseService;
   readonly path: PathSlices;
   readonly statuses: Statuses;
-  /** How the Service of an object was last managed, by the object's key. */
+  /** The binding with which the Service of an object was last managed, by the object's key. */
   readonly served: (key: string) => Binding | undefined;
-  /** What is remembered of an object is of no use any more. */
+  /** Forgets the observations of an object. */
   readonly forget: (key: string) => void;
 }
 
-/** The fields of a status that are about one Service: null removes them. */
+/** Clears the fields of a status that describe one Service: null removes a field. */
 const OF_NO_SERVICE: Nulled<ElastiServiceStatus> = {
   ...{ service: null, ports: null, scaleTargetRef: null, replicas: null, pausedScaledObject: null },
   ...{ state: null, since: null, mode: null, route: null },
 };
 
-/** `given`: nothing is left to release. `later`: the release takes a while. `paused`: it waits until the object is resumed. */
-export type Given = "given" | "later" | "paused";
+/**
+ * `released`: nothing is left to release. `inProgress`: the release is in progress. `paused`: it waits until the object is
+ * resumed.
+ */
+export type ReleaseProgress = "released" | "inProgress" | "paused";
 
-/** Releases the Service that an ElastiService managed, and that its status still names. */
+/** Releases the Service that an ElastiService managed and that its status still names. */
 export class ReleaseFormerService {
   readonly #options: ReleaseFormerServiceOptions;
 
@@ -36,23 +39,26 @@ export class ReleaseFormerService {
     this.#options = options;
   }
 
-  /** For an object that is pointed at another Service. */
-  async forAnother(object: StoredElastiService, binding: Binding, context: ObjectContext): Promise<Given> {
+  /** For an object with a spec that names another Service now. */
+  async forAnother(object: StoredElastiService, binding: Binding, context: ObjectContext): Promise<ReleaseProgress> {
     const { bindings, releaseService, path, statuses, forget } = this.#options;
     const { namespace, service } = binding;
     const former = object.status?.service ?? service;
-    if (former === service) return "given";
+    if (former === service) return "released";
     if (isPaused(object)) return "paused";
     const before = this.#before(object);
-    if (before && !(await releaseService.release(object, before, context))) return "later";
+    if (before && !(await releaseService.release(object, before, context))) return "inProgress";
     const isAnothers = bindings.ownerOf(serviceKey(namespace, former)) !== undefined;
     if (!before && !isAnothers) await path.leave(namespace, former, context);
     forget(keyOf(object));
     await statuses.write(object, { pausedScaledObject: null, service, ports: [] }, context.term);
-    return "later";
+    return "inProgress";
   }
 
-  /** For an object that no longer manages a Service: it selects Services, or another one manages the one that it names. False while it takes. */
+  /**
+   * For an object that no longer manages a Service: it selects Services, or another object manages its Service.
+   * Resolves with false while the release is in progress.
+   */
   async own(object: StoredElastiService, context: ObjectContext): Promise<boolean> {
     const { releaseService, statuses, forget } = this.#options;
     const former = object.status?.service;
@@ -64,7 +70,7 @@ export class ReleaseFormerService {
     return false;
   }
 
-  /** How the Service that the status names was managed. */
+  /** The binding of the Service that the status names. */
   #before(object: StoredElastiService): Binding | undefined {
     const served = this.#options.served(keyOf(object));
     return served?.service === object.status?.service ? served : recordedBinding(object);

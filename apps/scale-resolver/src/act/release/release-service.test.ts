@@ -37,10 +37,10 @@ async function releaseService(status: ElastiServiceStatus, world: World = {}, ch
     return Promise.resolve(outcome);
   };
   const scales = { wake: (_: string, { name }: TargetRef) => act(`wake ${name}`, "woken" as const) };
-  const autoscalers: Pick<Autoscalers, "resume" | "calm"> = {
+  const autoscalers: Pick<Autoscalers, "resume" | "allowZero"> = {
     resume: (_: string, { name }: AutoscalerRef, options?: ResumeOptions) =>
       act(`${options?.active === true ? "activate" : "resume"} ${name}`, "resumed" as const),
-    calm: (_: string, { name }: AutoscalerRef) => act(`calm ${name}`, undefined),
+    allowZero: (_: string, { name }: AutoscalerRef) => act(`calm ${name}`, undefined),
   };
   const owner = stored("older", { metadata: { namespace: "shop", name: "older", uid: "older" } });
   const binding = { ...checkout, ...older };

@@ -19,34 +19,34 @@ export interface ReleaseServiceOptions {
   readonly routes: RouteSwitch;
   readonly leftovers: OriginalLeftovers;
   readonly restoreWorkload: RestoreWorkload;
-  /** The pods behind a Service, by its key; null while they are unknown. */
+  /** The pods behind a Service, by its key; null if they are not known yet. */
   readonly pods: (key: string) => Pods | null;
-  /** Why the original must be taken for running; undefined if it does not run. */
+  /** Why KubeElasti's operator counts as running; undefined if it does not run. */
   readonly original: (signal: AbortSignal) => Promise<string | undefined>;
   readonly clock: Clock;
   readonly statuses: Statuses;
-  /** `--dry-run`: only what was put to sleep here, or has the resolver in its path, is given back, since nobody would remember it. */
+  /** `--dry-run`: only releases what this program redirected or scaled to 0, because no other record of it remains. */
   readonly dryRun: boolean;
 }
 
-/** How long an object that goes is kept for a pod that does not get ready, in milliseconds. */
-const PATIENCE = 120_000;
+/** Milliseconds for which a deleted object is kept if no pod becomes ready. */
+const READY_TIMEOUT = 120_000;
 const SOON = 500;
 
 /**
- * Gives a Service back to its pods when its ElastiService goes: a workload that sleeps is woken first, and requests are held until a pod
- * is ready. Only then does the resolver leave the path and the object go.
+ * Releases a Service to its pods when its ElastiService is deleted or released. It first wakes a sleeping workload and
+ * holds requests until a pod is ready. Then it restores the path and removes the finalizer.
  */
 export class ReleaseService {
   readonly #options: ReleaseServiceOptions;
-  /** Since when an object is being let go. */
+  /** When the release of each object began. */
   readonly #since = new Map<string, number>();
 
   constructor(options: ReleaseServiceOptions) {
     this.#options = options;
   }
 
-  /** Another process leads now. */
+  /** For the end of a term: another process leads. */
   forgetAll(): void {
     this.#since.clear();
   }
@@ -71,7 +71,7 @@ export class ReleaseService {
       }
       if (!(await this.release(object, binding, context))) return { requeueAfter: SOON };
     }
-    // Of an object that stays, nobody would say later that its workload is awake.
+    // An object that stays keeps its status, so the status reports the release.
     if (object.metadata.deletionTimestamp === undefined) {
       await statuses.write(object, statusOfReleased(object, clock.now()), context.term);
     }
@@ -79,7 +79,7 @@ export class ReleaseService {
     return undefined;
   }
 
-  /** Gives one Service back; false while it is too early, since no pod is ready yet or the original runs. */
+  /** Releases one Service. Resolves with false while no pod is ready, or while the original runs. */
   async release(object: StoredElastiService, binding: Binding, context: ObjectContext): Promise<boolean> {
     const { path, routes, leftovers, original, restoreWorkload, dryRun } = this.#options;
     if ((await original(context.signal)) !== undefined) return false;
@@ -87,11 +87,11 @@ export class ReleaseService {
     const { uid = "" } = object.metadata;
     const owner = this.#otherOwner(object, binding);
     if (owner) {
-      await this.#yieldTo(owner, object, binding, context);
+      await this.#transferTo(owner, object, binding, context);
       this.#since.delete(uid);
       return true;
     }
-    if (dryRun && !this.#isHeld(object, binding)) return true;
+    if (dryRun && !this.#needsRelease(object, binding)) return true;
     const former = formerWorkload(binding, { status, served: undefined, state: status?.state });
     if (former) await restoreWorkload.run(former, context);
     const { pausedScaledObject: paused } = status ?? {};
@@ -101,7 +101,7 @@ export class ReleaseService {
     if (!(await this.#isAwake(object, binding, context))) return false;
     const { namespace, service } = binding;
     for (const name of new Set([paused ?? "", scaledObjectOf(binding.autoscaler)])) {
-      if (name !== "") await restoreWorkload.calm(namespace, name, context);
+      if (name !== "") await restoreWorkload.allowZero(namespace, name, context);
     }
     await routes.leave(namespace, service, [status?.route, binding.route], context);
     await path.leave(namespace, service, context);
@@ -110,7 +110,7 @@ export class ReleaseService {
     return true;
   }
 
-  /** How another ElastiService looks after the Service by now. */
+  /** The binding of another ElastiService that manages the Service now. */
   #otherOwner({ metadata }: StoredElastiService, { namespace, service }: Binding): Binding | undefined {
     const { bindings } = this.#options;
     const owner = bindings.ownerOf(serviceKey(namespace, service));
@@ -120,10 +120,11 @@ export class ReleaseService {
   }
 
   /**
-   * Leaves the Service to the ElastiService that looks after it, with its path, and with the route, the ScaledObject and the workload that it names. What this object led away, paused
-   * or put to sleep besides is put back: nobody else would.
+   * Leaves the Service to the ElastiService that manages it now, with its path and with the route, ScaledObject and
+   * workload of that spec. Any other route, ScaledObject and workload of this object is restored, because nothing else
+   * would do it.
    */
-  async #yieldTo(
+  async #transferTo(
     owner: Binding,
     { status }: StoredElastiService,
     binding: Binding,
@@ -139,8 +140,8 @@ export class ReleaseService {
     if (!isSameTarget(left.target, owner.target)) await restoreWorkload.run(left, context);
   }
 
-  /** Whether this program put the workload to sleep, or is in the path. */
-  #isHeld({ status }: StoredElastiService, { namespace, service }: Binding): boolean {
+  /** Whether this program scaled the workload to 0 or redirects its Service. */
+  #needsRelease({ status }: StoredElastiService, { namespace, service }: Binding): boolean {
     return status?.pausedScaledObject !== undefined || this.#options.path.isJoined(namespace, service);
   }
 
@@ -148,7 +149,7 @@ export class ReleaseService {
     return (this.#options.pods(serviceKey(namespace, service))?.ready ?? 0) > 0;
   }
 
-  /** Whether pods are ready, or nothing can be done about it. */
+  /** Whether pods are ready, or waiting for them is pointless. */
   async #isAwake(
     { metadata: { uid = "" } }: StoredElastiService,
     binding: Binding,
@@ -160,9 +161,9 @@ export class ReleaseService {
     const since = this.#since.get(uid) ?? clock.monotonic();
     this.#since.set(uid, since);
     if (!(await restoreWorkload.wake(binding, context))) return true;
-    if (clock.monotonic() - since < PATIENCE) return false;
+    if (clock.monotonic() - since < READY_TIMEOUT) return false;
     context.log.warn(
-      `no pod of ${service} became ready within ${PATIENCE / 1000} s; its ElastiService is released all the same`,
+      `no pod of ${service} became ready within ${READY_TIMEOUT / 1000} s; its ElastiService is released all the same`,
     );
     return true;
   }

@@ -79,7 +79,7 @@ describe("handing a workload back", () => {
           done.push(`${options?.active === true ? "activate" : "resume"} ${namespace}/${name}`);
           return Promise.resolve("resumed" as const);
         },
-        calm: (namespace, { name }) => {
+        allowZero: (namespace, { name }) => {
           done.push(`calm ${namespace}/${name}`);
           return Promise.resolve();
         },

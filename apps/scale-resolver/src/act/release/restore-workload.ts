@@ -8,19 +8,19 @@ import { wakeWorkload, type Workload, type WorkloadClients } from "../wake-workl
 
 /** The workload that an ElastiService named before it named another. */
 export interface FormerWorkload extends Workload {
-  /** Whether it was last seen at no replicas. One that ran then is its owner's, whatever he has made of it since. */
+  /** Whether it was last seen at 0 replicas. A workload that had replicas then is not changed. */
   readonly asleep: boolean;
 }
 
 export interface Past {
   readonly status: Pick<ElastiServiceStatus, "scaleTargetRef" | "replicas"> | undefined;
-  /** How the Service was last looked after, if that is remembered. What is stored may be older. */
+  /** The binding with which the Service was last managed, if known. The cached status may be older. */
   readonly served: Binding | undefined;
-  /** Where it stood then. */
+  /** The state at that time. */
   readonly state: State | undefined;
 }
 
-/** The workload to be handed back, since `binding` is of another; undefined if it is of the same, or nothing is known of one before. */
+/** The workload to restore if `binding` names another one; undefined if it is the same or none is recorded. */
 export function formerWorkload(binding: Binding, { status, served, state }: Past): FormerWorkload | undefined {
   const target = served?.target ?? status?.scaleTargetRef;
   if (!target || isSameTarget(target, binding.target)) return undefined;
@@ -39,10 +39,10 @@ export function isSameTarget(one: TargetRef, other: TargetRef): boolean {
 }
 
 export interface RestoreClients extends WorkloadClients {
-  readonly autoscalers: Pick<Autoscalers, "resume" | "calm">;
+  readonly autoscalers: Pick<Autoscalers, "resume" | "allowZero">;
 }
 
-/** Puts back what is no longer managed: nothing else would wake a workload that sleeps, or resume an autoscaler that is paused. */
+/** Restores workloads that are no longer managed: nothing else would wake one that sleeps, or resume its autoscaler. */
 export class RestoreWorkload {
   readonly #clients: RestoreClients;
 
@@ -50,21 +50,24 @@ export class RestoreWorkload {
     this.#clients = clients;
   }
 
-  /** Wakes a workload that an ElastiService no longer names, if it was asleep, and leaves it to its autoscaler. Rejects if a retry may succeed. */
+  /**
+   * Wakes a workload that an ElastiService no longer names, if it was asleep, and resumes its autoscaler. Rejects if a
+   * retry may succeed.
+   */
   async run(former: FormerWorkload, context: ObjectContext): Promise<void> {
     if (!former.asleep) return;
     await this.wake(former, context);
-    if (former.autoscaler) await this.calm(former.namespace, former.autoscaler.name, context);
+    if (former.autoscaler) await this.allowZero(former.namespace, former.autoscaler.name, context);
   }
 
   /** Lets a ScaledObject scale to zero again. Rejects if a retry may succeed. */
-  async calm(namespace: string, name: string, context: ObjectContext): Promise<void> {
+  async allowZero(namespace: string, name: string, context: ObjectContext): Promise<void> {
     await unlessTerminal(context.log, `could not let ScaledObject ${name} scale to zero again`, () =>
-      this.#clients.autoscalers.calm(namespace, { type: "keda", name }, context),
+      this.#clients.autoscalers.allowZero(namespace, { type: "keda", name }, context),
     );
   }
 
-  /** Wakes a workload; false if that will never succeed, which is logged. Rejects if a retry may succeed. */
+  /** Wakes a workload. Resolves with false, and logs why, if a retry cannot succeed. Rejects if a retry may succeed. */
   async wake(workload: Workload, context: ObjectContext): Promise<boolean> {
     const { kind, name } = workload.target;
     const { log } = context;
@@ -74,7 +77,7 @@ export class RestoreWorkload {
     });
   }
 
-  /** Resumes a ScaledObject that no sleeping workload needs paused. Rejects if a retry may succeed. */
+  /** Resumes a ScaledObject that is not paused for any sleeping workload. Rejects if a retry may succeed. */
   async resume(
     namespace: string,
     name: string,
@@ -97,7 +100,7 @@ export class RestoreWorkload {
   }
 }
 
-/** Whether it was done. An error that no retry mends is logged; any other rejects. */
+/** Whether the task succeeded. Logs an error that a retry cannot resolve; rejects with any other. */
 async function unlessTerminal(log: ObjectContext["log"], failed: string, task: () => Promise<void>): Promise<boolean> {
   try {
     await task();

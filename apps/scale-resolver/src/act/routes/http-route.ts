@@ -1,45 +1,46 @@
 import type { HttpBackendRef, HttpRouteFilter, HttpRouteRule } from "@evenkeel/kube";
 import {
   type At,
-  before,
+  formerDestination,
   type Redirection,
   headerValue,
   type Redirected,
   namedPort,
   SERVICE_HEADER,
-  type Was,
+  type FormerDestination,
   without,
 } from "./redirect.ts";
 
 type Rules = readonly HttpRouteRule[];
 
-/** The rules with every backend that is the Service led to the resolver; those that are so already stay. */
+/** The rules with every backend that is the Service redirected to the resolver. */
 export function redirect(rules: Rules, redirection: Redirection): Redirected<Rules> {
-  const was: Was[] = [];
-  const led = eachBackend(rules, (backend, at) => {
+  const was: FormerDestination[] = [];
+  const changed = eachBackend(rules, (backend, at) => {
     if (!isBackend(backend, { name: redirection.service, namespace: redirection.namespace }, redirection))
       return backend;
     was.push({ service: redirection.service, at, was: backend });
     return redirected(backend, redirection);
   });
-  return { rules: led, was };
+  return { rules: changed, was };
 }
 
-/** The rules with what was led away put back. What somebody else has changed since stays as it is. */
-export function restore(rules: Rules, was: readonly Was[], redirection: Redirection): Rules {
+/** The rules with the redirected backends restored. Changes by other clients stay. */
+export function restore(rules: Rules, was: readonly FormerDestination[], redirection: Redirection): Rules {
   return eachBackend(rules, (backend, at) =>
     isRedirectedTo(backend, redirection)
-      ? (before(was, at, backend, redirection, (one) => redirected(one, redirection)) ?? undone(backend, redirection))
+      ? (formerDestination(was, at, backend, redirection, (one) => redirected(one, redirection)) ??
+        restored(backend, redirection))
       : backend,
   );
 }
 
-/** Whether requests of the Service come to the resolver by a route. */
+/** Whether any rule redirects the Service to the resolver. */
 export function isRedirected(rules: Rules, redirection: Redirection): boolean {
   return rules.some(({ backendRefs }) => backendRefs?.some((backend) => isRedirectedTo(backend, redirection)));
 }
 
-/** Whether what was at a place is still led away there. */
+/** Whether the backend at this position is still redirected. */
 export function isRedirectedAt(rules: Rules, [rule, index]: At, redirection: Redirection): boolean {
   const backend = rules[rule]?.backendRefs?.[index];
   return backend !== undefined && isRedirectedTo(backend, redirection);
@@ -68,7 +69,7 @@ function redirected(
   };
 }
 
-/** A backend may have one filter of a type only. */
+/** A backend may have only one filter of a type. */
 function withHeader(filters: readonly HttpRouteFilter[], value: string): readonly HttpRouteFilter[] {
   const header = { name: SERVICE_HEADER, value };
   if (!filters.some(isModifier)) return [...filters, { type: MODIFIER, requestHeaderModifier: { set: [header] } }];
@@ -79,8 +80,8 @@ function withHeader(filters: readonly HttpRouteFilter[], value: string): readonl
   });
 }
 
-/** As near as can be to what was led away, for one that somebody has changed since: nothing is remembered of it. */
-function undone({ filters = [], ...backend }: HttpBackendRef, redirection: Redirection): HttpBackendRef {
+/** The best restore for a backend that another client changed, because its original is not recorded. */
+function restored({ filters = [], ...backend }: HttpBackendRef, redirection: Redirection): HttpBackendRef {
   const { port } = namedPort(headerOf(filters), redirection) ?? {};
   const left = filters.flatMap((filter) => {
     if (!isModifier(filter)) return [filter];

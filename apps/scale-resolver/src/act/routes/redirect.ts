@@ -1,30 +1,30 @@
-/** Where requests are led instead of their Service. */
+/** Redirects requests for a Service to the resolver. */
 export interface Redirection {
-  /** The Service that is stood in for. */
+  /** The Service that is redirected. */
   readonly namespace: string;
   readonly service: string;
   /** The resolver's own Service. */
   readonly resolver: { readonly namespace: string; readonly name: string; readonly port: number };
 }
 
-/** What a place of a route led to before, so that it can be put back. */
-export interface Was {
-  /** The Service that it led to: others may sleep behind the same route. */
+/** A destination of a route before the redirect, as the record for its restore. */
+export interface FormerDestination {
+  /** The redirected Service: the same route may have others. */
   readonly service: string;
-  /** The indexes that lead to it: of the rule, and of the destination within it. */
+  /** The index of the rule, and of the destination within it. */
   readonly at: At;
   readonly was: unknown;
 }
 
 export type At = readonly [rule: number, destination: number];
 
-/** A part of a route, with what it led to before. */
+/** Part of a route after a redirect, with the destinations before it. */
 export interface Redirected<Rules> {
   readonly rules: Rules;
-  readonly was: readonly Was[];
+  readonly was: readonly FormerDestination[];
 }
 
-/** Tells the resolver which Service a request is for, whatever host it was sent to. */
+/** Tells the resolver which Service a request is for, whatever its host. */
 export const SERVICE_HEADER = "x-evenkeel-service";
 
 /** The value of that header: `checkout.shop`, with the port if it is known. */
@@ -32,7 +32,7 @@ export function headerValue({ namespace, service }: Redirection, port: number | 
   return `${service}.${namespace}${port === undefined ? "" : `:${port}`}`;
 }
 
-/** The port that such a value names, if it names the Service at all. */
+/** The port in such a value, if the value names the Service. */
 export function namedPort(
   value: string | undefined,
   redirection: Redirection,
@@ -44,23 +44,23 @@ export function namedPort(
 }
 
 /**
- * What was at a place before it was led away to what is there now, as far as `away` can tell: at the same place if somebody has not moved
- * it, else at any.
+ * The recorded destination for one that was redirected: the record at the same position if it matches, else at any
+ * position.
  */
-export function before<Entry>(
-  was: readonly Was[],
+export function formerDestination<Entry>(
+  was: readonly FormerDestination[],
   at: At,
   entry: Entry,
   redirection: Redirection,
-  away: (entry: Entry) => Entry,
+  redirect: (entry: Entry) => Entry,
 ): Entry | undefined {
   const own = was.filter(({ service }) => service === redirection.service);
-  const same = own.filter((one) => canonical(away(one.was as Entry)) === canonical(entry));
+  const same = own.filter((one) => canonical(redirect(one.was as Entry)) === canonical(entry));
   const found = same.find((one) => one.at[0] === at[0] && one.at[1] === at[1]) ?? same[0];
   return found?.was as Entry | undefined;
 }
 
-/** Equal for values that differ in the order of their fields only. */
+/** Equal for values that differ only in the order of their fields. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, one: unknown) =>
     typeof one === "object" && one !== null && !Array.isArray(one)
@@ -69,7 +69,6 @@ function canonical(value: unknown): string {
   );
 }
 
-/** An object without some of its fields. */
 export function without<T extends object, Name extends keyof T>(value: T, ...names: readonly Name[]): Omit<T, Name> {
   const entries = Object.entries(value).filter(([name]) => !(names as readonly string[]).includes(name));
   return Object.fromEntries(entries) as Omit<T, Name>;

@@ -3,7 +3,7 @@ import { type RouteRef, serviceKey } from "../../binding.ts";
 import { type ActOptions, checkedBy } from "../act-options.ts";
 import { GrantMissing, RouteNeedsResolverService, RouteNotFound, RouteWithoutService } from "./errors.ts";
 import * as httpRoute from "./http-route.ts";
-import type { At, Redirection, Redirected, Was } from "./redirect.ts";
+import type { At, Redirection, Redirected, FormerDestination } from "./redirect.ts";
 import * as virtualService from "./virtual-service.ts";
 
 export interface RouteSwitchOptions {
@@ -12,9 +12,9 @@ export interface RouteSwitchOptions {
   readonly resolver: Redirection["resolver"] | undefined;
 }
 
-/** What was led away from a route, on the route itself: whoever takes over finds it there. */
+/** Annotation on a route: its destinations before the redirect. Any replica can restore them from it. */
 const SWITCHED = "evenkeel.io/switched";
-/** Writes of one route before it is given up for this time. */
+/** Maximum writes of one route per call. */
 const TRIES = 5;
 
 interface Route extends KubeObject {
@@ -34,17 +34,17 @@ const referenceGrants: ResourceTypeOf<Grant> = {
   ...{ group: GATEWAY, version: "v1beta1", kind: "ReferenceGrant", plural: "referencegrants", namespaced: true },
 };
 
-/** What differs between the kinds of routes. */
+/** The differences between the kinds of routes. */
 interface RouteKind {
   readonly type: ResourceTypeOf<Route>;
   readonly field: string;
   redirect(rules: readonly never[], redirection: Redirection): Redirected<readonly unknown[]>;
-  restore(rules: readonly never[], was: readonly Was[], redirection: Redirection): readonly unknown[];
+  restore(rules: readonly never[], was: readonly FormerDestination[], redirection: Redirection): readonly unknown[];
   isRedirected(rules: readonly never[], redirection: Redirection): boolean;
   isRedirectedAt(rules: readonly never[], at: At, redirection: Redirection): boolean;
 }
 
-/** A route as it was read; absent if there is none. */
+/** A route as read; absent if it does not exist. */
 interface Reading {
   readonly kind: RouteKind;
   readonly route: Route | undefined;
@@ -71,19 +71,25 @@ const KINDS: Readonly<Record<RouteRef["type"], RouteKind>> = {
 };
 
 /**
- * Leads the requests of a route to the resolver and back, beside the Service's own endpoints: a mesh or a gateway that does not look at
- * those comes to the resolver all the same.
+ * Redirects the requests of a route to the resolver and restores them, in addition to the Service's endpoints: some
+ * meshes and gateways do not use those endpoints.
  */
 export class RouteSwitch {
   readonly #options: RouteSwitchOptions;
-  /** By Service, the routes that were led away here and not back yet. A status names one, and may be older than what was done. */
-  readonly #led = new Map<string, Map<string, RouteRef>>();
+  /**
+   * The routes that are redirected and not restored yet, by Service. The status names only one, and may be older than
+   * the last write.
+   */
+  readonly #redirected = new Map<string, Map<string, RouteRef>>();
 
   constructor(options: RouteSwitchOptions) {
     this.#options = options;
   }
 
-  /** Leads every destination of the route that is the Service to the resolver. May be repeated, also after somebody put it back. */
+  /**
+   * Redirects every destination of the route that is the Service to the resolver. Can be repeated, also after another
+   * client restored the route.
+   */
   async join(namespace: string, service: string, ref: RouteRef, options: ActOptions = {}): Promise<void> {
     const { resolver } = this.#options;
     const shown = `${KINDS[ref.type].type.kind} ${namespace}/${ref.name}`;
@@ -92,22 +98,22 @@ export class RouteSwitch {
     if (ref.type === "httpRoute") await this.#checkGrant(redirection, options);
     await this.#change(namespace, ref, options, ({ kind, route, rules }) => {
       if (!route) throw new RouteNotFound({ route: shown });
-      const { rules: led, was } = kind.redirect(rules as never[], redirection);
+      const { rules: redirected, was } = kind.redirect(rules as never[], redirection);
       if (was.length === 0) {
         if (kind.isRedirected(rules as never[], redirection)) return undefined;
         throw new RouteWithoutService({ route: shown, service });
       }
-      // What somebody has put back is not led away any more, and what he wrote instead is what will be put back.
-      const kept = wasOf(route).filter(
+      // If another client restored a destination, the record of it is dropped, and its new value is recorded.
+      const kept = formerDestinations(route).filter(
         (one) => one.service !== service || kind.isRedirectedAt(rules as never[], one.at, redirection),
       );
-      return { rules: led, was: [...kept, ...was] };
+      return { rules: redirected, was: [...kept, ...was] };
     });
     const key = serviceKey(namespace, service);
-    this.#led.set(key, (this.#led.get(key) ?? new Map<string, RouteRef>()).set(idOf(ref), ref));
+    this.#redirected.set(key, (this.#redirected.get(key) ?? new Map<string, RouteRef>()).set(idOf(ref), ref));
   }
 
-  /** Puts back what was led away: of the routes that are named, and of those that were led away here besides, but not of `kept`. */
+  /** Restores the named routes and all others that this process redirected for the Service, except `kept`. */
   async leave(
     namespace: string,
     service: string,
@@ -115,32 +121,32 @@ export class RouteSwitch {
     { kept, ...options }: ActOptions & { readonly kept?: RouteRef | null } = {},
   ): Promise<void> {
     const key = serviceKey(namespace, service);
-    const led = this.#led.get(key);
-    const routes = new Map(led);
+    const redirected = this.#redirected.get(key);
+    const routes = new Map(redirected);
     for (const ref of named) if (ref) routes.set(idOf(ref), ref);
     if (kept) routes.delete(idOf(kept));
     for (const [id, ref] of routes) {
-      await this.#putBack(namespace, service, ref, options);
-      led?.delete(id);
+      await this.#restore(namespace, service, ref, options);
+      redirected?.delete(id);
     }
-    if (led?.size === 0) this.#led.delete(key);
+    if (redirected?.size === 0) this.#redirected.delete(key);
   }
 
-  /** A route that is gone has nothing to put back. */
-  async #putBack(namespace: string, service: string, ref: RouteRef, options: ActOptions): Promise<void> {
+  /** A route that was deleted needs no restore. */
+  async #restore(namespace: string, service: string, ref: RouteRef, options: ActOptions): Promise<void> {
     const { resolver } = this.#options;
     if (!resolver) return;
     const redirection = { namespace, service, resolver };
     await this.#change(namespace, ref, options, ({ kind, route, rules }) => {
       if (!route) return undefined;
-      const was = wasOf(route);
+      const was = formerDestinations(route);
       const others = was.filter((one) => one.service !== service);
       if (others.length === was.length && !kind.isRedirected(rules as never[], redirection)) return undefined;
       return { rules: kind.restore(rules as never[], was, redirection), was: others };
     });
   }
 
-  /** Others write routes too, such as for another Service behind the same one: what they do meanwhile is looked at anew. */
+  /** Reads the route again after a conflict: others write routes too, such as for another Service in the same route. */
   async #change(
     namespace: string,
     ref: RouteRef,
@@ -187,7 +193,10 @@ export class RouteSwitch {
     );
   }
 
-  /** A gateway follows a reference into another namespace only if somebody there allows it, and answers 500 otherwise. */
+  /**
+   * A gateway follows a reference into another namespace only if a ReferenceGrant there allows it. Otherwise it answers
+   * 500.
+   */
   async #checkGrant({ namespace, resolver }: Redirection, options: ActOptions): Promise<void> {
     if (namespace === resolver.namespace) return;
     const { items } = await this.#options.kube
@@ -208,17 +217,17 @@ function idOf({ type, name }: RouteRef): string {
   return `${type}/${name}`;
 }
 
-function wasOf({ metadata }: Route): readonly Was[] {
+function formerDestinations({ metadata }: Route): readonly FormerDestination[] {
   try {
     const was: unknown = JSON.parse(metadata.annotations?.[SWITCHED] ?? "[]");
-    return Array.isArray(was) ? was.filter(isWas) : [];
+    return Array.isArray(was) ? was.filter(isFormerDestination) : [];
   } catch {
     return [];
   }
 }
 
-function isWas(value: unknown): value is Was {
+function isFormerDestination(value: unknown): value is FormerDestination {
   const { at, service, was } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  const isPlace = Array.isArray(at) && at.length === 2 && at.every(Number.isInteger);
-  return typeof service === "string" && isPlace && typeof was === "object" && was !== null;
+  const isPosition = Array.isArray(at) && at.length === 2 && at.every(Number.isInteger);
+  return typeof service === "string" && isPosition && typeof was === "object" && was !== null;
 }

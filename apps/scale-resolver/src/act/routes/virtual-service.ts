@@ -1,16 +1,16 @@
 import {
   type At,
-  before,
+  formerDestination,
   type Redirection,
   headerValue,
   type Redirected,
   namedPort,
   SERVICE_HEADER,
-  type Was,
+  type FormerDestination,
   without,
 } from "./redirect.ts";
 
-/** networking.istio.io/v1, as far as destinations of HTTP go. */
+/** networking.istio.io/v1, reduced to the destinations of HTTP rules. */
 export interface VirtualServiceRule {
   readonly route?: readonly VirtualServiceDestination[];
 }
@@ -29,32 +29,33 @@ export interface VirtualServiceDestination {
 
 type Rules = readonly VirtualServiceRule[];
 
-/** The rules with every destination that is the Service led to the resolver; those that are so already stay. */
+/** The rules with every destination that is the Service redirected to the resolver. */
 export function redirect(rules: Rules, redirection: Redirection): Redirected<Rules> {
-  const was: Was[] = [];
-  const led = eachDestination(rules, (entry, at) => {
+  const was: FormerDestination[] = [];
+  const changed = eachDestination(rules, (entry, at) => {
     if (!isService(entry.destination?.host, redirection)) return entry;
     was.push({ service: redirection.service, at, was: entry });
     return redirected(entry, redirection);
   });
-  return { rules: led, was };
+  return { rules: changed, was };
 }
 
-/** The rules with what was led away put back. What somebody else has changed since stays as it is. */
-export function restore(rules: Rules, was: readonly Was[], redirection: Redirection): Rules {
+/** The rules with the redirected destinations restored. Changes by other clients stay. */
+export function restore(rules: Rules, was: readonly FormerDestination[], redirection: Redirection): Rules {
   return eachDestination(rules, (entry, at) =>
     isRedirectedTo(entry, redirection)
-      ? (before(was, at, entry, redirection, (one) => redirected(one, redirection)) ?? undone(entry, redirection))
+      ? (formerDestination(was, at, entry, redirection, (one) => redirected(one, redirection)) ??
+        restored(entry, redirection))
       : entry,
   );
 }
 
-/** Whether requests of the Service come to the resolver by a route. */
+/** Whether any rule redirects the Service to the resolver. */
 export function isRedirected(rules: Rules, redirection: Redirection): boolean {
   return rules.some(({ route }) => route?.some((entry) => isRedirectedTo(entry, redirection)));
 }
 
-/** Whether what was at a place is still led away there. */
+/** Whether the destination at this position is still redirected. */
 export function isRedirectedAt(rules: Rules, [rule, index]: At, redirection: Redirection): boolean {
   const entry = rules[rule]?.route?.[index];
   return entry !== undefined && isRedirectedTo(entry, redirection);
@@ -75,14 +76,14 @@ function redirected(entry: VirtualServiceDestination, redirection: Redirection):
   const set = { ...headers.request?.set, [SERVICE_HEADER]: headerValue(redirection, destination?.port?.number) };
   return {
     ...entry,
-    // A subset is one of the Service's pods, of which the resolver has none.
+    // A subset selects pods of the Service, so it is removed.
     destination: { host: hostOf(redirection), port: { number: redirection.resolver.port } },
     headers: { ...headers, request: { ...headers.request, set } },
   };
 }
 
-/** As near as can be to what was led away, for one that somebody has changed since: its subset is not remembered. */
-function undone(entry: VirtualServiceDestination, redirection: Redirection): VirtualServiceDestination {
+/** The best restore for a destination that another client changed. Its subset is not recorded. */
+function restored(entry: VirtualServiceDestination, redirection: Redirection): VirtualServiceDestination {
   const { headers = {} } = entry;
   const { [SERVICE_HEADER]: name, ...set } = headers.request?.set ?? {};
   const { port } = namedPort(name, redirection) ?? {};
@@ -110,7 +111,7 @@ function isRedirectedTo({ destination, headers }: VirtualServiceDestination, red
   );
 }
 
-/** Istio takes a short name for one of the VirtualService's namespace. */
+/** Istio resolves a short name in the namespace of the VirtualService. */
 function isService(host: string | undefined, { service, namespace }: Redirection): boolean {
   const full = `${service}.${namespace}`;
   return host === service || host === full || host === `${full}.svc` || host?.startsWith(`${full}.svc.`) === true;

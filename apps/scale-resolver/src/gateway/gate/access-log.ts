@@ -4,14 +4,16 @@ import type { metrics } from "../../metrics.ts";
 import type { GatedService } from "./gated-service.ts";
 import type { Rejection } from "./refusals.ts";
 
-/** Milliseconds for which counts and lines are collected; fewer while lines are left. */
+/** Milliseconds for which counts and lines are collected; less while lines remain. */
 const GATHER = 250;
 const NEXT = 10;
-/** Entries that are written at once, so that no request waits long for them, and how many may wait. */
+/**
+ * Entries that are written at once, so that no request waits long for them, and the maximum number of waiting entries.
+ */
 const BATCH = 200;
 const MOST = 20_000;
-/** How long lines wait at most for requests that are handed over, in milliseconds. */
-const PATIENCE = 5_000;
+/** Milliseconds for which lines wait at most for held requests that are being forwarded. */
+const LONGEST_DELAY = 5_000;
 
 /** A request that ended. */
 export interface Ended {
@@ -21,10 +23,10 @@ export interface Ended {
   /** Milliseconds. */
   readonly waited: number;
   readonly took: number;
-  /** What its client got; 0 if it was gone. */
+  /** The status that the client got; 0 if it had disconnected. */
   readonly status: number;
   readonly method: string;
-  /** Without its query, and not all of it. */
+  /** The path without its query, truncated. */
   readonly path: string;
 }
 
@@ -32,13 +34,13 @@ export interface AccessLogOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics<typeof metrics>;
-  /** Whether requests that waited are being handed over: lines come after them. */
+  /** Whether held requests are being forwarded, which has priority over lines. */
   readonly busy?: () => boolean;
 }
 
 /**
- * Metrics and the access log, written a moment later: a burst that is released is answered first and accounted for then. Gauges and
- * counters come from what the services count themselves.
+ * Writes metrics and the access log with a short delay, so that a burst is answered before it is logged. Gauges and
+ * counters come from the counts of the services.
  */
 export class AccessLog {
   readonly #options: AccessLogOptions;
@@ -56,13 +58,13 @@ export class AccessLog {
     this.#options = options;
   }
 
-  /** What the service counts has changed. */
+  /** The counts of a service changed. */
   touch(service: GatedService): void {
     this.#changed.add(service);
     this.#cancel ??= this.#options.clock.schedule(GATHER, this.#flush);
   }
 
-  /** A request's Service was looked for. */
+  /** The result of the search for a request's Service. */
   found(by: "port" | "header" | "none"): void {
     this.#found[by] += 1;
     this.#cancel ??= this.#options.clock.schedule(GATHER, this.#flush);
@@ -78,7 +80,7 @@ export class AccessLog {
     }
   }
 
-  /** Writes everything. */
+  /** Writes all entries. */
   flush(): void {
     while (this.#ended.length > 0) this.#write();
     this.#pour();
@@ -86,7 +88,7 @@ export class AccessLog {
 
   readonly #flush = (): void => {
     const { clock, busy } = this.#options;
-    const rests = busy?.() === true && clock.monotonic() - this.#since < PATIENCE;
+    const rests = busy?.() === true && clock.monotonic() - this.#since < LONGEST_DELAY;
     if (!rests) this.#write();
     this.#pour();
     if (this.#ended.length > 0) this.#cancel = clock.schedule(rests ? GATHER : NEXT, this.#flush);
@@ -141,7 +143,7 @@ export class AccessLog {
   }
 }
 
-/** As the original's metrics name a Service. */
+/** The original's labels for a Service. */
 export function sourceOf({ labels }: GatedService): { readonly namespace: string; readonly source: string } {
   return { namespace: labels.namespace, source: labels.service };
 }

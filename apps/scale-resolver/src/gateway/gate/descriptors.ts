@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 
-/** Kept for connections to pods, watches and listeners: an eighth, at least and at most so many. */
+/** File descriptors reserved for connections to pods, watches and listeners: an eighth, within these limits. */
 const FEWEST = 128;
 const MOST = 4_096;
 const MOST_CONNECTIONS = 50_000;
 
-/** How many files and sockets the process may have open; Infinity where that cannot be read. */
+/** The maximum number of open files and sockets of the process; Infinity if it cannot be read. */
 export function descriptorLimit(read: () => string = () => readFileSync("/proc/self/limits", "utf8")): number {
   try {
     const limit = /^Max open files\s+(\d+)/m.exec(read())?.[1];
@@ -15,9 +15,12 @@ export function descriptorLimit(read: () => string = () => readFileSync("/proc/s
   }
 }
 
-/** Foresees that no file descriptor is left, when held requests could be neither forwarded nor answered. */
+/** Reserves file descriptors, because without any, held requests could be neither forwarded nor answered. */
 export class Descriptors {
-  /** How many connections clients may have, at all ports together: the other descriptors are for pods, and for telling clients that there is no room. */
+  /**
+   * Maximum number of client connections on all ports. The other descriptors are for pods, and to answer clients with
+   * an error.
+   */
   readonly connections: number;
   readonly #most: number;
   readonly #open: () => number;

@@ -18,15 +18,15 @@ import { refusalOf, type Rejection } from "./refusals.ts";
 import { isRefusal, wasClosedMeanwhile } from "./refused-connection.ts";
 import type { PortQueue } from "./port-queue.ts";
 
-/** Tries of a request that reach a pod and get no answer, where it may be repeated. */
+/** Maximum tries of a repeatable request that reach a pod and get no response. */
 const TRIES = 3;
-/** Milliseconds between two calls of `changed` for requests that come one after the other. */
-const TELL_AGAIN = 100;
-/** Milliseconds for which decisions wait at most for the answers of the last that were handed over. */
+/** Minimum milliseconds between two calls of `changed` for consecutive requests. */
+const NOTIFY_INTERVAL = 100;
+/** Maximum milliseconds for which `changed` waits for the responses to the last released requests. */
 const ANSWERS_FIRST = 100;
-/** Characters of a path that the access log shows. */
+/** Maximum characters of a path in the access log. */
 const LONGEST_PATH = 256;
-/** Marks a request that was sent to its Service's own address, which may bring it back here. */
+/** Marks a request that was sent to its Service's cluster IP, which may return it to the resolver. */
 export const DIALLED = "evenkeel-dialled";
 
 export interface DispatcherOptions {
@@ -37,18 +37,20 @@ export interface DispatcherOptions {
   readonly accessLog: AccessLog;
   readonly wake: (key: string) => void;
   readonly changed: (key: string) => void;
-  /** Requests that waited for a Service have their answers now, but for long ones. */
-  readonly handedOver: () => void;
-  /** A pod has begun to answer the first request that was held for `service`, so many milliseconds after something served. Must not throw. */
+  /** Called when the released requests of a Service have their responses, except long ones. */
+  readonly burstAnswered: () => void;
+  /**
+   * A pod began to answer the first held request of `service`, `milliseconds` after a pod became ready. Must not throw.
+   */
   readonly firstAnswer: (service: GatedService, milliseconds: number) => void;
-  /** None of those that were held since something serves has got one, and none is left. */
+  /** All requests that were held when a pod became ready ended without a response. */
   readonly unanswered: (key: string) => void;
 }
 
-/** Every request of every Service from its routing to its end: it goes to a pod at once, waits for one, or is refused. */
+/** Handles every request of every Service from its route to its end: forwards it to a pod, queues it, or refuses it. */
 export class Dispatcher implements RequestOwner {
   readonly hold: Hold<GateRequest, Pod>;
-  /** By the line's name. */
+  /** By queue key. */
   readonly queues = new Map<string, PortQueue>();
   readonly #options: DispatcherOptions;
 
@@ -62,7 +64,7 @@ export class Dispatcher implements RequestOwner {
     });
   }
 
-  /** A request for a Service. `byPort` says that it came by the Service's own port. */
+  /** A request for a Service. `byPort`: it arrived at the Service's own port. */
   admit(queue: PortQueue, exchange: Exchange, byPort: boolean): Destination | Promise<Destination> {
     const { service } = queue;
     const probe = service.route.probes.answer(exchange);
@@ -82,22 +84,22 @@ export class Dispatcher implements RequestOwner {
     accessLog.touch(service);
     const idle = service.pending + service.inFlight === 0;
     const destination = this.#enter(request);
-    if (idle && now - service.toldAt >= TELL_AGAIN) this.#tell(service);
+    if (idle && now - service.notifiedAt >= NOTIFY_INTERVAL) this.#notify(service);
     return destination;
   }
 
-  /** A try failed and may be repeated: the request waits again where it stood, or goes to another pod. */
-  again(exchange: Exchange, failure: Failure): Destination | Promise<Destination> | undefined {
+  /** A try failed and may be repeated: the request returns to its queue position, or goes to another pod. */
+  retry(exchange: Exchange, failure: Failure): Destination | Promise<Destination> | undefined {
     const { forward } = failure;
     if (!(forward instanceof GateRequest) || !forward.pod || forward.queue.service.removed) return undefined;
     const { queue, pod, began, byPort } = forward;
     if (isRefusal(failure)) queue.refused(pod);
     else if (!wasClosedMeanwhile(failure) && (forward.breaks += 1) >= TRIES) return undefined;
-    forward.succeeded = true;
+    forward.replaced = true;
     return this.#enter(new GateRequest(this, queue, exchange, began, byPort, forward));
   }
 
-  /** Decisions depend on something of a Service that is not what it was. */
+  /** Something changed that decisions on a Service depend on. */
   changed(service: GatedService): void {
     this.#call(this.#options.changed, service);
   }
@@ -120,24 +122,24 @@ export class Dispatcher implements RequestOwner {
     if (held) service.heldInFlight -= 1;
     request.slot = undefined;
     slot?.done();
-    if (service.inFlight === 0 && service.toldLater) this.#tell(service);
-    if (request.succeeded) return;
-    this.#giveUp(service);
+    if (service.inFlight === 0 && service.cancelNotify) this.#notify(service);
+    if (request.replaced) return;
+    this.#abandonFirstAnswer(service);
     this.#record(request, "released", status);
   }
 
-  /** There will be no first answer once whoever waited is gone: the next that waits is of another wake, or of none. */
-  #giveUp(service: GatedService): void {
+  /** No request is left that could get the first response. The next one that waits belongs to another wake. */
+  #abandonFirstAnswer(service: GatedService): void {
     if (service.offeredAt === undefined || service.pending + service.heldInFlight > 0) return;
     service.offeredAt = undefined;
     this.#call(this.#options.unanswered, service);
   }
 
-  /** Hands a request back that can be sent to no Service address again. */
+  /** Forwards a request directly to a pod if its Service's cluster IP returned it to the resolver. */
   #direct(request: GateRequest): Destination | undefined {
-    const place = request.queue.direct();
-    if (!place) return undefined;
-    request.origin = { ...place, protocol: protocolOf(request.exchange) };
+    const address = request.queue.direct();
+    if (!address) return undefined;
+    request.origin = { ...address, protocol: protocolOf(request.exchange) };
     if (!request.probe) request.queue.service.inFlight += 1;
     return request;
   }
@@ -165,29 +167,29 @@ export class Dispatcher implements RequestOwner {
     const { service } = request.queue;
     request.exchange.whenLeft = request;
     if (!service.serves) this.#call(this.#options.wake, service);
-    if (service.pending === 1) this.#tell(service);
+    if (service.pending === 1) this.#notify(service);
   }
 
   /**
-   * Nobody waits any more. What is decided then costs some milliseconds, which the last of a burst would wait for their answers, so it
-   * comes after those; but soon, since an answer may be a stream.
+   * The queue is empty. The decision takes some milliseconds, so it starts after the responses of the burst, but soon,
+   * because a response may be a stream.
    */
-  #tellAfterAnswers(service: GatedService): void {
-    if (!service.serves || service.inFlight === 0) this.#tell(service);
-    else service.toldLater ??= this.#options.clock.schedule(ANSWERS_FIRST, () => this.#tell(service));
+  #notifyAfterAnswers(service: GatedService): void {
+    if (!service.serves || service.inFlight === 0) this.#notify(service);
+    else service.cancelNotify ??= this.#options.clock.schedule(ANSWERS_FIRST, () => this.#notify(service));
   }
 
-  #tell(service: GatedService): void {
-    if (service.toldLater) {
-      service.toldLater();
-      service.toldLater = undefined;
-      this.#options.handedOver();
+  #notify(service: GatedService): void {
+    if (service.cancelNotify) {
+      service.cancelNotify();
+      service.cancelNotify = undefined;
+      this.#options.burstAnswered();
     }
-    service.toldAt = this.#options.clock.monotonic();
+    service.notifiedAt = this.#options.clock.monotonic();
     this.changed(service);
   }
 
-  /** A listener's mistake must not cost a request its place, or a place its request. */
+  /** An error of a listener must not affect a request. */
   #call(listener: (key: string) => void, { key }: GatedService): void {
     try {
       listener(key);
@@ -209,10 +211,10 @@ export class Dispatcher implements RequestOwner {
     if (settlement.outcome === "released") this.#release(request, settlement.slot);
     else this.#refuse(request, this.#why(settlement.outcome));
     if (!queued) return;
-    queue.eased();
+    queue.dequeued();
     if (service.pending > 0) return;
-    this.#giveUp(service);
-    this.#tellAfterAnswers(service);
+    this.#abandonFirstAnswer(service);
+    this.#notifyAfterAnswers(service);
   }
 
   #release(request: GateRequest, slot: NonNullable<GateRequest["slot"]>): void {
@@ -228,23 +230,23 @@ export class Dispatcher implements RequestOwner {
       service.heldInFlight += 1;
     }
     if (!request.probe) service.inFlight += 1;
-    if (byPort && service.sendsAway) exchange.closeAfter();
+    if (byPort && service.asksToReconnect) exchange.closeAfter();
     if (queue.waiting > 0) exchange.unreadAfter();
-    this.#give(request, request);
+    this.#resolve(request, request);
   }
 
   #refuse(request: GateRequest, why: Rejection): void {
     if (request.probe) {
-      this.#give(request, request.probe);
+      this.#resolve(request, request.probe);
       return;
     }
     const { service } = request.queue;
     const refuse = refusalOf(service, why, request.held ? coldStartHeaders(request) : []);
     this.#record(request, why, why === "clientGone" ? 0 : refuse.status);
-    this.#give(request, { refuse });
+    this.#resolve(request, { refuse });
   }
 
-  #give(request: GateRequest, destination: Destination): void {
+  #resolve(request: GateRequest, destination: Destination): void {
     request.destination = destination;
     request.resolve?.(destination);
   }
@@ -254,7 +256,7 @@ export class Dispatcher implements RequestOwner {
     return outcome === "overflowCount" && this.#options.descriptors.short ? "descriptors" : outcome;
   }
 
-  /** What one line may hold: what its Service may, less what the Service's other ports hold. */
+  /** The room of one queue: that of its Service less what the Service's other queues hold. */
   #room(queueKey: string): Room {
     const service = this.queues.get(queueKey)?.service;
     if (!service || this.#options.descriptors.short) return { count: 0, bytes: 0 };
@@ -292,7 +294,7 @@ function coldStartHeaders({ waited }: GateRequest): readonly string[] {
   return ["x-evenkeel-cold-start", "true", "x-evenkeel-wait-ms", String(waited)];
 }
 
-/** A path without its query, which may hold what no log should. */
+/** A path without its query, which may contain secrets. */
 function shown(path: string): string {
   const mark = path.indexOf("?");
   return path.slice(0, Math.min(mark < 0 ? path.length : mark, LONGEST_PATH));

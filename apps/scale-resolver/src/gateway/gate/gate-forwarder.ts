@@ -1,6 +1,6 @@
 import { Forwarder, type ForwarderOptions } from "@evenkeel/forward";
 
-/** The gate's forwarder, which tells the gate that it stops. */
+/** The gate's forwarder, which reports when it stops. */
 export class GateForwarder extends Forwarder {
   readonly #stopped: () => void;
   #draining = false;
@@ -10,7 +10,10 @@ export class GateForwarder extends Forwarder {
     this.#stopped = stopped;
   }
 
-  /** No port is opened any more. Requests that wait go on waiting, and are forwarded if something serves before the deadline. */
+  /**
+   * While draining, no port is opened. Waiting requests keep waiting, and are forwarded if a pod is ready before the
+   * deadline.
+   */
   isDraining(): boolean {
     return this.#draining;
   }

@@ -5,29 +5,32 @@ import type { metrics } from "../../metrics.ts";
 
 export interface GateOptions {
   readonly host: string;
-  /** For requests whose Service is told from their headers. */
+  /** Port for requests whose headers name their Service. */
   readonly port: number;
-  /** Headers that name a Service, in the order in which they are looked at. */
+  /** Headers that name a Service, in order of priority. */
   readonly hostHeaders: readonly string[];
-  /** What all Services together may hold. */
+  /** Limit of waiting requests of all Services together. */
   readonly overall: Room;
-  /** Milliseconds between two `100 Continue` to an upload that waits; 0 for none, the forwarder's own unless set. */
+  /** Milliseconds between two `100 Continue` to a waiting upload; 0 disables them; default: the forwarder's. */
   readonly uploadProbe?: number;
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: MetricRegistry;
   readonly metrics: Metrics<typeof metrics>;
   /**
-   * A request waits for a Service of which no pod serves. Called within the request's own turn of the event loop, for the first that
-   * waits and again whenever another finds nothing that serves; it must not throw.
+   * Called when a request waits for a Service without a serving pod: synchronously for the first one, and again when
+   * another request finds none. Must not throw.
    */
   readonly wake: (key: string) => void;
-  /** Something changed that decisions depend on: the first request came, the first waits, the last waits no more; a port could not be opened, or is. */
+  /**
+   * Called when something changed that decisions depend on: the first request arrived, the first one waits, the queue
+   * is empty, or a port was opened or could not be opened.
+   */
   readonly changed: (key: string) => void;
-  /** A pod has begun to answer the first request that was held, so many milliseconds after something began to serve. */
+  /** A pod began to answer the first held request, `milliseconds` after a pod became ready. */
   readonly firstAnswer?: (key: string, milliseconds: number) => void;
-  /** All requests that were held ended without one: `firstAnswer` is not called for this wake any more. */
+  /** All held requests ended without a response: `firstAnswer` is not called for this wake. */
   readonly unanswered?: (key: string) => void;
-  /** Files and sockets that the process may have open; as the system says unless set. */
+  /** Maximum open files and sockets of the process; default: the limit of the system. */
   readonly descriptorLimit?: number;
 }

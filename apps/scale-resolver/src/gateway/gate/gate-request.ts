@@ -13,7 +13,7 @@ import {
 import type { Pod } from "./pod.ts";
 import type { PortQueue } from "./port-queue.ts";
 
-/** Who hears what becomes of a request. */
+/** Is told the result of a request. */
 export interface RequestOwner {
   left(request: GateRequest): void;
   answering(request: GateRequest): void;
@@ -23,25 +23,25 @@ export interface RequestOwner {
 const NOWHERE: Origin = { host: "", port: 0, protocol: "http1" };
 
 /**
- * One request: what waits in the hold, how much it needs there, and the destination that it gets. One object for all three, since there
- * are thousands. A request that had its turn in vain is followed by another that goes on from where it was.
+ * One request: the entry in the hold, its size there, and its destination. One object for all three, because there are
+ * thousands. A failed try is followed by a new object that continues from there.
  */
 export class GateRequest implements Forward, Entry, LeaveListener {
   readonly queue: PortQueue;
   readonly exchange: Exchange;
-  /** Monotonic milliseconds, whole. */
+  /** Monotonic milliseconds, rounded. */
   readonly began: number;
-  /** Whether it came by a port of its Service, so that its client may be told to connect anew. */
+  /** Whether it arrived at a port of its Service, so that the client may be told to reconnect. */
   readonly byPort: boolean;
   readonly since: number | undefined;
-  /** What a probe rule answers it with if it would have to wait. A request that has it counts for no decision. */
+  /** The response of a probe rule if the request would have to wait. Such a request does not count for decisions. */
   probe: Destination | undefined;
   held: boolean;
   waited = 0;
-  /** Tries so far that made a connection and got no answer. */
+  /** Tries that made a connection and got no response. */
   breaks: number;
-  /** Another request goes on in its place. */
-  succeeded = false;
+  /** Whether another object continues this request. */
+  replaced = false;
   origin: Origin = NOWHERE;
   headers?: readonly string[];
   answerHeaders?: readonly string[];

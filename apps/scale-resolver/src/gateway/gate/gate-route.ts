@@ -1,7 +1,7 @@
 import type { HoldPolicy } from "../../binding.ts";
 import type { ProbeRules } from "./probe-rules.ts";
 
-/** What the gate must know of a Service to take its requests. */
+/** What the gate needs to know of a Service. */
 export interface GateRoute {
   /** `namespace/service`. */
   readonly key: string;
@@ -11,16 +11,15 @@ export interface GateRoute {
   readonly hold: HoldPolicy;
   readonly probes: ProbeRules;
   readonly dial: "pod" | "service";
-  /** Where the Service itself is reached, for `dial: service`; null for a headless one. */
+  /** The cluster IP of the Service, for `dial: service`; null for a headless one. */
   readonly clusterAddress: string | null;
 }
 
-/** A port of a Service. */
 export interface GatePort {
-  /** Empty if it has none. */
+  /** Empty if the port has no name. */
   readonly name: string;
-  /** The Service's own. */
+  /** The port number of the Service. */
   readonly port: number;
-  /** The resolver's port for it; null until the leader has given it one. */
+  /** The resolver's port for it; null until the leader has assigned one. */
   readonly listen: number | null;
 }

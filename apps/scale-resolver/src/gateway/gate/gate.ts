@@ -14,21 +14,21 @@ import { ServicePorts } from "./service-ports.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { PortQueue } from "./port-queue.ts";
 
-/** How long a connection to a pod may take. A pod's own time to answer is between it and its client. */
+/** The time limit for a connection to a pod. The response time is not limited. */
 const DEADLINES = { connect: 2_000, response: 0 };
-/** Connections to one pod: what is more would wait where nobody counts it. */
+/** Maximum connections to one pod. Requests beyond it would wait in a queue that is not counted. */
 const UPSTREAM_CONNECTIONS = 20_000;
 const NOTHING: Activity = { pending: 0, inFlight: 0, requests: 0, lastRequestAt: null };
 
 /**
- * The data plane: takes the requests of Services on a port of each and on one for all, passes them to pods that serve, and holds
- * them while none does. Which Services and pods there are it is told; it asks nobody.
+ * The data plane: accepts requests for Services on one port each and on a common port, forwards them to serving pods,
+ * and holds them while there are none. It is told which Services and pods exist.
  */
 export class Gate {
   readonly #forwarder: GateForwarder;
   readonly #options: GateOptions;
   readonly #services = new Map<string, GatedService>();
-  /** What serves whom, also of Services that are not here yet. */
+  /** The endpoints by Service, including Services that are not added yet. */
   readonly #endpoints = new Map<string, readonly ServiceEndpoint[]>();
   readonly #hostHeaders: readonly string[];
   readonly #accessLog: AccessLog;
@@ -45,7 +45,7 @@ export class Gate {
       clock,
       log,
       metrics,
-      busy: () => [...this.#services.keys()].some((key) => this.handsOver(key)),
+      busy: () => [...this.#services.keys()].some((key) => this.isReleasing(key)),
     });
     const descriptors = new Descriptors(options.descriptorLimit ?? descriptorLimit(), () => this.#sockets());
     this.#dispatcher = new Dispatcher({
@@ -56,7 +56,7 @@ export class Gate {
       accessLog: this.#accessLog,
       wake,
       changed,
-      handedOver: () => this.#forwarder.readOn(),
+      burstAnswered: () => this.#forwarder.readOn(),
       firstAnswer: (service, milliseconds) => {
         metrics.wakeSeconds.observe({ ...service.labels, phase: "connect" }, milliseconds / 1000);
         options.firstAnswer?.(service.key, milliseconds);
@@ -86,12 +86,12 @@ export class Gate {
     });
   }
 
-  /** What takes the requests. Its main port is for those whose Service is told from their headers. */
+  /** Accepts the requests. Its main port is for requests whose headers name their Service. */
   get forwarder(): Forwarder {
     return this.#forwarder;
   }
 
-  /** Takes the requests of a Service from now on, or takes them otherwise. Resolves when its ports are open, or cannot be. */
+  /** Adds or changes a Service. Resolves when its ports are open, or cannot be opened. */
   async put(route: GateRoute): Promise<void> {
     let service = this.#services.get(route.key);
     if (service?.route.probes !== route.probes) {
@@ -104,7 +104,7 @@ export class Gate {
     }
     if (service) {
       service.route = route;
-      service.words.clear();
+      service.refusals.clear();
     } else {
       this.#services.set(route.key, (service = new GatedService(route)));
     }
@@ -118,7 +118,7 @@ export class Gate {
     await known.portChanges;
   }
 
-  /** Takes no more requests of a Service: those that wait are refused, those in flight are given time to end. */
+  /** Removes a Service: refuses its waiting requests and lets those in flight end. */
   async remove(key: string): Promise<void> {
     const service = this.#services.get(key);
     if (!service) return;
@@ -138,7 +138,7 @@ export class Gate {
     await service.portChanges;
   }
 
-  /** The endpoints of a Service, all of them, as they are now. */
+  /** Sets all endpoints of a Service. */
   endpoints(key: string, endpoints: readonly ServiceEndpoint[]): void {
     if (endpoints.length > 0) this.#endpoints.set(key, endpoints);
     else this.#endpoints.delete(key);
@@ -146,18 +146,18 @@ export class Gate {
     if (service) this.#serve(service);
   }
 
-  /** Whether requests that waited are going to pods now, or get their answers. */
-  handsOver(key: string): boolean {
+  /** Whether released requests of a Service have no response yet. */
+  isReleasing(key: string): boolean {
     const service = this.#services.get(key);
-    return service !== undefined && service.serves && (service.pending > 0 || service.toldLater !== undefined);
+    return service !== undefined && service.serves && (service.pending > 0 || service.cancelNotify !== undefined);
   }
 
-  /** How many of a Service's ports could not be opened. They are tried again, until they are. */
+  /** Number of a Service's ports that could not be opened. The gate retries them. */
   unbound(key: string): number {
     return this.#services.get(key)?.unbound ?? 0;
   }
 
-  /** Connections that are open at the listener of a Service's port. */
+  /** Number of open connections at the listener of a Service's port. */
   connections(key: string, port: number): number {
     return this.#services.get(key)?.queues.get(port)?.listener?.connections ?? 0;
   }
@@ -178,7 +178,7 @@ export class Gate {
   }
 
   #router(route: (exchange: Exchange) => Destination | Promise<Destination>): Router {
-    return { route, retry: (exchange, failure) => this.#dispatcher.again(exchange, failure) };
+    return { route, retry: (exchange, failure) => this.#dispatcher.retry(exchange, failure) };
   }
 
   #byPort(queue: PortQueue, exchange: Exchange): Destination | Promise<Destination> {
@@ -200,7 +200,10 @@ export class Gate {
     return { refuse: { status: 404, code: error.code, body: `${error.code}: ${error.message}\n` } };
   }
 
-  /** Makes the ways that the route's ports need; gives those that it needs no more, with nobody waiting in them. */
+  /**
+   * Creates the queues for the route's ports. Returns the queues that are no longer needed, with no request waiting in
+   * them.
+   */
   #updateQueues(service: GatedService): readonly PortQueue[] {
     const { queues, key, route } = service;
     for (const port of route.ports) {
@@ -226,7 +229,7 @@ export class Gate {
     return gone;
   }
 
-  /** Has the ways lead to the endpoints that serve. */
+  /** Updates the queues with the serving endpoints. */
   #serve(service: GatedService): void {
     const { clock, wake } = this.#options;
     const endpoints = this.#endpoints.get(service.key) ?? [];

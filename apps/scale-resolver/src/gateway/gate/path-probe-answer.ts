@@ -1,16 +1,19 @@
 import type { Destination, Exchange } from "@evenkeel/forward";
 
-/** The header of a path probe and of its answer. The value is the prober's token. */
+/** The header of a path probe and of its response. The value is a token of the sender. */
 export const PATH_PROBE_HEADER = "evenkeel-probe";
-/** An ordinary request, since proxies answer `OPTIONS *` themselves. No application has this path, and a query can leave it out. */
+/**
+ * An ordinary request, because proxies answer `OPTIONS *` themselves. No application has this path, and a metric query
+ * can exclude it.
+ */
 export const PATH_PROBE_METHOD = "GET";
 export const PATH_PROBE_PATH = "/.well-known/evenkeel-path-probe";
-/** What an answer has besides the header. */
+/** The status of a response to a probe. */
 export const PATH_PROBE_STATUS = 204;
 
 const TOKEN = /^[\w.-]{1,128}$/;
 
-/** The answer to a probe that came through a Service; nothing for any other request. */
+/** The response to a probe through a Service; undefined for any other request. */
 export function pathProbeAnswer(exchange: Exchange): Destination | undefined {
   if (exchange.path !== PATH_PROBE_PATH || exchange.method !== PATH_PROBE_METHOD) return undefined;
   const token = exchange.header(PATH_PROBE_HEADER);

@@ -1,15 +1,21 @@
 import { RE2JS, RE2JSException } from "re2js";
 
-/** Longer patterns are refused, and longer values match none: a search takes time in proportion to both. */
+/** Longer patterns are refused, and longer values do not match: the time of a search is proportional to both. */
 export const LONGEST_PATTERN = 256;
-/** Instructions: a short pattern with a repetition may have many. With these the slowest search takes about 10 ms. */
+/**
+ * Maximum instructions, because a short pattern with repetitions may have many. With these the slowest search takes 10
+ * ms.
+ */
 export const LARGEST_PROGRAM = 200;
 export const LONGEST_VALUE = 512;
 
-/** A pattern that is searched for anywhere in a value, in bounded time; or why it is refused. */
+/** A pattern that is searched anywhere in a value in bounded time, or why it is refused. */
 export type Pattern = { readonly test: (value: string) => boolean } | { readonly fault: string };
 
-/** Compiles a regular expression as Go does: RE2 never backtracks, and its program is small, so that no pattern of a user keeps the event loop busy. */
+/**
+ * Compiles a regular expression with Go's syntax. RE2 does not backtrack and the program size is limited, so that no
+ * pattern of a user blocks the event loop.
+ */
 export function compilePattern(source: string): Pattern {
   if (source.length > LONGEST_PATTERN) return { fault: `it is longer than ${LONGEST_PATTERN} characters` };
   try {

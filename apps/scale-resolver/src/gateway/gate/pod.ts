@@ -2,12 +2,12 @@ import type { Origin } from "@evenkeel/forward";
 import type { Clock } from "@evenkeel/runtime";
 import { Reachability } from "./reachability.ts";
 
-/** A place that takes the requests of one port of a Service: a pod, or the Service's own address. */
+/** A destination for the requests of one port of a Service: a pod, or the Service's cluster IP. */
 export class Pod {
   readonly http1: Origin;
   readonly h2c: Origin;
   readonly reach: Reachability;
-  /** How many pods it stands for. */
+  /** The number of pods behind it. */
   weight = 1;
 
   constructor(host: string, port: number, clock: Clock, reached: () => void) {

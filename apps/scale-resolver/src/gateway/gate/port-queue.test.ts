@@ -48,7 +48,7 @@ function newQueue(from: GateRoute = route()) {
     overall: ROOM,
     settle: (_request, settlement) => {
       if (settlement.outcome === "released") slots.push(settlement.slot);
-      queue.eased();
+      queue.dequeued();
     },
   });
   const [port] = from.ports;

@@ -7,25 +7,26 @@ import type { GatePort } from "./gate-route.ts";
 import { Pod } from "./pod.ts";
 
 /**
- * Requests that a pod gets at once when many wait, and after how many milliseconds it gets twice as many if others still do. Where each
- * slot was used several times meanwhile there is no need: more at once would open more connections and make nothing faster.
+ * Concurrent requests per pod while many wait, and the milliseconds after which the number doubles if requests still
+ * wait. It does not double if each slot was used several times meanwhile: more connections would make nothing faster.
  */
-const SURGE = 32;
-const SURGE_STEP = 250;
-const BRISK = 4;
-/** More than ever come, and yet a number, so that the pod with the fewest requests can be told. */
+const FIRST_CONCURRENCY = 32;
+const INCREASE_INTERVAL = 250;
+const FAST_USES = 4;
+/** More than any number of requests, and finite, so that the pod with the fewest requests can be found. */
 const UNLIMITED = 1_000_000_000;
 
 export interface PortQueueOptions {
-  /** The name of its line in `hold`, which no other way has. */
+  /** The unique name of the queue in `hold`. */
   readonly key: string;
   readonly hold: Hold<GateRequest, Pod>;
   readonly clock: Clock;
 }
 
 /**
- * The way of requests to one port of a Service: its line, and the pods that take from it. Without a hard cap a pod gets few requests at
- * once while many wait, so that connections are used again, then ever more, so that long streams do not keep the others waiting.
+ * The queue of one port of a Service, and the pods that take requests from it. Without a hard cap, a pod gets few
+ * concurrent requests at first while many wait, so that connections are reused. The number then increases, so that long
+ * streams do not block the others.
  */
 export class PortQueue {
   readonly service: GatedService;
@@ -35,9 +36,9 @@ export class PortQueue {
   readonly #hold: Hold<GateRequest, Pod>;
   readonly #clock: Clock;
   readonly #pods = new Map<string, Pod>();
-  /** What a pod gets at once while others wait; 0 while nobody does. */
-  #surge = 0;
-  /** Waits that ended since the last step. */
+  /** Concurrent requests per pod while requests wait; 0 while none waits. */
+  #concurrency = 0;
+  /** Requests that left the queue since the last increase. */
   #ended = 0;
   #cancel: (() => void) | undefined;
   #next = 0;
@@ -54,7 +55,7 @@ export class PortQueue {
     return this.#hold.waiting(this.key).count;
   }
 
-  /** These endpoints serve: requests go to them, and to no other. */
+  /** Sets the serving endpoints. Requests go only to these. */
   update(endpoints: readonly ServiceEndpoint[]): void {
     const wanted = this.#wanted(endpoints);
     for (const [id, pod] of this.#pods) {
@@ -71,23 +72,23 @@ export class PortQueue {
     this.#offer();
   }
 
-  /** A connection to `pod` was refused: nothing goes there until one is made. */
+  /** A connection to `pod` was refused: no request is sent there until a connection succeeds. */
   refused(pod: Pod): void {
-    if (this.#pods.get(idOf(pod.http1)) !== pod || pod.reach.lost) return;
+    if (this.#pods.get(idOf(pod.http1)) !== pod || pod.reach.isRefusing) return;
     this.#hold.withdraw(this.key, pod);
     pod.reach.refused();
   }
 
-  /** Somebody waits no more. With nobody waiting there is no cap. */
-  eased(): void {
-    if (this.#surge === 0) return;
+  /** A request left the queue. If the queue is empty, there is no cap. */
+  dequeued(): void {
+    if (this.#concurrency === 0) return;
     this.#ended += 1;
     if (this.waiting > 0) return;
-    this.#endSurge();
+    this.#resetConcurrency();
     this.#offer();
   }
 
-  /** Where a pod is reached itself, for a request that came back from the Service's own address. */
+  /** The address of a pod, for a request that the Service's cluster IP returned to the resolver. */
   direct(): { readonly host: string; readonly port: number } | undefined {
     const { serving } = this.service;
     const endpoint = serving[this.#next++ % Math.max(1, serving.length)];
@@ -96,7 +97,7 @@ export class PortQueue {
   }
 
   close(): void {
-    this.#endSurge();
+    this.#resetConcurrency();
     for (const pod of this.#pods.values()) {
       pod.reach.stop();
       this.#hold.withdraw(this.key, pod);
@@ -110,44 +111,47 @@ export class PortQueue {
     for (const { address, ports } of endpoints) {
       const port = ports[this.port.name];
       if (port === undefined) continue;
-      const place = dialled === null ? { host: address, port } : { host: dialled, port: this.port.port };
-      const known = wanted.get(idOf(place));
+      const destination = dialled === null ? { host: address, port } : { host: dialled, port: this.port.port };
+      const known = wanted.get(idOf(destination));
       if (known) known.weight += dialled === null ? 0 : 1;
-      else wanted.set(idOf(place), { ...place, weight: 1 });
+      else wanted.set(idOf(destination), { ...destination, weight: 1 });
     }
     return wanted;
   }
 
   readonly #offer = (): void => {
     for (const pod of this.#pods.values()) {
-      // Asked each time: the first pod may have taken all that waited.
-      if (!pod.reach.lost) this.#hold.offer(this.key, pod, this.#cap() * pod.weight);
+      // Checked each time, because the first pod may have emptied the queue.
+      if (!pod.reach.isRefusing) this.#hold.offer(this.key, pod, this.#cap() * pod.weight);
     }
   };
 
   #cap(): number {
     const hard = this.service.hold.concurrencyPerPod;
     if (hard !== null) return hard;
-    if (this.#surge === 0 && this.waiting > 0) this.#setSurge(SURGE);
-    return this.#surge === 0 ? UNLIMITED : this.#surge;
+    if (this.#concurrency === 0 && this.waiting > 0) this.#setConcurrency(FIRST_CONCURRENCY);
+    return this.#concurrency === 0 ? UNLIMITED : this.#concurrency;
   }
 
-  #setSurge(surge: number): void {
-    this.#surge = Math.min(UNLIMITED, surge);
+  #setConcurrency(concurrency: number): void {
+    this.#concurrency = Math.min(UNLIMITED, concurrency);
     this.#ended = 0;
-    this.#cancel = this.#clock.schedule(SURGE_STEP, () => this.#step());
+    this.#cancel = this.#clock.schedule(INCREASE_INTERVAL, () => this.#step());
   }
 
   #step(): void {
     let taking = 0;
-    for (const { reach, weight } of this.#pods.values()) if (!reach.lost) taking += weight;
-    if (taking === 0 || this.waiting === 0) this.#endSurge();
-    else this.#setSurge(this.#ended >= BRISK * this.#surge * taking ? this.#surge : this.#surge * 2);
+    for (const { reach, weight } of this.#pods.values()) if (!reach.isRefusing) taking += weight;
+    if (taking === 0 || this.waiting === 0) this.#resetConcurrency();
+    else
+      this.#setConcurrency(
+        this.#ended >= FAST_USES * this.#concurrency * taking ? this.#concurrency : this.#concurrency * 2,
+      );
     this.#offer();
   }
 
-  #endSurge(): void {
-    this.#surge = 0;
+  #resetConcurrency(): void {
+    this.#concurrency = 0;
     this.#cancel?.();
     this.#cancel = undefined;
   }

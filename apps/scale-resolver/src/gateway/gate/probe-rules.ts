@@ -14,8 +14,8 @@ interface Rule {
 }
 
 /**
- * The probe rules of one Service, compiled. The meaning of matches is that of the Gateway API; of several values of a header or a query parameter
- * one is enough, and an expression is looked for anywhere in a value, as in the original.
+ * The compiled probe rules of one Service. Matches have the semantics of the Gateway API. One matching value of a
+ * header or a query parameter is enough, and an expression may match anywhere in a value, as in the original.
  */
 export class ProbeRules {
   /** Why rules match nothing. */
@@ -28,7 +28,7 @@ export class ProbeRules {
     this.#rules = compiled.flatMap(({ rule, refused }) => (refused.length === 0 ? rule : []));
   }
 
-  /** The answer of the first rule that matches. */
+  /** The response of the first matching rule. */
   answer(exchange: Exchange): Destination | undefined {
     if (this.#rules.length === 0) return undefined;
     const mark = exchange.path.indexOf("?");
@@ -87,7 +87,7 @@ function compile({ method, path, headers, queryParams, response }: ProbeRule, in
   return { rule, refused };
 }
 
-/** Whole elements of the path: `/a` is a prefix of `/a` and `/a/b`, not of `/ab`. A slash at the end says nothing. */
+/** Compares whole path elements: `/a` is a prefix of `/a` and `/a/b`, not of `/ab`. A trailing slash is ignored. */
 function pathPrefix(value: string): Test {
   const prefix = value.endsWith("/") ? value.slice(0, -1) : value;
   return (path) => path === prefix || path.startsWith(`${prefix}/`);

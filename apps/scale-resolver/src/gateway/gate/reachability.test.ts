@@ -5,11 +5,11 @@ import { Reachability } from "./reachability.ts";
 test("a refusal is followed by one timer however many requests meet it, and stopping leaves none", () => {
   const clock = new FakeClock();
   const reach = new Reachability(clock, "127.0.0.1", 1, () => undefined);
-  expect(reach.lost).toBe(false);
+  expect(reach.isRefusing).toBe(false);
   for (let index = 0; index < 5000; index++) reach.refused();
-  expect(reach.lost).toBe(true);
+  expect(reach.isRefusing).toBe(true);
   expect(clock.pending).toBe(1);
   reach.stop();
-  expect(reach.lost).toBe(false);
+  expect(reach.isRefusing).toBe(false);
   expect(clock.pending).toBe(0);
 });

@@ -5,12 +5,12 @@ import type { Clock } from "@evenkeel/runtime";
 const FIRST_WAIT = 10;
 const LONGEST_WAIT = 250;
 const CONNECT_TIMEOUT = 1_000;
-/** After how long without a refusal the ladder begins again at its foot. */
+/** Milliseconds without a refusal after which the backoff starts again. */
 const FORGOTTEN = 1_000;
 
 /**
- * Finds out when an address that refused connections takes them, by bare connections after 10, 20, 40, … and at most 250 ms. However
- * many requests wait for it, there is one timer and one connection.
+ * Detects when an address that refused connections accepts them, with test connections after 10, 20, 40, … and at most
+ * 250 ms. One timer and one connection per address, for any number of waiting requests.
  */
 export class Reachability {
   readonly #clock: Clock;
@@ -28,14 +28,13 @@ export class Reachability {
     this.#reached = reached;
   }
 
-  /** Whether connections were refused and none has been made since. */
-  get lost(): boolean {
+  /** Whether a connection was refused and none has succeeded since. */
+  get isRefusing(): boolean {
     return this.#cancel !== undefined;
   }
 
-  /** A connection was refused. */
   refused(): void {
-    if (this.lost) return;
+    if (this.isRefusing) return;
     if (this.#clock.monotonic() - this.#reachedAt > FORGOTTEN) this.#wait = FIRST_WAIT;
     this.#later();
   }

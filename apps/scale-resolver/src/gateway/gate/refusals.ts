@@ -3,32 +3,32 @@ import type { CodedError } from "@evenkeel/runtime";
 import { NoDescriptors, NoLongerServed, NoRoom, NotAwake } from "./errors.ts";
 import type { GatedService } from "./gated-service.ts";
 
-/** Why a request was not forwarded, as metrics have it. */
+/** Why a request was not forwarded, as metric label. */
 export type Rejection = Exclude<HoldOutcome, "released"> | "descriptors";
 
-/** What a client is told. */
-export interface Words {
+/** The response to a client. */
+export interface RefusalText {
   readonly code: string;
   readonly body: string;
 }
 
-/** The answer to a request that was not forwarded. `coldStart` are the headers of one that waited. */
+/** The response to a request that was not forwarded. `coldStart` has the headers for a request that waited. */
 export function refusalOf(service: GatedService, why: Rejection, coldStart: readonly string[]): Refusal {
   const { placeholder, retryAfterSeconds } = service.hold;
   if (placeholder && (why === "overflowCount" || why === "overflowBytes" || why === "descriptors")) {
     const { status, body, contentType } = placeholder;
     return { status, body, headers: ["content-type", contentType, "retry-after", String(retryAfterSeconds)] };
   }
-  const { code, body } = wordsOf(why, service);
+  const { code, body } = textOf(why, service);
   return { status: 503, code, headers: ["retry-after", String(retryAfterSeconds), ...coldStart], body };
 }
 
-/** An error costs its stack, and a flood would pay it for each request: a Service's words for one reason are always the same. */
-function wordsOf(why: Rejection, { key, words, hold: { timeout } }: GatedService): Words {
-  let spoken = words.get(why);
+/** Cached, because each new error captures a stack, which costs too much during a flood. */
+function textOf(why: Rejection, { key, refusals, hold: { timeout } }: GatedService): RefusalText {
+  let spoken = refusals.get(why);
   if (!spoken) {
     const { code, message } = errorOf(why, key, timeout);
-    words.set(why, (spoken = { code, body: `${code}: ${message}\n` }));
+    refusals.set(why, (spoken = { code, body: `${code}: ${message}\n` }));
   }
   return spoken;
 }
@@ -42,7 +42,7 @@ function errorOf(why: Rejection, service: string, timeout: number): CodedError {
       return new NotAwake({ service, seconds: timeout / 1000 });
     case "descriptors":
       return new NoDescriptors({});
-    // Nobody reads what one gets that is gone.
+    // The client has disconnected, so nothing is sent.
     case "clientGone":
     case "drained":
       return new NoLongerServed({ service });

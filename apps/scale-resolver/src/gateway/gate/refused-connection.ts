@@ -1,6 +1,6 @@
 import type { Failure } from "@evenkeel/forward";
 
-/** What connecting to an address fails with that takes no connections now, and may in a moment. */
+/** Error codes of an address that accepts no connections now, and may soon. */
 const CODES = new Set([
   "ECONNREFUSED",
   "EHOSTUNREACH",
@@ -14,8 +14,8 @@ const CODES = new Set([
 ]);
 
 /**
- * Whether no connection was made, so that it is worth while to wait for one. A pod that takes the connection and then does not speak
- * HTTP/2, or closes it, fails before the request is sent too; it may do so every time.
+ * Whether no connection was made, so that waiting for one makes sense. A pod that accepts the connection and then does
+ * not speak HTTP/2, or closes it, also fails before the request is sent, but it may do so every time.
  */
 export function isRefusal({ kind, error }: Pick<Failure, "kind" | "error">): boolean {
   if (kind !== "connect") return false;
@@ -24,8 +24,8 @@ export function isRefusal({ kind, error }: Pick<Failure, "kind" | "error">): boo
 }
 
 /**
- * Whether a connection of HTTP/1.1 that was kept had been closed before anything was sent. Only as many of these can follow each other as were kept:
- * a new connection either is made or is refused.
+ * Whether the pod had closed a kept-alive HTTP/1.1 connection before anything was sent. The number of such failures in
+ * a row is limited by the kept-alive connections: a new connection is either made or refused.
  */
 export function wasClosedMeanwhile({ kind, origin, error }: Pick<Failure, "kind" | "origin" | "error">): boolean {
   return kind === "connect" && origin.protocol === "http1" && (error as { code?: unknown }).code === "ECONNRESET";

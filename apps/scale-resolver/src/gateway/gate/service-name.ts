@@ -1,17 +1,17 @@
 import type { Exchange } from "@evenkeel/forward";
 
-/** A Service as a header names it. */
+/** A Service as named by a header. */
 export interface ServiceName {
   readonly service: string;
   readonly namespace: string;
   readonly port: number | undefined;
 }
 
-/** Longer is no name in DNS, with a port and what Envoy writes behind it. */
+/** The maximum length of a DNS name, with a port and Envoy's suffix. */
 const LONGEST = 300;
 
 /**
- * Reads `name.namespace` and whatever follows: `checkout.shop`, `checkout.shop.svc.cluster.local:8080`, and
+ * Parses `name.namespace` with any suffix: `checkout.shop`, `checkout.shop.svc.cluster.local:8080`, and
  * `checkout.shop.svc.cluster.local:80/*` of X-Envoy-Decorator-Operation.
  */
 export function parseServiceName(text: string): ServiceName | undefined {
@@ -24,7 +24,7 @@ export function parseServiceName(text: string): ServiceName | undefined {
   return { service, namespace, port: port === undefined ? undefined : Number(port) };
 }
 
-/** What the headers `names` (in lower case) of a request say of its Service, in their order. */
+/** The Services that the headers `names` (in lower case) of a request name, in order. */
 export function* serviceNames(exchange: Exchange, names: readonly string[]): Generator<ServiceName> {
   for (const name of names) {
     const text = name === "host" ? exchange.host : exchange.header(name);

@@ -6,9 +6,12 @@ import type { GateForwarder } from "./gate-forwarder.ts";
 import type { GatedService } from "./gated-service.ts";
 import type { PortQueue } from "./port-queue.ts";
 
-/** How long requests in flight may keep a port open that is closed, in milliseconds. */
+/** Milliseconds for which requests in flight may delay the close of a port. */
 const CLOSE_WITHIN = 30_000;
-/** After how many milliseconds a port that could not be opened is tried again: twice as long each time, up to the second. */
+/**
+ * Milliseconds before the first retry of a port that could not be opened. The time doubles with each retry, up to the
+ * second value.
+ */
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 30_000;
 
@@ -18,34 +21,34 @@ export interface ServicePortsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<Metrics<typeof metrics>, "unboundPorts">;
-  /** Where requests go that come by the port of a way. */
+  /** The router for requests at the port of a queue. */
   readonly router: (queue: PortQueue) => Router;
-  /** More or fewer ports of a Service are open than before. */
+  /** Called when the number of open ports of a Service changes. */
   readonly changed: (service: GatedService) => void;
 }
 
-/** The ports that Services have at the gate's door. One that somebody else listens on is opened when it is free. */
+/** The listeners for the ports of Services. A port that another process uses is opened when it is free. */
 export class ServicePorts {
   readonly #options: ServicePortsOptions;
-  /** By Service, what takes the next try back. */
+  /** Cancels the next retry, by Service. */
   readonly #tries = new Map<GatedService, () => void>();
 
   constructor(options: ServicePortsOptions) {
     this.#options = options;
   }
 
-  /** Opens and moves ports as the ways have them now. Resolves when they are open, or cannot be. */
+  /** Opens and moves the ports of the Service's queues. Resolves when they are open, or cannot be opened. */
   open(service: GatedService): Promise<void> {
     return this.#open(service, FIRST_WAIT);
   }
 
-  /** Nothing is tried any more for a Service that is removed. */
+  /** Cancels the retries of a Service that is removed. */
   forget(service: GatedService): void {
     this.#cancel(service);
     service.unbound = 0;
   }
 
-  /** Closes the port of a way, once what is in flight has ended. */
+  /** Closes the port of a queue after its requests in flight have ended. */
   async close(queue: PortQueue): Promise<void> {
     const { listener } = queue;
     queue.listener = undefined;

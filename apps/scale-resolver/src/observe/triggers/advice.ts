@@ -1,6 +1,8 @@
 import type { Advice } from "@evenkeel/prometheus";
 
-/** Where to look when a trigger's server does not answer: fields of the trigger's `metadata`, unless they say otherwise. */
+/**
+ * What to check when a trigger's server does not answer: fields of the trigger's `metadata`, unless stated otherwise.
+ */
 export const advice: Advice = {
   address: "check serverAddress",
   credentials: "check headers",

@@ -2,32 +2,32 @@ import { parsePrometheusTrigger } from "@evenkeel/api";
 import { bounded, headerFault, parseAddress, type ServerAddress } from "@evenkeel/prometheus";
 import type { Trigger } from "../../binding.ts";
 
-/** What a trigger of type prometheus asks, checked and with every default filled in. */
+/** A validated trigger of type prometheus, with every default filled in. */
 export interface PrometheusTrigger {
   readonly server: Server;
   readonly query: string;
-  /** The service is idle below it. */
+  /** The service is idle below this value. */
   readonly threshold: number;
-  /** Matchers of the series `up` that tells whether the server itself, or what it reads from, was up. */
+  /** Matchers of the `up` series that shows whether the server, or its source, was up. */
   readonly uptimeFilter: string;
 }
 
-/** Whom to ask, and with what. */
+/** The server of a query, and the headers to send. */
 export interface Server {
   readonly address: ServerAddress;
-  /** Lower-case names. */
+  /** Names are lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const DEFAULT_UPTIME_FILTER = 'container="prometheus"';
 
-/** Characters of a query, and of a filter. */
+/** Maximum characters of a query, and of a filter. */
 const LONGEST_QUERY = 32_768;
 const MOST_HEADERS = 32;
-/** Characters of a header. Servers take some kilobytes of all headers together. */
+/** Maximum characters of a header. Servers accept some kilobytes for all headers together. */
 const LONGEST_HEADER = 8192;
 
-/** Reads a trigger, or says in words for a person why it cannot be read. No value of a header is in them. */
+/** Parses a trigger. If it is invalid, `fault` says why, without header values. */
 export function prometheusTrigger(
   metadata: unknown,
   defaultAddress: URL | undefined,
@@ -60,7 +60,7 @@ function faultOfHeaders(headers: readonly (readonly [name: string, value: string
   return undefined;
 }
 
-/** How a person would name it. */
+/** The trigger's name for a person. */
 export function nameOf({ type, metadata }: Trigger): string {
   const query = (metadata as { readonly query?: unknown } | undefined)?.query;
   return typeof query === "string" && query.trim() !== "" ? `${type} ${bounded(query, 100)}` : type;

@@ -6,25 +6,25 @@ import type { Server } from "./prometheus-trigger.ts";
 export interface SharedAnswersOptions {
   readonly client: Pick<PrometheusClient, "query">;
   readonly clock: Clock;
-  /** Milliseconds for which an answer is good. */
+  /** Milliseconds for which an answer is valid. */
   readonly life: number;
 }
 
-/** Milliseconds for an answer, with the wait for a turn. The original's. */
+/** Timeout in milliseconds, including the wait in the queue. The same as the original's. */
 const TIMEOUT = 5000;
-/** Answers that are kept; beyond that the oldest go. */
+/** Maximum kept answers. The oldest are removed first. */
 const MOST = 20_000;
 
 interface Kept {
-  /** When it was asked for, on the monotonic clock: a value is as old as the question. */
+  /** When the query was sent, on the monotonic clock: a value is as old as its query. */
   readonly at: number;
   readonly outcome: Promise<QueryOutcome>;
 }
 
-/** Asks a server what several triggers ask of it once, and keeps the answer, whatever it is, for its life. */
+/** Sends a query that several triggers share only once, and keeps its answer, also a failure, for its lifetime. */
 export class SharedAnswers {
   readonly #options: SharedAnswersOptions;
-  /** In the order in which they were asked for. */
+  /** In the order of their queries. */
   readonly #kept = new Map<string, Kept>();
   readonly #never = new AbortController().signal;
 
@@ -32,7 +32,10 @@ export class SharedAnswers {
     this.#options = options;
   }
 
-  /** The newest answer, or a new one if that is too old. Rejects only with the signal's reason; others go on waiting. */
+  /**
+   * The newest answer, or a new one if that is too old. Rejects only with the reason of the signal; other callers keep
+   * waiting.
+   */
   ask(server: Server, query: string, signal: AbortSignal): Promise<QueryOutcome> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     const now = this.#options.clock.monotonic();
@@ -46,7 +49,7 @@ export class SharedAnswers {
       headers: server.headers,
       secrets: Object.values(server.headers).flatMap(secretsOf),
       timeout: TIMEOUT,
-      // One who leaves takes nothing from the others; the timeout ends what nobody waits for.
+      // The signal of one caller must not end the query for the others. The timeout ends it.
       signal: this.#never,
     });
     this.#kept.delete(key);
@@ -66,7 +69,7 @@ export class SharedAnswers {
   }
 }
 
-/** With what goes along: whoever is answered from here has shown the same credentials. */
+/** Includes the headers, so that only callers with the same credentials share an answer. */
 function keyOf({ address, headers }: Server, query: string): string {
   const { origin, path, parameters, user } = address;
   const sorted = Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -74,7 +77,7 @@ function keyOf({ address, headers }: Server, query: string): string {
   return createHash("sha256").update(all).digest("base64");
 }
 
-/** A server may repeat the token without the scheme before it. */
+/** A server may repeat the token without its scheme. */
 function secretsOf(value: string): readonly string[] {
   return [value, ...value.split(" ").slice(1)];
 }

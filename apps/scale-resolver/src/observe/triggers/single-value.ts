@@ -1,16 +1,16 @@
 import { type QueryOutcome, unfitMessage } from "@evenkeel/prometheus";
 
-/** The one number of an answer, or why there is none. */
+/** The only number of an answer, or why there is none. */
 export type SingleValue = { readonly value: number } | { readonly fault: string };
 
-/** As servers write finite numbers: `0.25`, `1e+21`. */
+/** Finite numbers in the format of servers: `0.25`, `1e+21`. */
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const NOT_NUMBERS = /^(?:NaN|[+-]?Inf)$/;
 
-/** Milliseconds by which an answer may be off this process's clock: as far as Prometheus itself looks back. */
+/** Maximum milliseconds between the time of an answer and this clock: the lookback of Prometheus. */
 const MOST_AGE = 300_000;
 
-/** Nothing but one finite decimal of the present ever becomes a value. */
+/** Accepts only a single, finite and current decimal. */
 export function singleValue(outcome: QueryOutcome): SingleValue {
   if (outcome.kind === "failed") return { fault: outcome.message };
   if (outcome.kind === "unfit") return { fault: unfitMessage(outcome.resultType) };
@@ -32,6 +32,6 @@ export function singleValue(outcome: QueryOutcome): SingleValue {
       fault: `the value is ${sample.value}: check for a division by zero, or for scalar(…) of no or several series`,
     };
   const value = DECIMAL.test(sample.value) ? Number(sample.value) : NaN;
-  // What a server writes in place of a number is not repeated: it may be anything.
+  // The text of the server is not repeated, because it may contain anything.
   return Number.isFinite(value) ? { value } : { fault: "the server returned a value that is not a number" };
 }

@@ -10,20 +10,20 @@ import { singleValue, type SingleValue } from "./single-value.ts";
 export interface TriggersOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Milliseconds between two looks at a service. An answer is good for half of it. */
+  /** Milliseconds between two reads for a service. An answer is valid for half of it. */
   readonly interval: number;
-  /** The server of triggers that name none. */
+  /** The server of triggers without serverAddress. */
   readonly address: URL | undefined;
-  /** The proxy for requests to a server, if any, as HTTPS_PROXY, HTTP_PROXY and NO_PROXY have it. */
+  /** The proxy for requests to a server, from HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
   readonly proxyFor: (server: URL) => string | undefined;
 }
 
 type Verdict = Omit<TriggerReading, "trigger">;
 
-/** Triggers of one ElastiService that are read. More show an object that was meant otherwise. */
+/** Maximum triggers of one ElastiService. More are probably a mistake. */
 const MOST_TRIGGERS = 32;
 
-/** Reads what says whether a service is idle. Whatever stands in the way makes a trigger unknown, and never idle. */
+/** Reads the triggers of services. A trigger that cannot be read is unknown, never idle. */
 export class Triggers implements Component {
   readonly name = "triggers";
   readonly #options: TriggersOptions;
@@ -37,13 +37,14 @@ export class Triggers implements Component {
     this.#answers = new SharedAnswers({ client: this.#client, clock, life: interval / 2 });
   }
 
-  /** Cuts every connection. What is asked then is unknown. */
+  /** Closes every connection. Reads after this are unknown. */
   stop(): Promise<void> {
     return this.#client.stop();
   }
 
   /**
-   * One reading a trigger, in their order. A server is asked each question once in half of `interval`, whoever asks it. Rejects only with the signal's reason.
+   * One reading for each trigger, in order. Each query is sent to a server once in half of `interval`, for all
+   * services. Rejects only with the reason of the signal.
    */
   async read(
     { namespace, triggers, cooldown }: Pick<Binding, "namespace" | "triggers" | "cooldown">,
@@ -78,8 +79,8 @@ export class Triggers implements Component {
   }
 
   /**
-   * Why the server cannot be believed: one that was down, or is new, has not seen the requests of that time, and a rate over them is
-   * too low. Nothing if it was up for the whole cooldown.
+   * Why the server's data is incomplete: a server that was down, or is new, has not seen all requests, and a rate over
+   * them is too low. Undefined if it was up for the whole cooldown.
    */
   async #downtime(
     { server, uptimeFilter }: PrometheusTrigger,
@@ -88,7 +89,7 @@ export class Triggers implements Component {
   ): Promise<string | undefined> {
     const seconds = Math.ceil(cooldownSeconds);
     let outcome = await this.#answers.ask(server, uptimeQuery(uptimeFilter, seconds, ""), signal);
-    // A server evaluates at its own interval unless it is told one, which in a shorter time it may not do once.
+    // Without a step, a server uses its own evaluation interval, which may be longer than the range.
     if (outcome.kind === "samples" && outcome.samples.length === 0)
       outcome = await this.#answers.ask(server, uptimeQuery(uptimeFilter, seconds, "1s"), signal);
     const up = singleValue(outcome);
@@ -98,12 +99,12 @@ export class Triggers implements Component {
   }
 }
 
-/** The original's question: 1 if something that fits was up at each step of the time. */
+/** The original's query: 1 if a matching target was up at each step of the range. */
 function uptimeQuery(filter: string, seconds: number, step: string): string {
   return `min_over_time((max(up{${filter}}) or vector(0))[${seconds}s:${step}])`;
 }
 
-/** What the original takes for no value. */
+/** The value that the original treats as no value. */
 const NONE = -1;
 
 function verdictOf(read: SingleValue, threshold: number): Verdict {

@@ -17,7 +17,7 @@ const unsupported: Changes = { blocked: { reason: "Unsupported", message: "it ha
 const beside: Changes = { blocked: { reason: "OriginalRuns", message: "its operator leads" } };
 
 /** A turn about a service whose object names another route than the one that leads to the resolver: what is done, and what comes of it. */
-async function turn(changes: Changes, dryRun = false, failure?: Error) {
+async function reconcile(changes: Changes, dryRun = false, failure?: Error) {
   const done: string[] = [];
   const act = (what: string) => {
     done.push(what);
@@ -53,22 +53,22 @@ describe("a path that is laid already", () => {
     ["a dry run is asked for", {}, true],
   ])("is kept alive, with the route that leads to the resolver, while %s", async (_, changes, dryRun) => {
     for (const state of ["Guard", "Zero", "Wake"] as const) {
-      const { done, outcome } = await turn({ ...changes, stage: { state } }, dryRun);
+      const { done, outcome } = await reconcile({ ...changes, stage: { state } }, dryRun);
       expect(done).toEqual(["lead to 10.0.0.1", "lead old"]);
-      expect(outcome).toEqual({ done: false, handedOver: true, route: OLD });
+      expect(outcome).toEqual({ done: false, isFormerRestored: true, route: OLD });
     }
   });
 
   test("is left alone while the original's operator leads", async () => {
     for (const dryRun of [false, true]) {
-      const { done, outcome } = await turn({ ...beside, stage: { state: "Zero" } }, dryRun);
+      const { done, outcome } = await reconcile({ ...beside, stage: { state: "Zero" } }, dryRun);
       expect(done).toEqual([]);
-      expect(outcome).toEqual({ done: false, handedOver: true, route: OLD });
+      expect(outcome).toEqual({ done: false, isFormerRestored: true, route: OLD });
     }
   });
 
   test("and cannot be written is told of as what failed", async () => {
-    const { outcome } = await turn({ ...paused, stage: { state: "Zero" } }, false, new Error("reset"));
+    const { outcome } = await reconcile({ ...paused, stage: { state: "Zero" } }, false, new Error("reset"));
     expect(outcome).toMatchObject({ done: false, route: OLD, failure: "reset" });
   });
 });
@@ -77,5 +77,5 @@ test.each<[string, Changes, boolean]>([
   ["that is paused", paused, false],
   ["in a dry run", {}, true],
 ])("a service in Serve %s gets no path", async (_, changes, dryRun) => {
-  expect((await turn({ ...changes, stage: { state: "Serve" } }, dryRun)).done).toEqual([]);
+  expect((await reconcile({ ...changes, stage: { state: "Serve" } }, dryRun)).done).toEqual([]);
 });
