@@ -32,4 +32,6 @@ export { rendezvous, type Rendezvous, type RendezvousNode } from "./rendezvous.t
 export { type Holdings, sigmaBound } from "./sigma-bound.ts";
 export { smooth, type Smoothed } from "./smoothing.ts";
 export { Spread } from "./spread.ts";
+export { type StickyBalance, stickyBalance, type StickyOptions } from "./sticky-balance.ts";
+export type { Holder, Items } from "./sticky-columns.ts";
 export { type TrackedTarget, type TrackedWeight, trackTarget, type WeightRange } from "./target-tracking.ts";
