@@ -25,7 +25,7 @@ function mend(columns: StickyColumns, band: StickyBand): void {
   const excess = (holder: number) => columns.sum(holder) - band.high(holder);
   for (let round = 0; round < 8 * columns.open.length; round += 1) {
     const [fullest, emptiest] = [columns.greatest(columns.open, excess), columns.least(free)];
-    const byLoad = [...free].sort((a, b) => columns.sum(a) - columns.sum(b));
+    const byLoad = [...columns.open].sort((a, b) => columns.sum(a) - columns.sum(b));
     const isMoved =
       (excess(fullest) > 0 && byLoad.some((receiver) => moveOne(columns, band, fullest, receiver))) ||
       (columns.sum(emptiest) < band.low(emptiest) &&
