@@ -55,6 +55,31 @@ describe("the discovery of a job", () => {
     });
   });
 
+  test("of files, HTTP and DNS has Prometheus's defaults", () => {
+    const config = {
+      file_sd_configs: [{ files: ["a/*.json", "/etc/discovery/b.yml"] }],
+      http_sd_configs: [{ url: "https://a.example.com/targets" }],
+      dns_sd_configs: [{ names: ["_web._tcp.example.com"] }],
+    };
+    expect(parseDiscovery(config, limits)).toEqual({
+      blocks: [
+        {
+          mechanism: "file",
+          files: ["/etc/discovery/a/*.json", "/etc/discovery/b.yml"],
+          refreshInterval: 300_000,
+        },
+        {
+          mechanism: "http",
+          url: "https://a.example.com/targets",
+          refreshInterval: 60_000,
+          headers: [],
+          tls: { insecureSkipVerify: false },
+        },
+        { mechanism: "dns", names: ["_web._tcp.example.com"], type: "SRV", port: 0, refreshInterval: 30_000 },
+      ],
+    });
+  });
+
   test("in scope own stays in the namespace of the CollectorLoadBalancer", () => {
     expect(kubernetes({ role: "pod" }, "own").blocks).toMatchObject([{ namespaces: ["shop"] }]);
     expect(kubernetes({ role: "pod", namespaces: { names: ["shop"] } }, "own").blocks).toMatchObject([
@@ -94,6 +119,36 @@ describe("a fault", () => {
     [
       { kubernetes_sd_configs: [{ role: "pod", selectors: [{ role: "pod", field: "spec.nodeName" }] }] },
       ["kubernetes_sd_configs[0].selectors[0].field"],
+    ],
+    [{ file_sd_configs: [{ files: [] }] }, ["file_sd_configs[0].files"]],
+    [{ file_sd_configs: [{ files: ["/etc/discovery/*/a.json"] }] }, ["file_sd_configs[0].files[0]"]],
+    [{ file_sd_configs: [{ files: ["a.json", "a.txt"] }] }, ["file_sd_configs[0].files[1]"]],
+    [{ file_sd_configs: [{ files: ["/var/run/secrets/a.json"] }] }, ["file_sd_configs[0].files[0]"]],
+    [{ file_sd_configs: [{ files: ["../a.json"] }] }, ["file_sd_configs[0].files[0]"]],
+    [{ file_sd_configs: [{ files: ["/etc/discovery-2/a.json"] }] }, ["file_sd_configs[0].files[0]"]],
+    [{ file_sd_configs: [{ files: ["a.json"], refresh_interval: "0s" }] }, ["file_sd_configs[0].refresh_interval"]],
+    [{ dns_sd_configs: [{ names: ["a"], type: "A" }] }, ["dns_sd_configs[0].port"]],
+    [{ dns_sd_configs: [{ names: ["a"], type: "TXT" }] }, ["dns_sd_configs[0].type"]],
+    [{ dns_sd_configs: [{ names: [] }] }, ["dns_sd_configs[0].names"]],
+    [{ http_sd_configs: [{}] }, ["http_sd_configs[0].url"]],
+    [{ http_sd_configs: [{ url: "file:///etc/passwd" }] }, ["http_sd_configs[0].url"]],
+    [{ http_sd_configs: [{ url: "http://a", oauth2: {} }] }, ["http_sd_configs[0].oauth2"]],
+    [{ http_sd_configs: [{ url: "http://a", proxy_url: "http://b" }] }, ["http_sd_configs[0].proxy_url"]],
+    [
+      { http_sd_configs: [{ url: "http://a", bearer_token_file: "/var/run/secrets/token" }] },
+      ["http_sd_configs[0].bearer_token_file"],
+    ],
+    [
+      { http_sd_configs: [{ url: "http://a", authorization: { credentials_file: "/etc/passwd" } }] },
+      ["http_sd_configs[0].authorization.credentials_file"],
+    ],
+    [
+      { http_sd_configs: [{ url: "http://a", basic_auth: { password: "a", password_file: "b" } }] },
+      ["http_sd_configs[0].basic_auth"],
+    ],
+    [
+      { http_sd_configs: [{ url: "http://a", bearer_token: "a", basic_auth: { username: "b" } }] },
+      ["http_sd_configs[0].authorization"],
     ],
   ])("of %j names its field", (config, fields) => {
     expect(parseDiscovery(config, limits).faults?.map(({ field }) => field)).toEqual(fields);

@@ -1,7 +1,10 @@
 import type { JobFault } from "@evenkeel/relabel";
 import { z } from "zod";
+import { dnsConfig } from "./dns-config.ts";
 import type { DiscoveryBlock } from "./discovery-block.ts";
 import type { DiscoveryLimits } from "./discovery-limits.ts";
+import { fileConfig } from "./file-config.ts";
+import { httpConfig } from "./http-config.ts";
 import { kubernetesConfig } from "./kubernetes-config.ts";
 import { staticConfigs } from "./static-discovery.ts";
 
@@ -15,6 +18,9 @@ export function parseDiscovery(config: Readonly<Record<string, unknown>>, limits
   const mechanisms: Readonly<Record<string, z.ZodType<readonly DiscoveryBlock[]>>> = {
     static_configs: staticConfigs,
     kubernetes_sd_configs: z.array(kubernetesConfig(limits)),
+    file_sd_configs: z.array(fileConfig(limits)),
+    http_sd_configs: z.array(httpConfig(limits)),
+    dns_sd_configs: z.array(dnsConfig),
   };
   const blocks: DiscoveryBlock[] = [];
   const faults: JobFault[] = [];

@@ -1,6 +1,9 @@
 import { KubernetesDiscovery, type KubernetesParts } from "../kubernetes/kubernetes-discovery.ts";
 import type { GroupSink } from "../target-group.ts";
 import type { DiscoveryBlock } from "./discovery-block.ts";
+import { dnsDiscovery, type DnsParts } from "./dns-discovery.ts";
+import { FileDiscovery, type FileParts } from "./file-discovery.ts";
+import { httpDiscovery, type HttpParts } from "./http-discovery.ts";
 import { staticGroups } from "./static-discovery.ts";
 
 /** A block that runs. */
@@ -8,7 +11,7 @@ export interface Discovery {
   stop(): void;
 }
 
-export type DiscoveryParts = KubernetesParts;
+export interface DiscoveryParts extends KubernetesParts, FileParts, HttpParts, DnsParts {}
 
 /** Starts a block: what it finds goes to `sink`, from now until it is stopped. */
 export function startDiscovery(block: DiscoveryBlock, sink: GroupSink, parts: DiscoveryParts): Discovery {
@@ -19,5 +22,11 @@ export function startDiscovery(block: DiscoveryBlock, sink: GroupSink, parts: Di
       return { stop: () => undefined };
     case "kubernetes":
       return new KubernetesDiscovery(block, sink, parts);
+    case "file":
+      return new FileDiscovery(block, sink, parts);
+    case "http":
+      return httpDiscovery(block, sink, parts);
+    case "dns":
+      return dnsDiscovery(block, sink, parts);
   }
 }
