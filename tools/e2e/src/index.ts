@@ -1,4 +1,4 @@
-export { waitUntil } from "@evenkeel/control-plane";
+export { type Cluster, waitUntil } from "@evenkeel/control-plane";
 export { accountKubeconfig, tokenOf } from "./account.ts";
 export { type ChartAccount, chartAccount, type ChartInstall } from "./chart-account.ts";
 export { type ClusterProxy, clusterProxy } from "./cluster-proxy.ts";
