@@ -4,15 +4,15 @@ export interface PlannedWrite {
 }
 
 /**
- * Gathers the writes of one iteration of the event loop and makes them one after the other. A single write wakes the process that
- * reads at the other end, which sleeps again before the next one, and waking a process costs more than the write itself.
+ * Collects the writes of one event loop iteration and makes them one after the other. Each single write would wake the
+ * reading process, which sleeps again before the next write, and a wake costs more than the write.
  */
 export class Batch {
   readonly #upstream = new Side();
   readonly #clients = new Side();
   #planned = false;
 
-  /** What upstreams get goes first: they work while the clients are answered. */
+  /** Writes to upstreams are made first: upstreams work while the clients get their responses. */
   toUpstream(planned: PlannedWrite): void {
     this.#upstream.push(planned);
     this.#plan();

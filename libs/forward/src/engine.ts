@@ -7,13 +7,13 @@ import type { Tally } from "./tally.ts";
 import type { Origins } from "./upstream/origins.ts";
 import type { Wheel } from "./wheel.ts";
 
-/** What the exchanges of one listener share. */
+/** Shared by the exchanges of one listener. */
 export interface Engine {
   /** The listener's name. */
   readonly listener: string;
-  /** Exchanges that it has open. */
+  /** Number of open exchanges. */
   inFlight: number;
-  /** Answers end their connections from now on. */
+  /** Whether connections end after their next response. */
   draining: boolean;
   /** Called after each exchange. */
   readonly settled: () => void;
@@ -25,11 +25,11 @@ export interface Engine {
   readonly wheel: Wheel;
   readonly tally: Tally;
   readonly origins: Origins;
-  /** The name that stands in `Via`. */
+  /** The name in `Via`. */
   readonly proxy: string;
   readonly batch: Batch;
   readonly unread: UnreadConnections;
-  /** Writes heads that nothing has followed, at the end of the tick. */
+  /** Writes heads that no body has followed, at the end of the tick. */
   readonly flush: FlushQueue;
 }
 
@@ -38,8 +38,8 @@ export interface Flushable {
 }
 
 /**
- * The head of an answer mostly comes with its body, and then goes out with it in one packet. Heads on their own, as before the
- * first server-sent event, are written at the end of the tick.
+ * The head of a response mostly arrives with its body, and is then written with it in one packet. A head alone, as
+ * before the first server-sent event, is written at the end of the tick.
  */
 export class FlushQueue {
   #waiting: Flushable[] = [];

@@ -1,23 +1,26 @@
-/** What the client speaks. */
+/** The protocol of the client. */
 export type ClientProtocol = "http/1.0" | "http/1.1" | "h2c" | "h2";
 
-/** What is known of a request before anything of its body is read. */
+/** The known parts of a request before its body is read. */
 export interface Head {
   readonly method: string;
-  /** Path and query as they came (`*` for a request of the server itself). A target with scheme and host is cut to its path. */
+  /**
+   * Path and query as received (`*` for a request to the server itself). A target with scheme and host is reduced to
+   * its path.
+   */
   readonly path: string;
-  /** The Host header or `:authority` as it came; empty where HTTP/1.0 sends none. */
+  /** The Host header or `:authority` as received; empty if an HTTP/1.0 request has none. */
   readonly host: string;
-  /** Alternating names and values, as they came. Pseudo-headers are not among them. */
+  /** Alternating names and values, as received, without pseudo-headers. */
   readonly headers: readonly string[];
   readonly protocol: ClientProtocol;
   readonly scheme: "http" | "https";
   readonly remoteAddress: string;
-  /** The name of the listener that took the request. */
+  /** The name of the listener that accepted the request. */
   readonly listener: string;
-  /** What an HTTP/1.1 client asks to speak from here on, such as `websocket` or `SPDY/3.1`. */
+  /** The protocol that an HTTP/1.1 client wants to upgrade to, such as `websocket` or `SPDY/3.1`. */
   readonly upgrade: string | undefined;
-  /** Whether a body was announced. It stays unread, and `100 Continue` unsent, until an upstream takes it. */
+  /** Whether a body was announced. It stays unread, and `100 Continue` unsent, until an upstream reads it. */
   readonly hasBody: boolean;
 }
 
@@ -26,22 +29,23 @@ export interface LeaveListener {
   left(): void;
 }
 
-/** A request and its answer, as a router sees it. */
+/** A request and its response, as a router sees it. */
 export interface Exchange extends Head {
   /** The first value of a header; `name` is in lower case. */
   header(name: string): string | undefined;
   /**
-   * Who is told when the client is gone before it has its whole answer: also while the request is held with its body unread, where
-   * the kernel hides it (interim answers find it; see `limits.probe`). One listener, and not a signal, since thousands are held.
+   * Called when the client disconnects before it has the whole response. This includes a held request with an unread
+   * body, where only interim responses detect it (see `limits.probe`). One listener instead of a signal, because
+   * thousands are held.
    */
   whenLeft: LeaveListener | undefined;
-  /** Whether the client is gone. */
+  /** Whether the client has disconnected. */
   readonly left: boolean;
-  /** The client's connection ends after this answer: `connection: close` in HTTP/1.1, GOAWAY in HTTP/2. */
+  /** Closes the client's connection after this response: `connection: close` in HTTP/1.1, GOAWAY in HTTP/2. */
   closeAfter(): void;
   /**
-   * The client's connection is not read for a moment after this answer, since others wait for theirs: until `Forwarder.readOn`, and no
-   * longer than some 100 ms. A client that asks again on it waits so long. Of no effect in HTTP/2.
+   * Does not read the client's connection for a moment after this response, because others wait: until
+   * `Forwarder.readOn`, and at most about 100 ms. The next request on it waits for that time. No effect in HTTP/2.
    */
   unreadAfter(): void;
 }

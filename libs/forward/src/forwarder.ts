@@ -18,11 +18,11 @@ export interface ForwarderOptions extends ListenerOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: MetricRegistry;
-  /** The name that stands in `Via`; `evenkeel` by default. */
+  /** The name in `Via`; default: `evenkeel`. */
   readonly proxy?: string | undefined;
 }
 
-/** What is open; each is 0 when nothing is under way and idle connections have been dropped. */
+/** Numbers of open resources. Each is 0 when no request is in flight and idle connections are closed. */
 export interface Counts {
   readonly exchanges: number;
   readonly tunnels: number;
@@ -32,7 +32,7 @@ export interface Counts {
   readonly origins: number;
 }
 
-/** Takes requests on one port or several and forwards each where the router says. */
+/** Accepts requests on one or more ports and forwards each to the router's destination. */
 export class Forwarder implements Server {
   readonly name: string;
   readonly #options: ForwarderOptions;
@@ -66,7 +66,7 @@ export class Forwarder implements Server {
     this.#main = this.#make(options, options.router);
   }
 
-  /** The first listener's port, once started. */
+  /** The port of the first listener, once started. */
   get port(): number {
     return this.#main.port;
   }
@@ -76,7 +76,7 @@ export class Forwarder implements Server {
     this.#listeners.add(this.#main);
   }
 
-  /** Opens one more port, with a router of its own or the forwarder's. `unlisten` closes it again. */
+  /** Opens a further port, with its own router or the forwarder's. `unlisten` closes it. */
   async listen(options: ListenerOptions, router: Router = this.#options.router): Promise<Listener> {
     const listener = this.#make(options, router);
     await listener.start();
@@ -84,7 +84,7 @@ export class Forwarder implements Server {
     return listener;
   }
 
-  /** Closes a port as `drain` closes all: says how many exchanges were cut. */
+  /** Closes a port as `drain` closes all. Resolves with the number of exchanges that were cut. */
   async unlisten(listener: Listener, deadline: AbortSignal): Promise<number> {
     this.#listeners.delete(listener);
     return listener.close(deadline);
@@ -103,9 +103,9 @@ export class Forwarder implements Server {
   }
 
   /**
-   * Runs the whole path on itself: a forwarder of the same kind before an upstream in this process, neither of which anyone else can
-   * reach, with its own metrics. The first requests of a fresh process take several times as long as later ones; after this they are
-   * not the first. Call it before the owner reports ready.
+   * Runs requests through a private copy: a forwarder with the same options and its own metrics, and an upstream in
+   * this process. The first requests of a new process take several times as long as later ones. Call it before the
+   * owner reports ready.
    */
   warm(options?: WarmOptions): Promise<Warmth> {
     const { clock, log } = this.#options;
@@ -124,12 +124,12 @@ export class Forwarder implements Server {
     return warmUp(make, clock, options);
   }
 
-  /** Reads connections again that are left unread since others wait; see `Exchange.unreadAfter`. */
+  /** Reads connections again that were left unread; see `Exchange.unreadAfter`. */
   readOn(): void {
     this.#unread.read();
   }
 
-  /** Exchanges that are at `origin` now, tunnels among them. */
+  /** Number of exchanges at `origin`, including tunnels. */
   inFlight(origin: Origin): number {
     return this.#origins.inFlight(origin);
   }

@@ -1,4 +1,4 @@
-/** Milliseconds each; 0 means none. They are kept to within 50 ms. */
+/** In milliseconds; 0 means none. The accuracy is 50 ms. */
 export interface Deadlines {
   /** For a connection to the upstream. */
   readonly connect: number;
@@ -6,12 +6,13 @@ export interface Deadlines {
   readonly response: number;
   /** From the routing to the end of the answer, over all tries; tunnels are exempt. */
   readonly total: number;
-  /** How long a client that expects `100 Continue` waits for the upstream's word before its body is asked for anyway. */
+  /** How long a client that expects `100 Continue` waits for the upstream's response before its body is read anyway. */
   readonly expect: number;
   /**
-   * Without a byte of either body that moves, from the first part of a request's body or the head of the answer on; also for the last
-   * bytes of an answer, once they wait for the client alone. Tunnels are exempt. That a client reads shows only when the kernel takes
-   * more for it, by the hundred kilobyte: it should be long enough for a slow client to read as much.
+   * Maximum time without data of either body, from the first part of the request's body or the head of the response. It
+   * also applies to the last bytes of a response that only wait for the client. Tunnels are exempt. Progress of a
+   * client is only visible when the kernel accepts more data, in steps of about a hundred kilobytes, so the limit must
+   * allow a slow client to read that much.
    */
   readonly idle?: number;
 }
@@ -19,26 +20,26 @@ export interface Deadlines {
 export const defaultDeadlines: Deadlines = { connect: 5_000, response: 60_000, total: 0, expect: 1_000, idle: 0 };
 
 export interface ForwardLimits {
-  /** Bytes of a request's head, or of an upstream's answer's; more is 431, or 502. */
+  /** Maximum bytes of a request's head, or of a response's head; more is 431, or 502. */
   readonly headBytes: number;
-  /** How long a client may take for its request's head, in milliseconds. */
+  /** Maximum milliseconds for a request's head. */
   readonly headTime: number;
-  /** Open connections of clients, at all listeners together; more are closed at once. */
+  /** Maximum open client connections of all listeners. More are closed at once. */
   readonly connections: number;
-  /** Streams that an HTTP/2 client may have open on one connection. */
+  /** Maximum open streams on one HTTP/2 client connection. */
   readonly streams: number;
-  /** How long a client's connection may be idle, in milliseconds. */
+  /** Maximum idle time of a client connection, in milliseconds. */
   readonly clientIdle: number;
-  /** How long an upstream's connection may be idle, in milliseconds; also after how long a pool without use is dropped. */
+  /** Maximum idle time of an upstream connection, and of an unused pool, in milliseconds. */
   readonly upstreamIdle: number;
-  /** Connections to one origin; what is more waits. */
+  /** Maximum connections to one origin. More requests wait. */
   readonly upstreamConnections: number;
-  /** Tries of one request, the first among them, where the router does not say otherwise. */
+  /** Maximum tries of one request, including the first, unless the router decides. */
   readonly tries: number;
   /**
-   * Every so many milliseconds a held HTTP/1.1 upload whose buffer is full gets `100 Continue`, since a client that left shows by no
-   * other sign while its body is unread. A client is found gone after two of them. Who comes by a proxy, as its headers say, gets none:
-   * nginx takes the first for the answer, and clients of Go before 1.24 give up after five. 0 sends none to anybody.
+   * Milliseconds between two `100 Continue` to a held HTTP/1.1 upload with a full buffer, because a disconnect is not
+   * visible while the body is unread. Two of them detect it. Requests through a proxy, by their headers, get none:
+   * nginx treats the first as the response, and clients of Go before 1.24 fail after five. 0 disables it.
    */
   readonly probe: number;
 }

@@ -20,23 +20,31 @@ import type { Engine } from "./engine.ts";
 import { BadRequest, CannotListen, HeadTooLarge, HeadTooSlow, NotForwarded } from "./errors.ts";
 import { Sniffer } from "./sniffer.ts";
 
-/** Connections that wait to be accepted: a burst may come in one iteration of the event loop. The system takes its own limit if that is less. */
+/**
+ * Maximum connections that wait to be accepted: a burst may arrive in one event loop iteration. The system's limit
+ * applies if it is lower.
+ */
 const BACKLOG = 4_096;
 
 export interface ListenerOptions {
-  /** Stands in every exchange that it takes. */
+  /** The name in every exchange of this listener. */
   readonly name: string;
-  /** All addresses when absent. */
+  /** All addresses if absent. */
   readonly host?: string | undefined;
-  /** 0 asks the system for a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** The setting that chooses the port, for the error message. */
+  /** The setting of the port, for the error message. */
   readonly flag?: string | undefined;
-  /** Certificate, key and what else Node's TLS takes. With it the port takes TLS, and only TLS unless `plaintext` is set. */
+  /**
+   * Certificate, key and other TLS options of Node. With it the port accepts TLS, and only TLS unless `plaintext` is
+   * set.
+   */
   readonly tls?: (TlsOptions & { readonly plaintext?: boolean }) | undefined;
 }
 
-/** One port: HTTP/1.1, HTTP/2 by prior knowledge and, given a certificate, both over TLS, told apart by their first bytes. */
+/**
+ * One port: HTTP/1.1, HTTP/2 by prior knowledge and, with a certificate, both over TLS, detected by the first bytes.
+ */
 export class Listener {
   readonly name: string;
   readonly #engine: Engine;
@@ -58,21 +66,21 @@ export class Listener {
     this.#http1 = createServer({
       maxHeaderSize: limits.headBytes,
       headersTimeout: limits.headTime,
-      // A whole request may take as long as it likes: uploads are long, and held ones stand still.
+      // The duration of a request is not limited: uploads take long, and held ones wait.
       requestTimeout: 0,
       connectionsCheckingInterval: Math.min(5_000, Math.max(100, limits.headTime / 4)),
       keepAliveTimeout: limits.clientIdle,
       insecureHTTPParser: false,
-      // Most requests have no body, and then need no stream of one.
+      // Most requests have no body, and then need no stream for it.
       optimizeEmptyRequests: true,
-      // Refused here, in the words of this house.
+      // This class refuses such requests with an error code.
       requireHostHeader: false,
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: 15_000,
       shouldUpgradeCallback: (request) => upgradeToken(request) !== undefined && !isTaken(request.socket),
     });
-    // Node drops the headers beyond its count without a word; the bytes are bounded anyway.
+    // Node silently drops headers beyond its maximum count. The bytes are limited anyway.
     this.#http1.maxHeadersCount = 0;
     this.#http1.on("request", (request, response) => this.#request(request, response, false));
     this.#http1.on("checkContinue", (request, response) => this.#request(request, response, true));
@@ -99,12 +107,12 @@ export class Listener {
     if (options.tls) this.#tls = this.#secure(options.tls);
   }
 
-  /** The port that it listens on, once started. */
+  /** The port number, once started. */
   get port(): number {
     return this.#port;
   }
 
-  /** Connections of clients that are open. */
+  /** Number of open client connections. */
   get connections(): number {
     return this.#sockets.size;
   }
@@ -128,12 +136,15 @@ export class Listener {
     this.#port = (this.#http1.address() as AddressInfo).port;
   }
 
-  /** From now on another certificate is shown. Connections that are open keep theirs. */
+  /** Replaces the certificate for new connections. */
   secure(tls: TlsOptions): void {
     this.#tls?.setSecureContext(tls);
   }
 
-  /** Takes nothing new and resolves when what is open has ended; when `deadline` aborts it cuts the rest and says how many. */
+  /**
+   * Stops accepting and resolves when all exchanges have ended. When `deadline` aborts, cuts the others and resolves
+   * with their number.
+   */
   async close(deadline: AbortSignal): Promise<number> {
     this.#engine.draining = true;
     let cut = 0;
@@ -153,7 +164,7 @@ export class Listener {
     return cut;
   }
 
-  /** Called after each exchange: what it leaves idle while draining is closed. */
+  /** Called after each exchange: closes connections that are idle while draining. */
   settled(): void {
     if (!this.#engine.draining) return;
     setImmediate(() => this.#http1.closeIdleConnections());
@@ -183,7 +194,7 @@ export class Listener {
   }
 
   #serve(socket: Socket, speaks: "http1" | "h2"): void {
-    // A session reads what was given back by itself, and the connection from below.
+    // An HTTP/2 session reads the returned bytes itself, and the connection from below.
     if (speaks === "h2") this.#serveHttp2(socket);
     else {
       this.#serveHttp1(socket);
@@ -192,8 +203,8 @@ export class Listener {
   }
 
   #serveHttp2(socket: Socket): void {
-    // node:http leaves its sockets half open and ends them itself. node:http2 leaves that to the socket: it would not notice a client
-    // that closes its connection with a stream unfinished.
+    // node:http ends half-open sockets itself. node:http2 leaves that to the socket, or it would not notice a client
+    // that closes its connection with an unfinished stream.
     socket.allowHalfOpen = false;
     this.#http2.emit("connection", socket);
   }
@@ -219,9 +230,10 @@ export class Listener {
       return;
     }
     const exchange = new Http1Exchange(this.#engine, request, response, shape, expectsContinue);
-    // An upgrade that was not granted since the socket is taken: the parser has lost what came behind it in the same packet.
+    // The upgrade was not granted because the socket is in use. The parser has lost the data after it in the same
+    // packet.
     if (upgradeToken(request) !== undefined) exchange.closeAfter();
-    // A request that came before the answer to the one before it waits until that answer is complete.
+    // A pipelined request waits until the previous response is complete.
     if (response.socket) exchange.begin();
     else waitInPipeline(request, exchange);
   }

@@ -2,7 +2,7 @@ import { counter, gauge, histogram, type Metrics, oneOf } from "@evenkeel/metric
 
 const protocol = oneOf("http1", "h2");
 
-/** A label names no listener and no origin: what a service counts by its own objects it counts when an exchange is settled. */
+/** No label names a listener or an origin. A service counts by its own objects when an exchange is settled. */
 export const forwardMetrics = {
   requests: counter("evenkeel_forward_requests_total", "Exchanges that ended, by protocol of the client and answer.", {
     protocol,

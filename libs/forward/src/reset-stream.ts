@@ -3,8 +3,8 @@ import { addAbortSignal } from "node:stream";
 import { headerObject } from "./headers/header-object.ts";
 
 /**
- * Breaks a stream of HTTP/2 off, so that its other end cannot take a part for the whole. Node's `close` does not: it ends what is
- * written before it resets, and what has ended is complete. Of the codes, `CANCEL` is kept; any other becomes `INTERNAL_ERROR`.
+ * Resets an HTTP/2 stream, so that its other end does not treat a partial message as complete. Node's `close` ends the
+ * data before it resets, which looks complete. The code `CANCEL` is kept; any other becomes `INTERNAL_ERROR`.
  */
 export function resetStream(stream: Http2Stream, code: number): void {
   if (stream.destroyed) return;
@@ -12,7 +12,9 @@ export function resetStream(stream: Http2Stream, code: number): void {
   else stream.destroy(new Error(`reset with code ${code}`));
 }
 
-/** Ends a stream with trailers; with a reset if they are such as HTTP/2 cannot carry, like two of a kind of which there is one. */
+/**
+ * Ends a stream with trailers. Resets it if HTTP/2 cannot carry them, such as two values of a header that allows one.
+ */
 export function endWithTrailers(stream: Http2Stream, trailers: readonly string[]): void {
   try {
     stream.sendTrailers(headerObject(trailers));

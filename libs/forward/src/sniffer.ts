@@ -9,7 +9,10 @@ export type Speaks = "http1" | "h2" | "tls";
 
 const waiting = Symbol("waiting");
 
-/** Looks at the first bytes of a connection, gives them back, and says what is spoken. A connection that says nothing is closed in time. */
+/**
+ * Detects the protocol of a connection by its first bytes, which it returns to the socket. A silent connection is
+ * closed after a timeout.
+ */
 export class Sniffer extends Timed {
   readonly #engine: Engine;
   readonly #socket: Socket;
@@ -29,7 +32,7 @@ export class Sniffer extends Timed {
     socket.on("close", this.#closed);
   }
 
-  /** Whether a connection has not said anything yet. */
+  /** Whether a connection has sent no data yet. */
   static waits(socket: Socket): boolean {
     return (socket as { [waiting]?: boolean })[waiting] === true;
   }
@@ -70,7 +73,7 @@ export class Sniffer extends Timed {
   }
 }
 
-/** Nothing while it cannot be told yet. */
+/** Undefined while the protocol is not known yet. */
 function spoken(bytes: Buffer): Speaks | undefined {
   if (bytes[0] === TLS_HANDSHAKE) return "tls";
   if (bytes[0] !== 0x50) return "http1";

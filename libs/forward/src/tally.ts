@@ -3,7 +3,7 @@ import type { Clock } from "@evenkeel/runtime";
 import type { Failure } from "./destination.ts";
 import { forwardMetrics, type ForwardMetrics } from "./metrics.ts";
 
-/** Milliseconds for which counts are gathered before the registry gets them. */
+/** Milliseconds for which counts are collected before the registry gets them. */
 const GATHER = 250;
 
 const protocols = ["http1", "h2"] as const;
@@ -16,8 +16,8 @@ export type OpenKind = (typeof kinds)[number];
 export type TalliedProtocol = (typeof protocols)[number];
 
 /**
- * Counts in plain numbers, which cost nothing a request, and pours them into the registry four times a second, as long as something
- * has changed. `pour` brings the registry up to date at once.
+ * Counts in plain numbers, which cost nothing per request, and writes them to the registry four times a second while
+ * something changes. `pour` updates the registry at once.
  */
 export class Tally {
   readonly open = { exchange: 0, tunnel: 0, client: 0, upstream: 0 };

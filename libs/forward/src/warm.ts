@@ -9,21 +9,21 @@ import type { Forwarder } from "./forwarder.ts";
 export interface WarmOptions {
   /** Requests of each kind: without a body, with one, held together and released at once, by HTTP/2. */
   readonly requests?: number;
-  /** Milliseconds after which no further burst is begun. */
+  /** Milliseconds after which no further burst starts. */
   readonly within?: number;
 }
 
-/** What a warm-up did. */
+/** The result of a warm-up. */
 export interface Warmth {
   readonly requests: number;
   readonly milliseconds: number;
 }
 
-/** Requests at once. */
+/** Concurrent requests. */
 const BURST = 50;
 const ANSWER = Buffer.alloc(1024, 0x20);
 
-/** Runs bursts of requests through a forwarder that `make` makes. */
+/** Runs bursts of requests through a forwarder from `make`. */
 export async function warmUp(
   make: (router: Router) => Forwarder,
   clock: Clock,

@@ -1,23 +1,23 @@
 import type { Clock } from "@evenkeel/runtime";
 
-/** Something that a wheel wakes. Linked into a slot without further objects, since there is one a request. */
+/** A timer of a wheel. It is linked into a slot without further objects, because every request has one. */
 export abstract class Timed {
   /** @internal */ earlier: Timed | undefined = undefined;
   /** @internal */ later: Timed | undefined = undefined;
   /** @internal */ slot = -1;
   /** @internal When to wake it, in the wheel's ticks. */ dueTick = 0;
 
-  /** Its time has come. It is no longer in the wheel and may be added again. */
+  /** The time has passed. The timer is no longer in the wheel and may be added again. */
   abstract expire(): void;
 }
 
-/** Milliseconds of a tick: deadlines are kept to within two of them. */
+/** Milliseconds of a tick: deadlines are accurate to two of them. */
 export const TICK = 25;
 const SLOTS = 512;
 
 /**
- * Deadlines by the hundred thousand with one timer, which runs only while something is in. Setting and clearing costs a few
- * assignments; a deadline is never early.
+ * Hundreds of thousands of deadlines with one timer, which runs only while there are any. Setting and clearing costs a
+ * few assignments. A deadline never expires early.
  */
 export class Wheel {
   readonly #clock: Clock;
@@ -31,7 +31,7 @@ export class Wheel {
     this.#clock = clock;
   }
 
-  /** How many are in. */
+  /** Number of deadlines. */
   get size(): number {
     return this.#count;
   }
@@ -41,7 +41,7 @@ export class Wheel {
     return this.#cancel !== undefined;
   }
 
-  /** Wakes `timed` after `delay` milliseconds, instead of when it was to be woken before. */
+  /** Expires `timed` after `delay` milliseconds. Replaces its previous deadline. */
   set(timed: Timed, delay: number): void {
     if (timed.slot >= 0) this.#unlink(timed);
     const now = this.#clock.monotonic();
@@ -50,7 +50,7 @@ export class Wheel {
       this.#tick = 0;
       this.#schedule();
     }
-    // Counted from now, and not from where the wheel stands: that may be long past if the event loop was busy.
+    // Counted from now, because the tick of the wheel may be late if the event loop was busy.
     timed.dueTick = Math.max(this.#tick + 1, Math.ceil((now - this.#began + delay) / TICK));
     const slot = timed.dueTick % SLOTS;
     const first = this.#slots[slot];
@@ -95,7 +95,7 @@ export class Wheel {
     const due: Timed[] = [];
     for (let timed = this.#slots[tick % SLOTS]; timed; timed = timed.later) if (timed.dueTick <= tick) due.push(timed);
     for (const timed of due) {
-      // One may have cleared or set another anew.
+      // Another `expire` may have cleared it or set it again.
       if (timed.slot < 0 || timed.dueTick > tick) continue;
       this.#unlink(timed);
       timed.expire();

@@ -25,10 +25,10 @@ import { snapshot } from "./verbs/snapshot.ts";
 import { status } from "./verbs/status.ts";
 import { whatIf } from "./verbs/what-if.ts";
 
-/** Errors of whoever called, and not of a service or a cluster. */
+/** Errors of the caller, and not of a service or a cluster. */
 const BAD_INPUT = [WrongUsage, runtimeErrors.BadRecording, BadFile, BadPolicy, NothingToPlanOn];
 
-/** The exit code of a program that Ctrl-C ended before it was done. */
+/** The exit code after Ctrl-C. */
 const INTERRUPTED = 130;
 
 /**
@@ -63,7 +63,7 @@ async function carryOut(session: Session, args: readonly string[]): Promise<numb
   const { screen, version, registrations } = session;
   const verbs = [status, explainVerb, plan, whatIf(registrations), decisions, snapshot, replay, doctor];
   const find = (name: string | undefined): Verb | undefined => verbs.find((one) => one.name === name);
-  // Common flags may stand before the verb. Whether other flags take a value depends on the verb.
+  // Common flags may precede the verb. Whether other flags have a value depends on the verb.
   const { words: named, flags: all } = splitCommandLine(commonSettings, args);
   const [name, ...about] = named;
   const given = (...names: readonly string[]) => all.some((flag) => names.includes(flag.name));
@@ -87,7 +87,7 @@ async function carryOutVerb(session: Session, verb: Verb, args: readonly string[
   const known = new Set(Object.entries(commonSettings).flatMap(([key, setting]) => variableNames(key, setting)));
   const env = Object.fromEntries(Object.entries(session.env).filter(([name]) => known.has(name)));
   const reading = readSettings(verb.settings, flags, env);
-  // Services have these flags; here they would have no effect.
+  // Flags of services, which would have no effect here.
   const foreign = flags.filter(({ name }) => name === "print-settings" || name === "version");
   const faults = [
     ...foreign.map(({ name }) => `--${name}: ${verb.name} has no such flag`),

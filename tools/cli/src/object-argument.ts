@@ -2,16 +2,15 @@ import type { ObjectRef } from "@evenkeel/runtime";
 import { WrongUsage } from "./errors.ts";
 import type { DecidedKind, Registration } from "./services/registration.ts";
 
-/** An object as a user names it, and the service that decides about it where that is known by the kind. */
+/** An object as a user names it, and the service that decides about it if the kind is registered. */
 export interface NamedObject {
   readonly object: ObjectRef;
   readonly registration: Registration | undefined;
 }
 
 /**
- * Reads `rebalance/shop/checkout`, or in two words `rebalance shop/checkout`, which kubectl's users are used to. A registered kind
- * may be written in any case and in the plural, and takes its namespace from `namespace` if none is there; other kinds are taken
- * as they are written.
+ * Parses `rebalance/shop/checkout`, or in two words `rebalance shop/checkout`, as in kubectl. A registered kind may
+ * have any case and may be plural, and `namespace` is its default namespace. Other kinds are used as written.
  */
 export function namedObject(
   words: readonly string[],

@@ -17,7 +17,7 @@ function optional<T>(kind: Kind<T>): (line: Line) => Setting<T | undefined> {
   });
 }
 
-/** Base URLs. Its kind is called a list, which lets the flag be given several times. */
+/** Base URLs. The kind is named list, so that the flag may be repeated. */
 export const addresses = optional<readonly URL[]>({
   name: "list",
   takes: "an address such as http://127.0.0.1:8080, or several separated by commas",

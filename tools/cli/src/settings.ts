@@ -7,7 +7,7 @@ export const outputSettings = {
   output: setting.choice("table", "json")({ default: "table", aliases: ["o"], help: "Output format" }),
 };
 
-/** How services are reached: by address, or through the API server's services/proxy as the user of the kubeconfig. */
+/** How to connect to services: by address, or through the API server's services/proxy as the user of the kubeconfig. */
 export const reachSettings = {
   address: addresses({
     help: "Addresses of admin ports, such as http://127.0.0.1:8080, to use instead of a cluster",

@@ -5,7 +5,7 @@ import type { Screen } from "./show/screen.ts";
 /** 0: success. 1: a problem was found, or a request was refused. 2: invalid usage. */
 export type ExitCode = 0 | 1 | 2;
 
-/** What every verb has at hand. */
+/** Available to every verb. */
 export interface Session {
   readonly version: string;
   /** The address of the main module, which threads run too. */
@@ -24,21 +24,21 @@ export interface Session {
 
 export interface Verb<T extends SettingsTable = SettingsTable> {
   readonly name: string;
-  /** What follows the name, such as `<kind>/<namespace>/<name>`; one a line of help. */
+  /** The arguments, such as `<kind>/<namespace>/<name>`; one per line of help. */
   readonly usage: readonly string[];
   /** One line. */
   readonly summary: string;
   /** Further lines of its help. */
   readonly details?: readonly string[];
   readonly settings: T;
-  /** How many words it takes after its name. */
+  /** Number of words after its name. */
   readonly words: { readonly least: number; readonly most: number };
-  /** The exit code if it fails, where 1 is an answer. */
+  /** The exit code of a failure if 1 is a result. */
   readonly failure?: ExitCode;
   readonly run: (session: Session, settings: SettingsOf<T>, words: readonly string[]) => Promise<ExitCode>;
 }
 
-/** Keeps the flags' types inside of a verb and out of the list of verbs. */
+/** Keeps the types of the flags inside a verb and out of the list of verbs. */
 export function defineVerb<const T extends SettingsTable>(verb: Verb<T>): Verb {
   return verb as unknown as Verb;
 }

@@ -1,6 +1,6 @@
 import type { Decision, ObjectRef } from "@evenkeel/runtime";
 
-/** The fields of what should be an object; none if it is not. */
+/** The fields of a value that should be an object; empty if it is not. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)
@@ -15,13 +15,13 @@ export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** A number; protos write whole ones of 64 bits as texts. */
+/** A number; JSON of protos has 64-bit integers as strings. */
 export function numberOf(value: unknown): number | undefined {
   const number = typeof value === "number" ? value : Number(textOf(value) || NaN);
   return Number.isNaN(number) ? undefined : number;
 }
 
-/** A decision as decisions.v1 writes it; nothing if it is none. */
+/** A decision in the format of decisions.v1; undefined if it is not valid. */
 export function decisionOf(value: unknown): Decision | undefined {
   const { id, at, object, action, reason, before = null, after = null, message, dryRun } = fieldsOf(value);
   const about = objectOf(object);

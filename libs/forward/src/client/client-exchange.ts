@@ -12,17 +12,17 @@ import type { Asker, Try } from "../upstream/try.ts";
 import { Timed } from "../wheel.ts";
 import { verdictOn } from "./verdict.ts";
 
-/** Methods that may be repeated although the first may have arrived (RFC 9110, section 9.2.2). */
+/** Methods that may be repeated even if the first request may have arrived (RFC 9110, section 9.2.2). */
 const idempotent = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
 
-/** Into how many parts of an interval the probes of held uploads are spread. */
+/** Number of parts of an interval over which the probes of held uploads are spread. */
 const PROBE_PARTS = 16;
 
 type Phase = "routing" | "trying" | "answering" | "tunnel" | "ended";
 
 /**
- * One request on its way: routed, tried, answered, settled. What differs between HTTP/1.1 and HTTP/2 clients is in its two
- * subclasses; what differs between upstreams is in the tries.
+ * One request from its route to its end. The two subclasses have the differences between HTTP/1.1 and HTTP/2 clients;
+ * the tries have the differences between upstreams.
  */
 export abstract class ClientExchange extends Timed implements Asker {
   abstract readonly method: string;
@@ -53,9 +53,9 @@ export abstract class ClientExchange extends Timed implements Asker {
   readonly #arrived: number;
   #routed = 0;
   #tried = 0;
-  /** When a part of the answer moved last, or its head came. */
+  /** When the last part of the response moved, or its head arrived. */
   #moved = 0;
-  /** The client took all that it was given so far. */
+  /** Whether the client has read everything that was written so far. */
   #taken = true;
 
   constructor(engine: Engine) {
@@ -73,14 +73,14 @@ export abstract class ClientExchange extends Timed implements Asker {
   abstract unreadAfter(): void;
   /** Writes the head of the final answer. */
   protected abstract writeHead(status: number, text: string, headers: string[], complete: boolean): void;
-  /** Writes a part of its body. False if the client is slower, until `drained`. */
+  /** Writes a part of the body. Returns false if the client is slower, until `drained`. */
   protected abstract writeChunk(data: Buffer): boolean;
   protected abstract writeEnd(trailers: readonly string[] | undefined): void;
-  /** A whole answer of this process. */
+  /** Writes a whole response of this process. */
   protected abstract writeWhole(status: number, headers: string[], body: string): void;
-  /** Ends the client's connection, or its stream, so that it cannot take a part for the whole. */
+  /** Ends the client's connection or stream, so that the client does not treat a partial response as complete. */
   protected abstract cut(code: number | undefined): void;
-  /** Asks the kernel, by writing something harmless, whether the client is still there. False if there is no way to. */
+  /** Detects by a harmless write whether the client is still connected. Returns false if that is not possible. */
   protected abstract probe(): boolean;
   protected abstract tunnel(
     status: number,
@@ -120,7 +120,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     else this.#take(destination, this.#arrived);
   }
 
-  /** Answers without asking anyone. */
+  /** Responds without an upstream. */
   refuse({ status, code, headers, body }: Refusal): void {
     if (this.#phase === "ended" || this.#phase === "answering" || this.#phase === "tunnel") return;
     this.#phase = "answering";
@@ -133,7 +133,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     try {
       this.writeWhole(status, list, body ?? "");
     } catch (error) {
-      // Headers that cannot be written, by a router.
+      // The router set headers that cannot be written.
       this.engine.log.error({ error: toError(error), listener: this.listener }, "a refusal could not be written");
       this.cut(undefined);
     }
@@ -146,7 +146,7 @@ export abstract class ClientExchange extends Timed implements Asker {
 
   #hold(promised: Promise<Destination>): void {
     const { limits, wheel, inFlight } = this.engine;
-    // Spread, so that a burst of uploads does not make a burst of probes of itself ever after.
+    // Spread, so that a burst of uploads does not cause bursts of probes.
     if (this.hasBody && limits.probe > 0)
       wheel.set(this, (limits.probe * (1 + (inFlight % PROBE_PARTS))) / PROBE_PARTS);
     promised.then(
@@ -182,7 +182,7 @@ export abstract class ClientExchange extends Timed implements Asker {
       pool.enter();
       this.#pool = pool;
       const started = pool.start(ask);
-      // It may have failed on the spot.
+      // It may have failed synchronously.
       if (this.#pool !== pool) return;
       this.#try = started;
     } catch (error) {
@@ -193,7 +193,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     this.#arm(this.#tried);
   }
 
-  /** The try is over, one way or another. */
+  /** The try has ended. */
   #leavePool(now = this.engine.clock.monotonic()): void {
     const pool = this.#pool;
     this.#pool = undefined;
@@ -211,7 +211,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     this.refuseWith(500, new NoRoute({}));
   }
 
-  /** When the deadline `name` passes if it is counted from `since`. */
+  /** When the deadline `name` passes, counted from `since`. */
   #due(name: keyof Deadlines, since: number): number {
     const deadline = this.#forward?.deadlines?.[name] ?? this.engine.deadlines[name] ?? 0;
     return deadline > 0 ? since + deadline : Infinity;
@@ -221,7 +221,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     return this.expectsContinue && !this.continueSent;
   }
 
-  /** Has the wheel wake this at the next deadline of the phase. */
+  /** Sets the timer to the next deadline of the phase. */
   #arm(now: number): void {
     let due = this.#due("total", this.#routed);
     if (this.#phase === "trying") {
@@ -234,18 +234,18 @@ export abstract class ClientExchange extends Timed implements Asker {
     else this.engine.wheel.set(this, due - now);
   }
 
-  /** Whether there is a limit to how long it may stand still. */
+  /** Whether the idle time is limited. */
   get #idleLimited(): boolean {
     return this.#due("idle", 0) < Infinity;
   }
 
-  /** When it has stood still for too long. Before the head of the answer only a body that is under way can stand still. */
+  /** When the idle limit passes. Before the head of the response, only a body that is being sent can be idle. */
   #idleDue(): number {
     if (this.#phase === "answering") return this.#due("idle", this.#moved);
     return this.#bodyTaken && !this.body.readableEnded ? this.#due("idle", this.#tried) : Infinity;
   }
 
-  /** All of the answer is written; only the client can hold up its end. */
+  /** The whole response is written. Only the client can delay its end. */
   #waitForClient(): void {
     if (this.#phase !== "answering") return;
     if (this.#idleLimited) this.engine.wheel.set(this, this.#due("idle", 0));
@@ -260,7 +260,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     if (this.#phase !== "trying" && this.#phase !== "answering") return;
     const now = this.engine.clock.monotonic();
     if (this.#phase === "answering" && (!this.#try || (!this.#taken && now >= this.#idleDue()))) {
-      // The client reads nothing: it is as good as gone.
+      // The client reads nothing, so its connection is closed.
       this.cut(undefined);
       return;
     }
@@ -287,7 +287,7 @@ export abstract class ClientExchange extends Timed implements Asker {
   bodyTaken(): void {
     const first = !this.#bodyTaken;
     this.#bodyTaken = true;
-    // While the client is still sending, the upstream cannot be late.
+    // While the client is still sending, the upstream is not late.
     this.#tried = this.#moved = this.engine.clock.monotonic();
     if (first && this.#idleLimited) this.#arm(this.#tried);
   }
@@ -306,7 +306,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     if (this.#withheld || this.engine.draining) this.closeAfter();
     const more = this.#forward?.answerHeaders;
     if (more) headers.push(...more);
-    // Unless it could wake this too late the wheel is left as it is: when it does, what then matters is looked up.
+    // The timer is only set again if it would expire too late. When it expires, the current deadline is computed.
     if (this.#idleLimited) {
       this.#moved = this.engine.clock.monotonic();
       this.#arm(this.#moved);
@@ -365,7 +365,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     this.refuseWith(verdict.status, verdict.error);
   }
 
-  /** True if there is another try. */
+  /** Returns true if there is another try. */
   #again(failure: Failure): boolean {
     const { router, limits } = this.engine;
     let next: Destination | Promise<Destination> | undefined;
@@ -379,7 +379,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     } else if (failure.tries < limits.tries) next = this.#forward;
     if (next === undefined) return false;
     const before = this.#forward;
-    // The slot of the first destination is free, unless the same one is tried again.
+    // Frees the slot of the first destination, unless the same one is tried again.
     if (before !== next) this.#settle(before, { status: 0, end: "broken" });
     this.#forward = undefined;
     this.#phase = "routing";
@@ -388,14 +388,14 @@ export abstract class ClientExchange extends Timed implements Asker {
     return true;
   }
 
-  /** The client takes more of the answer. */
+  /** The client can receive more of the response. */
   drained(): void {
     this.#moved = this.engine.clock.monotonic();
     this.#taken = true;
     this.#try?.resume();
   }
 
-  /** The client's side is over: everything was sent if `whole`, else the client disconnected. The last that happens to an exchange. */
+  /** The client's side has ended: everything was sent if `whole`, else the client disconnected. Called last. */
   protected ended(whole: boolean): void {
     if (this.#phase === "ended") return;
     const tunnelled = this.#phase === "tunnel";
@@ -422,7 +422,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     this.engine.settled();
   }
 
-  /** What the owner does then is its own affair: its mistakes are for the log. */
+  /** An error of the owner is logged and does not affect the exchange. */
   #settle(destination: Destination | undefined, outcome: Outcome): void {
     if (!destination || !("settled" in destination)) return;
     try {

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http2";
 
-/** The gRPC status for an HTTP status, as gRPC's own table has it, but for 504, which is a deadline that passed. */
+/** The gRPC status for an HTTP status, from gRPC's own table, except 504, which is an exceeded deadline. */
 const codes: Readonly<Record<number, number>> = {
   400: 13,
   401: 16,
@@ -14,7 +14,7 @@ const codes: Readonly<Record<number, number>> = {
   504: 4,
 };
 
-/** A refusal as a gRPC client understands it: trailers alone. */
+/** A refusal in the format of gRPC: trailers only. */
 export function grpcRefusal(status: number, message: string): OutgoingHttpHeaders {
   return {
     ":status": 200,

@@ -12,7 +12,7 @@ import { plainAddress } from "./plain-address.ts";
 import { isTaken, beginNext } from "./pipelining.ts";
 import type { UpgradeStart } from "./upgrade-start.ts";
 
-/** Bytes of a whole body up to which it goes out in one write with its head. */
+/** Maximum bytes of a whole body that is written together with its head. */
 const ONE_WRITE = 16 * 1024;
 
 /** Headers that proxies add. */
@@ -37,11 +37,11 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #start: UpgradeStart | undefined;
-  /** Bytes of the answer's body that are still to come; -1 if it is not said. */
+  /** Remaining bytes of the response body; -1 if unknown. */
   #rest = -1;
-  /** The head is written and not sent yet. */
+  /** Whether the head is prepared and not sent yet. */
   #headWaits = false;
-  /** The whole body of the answer, which goes out with its head at the end of the event loop iteration. */
+  /** The whole body of the response. It is written with its head at the end of the event loop iteration. */
   #whole: Buffer | undefined = undefined;
   #listensToDrain = false;
   #unreadAfter = false;
@@ -96,7 +96,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
 
   interim(status: number, headers: string[]): void {
     const { socket } = this.#response;
-    // HTTP/1.0 knows no interim answers, and a pipelined request that still waits has no socket yet.
+    // HTTP/1.0 has no interim responses, and a waiting pipelined request has no socket yet.
     if (this.protocol === "http/1.0" || !socket || this.#response.headersSent) return;
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Interim"}\r\n`;
     for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`;
@@ -104,9 +104,10 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
   }
 
   /**
-   * `100 Continue` is the one interim answer that every client knows, asked for or not (RFC 9110, section 15.2.1): Python's takes any
-   * other for the final one (https://github.com/python/cpython/issues/42550). Before a body's buffer is full its socket is read, and
-   * tells by itself that the client left. Proxies are spared: nginx takes even 100 for the answer.
+   * `100 Continue` is the only interim response that every client accepts, requested or not (RFC 9110, section 15.2.1):
+   * Python's client treats any other as the final one (https://github.com/python/cpython/issues/42550). Until the
+   * buffer of a body is full, its socket is read and reports a disconnect itself. Proxies are excluded: nginx treats
+   * even 100 as the response.
    */
   protected override probe(): boolean {
     const { complete, readableLength, readableHighWaterMark } = this.#request;
@@ -123,7 +124,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
       if (text === "") response.writeHead(status, headers);
       else response.writeHead(status, text, headers);
     } catch {
-      // A header that HTTP/1.1 cannot carry, from an upstream of HTTP/2.
+      // HTTP/1.1 cannot carry a header of an HTTP/2 upstream.
       this.cut();
       return;
     }
@@ -167,7 +168,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
   write(): void {
     const whole = this.#whole as Buffer;
     this.#whole = undefined;
-    // Head and body as one text are one plain write instead of a list of buffers.
+    // Head and body as one string are one write instead of a list of buffers.
     if (!this.#response.destroyed) this.#response.end(whole.toString("latin1"), "latin1");
   }
 
@@ -198,7 +199,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
     this.#dropBody();
   }
 
-  /** What is left of the request's body is of no use any more. A client that was not told to send it has its connection closed instead. */
+  /** Drops the rest of the request's body. If the client was not told to send it, its connection is closed. */
   #dropBody(): void {
     if (!this.hasBody || this.#request.complete || (this.expectsContinue && !this.continueSent)) return;
     new Linger(this.engine, this.#request);
@@ -206,10 +207,11 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
 
   protected override cut(): void {
     const { socket } = this.#request;
-    // The end of a connection is the end of the body for a client of HTTP/1.0: only a reset tells it that there was more.
+    // For an HTTP/1.0 client, the end of the connection is the end of the body. Only a reset shows that it is
+    // incomplete.
     if (this.protocol === "http/1.0" && this.scheme === "http") socket.resetAndDestroy();
     else socket.destroy();
-    // A pipelined answer that still waits has no socket to close with.
+    // A waiting pipelined response has no socket, so no close event follows.
     if (!this.#response.socket) this.over(false);
   }
 
@@ -234,10 +236,10 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
     });
   }
 
-  /** The client's side is over. */
+  /** The client's side has ended. */
   over(whole: boolean): void {
     const { socket, complete } = this.#request;
-    // Not where something goes on: a request that came behind this one, the rest of a body.
+    // Not if something follows: a pipelined request, or the rest of a body.
     const isKept = whole && complete && this.#response.shouldKeepAlive;
     if (this.#unreadAfter && isKept && !isTaken(socket)) this.engine.unread.add(socket);
     this.ended(whole);

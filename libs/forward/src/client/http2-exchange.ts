@@ -49,7 +49,8 @@ export class Http2Exchange extends ClientExchange {
     this.expectsContinue = this.hasBody && head.expect?.toLowerCase() === "100-continue";
     stream.on("error", ignore);
     stream.on("close", () => this.ended(this.#whole && stream.rstCode === constants.NGHTTP2_NO_ERROR));
-    // A client may reset a stream without an error. Node then keeps it until its body was read, and what was written has gone out.
+    // A client may reset a stream without an error. Node then keeps the stream until its body is read and everything is
+    // written.
     stream.on("aborted", () => stream.destroy());
     stream.on("end", () => stream.closed && stream.destroy());
     stream.on("drain", () => this.drained());
@@ -70,7 +71,7 @@ export class Http2Exchange extends ClientExchange {
   }
 
   unreadAfter(): void {
-    // Its connection carries others too.
+    // The connection carries other streams.
   }
 
   closeAfter(): void {
@@ -84,7 +85,7 @@ export class Http2Exchange extends ClientExchange {
     try {
       stream.additionalHeaders({ ...headerObject(headers), ":status": status });
     } catch {
-      // Interim answers are a courtesy: one that HTTP/2 cannot carry is left out.
+      // Interim responses are optional. One that HTTP/2 cannot carry is dropped.
     }
   }
 
@@ -102,7 +103,7 @@ export class Http2Exchange extends ClientExchange {
     try {
       stream.respond(answer, { endStream: complete, waitForTrailers: !complete });
     } catch {
-      // A header that HTTP/2 cannot carry, such as several of a kind of which there is one.
+      // HTTP/2 cannot carry the header, such as several values of a header that allows one.
       this.cut(undefined);
     }
     if (complete) this.#stopBody();
@@ -139,8 +140,8 @@ export class Http2Exchange extends ClientExchange {
   }
 
   /**
-   * The answer is given; a client that still sends is told to stop (RFC 9113, section 8.1). What has come already is dropped,
-   * since a stream does not close before its body was read.
+   * The response is complete. A client that is still sending is told to stop (RFC 9113, section 8.1). Data that has
+   * arrived is dropped, because a stream does not close before its body is read.
    */
   #stopBody(): void {
     const stream = this.#stream;
@@ -158,7 +159,7 @@ export class Http2Exchange extends ClientExchange {
   }
 
   protected override tunnel(_status: number, _text: string, _headers: readonly string[], socket: Duplex): void {
-    // Nothing asks for an upgrade over HTTP/2, so none is granted.
+    // HTTP/2 has no upgrades.
     socket.destroy();
     this.cut(undefined);
   }
@@ -173,5 +174,5 @@ function withoutPseudo(raw: readonly string[]): string[] {
 }
 
 function ignore(): void {
-  // The close that follows says all there is to know.
+  // The close event follows.
 }

@@ -1,14 +1,14 @@
 import type { Duplex } from "node:stream";
 
-/** One end of a tunnel, and what it has already said. */
+/** One end of a tunnel, and the data that it has already sent. */
 export interface TunnelEnd {
   readonly socket: Duplex;
   readonly head: Buffer;
 }
 
 /**
- * Carries bytes both ways. The end of one direction is passed on and leaves the other open; a break at one end breaks the other.
- * `over` is called once, when both are closed.
+ * Forwards bytes in both directions. The end of one direction is forwarded and leaves the other open. A break at one
+ * end breaks the other. `over` is called once, when both are closed.
  */
 export function joinSockets(client: TunnelEnd, upstream: TunnelEnd, over: () => void): void {
   let open = 2;
@@ -16,7 +16,7 @@ export function joinSockets(client: TunnelEnd, upstream: TunnelEnd, over: () => 
     own.allowHalfOpen = true;
     own.on("error", () => undefined);
     own.once("close", () => {
-      // Both directions have ended: what is still buffered for the other side may be written out.
+      // Both directions have ended, so buffered data may still be written to the other side.
       if (!own.readableEnded || !other.readableEnded) other.destroy();
       open -= 1;
       if (open === 0) over();

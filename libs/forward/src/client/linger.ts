@@ -2,12 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { Engine } from "../engine.ts";
 import { Timed } from "../wheel.ts";
 
-/** Milliseconds for which the rest of a body is read and dropped after its answer. */
+/** Milliseconds for which the rest of a body is read and dropped after its response. */
 const PATIENCE = 2_000;
 
 /**
- * Reads the rest of a body that is not needed. To close a connection with unread bytes resets it, and the reset may overtake the
- * answer; so the client gets a while to end its body, after which its connection is closed.
+ * Reads the rest of a body that is not needed. Closing a connection with unread bytes resets it, and the reset may
+ * arrive before the response. So the client gets some time to end its body before its connection is closed.
  */
 export class Linger extends Timed {
   readonly #request: IncomingMessage;
@@ -22,7 +22,7 @@ export class Linger extends Timed {
       request.socket.off("close", stop);
     };
     request.once("end", stop);
-    // Node forgets the request after its answer, so that its connection alone tells of the end.
+    // After the response, Node emits no events on the request, so the close event of the connection is used.
     request.socket.once("close", stop);
     request.resume();
   }

@@ -16,8 +16,8 @@ type PipelinedSocket = Duplex & {
 };
 
 /**
- * Pipelined requests: each begins when the answer before it is complete, so that they reach the upstream in the order in which they
- * were sent, and one after the other.
+ * Pipelined requests: each begins when the previous response is complete, so that they reach the upstream in order and
+ * one after the other.
  */
 export function waitInPipeline(request: IncomingMessage, exchange: Http1Exchange): void {
   const socket: PipelinedSocket = request.socket;
@@ -25,7 +25,7 @@ export function waitInPipeline(request: IncomingMessage, exchange: Http1Exchange
   if (queue.waiting.push(exchange) > MOST) socket.destroy();
 }
 
-/** Neither a request without a body nor an answer without a socket shows that the client disconnected. */
+/** Neither a request without a body nor a response without a socket reports that the client disconnected. */
 function newQueue(socket: Duplex): PipelineQueue {
   const queue: PipelineQueue = { waiting: [] };
   socket.once("close", () => {
@@ -34,21 +34,21 @@ function newQueue(socket: Duplex): PipelineQueue {
   return queue;
 }
 
-/** The answer on `socket` is complete: the next begins, unless it was the last that the connection carries. */
+/** The response on `socket` is complete: the next request begins, unless the connection ends after this one. */
 export function beginNext(socket: Duplex): void {
   const next = (socket as PipelinedSocket)[queueOf]?.waiting.shift();
   if (next && socket.writable) next.begin();
 }
 
 /**
- * Whether an answer is still to come on `socket`. A request behind it cannot have the socket for a tunnel, and is answered in HTTP/1.1,
- * as is a server's right (RFC 9110, section 7.8).
+ * Whether a response is outstanding on `socket`. A request behind it cannot use the socket for a tunnel, and gets a
+ * response in HTTP/1.1, which a server may do (RFC 9110, section 7.8).
  */
 export function isTaken(socket: Duplex): boolean {
   return ((socket as PipelinedSocket)._httpMessage ?? null) !== null;
 }
 
-/** Whether a part of an answer has been written, so that another cannot follow. */
+/** Whether a part of a response was written, so that another cannot follow. */
 export function isAnswering(socket: Duplex): boolean {
   return (socket as PipelinedSocket)._httpMessage?.headersSent === true;
 }

@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import type { CodedError } from "@evenkeel/runtime";
 import { isAnswering } from "./pipelining.ts";
 
-/** What a caller reads of an error. */
+/** The text of an error for a client. */
 export function textOf(error: CodedError): string {
   return `${error.code}: ${error.message}\n`;
 }
@@ -14,7 +14,10 @@ const phrases: Readonly<Record<number, string>> = {
   501: "Not Implemented",
 };
 
-/** Answers on a connection whose requests cannot be read any more, and ends it; inside another answer it breaks that off. */
+/**
+ * Responds on a connection with requests that can no longer be parsed, and ends it. If another response is being
+ * written, that response is cut.
+ */
 export function refuseRaw(socket: Duplex, status: number, error: CodedError): void {
   if (isAnswering(socket)) {
     socket.destroy();

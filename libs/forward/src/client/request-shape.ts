@@ -2,16 +2,16 @@ import { type IncomingMessage, METHODS } from "node:http";
 import type { CodedError } from "@evenkeel/runtime";
 import { BadRequest, NotForwarded } from "../errors.ts";
 
-/** What of an HTTP/1.1 request's head must be unambiguous before it is forwarded. */
+/** The parts of an HTTP/1.1 request's head that must be unambiguous before it is forwarded. */
 export interface RequestShape {
   readonly path: string;
   readonly host: string;
   readonly hasBody: boolean;
-  /** -1 where the body is chunked. */
+  /** -1 if the body is chunked. */
   readonly bodyLength: number;
 }
 
-/** Why a request is refused for its head. */
+/** Why a request is refused because of its head. */
 export class ShapeFault {
   readonly status: number;
   readonly error: CodedError;
@@ -23,8 +23,8 @@ export class ShapeFault {
 }
 
 /**
- * Reads the shape of a request. The parser has refused most of what two servers could read differently (both or several lengths,
- * folded lines, bare line feeds); this refuses the rest.
+ * Parses the shape of a request. Node's parser has refused most requests that two servers could interpret differently
+ * (both or several lengths, folded lines, bare line feeds). This refuses the others.
  */
 export function shapeOf(request: IncomingMessage): RequestShape | ShapeFault {
   const { rawHeaders, url = "" } = request;
@@ -74,17 +74,17 @@ function targetOf(url: string, method: string, host: string): { path: string; ho
 
 const methods = new Set(METHODS);
 
-/** Whether the method of an HTTP/2 request is one that parsers of HTTP/1.1 know too: many of those take any other for no HTTP at all. */
+/** Whether an HTTP/1.1 parser knows the method of an HTTP/2 request. Many parsers refuse any other as invalid HTTP. */
 export function isMethod(method: string): boolean {
   return methods.has(method);
 }
 
-/** Whether the path of an HTTP/2 request can stand in the first line of an HTTP/1.1 request, which takes visible ASCII alone. */
+/** Whether the path of an HTTP/2 request is valid in HTTP/1.1, which allows only visible ASCII. */
 export function isPath(path: string, method: string): boolean {
   return path === "*" ? method === "OPTIONS" : /^\/[\x21-\x7e]*$/.test(path);
 }
 
-/** Whether it is a host with or without a port; user names and paths in it would be read in two ways. */
+/** Whether it is a host with or without a port. A user name or a path in it would be ambiguous. */
 export function isHost(host: string): boolean {
   return /^[\w.~!$&'()*+,;=%:[\]-]+$/.test(host);
 }

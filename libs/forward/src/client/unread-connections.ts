@@ -1,12 +1,13 @@
 import type { Socket } from "node:net";
 import { Timed, type Wheel } from "../wheel.ts";
 
-/** Milliseconds for which a connection stays unread at most. */
+/** Maximum milliseconds for which a connection stays unread. */
 const LONGEST = 100;
 
 /**
- * Connections that have their answers, and are not read as long as others of a burst still wait for theirs. Most of their clients close
- * them now, which takes as long as an answer does. What a client sends meanwhile waits in the kernel.
+ * Connections that have their responses and are not read while others of a burst still wait. Most clients close their
+ * connection now, and handling a close costs as much as a response. Data that a client sends meanwhile waits in the
+ * kernel.
  */
 export class UnreadConnections extends Timed {
   readonly #wheel: Wheel;
@@ -22,7 +23,7 @@ export class UnreadConnections extends Timed {
     if (this.#sockets.push(socket) === 1) this.#wheel.set(this, LONGEST);
   }
 
-  /** All are read again. */
+  /** Reads all connections again. */
   read(): void {
     this.#wheel.clear(this);
     const sockets = this.#sockets;

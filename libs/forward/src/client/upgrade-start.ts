@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** Bytes that a client may send before the upstream has agreed to the upgrade; more wait in the kernel. */
+/** Maximum bytes that are read from a client before the upstream has accepted the upgrade. More wait in the kernel. */
 const MOST = 64 * 1024;
 
 /**
- * Watches a client that asked for an upgrade while the upstream has not answered yet. What it sends early is kept for the tunnel;
- * and its end is noticed, which it would not be without a reader.
+ * Reads from a client that requested an upgrade until the upstream responds. Early data is kept for the tunnel, and a
+ * disconnect is detected, which needs a reader.
  */
 export class UpgradeStart {
   readonly token: string;
@@ -25,7 +25,7 @@ export class UpgradeStart {
     socket.on("error", ignore);
   }
 
-  /** What has come so far; the socket is the tunnel's from here on. */
+  /** Returns the data so far. From here on the tunnel owns the socket. */
   release(): Buffer {
     if (this.#released) return Buffer.alloc(0);
     this.#released = true;
@@ -47,12 +47,12 @@ export class UpgradeStart {
 }
 
 function ignore(): void {
-  // The close that follows says all there is to know.
+  // The close event follows.
 }
 
 /**
- * What a request asks to be upgraded to. HTTP/2 and TLS by upgrade are not offered (RFC 9113 has dropped the first), and a request
- * with a body is answered in HTTP/1.1: both are a server's right.
+ * The protocol that a request wants to upgrade to. Upgrades to HTTP/2 and TLS are not supported (RFC 9113 removed the
+ * first), and a request with a body gets a response in HTTP/1.1. A server may do both.
  */
 export function upgradeToken(request: IncomingMessage): string | undefined {
   const { upgrade, "content-length": length } = request.headers;

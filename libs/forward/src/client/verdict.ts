@@ -2,7 +2,7 @@ import type { CodedError } from "@evenkeel/runtime";
 import type { Failure } from "../destination.ts";
 import { BadAnswer, Broken, TooSlow, Unreachable } from "../errors.ts";
 
-/** What a client is told of a try that failed for good. */
+/** The response to a client after the last try failed. */
 export interface Verdict {
   readonly status: number;
   readonly error: CodedError;

@@ -1,4 +1,6 @@
-/** The form that node:http2 takes: an object with names in lower case, several values of one name as a list. */
+/**
+ * Headers in the format of node:http2: an object with names in lower case, and several values of one name as a list.
+ */
 export function headerObject(list: readonly string[]): Record<string, string | string[]> {
   const object = Object.create(null) as Record<string, string | string[]>;
   for (let index = 0; index < list.length; index += 2) {

@@ -1,6 +1,6 @@
 /**
- * Headers that speak of one connection and are never forwarded (RFC 9110, section 7.6.1), and those whose meaning the framing of the
- * next connection carries anew. What `Connection` names is dropped besides.
+ * Headers of a single connection, which are never forwarded (RFC 9110, section 7.6.1), and those that the framing of
+ * the next connection replaces. Headers that `Connection` names are dropped too.
  */
 const hopByHop = new Set([
   "connection",
@@ -18,7 +18,10 @@ export function isHopByHop(name: string): boolean {
   return hopByHop.has(name);
 }
 
-/** The names, in lower case, that a `Connection` header lists besides `close`, `keep-alive` and `upgrade`, added to `names`. */
+/**
+ * Adds the names that a `Connection` header lists, in lower case, to `names`, except `close`, `keep-alive` and
+ * `upgrade`.
+ */
 export function nominated(connection: string, names?: Set<string>): Set<string> | undefined {
   if (connection === "keep-alive" || connection === "close") return names;
   for (const token of connection.split(",")) {

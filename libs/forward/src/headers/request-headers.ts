@@ -16,14 +16,14 @@ const written = new Set([
 ]);
 
 export interface RequestHeaders {
-  /** Alternating names and values, without Host, framing and what belongs to one connection. */
+  /** Alternating names and values, without Host, framing and the headers of one connection. */
   readonly list: string[];
   readonly host: string;
 }
 
 /**
- * What the upstream gets of a request's headers: everything that is not of the client's connection, the way that the request took
- * (`X-Forwarded-*`, `Forwarded`, `Via`, added to what earlier proxies wrote), and what the route replaces.
+ * The request headers for the upstream: all except those of the client's connection, with the proxy headers
+ * (`X-Forwarded-*`, `Forwarded`, `Via`, appended to those of earlier proxies) and those of the route.
  */
 export function requestHeaders(exchange: Exchange, forward: Forward, proxy: string): RequestHeaders {
   const { headers, remoteAddress, scheme } = exchange;
@@ -93,7 +93,7 @@ function joined(before: string, value: string, separator: string): string {
   return before === "" ? value : before + separator + value;
 }
 
-/** RFC 7239. IPv6 addresses and hosts with a port are quoted, since a colon is in no token. */
+/** RFC 7239. IPv6 addresses and hosts with a port are quoted, because a token cannot contain a colon. */
 function forwardedElement(address: string, host: string, scheme: string): string {
   const node = address.includes(":") ? `"[${address}]"` : address;
   const quoted = /^[\w.~-]+$/.test(host) ? host : `"${host.replaceAll(/["\\]/g, "")}"`;

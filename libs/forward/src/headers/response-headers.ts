@@ -2,7 +2,7 @@ import { isHopByHop, nominated } from "./hop-by-hop.ts";
 
 type Parsed = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What the client gets of an answer's headers, given as an object with names in lower case. */
+/** The response headers for the client, from an object with names in lower case. */
 export function answerHeaders(parsed: Parsed): string[] {
   const list: string[] = [];
   const connection = parsed["connection"];
@@ -16,7 +16,7 @@ export function answerHeaders(parsed: Parsed): string[] {
   return list;
 }
 
-/** The same for a list of alternating names and values. */
+/** The same from a list of alternating names and values. */
 export function answerHeaderList(raw: readonly string[]): string[] {
   const list: string[] = [];
   let dropped: Set<string> | undefined;
@@ -33,7 +33,7 @@ export function answerHeaderList(raw: readonly string[]): string[] {
   return list;
 }
 
-/** Trailers that may be forwarded: not those which would change how the message is framed, routed or authenticated. */
+/** The trailers that may be forwarded: not those that would change framing, routing or authentication. */
 export function trailerList(raw: readonly string[]): string[] {
   const list: string[] = [];
   for (let index = 0; index < raw.length; index += 2) {

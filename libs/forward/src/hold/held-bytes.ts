@@ -1,9 +1,11 @@
 import type { Exchange } from "../exchange.ts";
 
-/** Of an unread body the process keeps at most this: the buffer of one stream of Node.js. The rest stays with the client. */
+/**
+ * Maximum bytes of an unread body in this process: the buffer of one Node.js stream. The rest stays with the client.
+ */
 const BODY_BUFFER = 64 * 1024;
 
-/** The memory that a held request takes: its head, and as much of its body as a stream buffers. */
+/** The memory of a held request: its head, and the part of its body that a stream buffers. */
 export function heldBytes(exchange: Pick<Exchange, "path" | "host" | "headers" | "hasBody" | "header">): number {
   let bytes = exchange.path.length + exchange.host.length;
   for (const text of exchange.headers) bytes += text.length;

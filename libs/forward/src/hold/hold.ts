@@ -25,13 +25,13 @@ export interface HoldOptions<Held, Upstream extends string | object> {
 }
 
 export interface Entry {
-  /** What it counts against the room for bytes: headers and what of a body is kept. */
+  /** Bytes that count against the limit: headers and the buffered part of the body. */
   readonly bytes: number;
   /** Milliseconds that it may wait. */
   readonly wait: number;
   /**
-   * When its wait began, on the clock's `monotonic`, for a request that was released in vain: it returns to its former queue position, even
-   * if the queue is full, and its wait is counted from there.
+   * When its wait began, by `monotonic`, for a request that was released without success. It returns to its former
+   * queue position, even if the queue is full, and its wait is counted from there.
    */
   readonly since?: number | undefined;
 }
@@ -58,7 +58,7 @@ export class Hold<Held, Upstream extends string | object> {
     this.#deadlines = new Wheel(options.clock);
   }
 
-  /** What waits for `key`, or for all keys. */
+  /** The requests that wait for `key`, or for all keys. */
   waiting(key?: string): Waiting {
     if (key === undefined) return { count: this.#count, bytes: this.#bytes };
     const queue = this.#queues.get(key);
@@ -106,14 +106,17 @@ export class Hold<Held, Upstream extends string | object> {
     this.#end(request, "clientGone");
   }
 
-  /** `upstream` takes requests for `key`, up to `cap` at once; call again to change the cap. Releases requests at once. */
+  /**
+   * `upstream` accepts requests for `key`, at most `cap` at once. Call it again to change the cap. Releases waiting
+   * requests at once.
+   */
   offer(key: string, upstream: Upstream, cap: number): void {
     const queue = this.#queue(key);
     queue.slots.offer(upstream, cap);
     this.#serve(queue);
   }
 
-  /** Nothing more goes to `upstream`. Without any upstream the key's requests wait again. */
+  /** Sends no further requests to `upstream`. Without any upstream the key's requests wait again. */
   withdraw(key: string, upstream: Upstream): void {
     const queue = this.#queues.get(key);
     if (!queue) return;

@@ -18,7 +18,10 @@ export const HOLD_OUTCOMES = [
 
 export type HoldOutcome = (typeof HOLD_OUTCOMES)[number];
 
-/** Leave to send one request to `upstream`. It counts against the upstream's cap until `done` is called; further calls do nothing. */
+/**
+ * Permission to send one request to `upstream`. It counts against the upstream's cap until `done` is called. Further
+ * calls do nothing.
+ */
 export interface Slot<Upstream> {
   readonly upstream: Upstream;
   done(): void;

@@ -1,10 +1,10 @@
 import type { QueuedRequest } from "./queued-request.ts";
 import { Slots } from "./slots.ts";
 
-/** The requests that wait for one key, in the order of their arrival, and the upstreams that take them. */
+/** The requests that wait for one key, in the order of their arrival, and the upstreams for them. */
 export class RequestQueue<Held, Upstream extends string | object> {
   readonly key: string;
-  /** Called when a request has waited for too long. */
+  /** Called when a request has waited too long. */
   readonly expire: (request: QueuedRequest<Held, Upstream>) => void;
   readonly slots = new Slots<Upstream>();
   /** True while requests are released, so that a slot that is freed meanwhile does not start a second release within the first. */
@@ -41,7 +41,9 @@ export class RequestQueue<Held, Upstream extends string | object> {
     this.#bytes += request.bytes;
   }
 
-  /** Inserts a request after all that have waited as long or longer. These are few for a request that returns. */
+  /**
+   * Inserts a request after all that have waited at least as long. There are few of these for a request that returns.
+   */
   insert(request: QueuedRequest<Held, Upstream>): void {
     let next = this.#first;
     while (next && next.since <= request.since) next = next.next;

@@ -4,22 +4,22 @@ interface Lane {
   offered: boolean;
 }
 
-/** How many requests each upstream of a key takes at once, and how many it has. */
+/** The maximum and the current number of concurrent requests for each upstream of a key. */
 export class Slots<Upstream extends string | object> {
   readonly #lanes = new Map<Upstream, Lane>();
 
-  /** How many upstreams are offered or still have requests. */
+  /** Number of upstreams that are offered or still have requests. */
   get size(): number {
     return this.#lanes.size;
   }
 
-  /** Adds an upstream, or changes its cap: if it is smaller, requests beyond it finish first. */
+  /** Adds an upstream, or changes its cap. If the cap is lower, requests beyond it finish first. */
   offer(upstream: Upstream, cap: number): void {
     if (!(cap >= 1)) throw new RangeError(`An upstream takes at least one request at once, not ${cap}`);
     this.#lanes.set(upstream, Object.assign(this.#lanes.get(upstream) ?? { taken: 0 }, { cap, offered: true }));
   }
 
-  /** Nothing more goes to it. What it has still counts if it is offered again. */
+  /** Sends no further requests to it. Its current requests still count if it is offered again. */
   withdraw(upstream: Upstream): void {
     const lane = this.#lanes.get(upstream);
     if (!lane) return;

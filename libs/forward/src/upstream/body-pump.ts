@@ -2,12 +2,12 @@ import type { Writable } from "node:stream";
 import type { Asker } from "./try.ts";
 
 /**
- * Bytes from which on the memory of a part is freed as soon as it is sent. The garbage collector comes late, since it hardly counts
- * what buffers hold: a large upload would leave tens of megabytes behind.
+ * Minimum bytes of a part whose memory is freed as soon as it is sent. The garbage collector does not count the memory
+ * of buffers, so a large upload would leave tens of megabytes behind.
  */
 const LARGE = 16_384;
 
-/** Carries a request's body to the upstream as fast as that takes it: never more is read than one buffer of the stream holds. */
+/** Sends a request's body to the upstream at its speed: at most one stream buffer is read ahead. */
 export class BodyPump {
   readonly #asker: Asker;
   readonly #sink: Writable;
@@ -20,7 +20,7 @@ export class BodyPump {
     this.#done = done;
   }
 
-  /** Whether the whole body was handed on. */
+  /** Whether the whole body was sent. */
   get over(): boolean {
     return this.#state === "over";
   }
@@ -35,7 +35,7 @@ export class BodyPump {
     body.resume();
   }
 
-  /** What is still to come of the body is not sent. */
+  /** Stops sending the body. */
   stop(): void {
     if (this.#state !== "running") {
       this.#state = "over";
@@ -68,14 +68,14 @@ export class BodyPump {
   };
 
   readonly #finish = (): void => {
-    // The close that follows ends the exchange.
+    // The close event follows and ends the exchange.
     if (!this.#asker.bodyWhole()) return;
     this.#detach();
     this.#done(this.#asker.bodyTrailers());
   };
 }
 
-/** Frees the memory of a buffer that is no longer read, unless it is a part of a larger one. */
+/** Frees the memory of a buffer that is no longer read, unless it is part of a larger one. */
 function free({ buffer, byteLength }: Buffer): void {
   if (buffer.byteLength === byteLength) (buffer as ArrayBuffer).transfer(0);
 }

@@ -2,15 +2,15 @@ import { type ClientHttp2Session, connect } from "node:http2";
 import type { Socket } from "node:net";
 import type { ForwardLimits } from "../limits.ts";
 
-/** Who waits for room on a session. */
+/** Waits for a free stream of a session. */
 export interface SessionTaker {
-  /** There is room for one stream. */
+  /** One stream is free. */
   ready(session: Session): void;
-  /** The connection that it waited for was not made. */
+  /** The connection failed. */
   unready(error: Error): void;
 }
 
-/** The HTTP/2 sessions to one origin: a further one is opened only when all are full, or told to go away. */
+/** The HTTP/2 sessions to one origin. Another one is opened only when all are full or closing. */
 export class H2cSessions {
   readonly #authority: string;
   readonly #limits: ForwardLimits;
@@ -23,7 +23,7 @@ export class H2cSessions {
     this.#connect = connectSocket;
   }
 
-  /** Hands a session with room for one stream more to `taker`, at once if there is one. */
+  /** Calls `taker` with a session that has a free stream, at once if there is one. */
   take(taker: SessionTaker): void {
     for (const session of this.#sessions) {
       if (session.hasRoom) {
@@ -55,14 +55,14 @@ export class H2cSessions {
   }
 }
 
-/** One session and how many streams it carries. */
+/** One session and its number of streams. */
 export class Session {
   readonly http2: ClientHttp2Session;
-  /** Whether the peer has said how many streams it takes; until then none is opened. */
+  /** Whether the peer has sent its maximum number of streams. Until then none is opened. */
   settled = false;
-  /** Who takes a stream as soon as it is settled. */
+  /** Waiting until the session is settled. */
   readonly waiting: SessionTaker[] = [];
-  /** What ended it; its streams are told less. */
+  /** The error that ended it. Its streams report less. */
   error: Error | undefined;
   #streams = 0;
   #goingAway = false;

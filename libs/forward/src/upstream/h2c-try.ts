@@ -8,7 +8,7 @@ import type { Ask, Asker, Try } from "./try.ts";
 
 type AnswerHead = IncomingHttpHeaders & { readonly ":status"?: number | undefined };
 
-/** HTTP/2 without TLS: a stream of a shared session, with trailers both ways. gRPC goes by this. */
+/** HTTP/2 without TLS: a stream of a shared session, with trailers in both directions. gRPC uses it. */
 export class H2cTry implements Try, SessionTaker {
   readonly #asker: Asker;
   #ask: Ask | undefined;
@@ -17,7 +17,7 @@ export class H2cTry implements Try, SessionTaker {
   #pump: BodyPump | undefined;
   #aborted = false;
   #answered = false;
-  /** The upstream has said itself that its answer ends here. */
+  /** Whether the upstream ended its response itself. */
   #whole = false;
   #trailers: readonly string[] | undefined;
   #bodyTrailers: readonly string[] = [];
@@ -101,8 +101,9 @@ export class H2cTry implements Try, SessionTaker {
   }
 
   /**
-   * A reset without an error, as Node's own servers send it when a stream is destroyed, looks like the end of the answer in every event.
-   * But Node marks the stream as closed before it ends it for a reset, and after for the end of an answer.
+   * A reset without an error, which Node's servers send when a stream is destroyed, has the same events as the end of
+   * the response. But Node marks the stream as closed before it ends it for a reset, and after for the end of a
+   * response.
    */
   #watchEnd(stream: ClientHttp2Stream): void {
     const push = stream.push.bind(stream);
@@ -125,7 +126,7 @@ export class H2cTry implements Try, SessionTaker {
   }
 
   #complete(stream: ClientHttp2Stream): void {
-    // A reset ends the readable side too, before it closes the stream.
+    // A reset also ends the readable side, before it closes the stream.
     if (this.#aborted || !this.#whole) return;
     this.#aborted = true;
     const unsent = this.#pump?.over === false;

@@ -7,8 +7,8 @@ import type { TrackedAgent } from "./origin-pool.ts";
 import type { Ask, Asker, Try } from "./try.ts";
 
 /**
- * The careful way: bodies, `Expect: 100-continue`, trailers of requests and upgrades, by node:http. The head goes out before the body
- * is there, so that an upstream can answer early, and nothing of the body is read before there is a connection.
+ * Sends requests with bodies, `Expect: 100-continue`, trailers and upgrades with node:http. The head is sent before the
+ * body, so that an upstream can respond early. The body is not read before there is a connection.
  */
 export class HttpTry implements Try {
   readonly #asker: Asker;
@@ -94,12 +94,12 @@ export class HttpTry implements Try {
       this.#connected = true;
       const { hasBody, expectsContinue, body } = this.#asker;
       if (!hasBody) return;
-      // A body that has begun to come takes the head along in one write.
+      // If the body has begun to arrive, the head is sent with it in one write.
       if (expectsContinue || body.readableLength === 0) this.#request?.flushHeaders();
       if (!expectsContinue) this.sendBody();
     };
     if (socket.connecting) socket.once("connect", ready);
-    // A connection that was idle may have been closed from the other side just now: its end shows before the next check phase.
+    // The other side may have just closed an idle connection. Its end is visible before the next check phase.
     else if (this.#asker.hasBody) setImmediate(ready);
     else ready();
   }

@@ -16,19 +16,19 @@ import { UndiciTry } from "./undici-try.ts";
 export interface OriginPoolOptions {
   readonly origin: Origin;
   readonly limits: ForwardLimits;
-  /** Milliseconds until an attempt to connect is given up, even if requests still wait for it. */
+  /** Milliseconds until a connection attempt is aborted, even if requests still wait for it. */
   readonly connectTimeout: number;
   readonly tally: Tally;
   readonly wheel: Wheel;
   readonly batch: Batch;
   readonly now: () => number;
-  /** Called when it has closed itself for want of use. */
+  /** Called when the pool closed itself because it was idle. */
   readonly idle: (pool: OriginPool) => void;
 }
 
 /**
- * The connections to one origin: undici's for requests without a body, an agent's for bodies and upgrades, sessions of HTTP/2. Each
- * is made when it is first needed; all go when the pool was not used for `limits.upstreamIdle`.
+ * The connections to one origin: undici's for requests without a body, an agent's for bodies and upgrades, and HTTP/2
+ * sessions. Each is created on first use. All are closed when the pool was not used for `limits.upstreamIdle`.
  */
 export class OriginPool extends Timed {
   readonly origin: Origin;
@@ -49,7 +49,7 @@ export class OriginPool extends Timed {
     options.wheel.set(this, options.limits.upstreamIdle);
   }
 
-  /** Exchanges that have a try at, or a tunnel to, this origin. */
+  /** Exchanges with a try at this origin, or a tunnel to it. */
   get inFlight(): number {
     return this.#inFlight;
   }
@@ -95,7 +95,7 @@ export class OriginPool extends Timed {
     idle(this);
   }
 
-  /** Ends every connection at once. */
+  /** Closes every connection at once. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

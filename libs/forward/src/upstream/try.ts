@@ -2,51 +2,57 @@ import type { Duplex, Readable } from "node:stream";
 import type { Failure, Forward } from "../destination.ts";
 import type { Exchange } from "../exchange.ts";
 
-/** One try to get an answer from an origin. It tells the exchange what happens by the methods of `Asker`, and nothing after `abort`. */
+/**
+ * One try to get a response from an origin. It reports to the exchange with the methods of `Asker`, and nothing after
+ * `abort`.
+ */
 export interface Try {
-  /** Whether there is a connection for it. Until then nothing was sent. */
+  /** Whether it has a connection. Until then nothing was sent. */
   readonly connected: boolean;
-  /** Frees what the try holds; the upstream sees its connection or stream end. */
+  /** Releases the resources of the try. The upstream sees its connection or stream end. */
   abort(): void;
-  /** The client takes more of the answer: called after `chunk` said no. */
+  /** The client can receive more of the response: called after `chunk` returned false. */
   resume(): void;
-  /** The body may be sent although the upstream has not said `100 Continue`. */
+  /** The body may be sent although the upstream has not sent `100 Continue`. */
   sendBody(): void;
 }
 
-/** Who asks, seen from a try. */
+/** The exchange, as a try sees it. */
 export interface Asker extends Exchange {
-  /** The body of the request; it is read by a try alone, and once. */
+  /** The body of the request. Only one try reads it, and once. */
   readonly body: Readable;
-  /** The client sends no body before it is told to. */
+  /** Whether the client waits for `100 Continue` before it sends a body. */
   readonly expectsContinue: boolean;
-  /** What the body's length is said to be; -1 if it is not said. */
+  /** The declared length of the body; -1 if there is none. */
   readonly bodyLength: number;
-  /** Whether the body that has ended is all of it: a stream of HTTP/2 that is reset ends too. */
+  /** Whether the body that ended is complete: an HTTP/2 stream that is reset ends too. */
   bodyWhole(): boolean;
-  /** Trailers of the request, once the body has ended: alternating names and values. */
+  /** Trailers of the request, after the body: alternating names and values. */
   bodyTrailers(): readonly string[];
-  /** A part of the body was taken from the client, so that the request cannot be sent again. */
+  /** A part of the body was read, so the request cannot be sent again. */
   bodyTaken(): void;
-  /** The upstream wants the body. */
+  /** The upstream sent `100 Continue`. */
   continued(): void;
-  /** An interim answer other than 100 and 101. */
+  /** An interim response other than 100 and 101. */
   interim(status: number, headers: string[]): void;
-  /** The head of the answer. `complete` says that nothing follows, not even trailers. */
+  /** The head of the response. `complete`: nothing follows, not even trailers. */
   answer(status: number, text: string, headers: string[], complete: boolean): void;
-  /** A part of the answer's body. False pauses the body until `resume`. */
+  /** A part of the response body. False pauses the body until `resume`. */
   chunk(data: Buffer): boolean;
-  /** The answer is complete. */
+  /** The response is complete. */
   complete(trailers: readonly string[] | undefined): void;
-  /** The upstream agreed to speak something else; `head` is what it has said of that so far. */
+  /** The upstream accepted the upgrade. `head` is the data that it has sent so far. */
   upgraded(status: number, text: string, headers: readonly string[], socket: Duplex, head: Buffer): void;
   /** The request cannot be written; nothing was sent. */
   unsendable(error: Error): void;
-  /** No answer, or not all of it. `sent` says whether anything of the request may have reached the upstream. `code` is the reset code of HTTP/2. */
+  /**
+   * No response, or an incomplete one. `sent`: some of the request may have reached the upstream. `code` is the HTTP/2
+   * reset code.
+   */
   failed(kind: Failure["kind"], error: Error, sent: boolean, code?: number): void;
 }
 
-/** What a try is made of. */
+/** The input of a try. */
 export interface Ask {
   readonly asker: Asker;
   readonly forward: Forward;

@@ -4,8 +4,8 @@ import { answerHeaders } from "../headers/response-headers.ts";
 import type { Ask, Asker, Try } from "./try.ts";
 
 /**
- * The fast way: requests without a body, by undici. It cannot send `Expect` and trailers, and sends no head before the first byte of
- * a body, so what has a body goes by `HttpTry`.
+ * Sends requests without a body with undici, which is faster. undici does not support `Expect` and trailers, and sends
+ * no head before the first byte of a body, so requests with a body use `HttpTry`.
  */
 export class UndiciTry implements Try, PlannedWrite, Dispatcher.DispatchHandler {
   readonly #pool: Pool;
@@ -26,7 +26,7 @@ export class UndiciTry implements Try, PlannedWrite, Dispatcher.DispatchHandler 
     const { path, host, headers } = this.#ask;
     const { method } = this.#asker;
     headers.push("host", host);
-    // undici closes the connection after a HEAD unless it is told that the server is to be trusted with it.
+    // By default undici closes the connection after a HEAD.
     const options: Dispatcher.DispatchOptions =
       method === "HEAD" ? { path, method, headers, reset: false } : { path, method, headers };
     this.#pool.dispatch(options, this);
@@ -46,11 +46,11 @@ export class UndiciTry implements Try, PlannedWrite, Dispatcher.DispatchHandler 
   }
 
   sendBody(): void {
-    // There is none.
+    // There is no body.
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // What waited in the pool's queue ends here, before it is sent; an abort would close the connection.
+    // Ends a request that waited in the pool's queue before it is sent. An abort would close the connection.
     if (this.#aborted) throw new Error("the exchange has ended");
     this.#controller = controller;
   }

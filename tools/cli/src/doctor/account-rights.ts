@@ -1,8 +1,8 @@
 import { flagName } from "@evenkeel/runtime";
 
-/** One right that a service's chart grants to its account, as files/rules.json of the chart has it. */
+/** One right that a service's chart grants to its account, from files/rules.json of the chart. */
 export interface Rule {
-  /** What the service does with it, as the end of "to …". */
+  /** What the service needs it for, as the end of "to …". */
   readonly why: string;
   /** A value of the chart that must be true, such as `settings.leaderElect`. */
   readonly when?: string;
@@ -19,7 +19,7 @@ export type Where = "objects" | "own" | "cluster";
 
 export type ServiceRules = Readonly<Record<Where, readonly Rule[]>>;
 
-/** One thing that an account may do. */
+/** One permission of an account. */
 export interface Right {
   readonly where: Where;
   readonly verb: string;
@@ -32,8 +32,8 @@ export interface Right {
 }
 
 /**
- * The rights that the chart grants to a service with these settings (flag without dashes → value). What depends on a value that is
- * not a setting of the service, or that the service does not report, is left out: whether the chart granted it is unknown.
+ * The rights that the chart grants to a service with these settings (flag without dashes → value). A right that depends
+ * on a value which the service does not report is omitted, because it is not known whether the chart granted it.
  */
 export function rightsOf(rules: ServiceRules, settings: ReadonlyMap<string, string>): readonly Right[] {
   const valueOf = (path: string) => {

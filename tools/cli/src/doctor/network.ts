@@ -29,7 +29,7 @@ const networkPolicies: ResourceTypeOf<NetworkPolicy> = {
 export const ADMIN_PORT_VALUES =
   "networkPolicy.adminNamespaces adds Prometheus and ingress controllers, networkPolicy.adminCidrs the API servers";
 
-/** Who may connect to the admin port of a service. Nothing where the user may not read NetworkPolicies. */
+/** Which peers may connect to the admin port of a service. Empty if the user may not read NetworkPolicies. */
 export async function checkAdminPort(
   kube: Pick<KubeClient, "resource">,
   { namespace, service: name }: ServicePlace,
@@ -53,7 +53,7 @@ function openToAll(name: string): Finding {
   return { area: "network", verdict: "warn", message, fix: "Upgrade the release with networkPolicy.enabled=true." };
 }
 
-/** As the chart writes peers; others are shown as they are. */
+/** The names of peers that the chart writes. Others are shown unchanged. */
 function namesOf(peer: Peer, namespace: string): readonly string[] {
   if (peer.ipBlock !== undefined) return [peer.ipBlock.cidr];
   const byName = peer.namespaceSelector?.matchExpressions?.find(({ key }) => key === "kubernetes.io/metadata.name");

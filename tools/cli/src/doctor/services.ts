@@ -18,7 +18,7 @@ function absence({ name, error, installed, servicePlace }: MissedService): Findi
   const { namespace, service, scheme = "http" } = servicePlace;
   const forward = `kubectl port-forward -n ${namespace} service/${service} 8080, then --address=${scheme}://localhost:8080`;
   if (error instanceof Refused && error.status === 401) {
-    // The API server does not pass the user's token on.
+    // The API server does not forward the user's token.
     const fix = `It needs a token to read, which does not pass through the API server. Connect with ${forward} --token-file=<file>.`;
     return unanswered("services", "fail", what, error, fix);
   }

@@ -4,14 +4,14 @@ import type { Plan } from "@evenkeel/eviction-planner/plan";
 export interface CurvePoint {
   readonly evictions: number;
   readonly sigma: number;
-  /** What no plan with as many evictions can beat. */
+  /** The bound for any plan with as many evictions. */
   readonly bound: number;
 }
 
 /** Columns of the longest bar. */
 const WIDTH = 30;
 
-/** Lines of the curve, about. */
+/** Approximate number of lines of the curve. */
 const LINES = 10;
 
 /** The curve in equal steps of a round number of evictions, always with the last. */
@@ -36,18 +36,18 @@ export function bar({ sigma, bound }: CurvePoint, before: number): string {
   return "█".repeat(dark) + "░".repeat(columns(sigma) - dark);
 }
 
-/** Share of what is possible from which more evictions bring little. */
+/** Share of the possible improvement above which more evictions help little. */
 const MOST = 0.8;
 
 export interface Knee {
   readonly evictions: number;
-  /** Of the difference between σ before and the bound for as many evictions as may help. */
+  /** Share of the difference between σ before and the lowest bound. */
   readonly share: number;
 }
 
 /**
- * The fewest evictions of the plan that bring 80 % of what any plan could bring, however many evictions it has. Undefined
- * if the plan does not bring that much.
+ * The smallest number of evictions of the plan with 80 % of the possible improvement of any plan. Undefined if the plan
+ * does not reach it.
  */
 export function kneeOf({ curve: { predicted, bound } }: Pick<Plan, "curve">): Knee | undefined {
   const before = predicted[0] ?? 0;

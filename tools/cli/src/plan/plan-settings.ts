@@ -5,7 +5,7 @@ import { outputSettings, reachSettings } from "../settings.ts";
 
 const { kubeconfig, kubeContext } = reachSettings;
 
-/** Evictions that a plan may have: enough to see where more of them bring nothing. */
+/** Maximum evictions of a plan: enough to show where more of them do not help. */
 const DEFAULT_BUDGET = "1000";
 
 export const planSettings = {

@@ -3,7 +3,7 @@ import { OBSTACLES, type Plan, type PlanSnapshot } from "@evenkeel/eviction-plan
 import type { Screen } from "../show/screen.ts";
 import { bar, curvePoints, kneeOf } from "./curve.ts";
 
-/** Moves and holds that a table lists; `-o json` has all. */
+/** Moves and holds in a table; `-o json` has all. */
 const LISTED = 20;
 
 const sigmaText = (sigma: number): string => sigma.toFixed(4);
@@ -11,7 +11,7 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const counted = (count: number, noun: string): string =>
   `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 
-/** Shows a plan: the curve with its bound and knee, the moves, and what holds the rest. */
+/** Shows a plan: the curve with its bound and knee, the moves, and why the other pods stay. */
 export function showPlan(screen: Screen, snapshot: PlanSnapshot, answer: Answer, notes: readonly string[]): void {
   const { cluster, policy } = snapshot;
   const { plan } = answer;
@@ -103,7 +103,7 @@ function showMoves(screen: Screen, { moves }: Plan): void {
   screen.lines("");
 }
 
-/** What holds pods of the nodes that the policy wants to relieve, and what it costs. */
+/** Why pods of nodes that the policy wants to relieve stay, and what this costs. */
 function showHeld(screen: Screen, { plan: { held }, prices }: Answer): void {
   if (held.length === 0) return;
   const priceOf = (code: string, by: string | null): string => {

@@ -1,11 +1,11 @@
 import type { Clock } from "@evenkeel/runtime";
 
-/** Milliseconds without a word that a person waits gladly. */
+/** Milliseconds before the first report. */
 const PATIENCE = 2000;
-/** Milliseconds between two words after that. */
+/** Milliseconds between two reports after that. */
 const PACE = 5000;
 
-/** Says what is going on if it takes long. */
+/** Reports the progress of work that takes long. */
 export class Progress {
   readonly #clock: Clock;
   readonly #note: (line: string) => void;

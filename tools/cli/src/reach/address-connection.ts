@@ -6,10 +6,10 @@ import { Unanswered } from "../errors.ts";
 import { type Connection, type ServiceRequest, targetOf } from "./connection.ts";
 import { serviceRefusal } from "./service-refusal.ts";
 
-/** How much of a refusal is read, in bytes. */
+/** Maximum bytes that are read of an error response. */
 const REFUSAL_LIMIT = 64 * 1024;
 
-/** An admin port that is reached by its address. HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply, except for loopback addresses. */
+/** An admin port at an address. HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply, except for loopback addresses. */
 export class AddressConnection implements Connection {
   readonly place: string;
   readonly #base: URL;
@@ -64,7 +64,7 @@ export class AddressConnection implements Connection {
         if (text.length >= REFUSAL_LIMIT) break;
       }
     } catch {
-      // The status is enough; the rest of the body was lost.
+      // The status is enough; the body could not be read.
     }
     return text;
   }

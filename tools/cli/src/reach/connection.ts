@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 
 export interface ServiceRequest {
   readonly method?: "GET" | "POST";
-  /** Begins with `/`, as the admin port serves it. */
+  /** Begins with `/`, as on the admin port. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number>>;
   /** Sent as JSON. */
@@ -12,11 +12,12 @@ export interface ServiceRequest {
 }
 
 /**
- * A connection to the admin port of one service. `send` resolves with the body of a success, unread. It rejects with Refused if the
- * service answers with an error, with NotInstalled if there is none, and with another coded error if it does not answer.
+ * A connection to the admin port of one service. `send` resolves with the unread body of a success. It rejects with
+ * Refused if the service responds with an error, with NotInstalled if it does not exist, and with another coded error
+ * if it does not respond.
  */
 export interface Connection {
-  /** The service, as messages name it. */
+  /** The name of the service in messages. */
   readonly place: string;
   send(request: ServiceRequest): Promise<Readable>;
   close(): Promise<void> | void;

@@ -9,7 +9,7 @@ export interface ServicePlace {
   readonly namespace: string;
   readonly service: string;
   readonly port: string;
-  /** What the port speaks; HTTP unless the Service says HTTPS. */
+  /** The protocol of the port; HTTP unless the Service says HTTPS. */
   readonly scheme?: "http" | "https";
 }
 

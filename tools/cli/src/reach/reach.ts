@@ -25,7 +25,7 @@ export interface ReachedService {
 
 /** A service that does not answer. */
 export interface MissedService {
-  /** Its place if the name is unknown. */
+  /** Its address if the name is unknown. */
   readonly name: string;
   readonly place: string;
   readonly error: unknown;
@@ -64,7 +64,7 @@ export class Reach implements AsyncDisposable {
     if (settings.address === undefined) this.#kube = openKube(session, settings);
   }
 
-  /** Asks each service for its name. Fails only if none can be asked, as without a usable kubeconfig. */
+  /** Asks each service for its name. Fails only if none can be reached, for example without a usable kubeconfig. */
   async services(): Promise<Services> {
     this.#routes = await this.#open();
     const asked = await Promise.all(this.#routes.map((route) => this.#ask(route)));
@@ -145,7 +145,7 @@ export class Reach implements AsyncDisposable {
       // The API server refuses a user without the right before it checks whether the Service exists.
       const absent = unlisted && reason instanceof kubeErrors.Forbidden;
       const error = absent ? new NotInstalled({ place: client.place }) : reason;
-      // A service that the user names must be there.
+      // A service that the user names must exist.
       const installed = !(error instanceof NotInstalled) || this.#settings.service !== undefined;
       return {
         name: registration?.name ?? client.place,
@@ -159,7 +159,7 @@ export class Reach implements AsyncDisposable {
   }
 }
 
-/** The token for addresses. It is never sent in plaintext over a network. */
+/** The token for addresses. It is never sent unencrypted over a network. */
 async function tokenOf({ tokenFile, address = [] }: ReachSettings): Promise<string | undefined> {
   if (tokenFile === undefined) return undefined;
   const open = address.find(({ protocol, hostname }) => protocol === "http:" && !isLoopback(hostname));

@@ -5,10 +5,10 @@ import { awaken, type ServerSentEvent, serverSentEvents } from "../stream/server
 import { decisionOf, fieldsOf, listOf, numberOf, textOf } from "../wire.ts";
 import type { Connection, ServiceRequest } from "./connection.ts";
 
-/** The largest answer that is read, in characters: a thousand decisions and more. */
+/** Maximum characters of a response: more than a thousand decisions. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 
-/** How long a stream may be silent, in milliseconds. Services send a comment every 15 s. */
+/** Maximum silence of a stream, in milliseconds. Services send a comment every 15 s. */
 const SILENCE = 45_000;
 
 /** What a process reports about itself. */
@@ -18,7 +18,7 @@ export interface ProcessStatus {
   readonly phase: string;
   /** Milliseconds since it started. */
   readonly uptime: number;
-  /** Why it is not ready; empty when it is. */
+  /** Why it is not ready; empty if it is. */
   readonly unready: readonly { readonly name: string; readonly reason: string }[];
   /** Its settings as they may be shown: flag without dashes → value. */
   readonly settings: ReadonlyMap<string, string>;
@@ -29,7 +29,7 @@ export type Parameters = Readonly<Record<string, string | number>>;
 export interface ServiceClientOptions {
   readonly connection: Connection;
   readonly clock: Clock;
-  /** Milliseconds that an answer may take as a whole. */
+  /** Maximum milliseconds of a whole response. */
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
@@ -81,7 +81,7 @@ export class ServiceClient {
     return decision;
   }
 
-  /** Calls a method that changes nothing with the scalar fields of its request. */
+  /** Calls a read-only method with the scalar fields of its request. */
   async get(method: string, query: Parameters = {}): Promise<unknown> {
     return this.#json(await this.text(`/api/v1/${method}`, query));
   }

@@ -3,8 +3,8 @@ import { Refused, Unanswered } from "../errors.ts";
 import { fieldsOf, textOf } from "../wire.ts";
 
 /**
- * The error for an answer that is not a success. Services answer `{ code, message }`; a proxy in front of one that it cannot reach
- * answers anything.
+ * The error for an unsuccessful response. Services respond with `{ code, message }`. A proxy that cannot reach the
+ * service may respond with anything.
  */
 export function serviceRefusal(place: string, status: number, body: string): CodedError {
   const { code, message } = fieldsOf(parsed(body));

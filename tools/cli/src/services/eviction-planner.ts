@@ -23,7 +23,7 @@ export const evictionPlannerRegistration: Registration = {
 
 interface Policy {
   readonly state: ObjectState;
-  /** What src/serve/plan-view.ts of the service gives; without fields before the first plan. */
+  /** The result of src/serve/plan-view.ts of the service; empty before the first plan. */
   readonly plan: Readonly<Record<string, unknown>>;
 }
 

@@ -3,7 +3,7 @@ import type { ServiceRules } from "../doctor/account-rights.ts";
 import type { ServicePlace } from "../reach/proxied-connection.ts";
 import type { ServiceClient } from "../reach/service-client.ts";
 
-/** A kind of object that a service decides about, as the API server names it. */
+/** A kind of object that a service decides about. */
 export interface DecidedKind {
   readonly group: string;
   readonly version: string;
@@ -29,21 +29,24 @@ export interface Supposition {
 
 /** How a service simulates a decision. */
 export interface WhatIf<T extends SettingsTable = SettingsTable> {
-  /** The kind of object that it is about. */
+  /** The kind of object that it applies to. */
   readonly kind: string;
   /** The flags for the inputs. */
   readonly settings: T;
-  /** What is wrong with the given inputs, for the user. */
+  /** Why the inputs are invalid, for the user. */
   readonly check: (given: SettingsOf<T>) => string | undefined;
   /** The inputs, as the end of "With …". */
   readonly supposed: (given: SettingsOf<T>) => string;
   readonly ask: (client: ServiceClient, object: ObjectRef, given: SettingsOf<T>) => Promise<Supposition>;
 }
 
-/** All that this program knows about a service. */
+/** Everything that this program knows about a service. */
 export interface Registration {
   readonly name: string;
-  /** For `replay`, which alone loads it. Only the rules of the service are imported, so that the program needs none of its libraries. */
+  /**
+   * For `replay`, which loads it on demand. It imports only the rules of the service, so that the program needs none of
+   * its libraries.
+   */
   readonly decider: () => Promise<Decider>;
   /** Where its chart installs it by default. */
   readonly place: ServicePlace;
@@ -60,7 +63,7 @@ export interface Registration {
   readonly whatIf?: WhatIf;
 }
 
-/** Keeps the flags' types inside of a registration and out of the list of them. */
+/** Keeps the types of the flags inside a registration and out of the list. */
 export function whatIf<const T extends SettingsTable>(asked: WhatIf<T>): WhatIf {
   return asked as unknown as WhatIf;
 }

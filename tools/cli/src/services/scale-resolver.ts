@@ -24,19 +24,19 @@ export const scaleResolverRegistration: Registration = {
   },
 };
 
-/** resolver.v1.ServiceActivity as its JSON has it. */
+/** resolver.v1.ServiceActivity as JSON. */
 interface Activity {
   readonly object: ObjectRef;
   readonly service: string;
   readonly target: string;
-  /** As a decision names it; empty while it is unknown. */
+  /** The state's name in decisions; empty if unknown. */
   readonly state: string;
   readonly replicas: number | undefined;
   readonly pods: { readonly ready: number; readonly leaving: number; readonly starting: number } | undefined;
   readonly pending: number;
   readonly inFlight: number;
   readonly isKnown: boolean;
-  /** Which replicas do not report, in one sentence; empty if all do, and from a service that does not say. */
+  /** Which replicas do not report, in one sentence; empty if all do, or if the service is older. */
   readonly gap: string;
   /** Seconds, such as `1.8s`; empty before the first wake. */
   readonly lastWake: string;
@@ -73,7 +73,7 @@ async function activities(client: ServiceClient, namespace: string | undefined):
   });
 }
 
-/** STATE_ZERO is what a decision calls Zero. */
+/** STATE_ZERO is Zero in decisions. */
 function stateName(state: string): string {
   const word = /^STATE_([A-Z]+)$/.exec(state)?.[1] ?? "";
   return word === "" || word === "UNSPECIFIED" ? "" : word.charAt(0) + word.slice(1).toLowerCase();
@@ -116,7 +116,7 @@ function requestSentences({ pending, inFlight, isKnown, gap }: Activity): readon
   ];
 }
 
-/** What keeps it awake, and what it waits for. Only the leader knows. */
+/** What prevents sleep, and what it waits for. Only the leader knows. */
 async function whatIsNext(client: ServiceClient, { object, service }: Activity): Promise<readonly string[]> {
   try {
     const request = { service: { namespace: object.namespace, name: service } };

@@ -45,7 +45,7 @@ export const weightRebalancerRegistration: Registration = {
   }),
 };
 
-/** weights.v1.Weight as its JSON has it. */
+/** weights.v1.Weight as JSON. */
 interface Weight {
   readonly object: ObjectRef;
   readonly metric: number | undefined;

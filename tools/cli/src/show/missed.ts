@@ -10,7 +10,7 @@ export function noteMissed(screen: Screen, missed: readonly MissedService[]): vo
   }
 }
 
-/** The services that answer. If none does, it notes the reason of each and fails. */
+/** The services that respond. If none does, notes the reason of each and fails. */
 export function someReached(screen: Screen, { reached, missed }: Services): readonly ReachedService[] {
   if (reached.length > 0) return reached;
   for (const { name, error } of missed) screen.note(`${name}: ${faultLine(error, explain(error))}`);

@@ -12,7 +12,7 @@ export class Screen {
     const terminal = stdout.isTTY;
     this.#host = host;
     this.#name = name;
-    // https://no-color.org: any value but an empty one.
+    // https://no-color.org: any value except an empty one.
     this.paper = {
       colour: terminal && !env["NO_COLOR"] && env["TERM"] !== "dumb",
       width: terminal ? stdout.columns : undefined,

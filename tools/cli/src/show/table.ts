@@ -5,14 +5,14 @@ export type Cell = string | { readonly text: string; readonly tone: Tone };
 
 export interface Column {
   readonly title: string;
-  /** Numbers are read by their last digits. */
+  /** Right-aligned, for numbers. */
   readonly right?: boolean;
-  /** Characters that it takes at least, for tables whose rows come one at a time. */
+  /** Minimum characters, for tables with rows that arrive one at a time. */
   readonly least?: number;
 }
 
 export interface Paper {
-  /** Characters a line; what does not fit is cut from the last column. Absent: lines are as long as they are. */
+  /** Maximum characters of a line; the last column is cut. Absent: no maximum. */
   readonly width?: number | undefined;
   readonly colour: boolean;
 }
@@ -27,7 +27,7 @@ export function tableText(columns: readonly Column[], rows: readonly (readonly C
   return new TableWriter(columns, paper).rows(rows);
 }
 
-/** A table that is written as its rows come: columns grow when they must, and never shrink. */
+/** A table that is written row by row: columns grow when necessary, and never shrink. */
 export class TableWriter {
   readonly #columns: readonly Column[];
   readonly #paper: Paper;
@@ -40,7 +40,7 @@ export class TableWriter {
     this.#widths = columns.map(({ title, least = 0 }) => Math.max(title.length, least));
   }
 
-  /** The text of further rows, after the titles if they are the first. */
+  /** The text of further rows, with the titles before the first ones. */
   rows(rows: readonly (readonly Cell[])[]): string {
     for (const row of rows) {
       for (const [index, cell] of row.entries()) {
@@ -90,7 +90,7 @@ export function coloured(text: string, tone: Tone, { colour }: Paper): string {
   return colour ? `\u001b[${colours[tone]}m${text}\u001b[0m` : text;
 }
 
-/** One line without control characters: what a service passes on may have been written by anyone. */
+/** One line without control characters, because a service may forward text of any user. */
 export function harmless(text: string): string {
   // eslint-disable-next-line no-control-regex -- they are what must not reach a terminal
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
@@ -100,7 +100,7 @@ function plain(cell: Cell): string {
   return harmless(typeof cell === "string" ? cell : cell.text) || "-";
 }
 
-/** In code points, which is what people see in nearly all of what is shown here. */
+/** In code points, which are the visible characters of nearly all shown text. */
 function lengthOf(text: string): number {
   return Array.from(text).length;
 }

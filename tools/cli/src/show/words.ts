@@ -1,4 +1,4 @@
-/** A span as people say it in a column: `45s`, `12m`, `3h`, `5d`; two units where the second still matters. */
+/** A duration for a column: `45s`, `12m`, `3h`, `5d`; with two units if the second matters. */
 export function spanText(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   const minutes = Math.floor(seconds / 60);
@@ -15,7 +15,7 @@ function pair(large: number, largeUnit: string, small: number, smallUnit: string
   return small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit}${small}${smallUnit}`;
 }
 
-/** How long ago a time of a service is; empty if it is none. A clock that goes ahead makes it `0s`. */
+/** How long ago a time of a service is; empty if it is invalid. A time in the future is `0s`. */
 export function ageText(at: string | undefined, now: number): string {
   const time = Date.parse(at ?? "");
   return Number.isNaN(time) ? "" : spanText(now - time);
@@ -27,7 +27,7 @@ export function valueText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** A sentence with its full stop, which services leave out. */
+/** A sentence with its full stop, which messages of services omit. */
 export function sentence(text: string): string {
   return /[.!?]$/.test(text) || text === "" ? text : `${text}.`;
 }

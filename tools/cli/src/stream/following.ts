@@ -5,10 +5,10 @@ import type { ServerSentEvent } from "./server-sent-events.ts";
 
 const BACKOFF = { base: 500, cap: 15_000 };
 
-/** How many past decisions are requested after a gap: the most that a service returns. */
+/** Number of past decisions that are requested after a gap: the maximum of a service. */
 const CATCH_UP = 1000;
 
-/** How many IDs are remembered: a repeated decision is among those that were requested again. */
+/** Number of remembered IDs: a repeated decision is among those that were requested again. */
 const REMEMBERED = 2 * CATCH_UP;
 
 /** One service's stream of decisions, which can be opened again. */
@@ -20,21 +20,22 @@ export interface DecisionFeed {
 
 export interface FollowOptions {
   readonly feed: DecisionFeed;
-  /** How many past decisions come first; at least 1. */
+  /** Number of past decisions at the start; at least 1. */
   readonly last: number;
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly signal: AbortSignal;
-  /** Called when the stream breaks, with the milliseconds after which it is opened again; once an outage. */
+  /** Called once per outage when the stream breaks, with the milliseconds until it is reopened. */
   readonly onOutage: (error: unknown, wait: number) => void;
   /** Called when it is open again. */
   readonly onReturn: () => void;
 }
 
 /**
- * Decisions in the order in which the service made them, through restarts and broken connections: after each gap past decisions are
- * requested again, and those that were yielded before are skipped. Ends when the signal aborts; fails when the service refuses for good.
+ * Decisions in the order of the service, across restarts and broken connections. After each gap past decisions are
+ * requested again, and those that were already yielded are skipped. Ends when the signal aborts. Fails when the service
+ * refuses permanently.
  */
 export async function* followDecisions(options: FollowOptions): AsyncGenerator<Decision, void, undefined> {
   const { feed, last, clock, random, signal } = options;
@@ -82,7 +83,7 @@ function passes(error: unknown): boolean {
   return isRetryable(error) || (error instanceof Refused && (error.status === 429 || error.status >= 500));
 }
 
-/** The decisions that were yielded already. */
+/** The decisions that were already yielded. */
 class Told {
   readonly #ids = new Set<string>();
   /** Time of the first decision: an older one that arrives later is from before the start. */

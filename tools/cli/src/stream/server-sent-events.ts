@@ -2,16 +2,16 @@ import type { Readable } from "node:stream";
 import { type Clock, explain } from "@evenkeel/runtime";
 import { StreamCut } from "../errors.ts";
 
-/** One event. Without a name of its own it is a `message`. */
+/** One event. Without a name it is a `message`. */
 export interface ServerSentEvent {
   readonly event: string;
   readonly data: string;
 }
 
 /**
- * The events of a stream, as https://html.spec.whatwg.org/multipage/server-sent-events.html reads them: any of the three line
- * ends, comments and unknown fields left out, several `data` lines joined. A last event that its blank line does not follow is
- * none: it may be half of one.
+ * The events of a stream, parsed as in https://html.spec.whatwg.org/multipage/server-sent-events.html: any of the three
+ * line ends, comments and unknown fields ignored, several `data` lines joined. A last event without its blank line is
+ * dropped, because it may be incomplete.
  */
 export async function* serverSentEvents(
   chunks: AsyncIterable<string>,
@@ -47,11 +47,14 @@ export interface AwakeOptions {
   readonly clock: Clock;
   /** Milliseconds without a byte after which the connection counts as half-open. */
   readonly silence: number;
-  /** As messages name the other side. */
+  /** The name of the other side in messages. */
   readonly place: string;
 }
 
-/** The text of a body as it arrives. It fails when the body breaks off or is silent for too long. To stop reading ends it. */
+/**
+ * The text of a body as it arrives. Fails when the body breaks or is silent for too long. Ending the iteration closes
+ * the body.
+ */
 export async function* awaken(
   body: Readable,
   { clock, silence, place }: AwakeOptions,

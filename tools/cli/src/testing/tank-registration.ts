@@ -7,7 +7,7 @@ interface Level extends Snapshot {
   readonly level: number;
 }
 
-/** Holds whatever level it sees. */
+/** Always holds. */
 const decider: Decider<Level, "hold", "Calm", number> = {
   actions: ["hold"],
   reasons: ["Calm"],
@@ -17,7 +17,7 @@ const decider: Decider<Level, "hold", "Calm", number> = {
   }),
 };
 
-/** A service for tests that need one and no process behind it. */
+/** A service for tests that need no process. */
 export const tankKeeper: Registration = {
   name: "tank-keeper",
   decider: () => Promise.resolve(decider),

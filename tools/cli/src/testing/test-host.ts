@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { Readable } from "node:stream";
 import type { Host } from "@evenkeel/runtime";
 
-/** A process that a test plays: it has a command line and takes signals, and remembers what was written. */
+/** A process for tests: it has a command line, receives signals, and records its output. */
 export class TestHost extends EventEmitter {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;

@@ -22,7 +22,7 @@ const columns: readonly Column[] = [
   ...["ID", "MESSAGE"].map((title) => ({ title })),
 ];
 
-/** Least widths while following, so that later rows stay aligned. */
+/** Minimum widths while following, so that later rows stay aligned. */
 const usualWidths: Readonly<Record<string, number>> = { OBJECT: 24, ACTION: 8, REASON: 16 };
 
 interface Made {
@@ -82,7 +82,7 @@ function newestFirst(one: Made, other: Made): number {
   return Date.parse(other.decision.at) - Date.parse(one.decision.at);
 }
 
-/** Follows every service at once; the decisions of each stay in order. It ends when one of them refuses for good. */
+/** Follows every service at once. The decisions of each stay in order. Ends when one of them refuses permanently. */
 async function follow(
   session: Session,
   reached: readonly ReachedService[],

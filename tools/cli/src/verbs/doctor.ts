@@ -57,7 +57,7 @@ async function checkInCluster(
   try {
     await kube.namespace();
   } catch (error) {
-    // With --address there may be no cluster at all.
+    // With --address there may be no cluster.
     const direct = settings.address !== undefined && error instanceof kubeErrors.NoCluster;
     return [unanswered("cluster", direct ? "warn" : "fail", "no cluster was checked", error)];
   }

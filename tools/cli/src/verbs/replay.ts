@@ -51,7 +51,7 @@ async function whole(chunks: AsyncIterable<Buffer | string>): Promise<string> {
   return text + decoder.decode();
 }
 
-/** The service that a recording is of. */
+/** The service of a recording. */
 function registrationOf(file: string, text: string, registrations: readonly Registration[]): Registration {
   const service = textOf(fieldsOf(parsed(file, text))["service"]);
   const registration = registrations.find(({ name }) => name === service);
