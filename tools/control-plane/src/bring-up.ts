@@ -21,7 +21,7 @@ import type { NodeToolset, Toolset } from "./toolset.ts";
 
 const DEFAULT_NODES = 3;
 
-/** Who did what to which object, without its content. */
+/** Records user, verb and object of each request, without its content. */
 const AUDIT_POLICY = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -29,7 +29,7 @@ rules:
   - level: Metadata
 `;
 
-/** What is started together, in order; a cluster has either KWOK or the programs of a real node. */
+/** Groups that start together, in order. A cluster has either KWOK or the programs of a real node. */
 const START_ORDER: readonly (readonly ComponentName[])[] = [
   ["etcd", "containerd"],
   ["kube-apiserver"],
@@ -38,13 +38,13 @@ const START_ORDER: readonly (readonly ComponentName[])[] = [
 
 export type BringUpOptions = ClusterOptions & Required<Pick<ClusterOptions, "name" | "keep" | "progress">>;
 
-/** The programs to start: those of a real node too, if there is to be one. */
+/** The programs to start, including those of a real node if there is one. */
 export interface Toolsets {
   readonly cluster: Toolset;
   readonly node: NodeToolset | undefined;
 }
 
-/** One try of a start, in a run folder of its own. If it fails, nothing of it runs on. */
+/** One attempt to start, in its own run folder. If it fails, no process is left. */
 export async function bringUp(options: BringUpOptions, toolsets: Toolsets, folders: Folders): Promise<Cluster> {
   const { name, keep, deadlineMs = 60_000, nodes = DEFAULT_NODES, progress } = options;
   const { count, ...shape } = typeof nodes === "number" ? { count: nodes } : nodes;

@@ -23,13 +23,13 @@ const PLATFORM = `${process.platform}-${process.arch}`;
 
 export interface BuildOptions {
   readonly folders: Folders;
-  /** Gets a line whenever there is something to say, at least every 15 s while a program is being built. */
+  /** Called with progress messages, at least every 15 s during a build. */
   readonly progress?: (line: string) => void;
 }
 
 /**
- * Makes sure that the pinned programs exist in the cache, building those that are missing. The first build on a machine takes
- * ten minutes or so; a later call looks at the files and returns. Callers in several processes build each program once.
+ * Builds the pinned programs that are missing in the cache. The first build on a machine takes about ten minutes; a
+ * later call only checks the files. Callers in several processes build each program once.
  */
 export async function buildBinaries(
   options: BuildOptions & { readonly binaries?: readonly Binary[] },

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 
 const VALID_DAYS = "365";
 
-/** Without a configuration of its own openssl would add the extensions that the machine's administrator likes. */
+/** Without its own configuration, openssl would add the extensions of the machine's default configuration. */
 const OPENSSL_CONFIGURATION = "[req]\ndistinguished_name = name\n[name]\n";
 
 /** Paths of PEM files. */
@@ -17,19 +17,19 @@ export interface CertificateFiles {
   readonly key: string;
 }
 
-/** Whom a client certificate stands for: Kubernetes reads the user from CN and the groups from O. */
+/** The identity in a client certificate: Kubernetes reads the user from CN and the groups from O. */
 export interface Subject {
   readonly user: string;
   readonly groups?: readonly string[];
 }
 
-/** The subject in openssl's notation, in which a slash, a plus sign and a backslash have a meaning unless escaped. */
+/** The subject in openssl's notation. A slash, a plus sign and a backslash are escaped. */
 export function subjectLine({ user, groups = [] }: Subject): string {
   const escape = (value: string): string => value.replace(/[\\/+]/g, "\\$&");
   return [...groups.map((group) => `/O=${escape(group)}`), `/CN=${escape(user)}`].join("");
 }
 
-/** A certificate authority that lives in one folder, with every certificate that it issued. */
+/** A certificate authority in one folder, with every certificate that it issued. */
 export class CertificateAuthority {
   readonly folder: string;
   readonly files: CertificateFiles;
@@ -52,12 +52,12 @@ export class CertificateAuthority {
     return authority;
   }
 
-  /** Issues a certificate by which a client proves to be `subject`. */
+  /** Issues a client certificate for `subject`. */
   async issueClient(name: string, subject: Subject): Promise<CertificateFiles> {
     return this.#issue(name, subjectLine(subject), ["extendedKeyUsage=clientAuth"]);
   }
 
-  /** Issues a certificate for a server that is reached under these addresses, such as `IP:127.0.0.1` and `DNS:localhost`. */
+  /** Issues a server certificate for these addresses, such as `IP:127.0.0.1` and `DNS:localhost`. */
   async issueServer(name: string, addresses: readonly string[]): Promise<CertificateFiles> {
     return this.#issue(name, subjectLine({ user: name }), [
       "extendedKeyUsage=serverAuth",
@@ -88,7 +88,7 @@ export class CertificateAuthority {
   }
 }
 
-/** Makes a pair of keys without a certificate: what signs service account tokens, and what checks them. */
+/** Creates a key pair without a certificate, which signs and verifies service account tokens. */
 export async function makeKeyPair(privateKey: string, publicKey: string): Promise<void> {
   await openssl(["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-out", privateKey]);
   await openssl(["pkey", "-in", privateKey, "-pubout", "-out", publicKey]);

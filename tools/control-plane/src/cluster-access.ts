@@ -6,7 +6,7 @@ import { loadImage } from "./node/real-node.ts";
 import { RunFolder } from "./run-folder.ts";
 import type { RunRecord } from "./run-record.ts";
 
-/** What a running cluster offers to every process of its user, whichever started it. `openCluster` finds one. */
+/** Access to a running cluster for every process of its user, whichever started it. `openCluster` finds one. */
 export class ClusterAccess {
   protected readonly folder: RunFolder;
   readonly #record: Pick<RunRecord, "name" | "server" | "bin" | "realNode">;
@@ -16,7 +16,7 @@ export class ClusterAccess {
     this.#record = record;
   }
 
-  /** Differs from that of every other run. */
+  /** Unique for each run. */
   get id(): string {
     return this.folder.id;
   }
@@ -30,22 +30,22 @@ export class ClusterAccess {
     return this.#record.server;
   }
 
-  /** PEM file of the authority that vouches for kube-apiserver, and for clients of it. */
+  /** PEM file of the CA of kube-apiserver and its clients. */
   get caFile(): string {
     return this.folder.file("pki", "ca.crt");
   }
 
-  /** Path of the administrator's kubeconfig: member of system:masters, whom no rule binds. */
+  /** Path of the administrator's kubeconfig: a member of system:masters, without limits. */
   get kubeconfig(): string {
     return this.folder.kubeconfig;
   }
 
-  /** Folder with a log of each component. It outlives the cluster. */
+  /** Folder with the log of each component. It remains after the cluster has stopped. */
   get logs(): string {
     return this.folder.logs;
   }
 
-  /** Folder of kubectl and the other programs, fit for the PATH. */
+  /** Folder of kubectl and the other programs, for the PATH. */
   get bin(): string {
     return this.#record.bin;
   }
@@ -55,7 +55,7 @@ export class ClusterAccess {
     return this.#record.realNode !== null;
   }
 
-  /** Runs the pinned kubectl. Its exit code is an answer, not an error. */
+  /** Runs the pinned kubectl. Any exit code is a result, not an error. */
   async kubectl(args: readonly string[], options: KubectlOptions = {}): Promise<KubectlResult> {
     const environment = {
       ...process.env,
@@ -65,7 +65,7 @@ export class ClusterAccess {
     return runKubectl(join(this.bin, "kubectl"), args, environment, options);
   }
 
-  /** Loads an image into the real node from an archive, as `make images` and `docker save` write them. */
+  /** Loads an image into the real node from an archive of `make images` or `docker save`. */
   async loadImage(archive: string): Promise<void> {
     const { realNode, name } = this.#record;
     if (realNode === null) {
@@ -76,7 +76,7 @@ export class ClusterAccess {
   }
 }
 
-/** The running cluster with that id or, if it is a kept one, that name; undefined if there is none. */
+/** The running cluster with that id, or the kept cluster with that name; undefined if not found. */
 export function openCluster(idOrName: string, folders: Folders = foldersFrom(process.env)): ClusterAccess | undefined {
   const run = RunFolder.list(runsFolder(folders)).find(
     ({ state, folder, record }) =>

@@ -2,7 +2,7 @@ import { ControlPlaneError } from "./errors.ts";
 import type { Folders } from "./folders.ts";
 import type { NodeShape } from "./nodes.ts";
 
-/** Everything has a default: `startCluster()` gives a cluster with three nodes that ends with this process. */
+/** Every option has a default: `startCluster()` starts a cluster with three nodes that stops with this process. */
 export interface ClusterOptions {
   /** A DNS label. Clusters of tests may share a name; kept ones may not. Default `evenkeel`. */
   readonly name?: string;
@@ -11,40 +11,40 @@ export interface ClusterOptions {
    * namespace of its own, as root. Default `kwok`.
    */
   readonly node?: "kwok" | "real";
-  /** How many KWOK nodes there are from the start, and how large each is. Default 3 of the default shape. */
+  /** Number and size of KWOK nodes. Default: 3 of the default shape. */
   readonly nodes?: number | (NodeShape & { readonly count: number });
   /** Feature gates of kube-apiserver, kube-controller-manager and kube-scheduler. */
   readonly featureGates?: Readonly<Record<string, boolean>>;
-  /** More flags of kube-apiserver, such as `--runtime-config=api/alpha=true`; they win over the tool's own. */
+  /** More flags of kube-apiserver, such as `--runtime-config=api/alpha=true`. They override the tool's own. */
   readonly apiserverFlags?: readonly string[];
-  /** More flags of kube-scheduler, such as `--v=10`; they win over the tool's own. */
+  /** More flags of kube-scheduler, such as `--v=10`. They override the tool's own. */
   readonly schedulerFlags?: readonly string[];
-  /** Write an audit log at level Metadata, which shows who used which verb on what. Default false. */
+  /** Write an audit log at level Metadata, with user, verb and object. Default: false. */
   readonly audit?: boolean;
-  /** Port of kube-apiserver. Default: a free one. A port that is named and taken is an error, not a reason to try another. */
+  /** Port of kube-apiserver. Default: a free one. If a named port is in use, the start fails. */
   readonly apiserverPort?: number;
   /**
-   * Address under which kube-apiserver lists itself in the EndpointSlice `default/kubernetes`; Kubernetes refuses loopback there.
-   * Default 192.0.2.1, which is nobody's; a real node has another, by which its pods reach kube-apiserver.
+   * Address of kube-apiserver in the EndpointSlice `default/kubernetes`. Kubernetes refuses loopback there. Default:
+   * 192.0.2.1, which is not assigned. A real node uses another, at which its pods reach kube-apiserver.
    */
   readonly advertiseAddress?: string;
-  /** Range of KWOK's pod addresses. Default 10.200.0.0/16. A real node has one that nobody else on the machine uses. */
+  /** Range of KWOK's pod addresses. Default: 10.200.0.0/16. A real node has a range that is not used on the machine. */
   readonly podCidr?: string;
-  /** Leave it running after this process: it has no owner and lives until it is stopped by name. Default false. */
+  /** Keep it running after this process ends, until it is stopped by name. Default: false. */
   readonly keep?: boolean;
-  /** Use the programs of this folder (`bin/`, `kwok-stages.yaml`) as they are rather than the pinned ones. */
+  /** Use the programs of this folder (`bin/`, `kwok-stages.yaml`) instead of the pinned ones. */
   readonly toolset?: string;
-  /** How long each component may take to get ready, in milliseconds. Default 60,000. */
+  /** Maximum milliseconds until a component is ready. Default: 60,000. */
   readonly deadlineMs?: number;
   /** Default: the folders of the XDG base directory specification. */
   readonly folders?: Folders;
-  /** Gets the lines that a person waiting for the start wants to see. Default: they are dropped. */
+  /** Called with progress messages. Default: they are dropped. */
   readonly progress?: (line: string) => void;
 }
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** Throws for a value that would fail later with a worse message. */
+/** Throws for a value that would fail later with a less clear message. */
 export function checkOptions(options: ClusterOptions): void {
   const { name, node, nodes, apiserverPort } = options;
   const refuse = (reason: string): never => {

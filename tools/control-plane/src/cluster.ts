@@ -10,22 +10,25 @@ import { type ProcessIdentity, residentBytes } from "./process-identity.ts";
 import type { RunFolder } from "./run-folder.ts";
 import type { ComponentName } from "./run-record.ts";
 
-/** kube-apiserver, asked to end, waits a minute for its watchers to go; a restart cuts them off after this time, in milliseconds. */
+/**
+ * After SIGTERM, kube-apiserver waits a minute for its watches to end. A restart kills it after this time, in
+ * milliseconds.
+ */
 const RESTART_GRACE_MS = 1_000;
 
 export interface ComponentStatus {
   readonly component: ComponentName;
   readonly pid: number;
   readonly running: boolean;
-  /** Bytes in RAM; undefined for one that does not run. */
+  /** Bytes in RAM; undefined if it does not run. */
   readonly residentBytes: number | undefined;
 }
 
 export interface TokenUser {
-  /** What the kubeconfig calls the user; the API server knows it by the token. */
+  /** The user's name in the kubeconfig. The API server uses only the token. */
   readonly user: string;
   readonly token: string;
-  /** That of objects for which none is named. */
+  /** The default namespace. */
   readonly namespace: string;
 }
 
@@ -35,13 +38,13 @@ export interface ClusterParts {
   readonly admin: CertificateFiles;
   readonly auditLog: string | undefined;
   readonly components: ReadonlyMap<ComponentName, Component>;
-  /** How long a component may take to get ready after a restart, in milliseconds. */
+  /** Maximum milliseconds until a component is ready after a restart. */
   readonly deadlineMs: number;
   readonly startupMs: number;
   readonly disarm: () => void;
 }
 
-/** A running control plane. Get one from `startCluster`; `await using` or `stop()` ends it. */
+/** A running control plane from `startCluster`. `await using` or `stop()` ends it. */
 export class Cluster extends ClusterAccess implements AsyncDisposable {
   readonly #parts: ClusterParts;
   #stopped: Promise<void> | undefined;
@@ -51,7 +54,7 @@ export class Cluster extends ClusterAccess implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  /** PEM files of the administrator's client certificate, for clients that take no kubeconfig. */
+  /** PEM files of the administrator's client certificate, for clients without kubeconfig support. */
   get admin(): CertificateFiles {
     return this.#parts.admin;
   }
@@ -67,8 +70,8 @@ export class Cluster extends ClusterAccess implements AsyncDisposable {
   }
 
   /**
-   * Makes a kubeconfig for a user with a client certificate. The user may do what RBAC grants to it and to its groups; at first
-   * that is what every authenticated user may do: ask for its own rights and read discovery.
+   * Creates a kubeconfig for a user with a client certificate. The user has the rights that RBAC grants to it and to
+   * its groups. At first these are the rights of every authenticated user: review its own rights and read discovery.
    */
   async kubeconfigFor(subject: Subject): Promise<string> {
     const { name, server, folder } = this;
@@ -84,7 +87,10 @@ export class Cluster extends ClusterAccess implements AsyncDisposable {
     return file;
   }
 
-  /** Makes a kubeconfig that holds a token and nothing else: the user may do what the token's owner may. It goes with the cluster. */
+  /**
+   * Creates a kubeconfig with a token and nothing else. The user has the rights of the token's owner. It is deleted
+   * with the cluster.
+   */
   kubeconfigWith({ user, token, namespace }: TokenUser): string {
     const { name, server, folder } = this;
     const hash = createHash("sha256").update(token).digest("hex");
@@ -102,23 +108,23 @@ export class Cluster extends ClusterAccess implements AsyncDisposable {
     );
   }
 
-  /** Stops a component from running on (SIGSTOP): its connections stay open and nobody answers. */
+  /** Pauses a component (SIGSTOP): its connections stay open and get no response. */
   pause(component: ComponentName): void {
     this.#component(component).signal("SIGSTOP");
   }
 
-  /** Lets a paused component go on. */
+  /** Continues a paused component. */
   resume(component: ComponentName): void {
     this.#component(component).signal("SIGCONT");
   }
 
-  /** Ends a component without warning (SIGKILL). Resolves when it is gone; `restart` brings it back. */
+  /** Kills a component (SIGKILL). Resolves when it has ended; `restart` starts it again. */
   async kill(component: ComponentName): Promise<void> {
     this.#component(component).signal("SIGKILL");
     await this.#component(component).end();
   }
 
-  /** Starts a component again on its own ports with its own data, ending it first if it runs. Resolves when it serves. */
+  /** Restarts a component on its ports with its data. Resolves when it serves. */
   async restart(component: ComponentName): Promise<void> {
     await this.#component(component).end(RESTART_GRACE_MS);
     await this.#component(component).start(this.#parts.deadlineMs);
@@ -146,17 +152,17 @@ export class Cluster extends ClusterAccess implements AsyncDisposable {
   }
 }
 
-/** Ends what was started in a run, with its real node if it has one, and closes its folder. */
+/** Ends the processes of a run, with its real node if it has one, and closes its folder. */
 export async function endCluster(folder: RunFolder, components: Iterable<Component>): Promise<void> {
   if (folder.read().realNode === null) await endComponents(components);
   else removeNode(folder);
   folder.close();
 }
 
-/** Ends components: etcd last, because kube-apiserver takes its leave there. */
+/** Ends components: etcd last, because kube-apiserver writes to it during shutdown. */
 async function endComponents(components: Iterable<Component>): Promise<void> {
   const all = [...components];
-  // One that is paused would keep the others waiting for its answer.
+  // The others would wait for a paused component.
   for (const component of all) component.signal("SIGCONT");
   const identities = (chosen: readonly Component[]): ProcessIdentity[] =>
     chosen.flatMap(({ identity }) => identity ?? []);

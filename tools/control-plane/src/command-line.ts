@@ -13,7 +13,7 @@ import { endRun, sweepStaleRuns } from "./sweep.ts";
 
 const DEFAULT_NAME = "evenkeel";
 
-/** With the workspace's own Node, since the machine's may be older. */
+/** Uses the workspace's Node, because the machine's may be older. */
 const PROGRAM = "node_modules/.bin/node tools/control-plane/src/main.ts";
 
 const HELP = `A real Kubernetes control plane on this machine: etcd, kube-apiserver, kube-controller-manager and kube-scheduler, with
@@ -41,15 +41,15 @@ Usage: ${PROGRAM} <verb> [options]
 Exit code: 0 done, 1 failed, 2 wrong usage. \`start\` writes only shell commands to standard output, so that
 eval "$(${PROGRAM} start)" sets KUBECONFIG and PATH.`;
 
-/** Wrong use of the command line, as opposed to a failure. */
+/** Wrong usage of the command line, as opposed to a failure. */
 class UsageError extends Error {}
 
-/** The world of one call. */
+/** The environment of one call. */
 export interface CommandContext {
   readonly folders: Folders;
-  /** Takes a line of the result: what a script wants to read. */
+  /** Prints a line of the result, for scripts. */
   readonly print: (line: string) => void;
-  /** Takes a line for the person who waits. */
+  /** Prints a line for the user. */
   readonly say: (line: string) => void;
 }
 
@@ -86,7 +86,7 @@ async function build(values: Values, words: readonly string[], { folders, print,
   const binaries = named ?? (values["all"] === true ? BINARIES : CLUSTER_BINARIES);
   const { bin } = await buildBinaries({ binaries, folders, progress: say });
   print(bin);
-  // A kubelet runs on Linux alone.
+  // A kubelet only runs on Linux.
   if (values["all"] === true && process.platform === "linux") {
     print((await buildNodeBinaries({ folders, progress: say })).bin);
   }
@@ -156,7 +156,7 @@ async function stop(values: Values, words: readonly string[], { folders, say }: 
   await reportSweep(folders, say);
 }
 
-/** Cleans up after owners that have exited. Returns how many clusters that were. */
+/** Cleans up after owners that have exited. Returns the number of clusters. */
 async function reportSweep(folders: Folders, say: (line: string) => void): Promise<number> {
   const swept = await sweepStaleRuns(folders);
   for (const { id, ended } of swept) say(`cleaned up ${id}: ${ended.length} processes ended`);
@@ -217,7 +217,7 @@ function binaryNamed(name: string): Binary {
   return binary;
 }
 
-/** Carries out one command line, without the program's name, and resolves with its exit code. */
+/** Runs one command line, without the program's name, and resolves with its exit code. */
 export async function runCommandLine(args: readonly string[], context: CommandContext): Promise<number> {
   const { print, say } = context;
   const [name = "", ...rest] = args;

@@ -1,6 +1,6 @@
 import type { CertificateFiles } from "./certificates.ts";
 
-/** Everything that the command lines of one cluster's components are made from. */
+/** Input for the command lines of one cluster's components. */
 export interface ClusterPlan {
   readonly ports: {
     readonly etcdClient: number;
@@ -14,7 +14,7 @@ export interface ClusterPlan {
   readonly caFiles: CertificateFiles;
   /** One certificate for the three servers that listen on loopback. */
   readonly serving: CertificateFiles;
-  /** By which kube-apiserver shows itself to aggregated API servers. */
+  /** The client certificate of kube-apiserver for aggregated API servers. */
   readonly frontProxy: CertificateFiles;
   readonly frontProxyCaFile: string;
   readonly serviceAccountKey: string;
@@ -28,7 +28,7 @@ export interface ClusterPlan {
   /** Where kube-apiserver listens. */
   readonly apiserverAddress: string;
   readonly advertiseAddress: string;
-  /** By which kube-apiserver shows itself to a real kubelet; undefined if KWOK plays the nodes. */
+  /** The client certificate of kube-apiserver for a real kubelet; undefined with KWOK nodes. */
   readonly kubeletClient: CertificateFiles | undefined;
   readonly podCidr: string;
   readonly featureGates: Readonly<Record<string, boolean>>;
@@ -37,17 +37,20 @@ export interface ClusterPlan {
   readonly audit: { readonly policy: string; readonly log: string } | undefined;
 }
 
-/** Every cluster has the same range: packets to it leave neither KWOK's cluster, which has none, nor a real node. */
+/**
+ * The same range for every cluster. A cluster with KWOK has no packets to it, and those of a real node stay in its
+ * namespace.
+ */
 export const SERVICE_CIDR = "10.96.0.0/16";
 
 /** The first address of the range, which the Service `default/kubernetes` gets. */
 export const KUBERNETES_SERVICE_IP = "10.96.0.1";
 
-/** Where pods of a real node ask for names, and what names of the cluster end in. */
+/** Address of the DNS server of a real node, and the domain of the cluster. */
 export const CLUSTER_DNS_IP = "10.96.0.10";
 export const CLUSTER_DOMAIN = "cluster.local";
 
-/** Client limits that a test with a thousand pods does not meet. */
+/** Client limits that a test with a thousand pods does not reach. */
 const CLIENT_LIMITS = ["--kube-api-qps=500", "--kube-api-burst=1000"];
 
 export function etcdFlags({ ports, etcdData }: ClusterPlan): string[] {
@@ -61,7 +64,7 @@ export function etcdFlags({ ports, etcdData }: ClusterPlan): string[] {
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=evenkeel=${peer}`,
-    // The data need not outlive the machine, and an fsync for each write is what etcd is slow for.
+    // The data is temporary, and an fsync for each write makes etcd slow.
     "--unsafe-no-fsync",
     "--log-level=warn",
   ];
@@ -88,7 +91,7 @@ export function apiserverFlags(plan: ClusterPlan): string[] {
     "--requestheader-extra-headers-prefix=X-Remote-Extra-",
     `--proxy-client-cert-file=${plan.frontProxy.certificate}`,
     `--proxy-client-key-file=${plan.frontProxy.key}`,
-    // kube-apiserver has no kube-proxy, so it reaches an aggregated API server by its endpoints alone.
+    // Without kube-proxy, kube-apiserver reaches an aggregated API server only by its endpoints.
     "--enable-aggregator-routing=true",
     ...kubeletFlags(plan),
     ...(plan.audit === undefined
@@ -105,9 +108,10 @@ export function controllerManagerFlags(plan: ClusterPlan): string[] {
     "--bind-address=127.0.0.1",
     `--secure-port=${plan.ports.controllerManager}`,
     ...servingFlags(plan),
-    // All that need no cloud; those that do stay off by themselves without a cloud provider.
+    // All controllers. Those that need a cloud provider stay off without one.
     "--controllers=*",
-    // Its own user may do next to nothing: each controller acts as a service account with the built-in role of its name.
+    // Each controller acts as a service account with the built-in role of its name, instead of one user with all
+    // rights.
     "--use-service-account-credentials=true",
     `--service-account-private-key-file=${plan.serviceAccountKey}`,
     `--root-ca-file=${plan.caFiles.certificate}`,
@@ -135,14 +139,14 @@ export function kwokFlags(plan: ClusterPlan): string[] {
     `--kubeconfig=${plan.kubeconfigs.kwok}`,
     `--config=${plan.stages}`,
     "--manage-all-nodes=true",
-    // Renewed leases are what keeps the node lifecycle controller from calling the nodes dead.
+    // The node lifecycle controller marks nodes without renewed leases as dead.
     "--node-lease-duration-seconds=40",
     `--cidr=${plan.podCidr}`,
     `--server-address=127.0.0.1:${plan.ports.kwok}`,
   ];
 }
 
-/** How kube-apiserver reaches a real kubelet, and keeps it to its own node's objects. */
+/** The flags for requests to a real kubelet, and for the limit of its rights to its own node's objects. */
 function kubeletFlags({ kubeletClient, caFiles }: ClusterPlan): string[] {
   if (kubeletClient === undefined) return [];
   return [

@@ -15,7 +15,7 @@ import { runMark } from "./run-mark.ts";
 import type { ComponentName } from "./run-record.ts";
 import type { Toolset } from "./toolset.ts";
 
-/** The components of a control plane, with KWOK unless there is a real node; none of them is started. */
+/** The components of a control plane, with KWOK unless there is a real node, not started. */
 export function createComponents(
   plan: ClusterPlan,
   folder: RunFolder,
@@ -38,7 +38,7 @@ export function createComponents(
   if (plan.kubeletClient === undefined) {
     parts.push(["kwok", kwokFlags(plan), healthy({ url: `http://127.0.0.1:${ports.kwok}/healthz` })]);
   }
-  // Nothing of the person's own configuration, such as ~/.kwok or a proxy, may reach a component.
+  // The user's configuration, such as ~/.kwok or a proxy, must not affect a component.
   const environment = { PATH: process.env["PATH"], HOME: folder.path, ...runMark(folder.id) };
   return new Map(
     parts.map(([name, args, whyNotReady]) => [

@@ -7,7 +7,7 @@ import type { Readiness } from "./readiness.ts";
 import type { ComponentName, ComponentProcess } from "./run-record.ts";
 import { waitUntil } from "./wait.ts";
 
-/** How many of the last lines of a log an error repeats. */
+/** Number of last log lines in an error. */
 const ERROR_LINES = 15;
 
 export interface ComponentSpec {
@@ -18,11 +18,11 @@ export interface ComponentSpec {
   readonly cwd: string;
   readonly logFile: string;
   readonly whyNotReady: Readiness;
-  /** Told of each process before anything else happens. */
+  /** Called with each process right after its start. */
   readonly record: (process: ComponentProcess) => void;
 }
 
-/** The end of a process, in words that follow its name. */
+/** How a process ended, as words after its name. */
 class ProcessExit {
   readonly how: string;
 
@@ -31,11 +31,11 @@ class ProcessExit {
   }
 }
 
-/** One program of a control plane, which can end and start again with the same flags, ports and log. */
+/** One program of a control plane. It can be restarted with the same flags, ports and log. */
 export class Component {
   readonly #spec: ComponentSpec;
   #identity: ProcessIdentity | undefined;
-  /** Where the output of the last process begins in the log. */
+  /** Position in the log at which the output of the last process begins. */
   #logStart = 0;
 
   constructor(spec: ComponentSpec) {
@@ -56,8 +56,8 @@ export class Component {
   }
 
   /**
-   * Starts a process in a session of its own, so that a Ctrl-C at the terminal does not reach it, and resolves when it serves.
-   * Rejects if it ends before, or after `deadlineMs`; the error names the log and repeats its last lines.
+   * Starts a process in its own session, so that Ctrl-C at the terminal does not reach it, and resolves when it serves.
+   * Rejects if it ends before, or after `deadlineMs`. The error names the log and has its last lines.
    */
   async start(deadlineMs: number): Promise<void> {
     const exit = this.#spawn();

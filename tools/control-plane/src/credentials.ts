@@ -15,7 +15,7 @@ export interface Credentials {
   readonly kubeconfigs: { readonly controllerManager: string; readonly scheduler: string; readonly kwok: string };
 }
 
-/** Users that Kubernetes itself binds to roles, but for KWOK, which stands for every kubelet at once. */
+/** Users that Kubernetes itself binds to roles, except KWOK, which acts for all kubelets. */
 const ADMIN: Subject = { user: "admin", groups: ["system:masters"] };
 const CONTROLLER_MANAGER: Subject = { user: "system:kube-controller-manager" };
 const SCHEDULER: Subject = { user: "system:kube-scheduler" };
@@ -28,7 +28,7 @@ export interface CredentialsOptions {
   readonly advertiseAddress: string;
 }
 
-/** Makes every secret of a cluster afresh: nothing that one cluster signed is valid in another. */
+/** Creates all secrets of a cluster. Nothing that one cluster signed is valid in another. */
 export async function issueCredentials(options: CredentialsOptions): Promise<Credentials> {
   const { folder, cluster, server, advertiseAddress } = options;
   const [authority, frontProxyAuthority] = await Promise.all([

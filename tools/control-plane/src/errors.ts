@@ -1,18 +1,18 @@
-/** Every way in which building or starting a control plane can fail. Tests and scripts compare codes, people read messages. */
+/** Error codes of building and starting a control plane. Tests and scripts compare codes, people read messages. */
 export type ControlPlaneErrorCode =
   /** Go is not installed. */
   | "EK_CLUSTER_GO_MISSING"
-  /** Go is older than the pinned modules ask for. */
+  /** Go is older than the pinned modules require. */
   | "EK_CLUSTER_GO_TOO_OLD"
   /** Go could not compile or fetch a pinned module. */
   | "EK_CLUSTER_BUILD_FAILED"
-  /** A folder of binaries was named and lacks one. */
+  /** A binary is missing in the named folder. */
   | "EK_CLUSTER_BINARY_MISSING"
-  /** openssl is missing or refused to make a certificate. */
+  /** openssl is missing or could not create a certificate. */
   | "EK_CLUSTER_CERTIFICATE"
-  /** An option has no meaning. */
+  /** An option is invalid. */
   | "EK_CLUSTER_OPTION"
-  /** This machine cannot run a real node, or one could not be taken away. */
+  /** This machine cannot run a real node, or one could not be removed. */
   | "EK_CLUSTER_REAL_NODE"
   /** A kept cluster of that name runs already. */
   | "EK_CLUSTER_NAME_TAKEN"
@@ -33,12 +33,12 @@ export class ControlPlaneError extends Error {
   }
 }
 
-/** Whether `error` is the system's answer `code`, such as ENOENT. */
+/** Whether `error` is a system error with this code, such as ENOENT. */
 export function isSystemError(error: unknown, code: string): boolean {
   return typeof error === "object" && error !== null && "code" in error && error.code === code;
 }
 
-/** What an error says, whatever was thrown. */
+/** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

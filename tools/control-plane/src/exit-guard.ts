@@ -1,13 +1,14 @@
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Tells the guard's own listeners from those of the program. */
+/** Distinguishes the guard's listeners from those of the program. */
 const GUARD = Symbol("control-plane exit guard");
 
 /**
- * Calls `end`, which must be synchronous, when this one ends by exit, by an uncaught error or by a signal that can be caught. A program that handles such
- * a signal itself keeps its say: the guard then acts on its exit. Returns how to disarm it.
+ * Calls `end`, which must be synchronous, when this process ends by exit, an uncaught error or a signal that can be
+ * caught. If the program handles such a signal itself, the guard acts at its exit. Returns a function that disarms it.
  *
- * After SIGKILL, and inside Jest, whose `process` hides the real one's events, nothing is called: the next sweep does it then.
+ * After SIGKILL, and inside Jest, which hides the events of the real process, nothing is called. The next sweep cleans
+ * up then.
  */
 export function endWithThisProcess(end: () => void): () => void {
   const onSignal = Object.assign(
@@ -15,7 +16,7 @@ export function endWithThisProcess(end: () => void): () => void {
       if (process.listeners(signal).some((listener) => !(GUARD in listener))) return;
       end();
       disarm();
-      // The last guard gives the signal the effect that it would have had without guards.
+      // The last guard sends the signal again, so that it has its default effect.
       if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
     },
     { [GUARD]: true },

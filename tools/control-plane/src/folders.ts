@@ -1,15 +1,15 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** Where the tool keeps its files. Clones of the repository share both folders. */
+/** The folders of the tool's files. Clones of the repository share both. */
 export interface Folders {
-  /** What can be made again: one folder of binaries for each set of pins. */
+  /** Files that can be created again: one folder of binaries for each set of pins. */
   readonly cache: string;
-  /** What describes running processes: records, keys, logs. Losing it means losing track of them. */
+  /** Files about running processes: records, keys, logs. */
   readonly state: string;
 }
 
-/** The folders of the XDG base directory specification; a relative value is ignored, as it asks. */
+/** The folders of the XDG base directory specification. A relative value is ignored, as specified. */
 export function foldersFrom(environment: NodeJS.ProcessEnv, home: string = homedir()): Folders {
   const base = (value: string | undefined, fallback: string): string =>
     join(value?.startsWith("/") === true ? value : join(home, fallback), "evenkeel", "control-plane");

@@ -7,7 +7,7 @@ import { withLock } from "./lock.ts";
 
 const HEARTBEAT_MS = 15_000;
 
-/** How many of Go's last lines an error repeats. */
+/** Number of Go's last output lines in an error. */
 const ERROR_LINES = 20;
 
 /** One program that must exist afterwards. */
@@ -21,21 +21,21 @@ export interface GoProgram {
   readonly file: string;
 }
 
-/** A file that is made from what was built. */
+/** A file that is derived from the built programs. */
 export interface DerivedFile {
   readonly file: string;
   readonly write: () => Promise<void> | void;
 }
 
 export interface GoBuildOptions {
-  /** Folder of the lock under which callers in several processes build each program once. */
+  /** Folder of the lock with which callers in several processes build each program once. */
   readonly cache: string;
   readonly derived?: readonly DerivedFile[];
-  /** Gets a line whenever there is something to say, at least every 15 s while a program is being built. */
+  /** Called with progress messages, at least every 15 s during a build. */
   readonly progress?: (line: string) => void;
 }
 
-/** Builds those of `programs` that are missing, one after the other. */
+/** Builds the missing `programs`, one after the other. */
 export async function buildGoPrograms(programs: readonly GoProgram[], options: GoBuildOptions): Promise<void> {
   const { cache, derived = [], progress = () => undefined } = options;
   const isMissing = ({ file }: { readonly file: string }): boolean => !existsSync(file);
@@ -57,7 +57,7 @@ export async function buildGoPrograms(programs: readonly GoProgram[], options: G
   );
 }
 
-/** Builds under another name and renames, so that a file with the right name is always whole. */
+/** Builds under a temporary name and renames, so that a file with the final name is always complete. */
 async function buildOne(program: GoProgram, progress: (line: string) => void): Promise<void> {
   const { name, folder, package: path, flags, file } = program;
   const temporary = `${file}.building-${process.pid}`;

@@ -11,7 +11,7 @@ export function goEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, CGO_ENABLED: "0", GOWORK: "off" };
 }
 
-/** The version in the output of `go version`, such as 1.26.8; undefined if there is none. */
+/** The version in the output of `go version`, such as 1.26.8; undefined if not found. */
 export function parseGoVersion(output: string): string | undefined {
   return /\bgo(\d+(?:\.\d+)*)/.exec(output)?.[1];
 }
@@ -23,7 +23,7 @@ export function requiredGoVersion(goMod: string): string {
   return version;
 }
 
-/** Whether dotted version `actual` is `required` or later; a part that is left out counts as 0. */
+/** Whether dotted version `actual` is `required` or later; a missing part counts as 0. */
 export function isAtLeast(actual: string, required: string): boolean {
   const have = actual.split(".").map(Number);
   const want = required.split(".").map(Number);
@@ -34,7 +34,7 @@ export function isAtLeast(actual: string, required: string): boolean {
   return true;
 }
 
-/** Rejects unless a Go that can build the module in `folder` is installed, or can be fetched by the one that is. */
+/** Rejects unless Go is installed and can build the module in `folder`, or can fetch a version that does. */
 export async function requireGo(folder: string): Promise<void> {
   const required = requiredGoVersion(readFileSync(join(folder, "go.mod"), "utf8"));
   let output: string;

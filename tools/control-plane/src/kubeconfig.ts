@@ -8,13 +8,13 @@ export interface KubeconfigContent {
   readonly server: string;
   readonly caFile: string;
   readonly user: string;
-  /** By what the user is known. */
+  /** The credentials of the user. */
   readonly identity: CertificateFiles | { readonly token: string };
-  /** That of objects for which none is named; `default` unless set. */
+  /** The default namespace; `default` unless set. */
   readonly namespace?: string;
 }
 
-/** Writes a kubeconfig that needs no other file, readable by its user alone. */
+/** Writes a self-contained kubeconfig that only its user can read. */
 export function writeKubeconfig(file: string, content: KubeconfigContent): void {
   const base64 = (path: string): string => readFileSync(path).toString("base64");
   const { cluster, server, user, identity, namespace } = content;

@@ -16,7 +16,9 @@ export interface KubectlResult {
   readonly code: number;
 }
 
-/** Runs a program to its end, whatever its exit code. Rejects if it cannot be started, is killed or takes too long. */
+/**
+ * Runs a program to its end. Any exit code is a result. Rejects if it cannot be started, is killed or takes too long.
+ */
 export async function runKubectl(
   binary: string,
   args: readonly string[],
@@ -39,7 +41,7 @@ export async function runKubectl(
     if (code === null) reject(new Error(`kubectl ${args.join(" ")} was ended by ${signal ?? "an unknown signal"}`));
     else resolve({ stdout, stderr, code });
   });
-  // kubectl may end without reading all of its input, which is its right.
+  // kubectl may exit without reading all of its input.
   child.stdin.on("error", () => undefined);
   child.stdin.end(input ?? "");
   return promise.finally(() => clearTimeout(timer));

@@ -8,7 +8,7 @@ import { goFolder } from "./pins.ts";
 
 const run = promisify(execFile);
 
-/** Nodes become ready, pods become ready and pods go when they are deleted, each at once. */
+/** Nodes become ready, pods become ready and deleted pods are removed, each at once. */
 const STAGES = ["node/fast/node-initialize.yaml", "pod/fast/pod-ready.yaml", "pod/fast/pod-delete.yaml"];
 
 /** One YAML stream of several documents. */
@@ -16,7 +16,7 @@ export function joinDocuments(documents: readonly string[]): string {
   return documents.map((document) => `${document.trim()}\n`).join("---\n");
 }
 
-/** Writes to `file` what KWOK does with nodes and pods, taken from the pinned KWOK module itself. */
+/** Writes to `file` how KWOK simulates nodes and pods, from the pinned KWOK module. */
 export async function writeKwokStages(file: string): Promise<void> {
   const module = await kwokModuleFolder();
   const documents = STAGES.map((stage) => readFileSync(join(module, "kustomize", "stage", stage), "utf8"));

@@ -8,11 +8,14 @@ export interface LoopbackRequest {
   readonly method?: "GET" | "POST";
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Certificate authority that a server reached by https must be vouched for by. */
+  /** The CA of a server with https. */
   readonly caFile?: string;
-  /** Whom to be; without it the request is anonymous. */
+  /** The client certificate; without it the request is anonymous. */
   readonly client?: CertificateFiles;
-  /** Keeps connections for a series of requests. Without it each has its own, so that a restarted server is met afresh. */
+  /**
+   * Keeps connections for a series of requests. Without it each request has its own, so that it reaches a restarted
+   * server.
+   */
   readonly agent?: Agent;
   readonly signal?: AbortSignal;
 }
@@ -22,10 +25,10 @@ export interface LoopbackResponse {
   readonly body: string;
 }
 
-/** A server on this machine that is silent for so long will not answer any more, in milliseconds. */
+/** Milliseconds of silence after which a server on this machine counts as dead. */
 const TIMEOUT_MS = 15_000;
 
-/** Sends one request to a server on this machine; any status is an answer. */
+/** Sends one request to a server on this machine. Any status is a result. */
 export async function requestLoopback(options: LoopbackRequest): Promise<LoopbackResponse> {
   const { url, method = "GET", body, caFile, client, agent = false, signal } = options;
   const send = url.startsWith("https:") ? httpsRequest : httpRequest;

@@ -1,4 +1,4 @@
-/** Size and labels of a KWOK node. Quantities are Kubernetes' own notation. */
+/** Size and labels of a KWOK node, with quantities of Kubernetes. */
 export interface NodeShape {
   /** Default 8. */
   readonly cpu?: string;
@@ -6,7 +6,7 @@ export interface NodeShape {
   readonly memory?: string;
   /** How many pods fit. Default 110. */
   readonly pods?: string;
-  /** Labels beside the well-known ones. */
+  /** Labels in addition to the well-known ones. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
@@ -42,13 +42,13 @@ export function nodeManifest(index: number, shape: NodeShape = {}): Record<strin
   };
 }
 
-/** 10.201.0.1, 10.201.0.2, …: beside the pods' default range, and nobody listens there. */
+/** 10.201.0.1, 10.201.0.2, …: outside the pods' default range, without listeners. */
 export function nodeAddress(index: number): string {
   const number = index + 1;
   return `10.201.${number >> 8}.${number & 255}`;
 }
 
-/** Why a Node cannot take pods yet; undefined once it can. */
+/** Why a Node does not accept pods yet; undefined once it does. */
 export function whyNodeNotReady(node: NodeStatus): string | undefined {
   const ready = node.status?.conditions?.find(({ type }) => type === "Ready")?.status ?? "missing";
   if (ready !== "True") return `condition Ready is ${ready}`;
@@ -56,7 +56,7 @@ export function whyNodeNotReady(node: NodeStatus): string | undefined {
   return taint === undefined ? undefined : `taint ${taint.key} is not removed yet`;
 }
 
-/** The part of a Node that says whether it takes pods. */
+/** The fields of a Node that show whether it accepts pods. */
 export interface NodeStatus {
   readonly metadata: { readonly name: string };
   readonly spec?: { readonly taints?: readonly { readonly key: string }[] };

@@ -12,7 +12,7 @@ export const CLUSTER_BINARIES = [
   "kwok",
 ] as const;
 
-/** Everything that can be built; what a cluster does not need is built when somebody asks for it. */
+/** All programs. Those that a cluster does not need are built on request. */
 export const BINARIES = [...CLUSTER_BINARIES, "helm"] as const;
 
 export type Binary = (typeof BINARIES)[number];
@@ -30,7 +30,7 @@ export const NODE_BINARIES = [
 
 export type NodeBinary = (typeof NODE_BINARIES)[number];
 
-/** The Go modules that pin the programs: one folder each beside `src`. */
+/** The Go modules that pin the programs: one folder each next to `src`. */
 export type ControlPlaneModule = "etcd" | "kubernetes" | "kwok" | "helm";
 export type NodeModule = "containerd" | "node" | "coredns" | "pause";
 export type Module = ControlPlaneModule | NodeModule;
@@ -67,7 +67,7 @@ export interface PinFiles {
   readonly goSum: string;
 }
 
-/** What go.mod and go.sum of each module say: of the control plane, and of a real node. */
+/** The contents of go.mod and go.sum of each module: of the control plane, and of a real node. */
 export type Pins = Readonly<Record<ControlPlaneModule, PinFiles>>;
 export type NodePins = Readonly<Record<NodeModule, PinFiles>>;
 
@@ -85,7 +85,7 @@ export function readPins(): Pins {
 }
 
 export function readNodePins(): NodePins {
-  // pause is a program of our own and requires nothing, so its source stands where the checksums of others stand.
+  // pause is a program of our own without dependencies, so its source is used instead of checksums.
   const pause = { goMod: readGoFile("pause", "go.mod"), goSum: readGoFile("pause", "main.go") };
   return { containerd: readModule("containerd"), node: readModule("node"), coredns: readModule("coredns"), pause };
 }
@@ -117,7 +117,7 @@ export function buildFlags(binary: Binary | NodeBinary, goMod: string): string[]
   return ["-trimpath", "-buildvcs=false", `-ldflags=${linker.join(" ")}`];
 }
 
-/** Variables that hold what a program says when it is asked for its version. */
+/** Variables with the version that a program reports. */
 function stampsOf(module: Module, goMod: string): Readonly<Record<string, string>> {
   if (module === "containerd") return { [`${CONTAINERD}/version.Version`]: pinnedVersion(goMod, CONTAINERD) };
   if (module !== "kubernetes" && module !== "node") return {};
@@ -128,14 +128,17 @@ function stampsOf(module: Module, goMod: string): Readonly<Record<string, string
 }
 
 /**
- * Names the folder of one set of binaries. Any change of a pin, of a checksum, of the way they are built or of the machine's
- * kind gives another name, so that a binary in a folder is always the one that its name stands for.
+ * The folder name of one set of binaries. Any change of a pin, a checksum, the build or the platform results in another
+ * name, so that a folder always contains the binaries of its name.
  */
 export function versionKey(pins: Pins, platform: string): string {
   return `${pinnedVersion(pins.kubernetes.goMod, KUBERNETES)}-${hashOf(BINARIES, pins, platform)}`;
 }
 
-/** The same for the binaries of a real node, which have a folder of their own: neither set is built again for the other. */
+/**
+ * The same for the binaries of a real node. They have their own folder, so that a change of one set does not rebuild
+ * the other.
+ */
 export function nodeVersionKey(pins: NodePins, platform: string): string {
   return `node-${pinnedVersion(pins.node.goMod, KUBERNETES)}-${hashOf(NODE_BINARIES, pins, platform)}`;
 }

@@ -2,28 +2,28 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { ControlPlaneError } from "./errors.ts";
 
-/** Both ends belong to it. */
+/** Both ends are included. */
 export interface PortRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** Below are the ports that services are used to. */
+/** Well-known ports are below. */
 const LOWEST_PORT = 20_000;
 const HIGHEST_PORT = 65_535;
 
-/** A gap with fewer ports is too crowded to find free ones in. */
+/** Minimum size of a range in which to look for free ports. */
 const ENOUGH_PORTS = 500;
 
-/** What the kernel hands out to outgoing connections: the content of net/ipv4/ip_local_port_range. */
+/** The kernel's range for outgoing connections: the content of net/ipv4/ip_local_port_range. */
 export function parseEphemeralRange(text: string): PortRange | undefined {
   const [first, last] = text.trim().split(/\s+/).map(Number);
   return first !== undefined && last !== undefined && first > 0 && last >= first ? { first, last } : undefined;
 }
 
 /**
- * Ports that no outgoing connection can take by chance, so that a component can be restarted on its own port. If the kernel's
- * range leaves too few, all ports from 20000 on.
+ * Ports that no outgoing connection uses, so that a component can be restarted on its own port. If the kernel's range
+ * leaves too few, all ports from 20000 on.
  */
 export function listeningRange(ephemeral: PortRange | undefined): PortRange {
   const all = { first: LOWEST_PORT, last: HIGHEST_PORT };
@@ -45,8 +45,8 @@ export async function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Picks different ports that are free now. Somebody may take one before it is used, which the caller must expect: the choice is
- * random so that another try, or another process, is unlikely to meet the same.
+ * Selects different ports that are free now. Another process may use one before the caller does, which the caller must
+ * handle. The choice is random, so that a retry, or another process, is unlikely to select the same.
  */
 export async function chooseFreePorts(
   count: number,

@@ -2,13 +2,13 @@ import { isSystemError } from "./errors.ts";
 import { isAlive, type ProcessIdentity } from "./process-identity.ts";
 import { waitUntil } from "./wait.ts";
 
-/** How long a process has between SIGTERM and SIGKILL, in milliseconds. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 export const GRACE_MS = 5_000;
 
-/** SIGKILL takes effect at once unless the kernel itself is stuck, for example on a dead disk. */
+/** SIGKILL takes effect at once unless the kernel itself hangs, for example on a dead disk. */
 const KILL_DEADLINE_MS = 10_000;
 
-/** Sends a signal if that very process still runs; a recycled pid gets nothing. */
+/** Sends a signal if this process still runs, never to another process with its pid. */
 export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): void {
   if (!isAlive(identity)) return;
   try {
@@ -18,16 +18,16 @@ export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals)
   }
 }
 
-/** Ends all of them at once, without waiting for it. */
+/** Kills all of them, without waiting. */
 export function killProcesses(identities: readonly ProcessIdentity[]): void {
   for (const identity of identities) signalProcess(identity, "SIGKILL");
 }
 
-/** Ends all of them: SIGTERM, and SIGKILL for those that remain after `graceMs`. Resolves once none runs. */
+/** Ends all of them: SIGTERM, and SIGKILL for those that remain after `graceMs`. Resolves when all have ended. */
 export async function endProcesses(identities: readonly ProcessIdentity[], graceMs: number = GRACE_MS): Promise<void> {
   for (const identity of identities) {
     signalProcess(identity, "SIGTERM");
-    // A paused process acts on SIGTERM only after it goes on.
+    // A paused process handles SIGTERM only after it continues.
     signalProcess(identity, "SIGCONT");
   }
   const survivors = (): ProcessIdentity[] => identities.filter(isAlive);

@@ -1,13 +1,13 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** A process, told apart from any later one that is given the same pid. */
+/** A process, distinguished from any later one with the same pid. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Clock ticks between the machine's boot and the start of the process. */
   readonly startTicks: number;
 }
 
-/** The world in which a pid has its meaning. */
+/** The scope in which a pid is valid. */
 export interface Host {
   /** Changes at every boot of the machine. */
   readonly boot: string;
@@ -23,7 +23,7 @@ export interface ProcessStat {
 }
 
 /**
- * Reads a line of /proc/<pid>/stat (see proc_pid_stat(5)). The command's name stands in parentheses and may itself hold
+ * Parses a line of /proc/<pid>/stat (see proc_pid_stat(5)). The command's name is in parentheses and may itself contain
  * spaces and parentheses, so fields are counted from the last one.
  */
 export function parseStat(line: string): ProcessStat | undefined {
@@ -46,27 +46,27 @@ function statOf(pid: number): ProcessStat | undefined {
   }
 }
 
-/** The identity of the process that has `pid` now, or undefined if there is none. */
+/** The identity of the process with `pid` now; undefined if there is none. */
 export function identify(pid: number): ProcessIdentity | undefined {
   const stat = statOf(pid);
   return stat === undefined ? undefined : { pid, startTicks: stat.startTicks };
 }
 
 /**
- * Whether that very process still runs. A zombie, which only waits for its parent to take note of its end, does not; but it becomes
- * one when its first thread ends, and holds its ports until the last has.
+ * Whether this process still runs. A zombie has ended. But a process becomes a zombie when its first thread ends, and
+ * keeps its ports until the last thread ends.
  */
 export function isAlive(identity: ProcessIdentity): boolean {
   const stat = statOf(identity.pid);
   return stat !== undefined && stat.startTicks === identity.startTicks && !isOver(stat);
 }
 
-/** Whether a process has given back all that it held. */
+/** Whether a process has released all resources. */
 export function isOver({ state, threads }: ProcessStat): boolean {
   return state === "X" || (state === "Z" && threads <= 1);
 }
 
-/** Memory of the process that is held in RAM, in bytes; undefined if it has ended. */
+/** Resident memory of the process in bytes; undefined if it has ended. */
 export function residentBytes(pid: number): number | undefined {
   try {
     const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];

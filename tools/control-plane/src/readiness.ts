@@ -1,10 +1,10 @@
 import { connect } from "node:net";
 import { type LoopbackRequest, requestLoopback } from "./loopback-request.ts";
 
-/** Says why a program does not serve yet; undefined once it does. The signal ends a look that nobody waits for any more. */
+/** Why a program does not serve yet; undefined once it does. The signal ends a check that is no longer needed. */
 export type Readiness = (signal: AbortSignal) => Promise<string | undefined>;
 
-/** Ready when the request is answered with 200. */
+/** Ready when the response is 200. */
 export function healthy(request: LoopbackRequest): Readiness {
   return async (signal) => {
     const { status, body } = await requestLoopback({ ...request, signal });
@@ -12,7 +12,7 @@ export function healthy(request: LoopbackRequest): Readiness {
   };
 }
 
-/** Ready when a Unix socket takes connections. */
+/** Ready when a Unix socket accepts connections. */
 export function listening(socket: string): Readiness {
   return async () => {
     const { promise, resolve } = Promise.withResolvers<string | undefined>();

@@ -7,17 +7,17 @@ import { type ComponentProcess, judgeRun, parseRunRecord, type RunRecord, type R
 
 const RECORD_FILE = "run.json";
 
-/** What is worth reading after the end of a run; the rest holds keys and data. */
+/** Files that are kept after the end of a run. The others are keys and data. */
 const KEPT_AFTER_END = new Set([RECORD_FILE, "logs"]);
 
-/** A run as somebody else finds it. */
+/** A run as found by any process. */
 export interface FoundRun {
   readonly folder: RunFolder;
   readonly state: RunState;
   readonly record: RunRecord;
 }
 
-/** The folder of one started cluster: its record, keys, configuration, data and logs. Only its user may enter. */
+/** The folder of one started cluster: its record, keys, configuration, data and logs. Only its user has access. */
 export class RunFolder {
   readonly path: string;
 
@@ -33,7 +33,9 @@ export class RunFolder {
     return folder;
   }
 
-  /** Every run whose record can be read. A folder without one is left alone: its maker may be about to write it. */
+  /**
+   * Every run with a readable record. A folder without one is ignored, because its record may be about to be written.
+   */
   static list(runs: string): FoundRun[] {
     const host = thisHost();
     return listFolders(runs).flatMap((path) => {
@@ -67,7 +69,7 @@ export class RunFolder {
     return parseRunRecord(readFileSync(join(this.path, RECORD_FILE), "utf8"));
   }
 
-  /** Replaces the record at once and whole, so that no reader ever sees half of one. */
+  /** Replaces the record atomically. */
   write(record: RunRecord): void {
     const temporary = join(this.path, `.${RECORD_FILE}.${process.pid}`);
     writeFileSync(temporary, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
@@ -78,13 +80,13 @@ export class RunFolder {
     this.write({ ...this.read(), ...change });
   }
 
-  /** Notes the process that is now the component; an earlier one of that component is forgotten. */
+  /** Records the process of a component, instead of an earlier one. */
   recordProcess(process: ComponentProcess): void {
     const others = this.read().processes.filter(({ component }) => component !== process.component);
     this.update({ processes: [...others, process] });
   }
 
-  /** Notes that no process is left, and removes keys and data; record and logs stay for the reader until they are pruned. */
+  /** Records that no process is left, and removes keys and data. Record and logs stay until they are pruned. */
   close(): void {
     this.update({ endedAt: new Date().toISOString() });
     for (const entry of readdirSync(this.path)) {
@@ -97,7 +99,7 @@ export class RunFolder {
   }
 }
 
-/** Removes folders of ended runs but for the `keep` latest, and those without a record that are older than a day. */
+/** Removes folders of ended runs except the `keep` latest, and those without a record that are older than a day. */
 export function pruneRuns(runs: string, keep: number, now: number = Date.now()): void {
   const found = RunFolder.list(runs);
   const ended = found.filter(({ state }) => state === "ended");

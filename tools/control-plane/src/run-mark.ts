@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { identify, type ProcessIdentity } from "./process-identity.ts";
 
-/** Every component has it in its environment, with the id of its run. */
+/** Environment variable of every component with the id of its run. */
 const VARIABLE = "EVENKEEL_CONTROL_PLANE_RUN";
 
 export function runMark(id: string): NodeJS.ProcessEnv {
@@ -9,8 +9,8 @@ export function runMark(id: string): NodeJS.ProcessEnv {
 }
 
 /**
- * Processes that carry the mark of a run. It finds the one that a record misses because its owner was killed between starting
- * and recording it.
+ * Processes with the mark of a run. It also finds a process without a record, because its owner was killed between
+ * starting and recording it.
  */
 export function findMarked(id: string): ProcessIdentity[] {
   const mark = `${VARIABLE}=${id}`;

@@ -18,17 +18,17 @@ export interface ComponentProcess extends ProcessIdentity {
   readonly component: ComponentName;
 }
 
-/** What is known of a run's real node. */
+/** The record of a run's real node. */
 export interface RealNodeRecord {
   /** Folder of the node's programs. */
   readonly bin: string;
 }
 
-/** What is known of one started cluster by everybody who did not start it. Kept as run.json in the run's folder. */
+/** What other processes know of a started cluster. Stored as run.json in the run's folder. */
 export interface RunRecord {
   readonly name: string;
   readonly host: Host;
-  /** Whose end makes the cluster an orphan; null for a kept cluster, which lives until somebody stops it. */
+  /** The process that owns the cluster; null for a kept cluster, which runs until it is stopped. */
   readonly owner: ProcessIdentity | null;
   /** RFC 3339. */
   readonly startedAt: string;
@@ -38,9 +38,9 @@ export interface RunRecord {
   readonly startupMs: number | null;
   readonly server: string;
   readonly nodes: number;
-  /** Folder of the programs that it was started with. */
+  /** Folder of its programs. */
   readonly bin: string;
-  /** Null if KWOK plays the nodes. */
+  /** Null with KWOK nodes. */
   readonly realNode: RealNodeRecord | null;
   readonly processes: readonly ComponentProcess[];
 }
@@ -58,11 +58,11 @@ export function judgeRun(record: RunRecord, host: Host, isAlive: (identity: Proc
   if (record.host.pidNamespace !== host.pidNamespace) return "foreign";
   if (record.owner !== null) return isAlive(record.owner) ? "running" : "stale";
   if (record.processes.some(isAlive)) return "running";
-  // Containers, mounts and namespaces live longer than the programs that made them.
+  // Containers, mounts and namespaces remain after the programs that created them.
   return record.realNode === null ? "ended" : "stale";
 }
 
-/** Reads a record that anything may have written. Throws with the first thing that is wrong with it. */
+/** Parses a record with unknown content. Throws with the first error. */
 export function parseRunRecord(text: string): RunRecord {
   const record = objectOf(JSON.parse(text), "record");
   const host = objectOf(record["host"], "host");
@@ -94,7 +94,7 @@ function realNodeOf(value: unknown): RealNodeRecord | null {
 function identityOf(value: unknown, what: string): ProcessIdentity {
   const { pid, startTicks } = objectOf(value, what);
   const identity = { pid: countOf(pid, `pid of ${what}`), startTicks: countOf(startTicks, `startTicks of ${what}`) };
-  // Pid 0 and below mean whole groups of processes to kill(2), and pid 1 is never ours.
+  // For kill(2), pid 0 and below mean process groups, and pid 1 is never ours.
   if (identity.pid <= 1) throw new Error(`pid of ${what} is ${identity.pid}`);
   return identity;
 }

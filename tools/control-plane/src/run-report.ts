@@ -2,14 +2,14 @@ import { isAlive, type ProcessIdentity, residentBytes } from "./process-identity
 import type { FoundRun } from "./run-folder.ts";
 import type { RunRecord } from "./run-record.ts";
 
-/** What a report asks of the outside world. */
+/** External input of a report. */
 export interface ReportSources {
   readonly now: number;
   readonly isAlive: (identity: ProcessIdentity) => boolean;
   readonly residentBytes: (pid: number) => number | undefined;
 }
 
-/** Lines for a person about one run: who answers for it, and the memory of each component. */
+/** Describes one run: its owner, and the memory of each component. */
 export function reportRun({ folder, record, state }: FoundRun, sources: ReportSources = realSources()): string[] {
   const lines = [`${folder.id}: ${state}, ${ownerOf(record)}, ${record.nodes} nodes, ${record.server}`];
   if (state === "ended") return [...lines, `  ended ${record.endedAt ?? "with the machine"}, logs ${folder.logs}`];

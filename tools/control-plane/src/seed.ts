@@ -8,16 +8,16 @@ import type { RunFolder } from "./run-folder.ts";
 import { storageObjects } from "./storage.ts";
 import { waitUntil } from "./wait.ts";
 
-/** How many connections create objects at the same time. */
+/** Number of connections that create objects. */
 const CONNECTIONS = 4;
 
-/** How much longer than the first each further node may take, in milliseconds. */
+/** Additional milliseconds for each further node. */
 const MS_PER_NODE = 200;
 
 export interface SeedOptions {
   readonly server: string;
   readonly caFile: string;
-  /** Must be an administrator. */
+  /** Of an administrator. */
   readonly client: CertificateFiles;
   readonly folder: RunFolder;
   /** KWOK nodes to create, or the real node, which creates itself. */
@@ -25,7 +25,10 @@ export interface SeedOptions {
   readonly deadlineMs: number;
 }
 
-/** Resolves when the nodes take pods, pods of the namespace `default` can be created, and names are resolved on a real node. */
+/**
+ * Resolves when the nodes accept pods, pods of the namespace `default` can be created, and names are resolved on a real
+ * node.
+ */
 export async function seedCluster(options: SeedOptions): Promise<void> {
   const { nodes, folder, deadlineMs } = options;
   const count = nodes === "real" ? 1 : nodes.count;
@@ -45,7 +48,7 @@ export async function seedCluster(options: SeedOptions): Promise<void> {
   };
   await waitUntil("nodes are ready", whyNodesNotReady, { deadlineMs: deadlineMs + count * MS_PER_NODE });
 
-  // Admission refuses pods until the controller manager has made the service account that they run as.
+  // Admission refuses pods until the controller manager has created their service account.
   const whyNoServiceAccount = async (): Promise<undefined> => {
     await get(options, "/api/v1/namespaces/default/serviceaccounts/default");
   };
@@ -59,7 +62,7 @@ export async function seedCluster(options: SeedOptions): Promise<void> {
   await waitUntil("CoreDNS is ready", whyNoNames, { deadlineMs });
 }
 
-/** A folder that the unprivileged user of a container may write to. */
+/** A folder to which the unprivileged user of a container can write. */
 function volumeFolder(folder: RunFolder, volume: string): string {
   const path = folder.file("volumes", volume);
   mkdirSync(path, { recursive: true });
@@ -68,7 +71,7 @@ function volumeFolder(folder: RunFolder, volume: string): string {
 }
 
 interface NewObject {
-  /** Of the collection that it is created in. */
+  /** The path of its collection. */
   readonly path: string;
   readonly body: object;
 }

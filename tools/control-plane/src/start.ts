@@ -11,13 +11,13 @@ import { type FoundRun, RunFolder } from "./run-folder.ts";
 import { sweepStaleRuns } from "./sweep.ts";
 import { requireWhole, toolsetIn } from "./toolset.ts";
 
-/** How often a start is tried when somebody takes a port between its choice and its use. */
+/** Maximum attempts to start if another process uses a port between its choice and its use. */
 const PORT_TRIES = 5;
 
 /**
- * Starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler, and KWOK or a real node, and resolves when nodes are
- * ready and pods can be created. Builds the programs first if they are missing, which takes minutes and is told to `progress`, and ends
- * what earlier owners left behind. If anything fails nothing is left running.
+ * Starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler, and KWOK or a real node, and resolves when
+ * nodes are ready and pods can be created. First builds missing programs, which takes minutes and is reported to
+ * `progress`, and cleans up after earlier owners. If anything fails, no process is left.
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   checkOptions(options);
@@ -52,7 +52,7 @@ export function findKept(runs: string, name: string): FoundRun | undefined {
   );
 }
 
-/** Repeats a start that failed for a taken port, which the next try chooses anew. */
+/** Repeats a start that failed because of a port in use. The next attempt selects another. */
 export async function retryTakenPorts<T>(tries: number, start: () => Promise<T>): Promise<T> {
   for (let left = tries - 1; ; left -= 1) {
     try {

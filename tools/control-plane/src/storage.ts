@@ -1,11 +1,11 @@
-/** How many volumes a cluster has. One that was claimed is not used again. */
+/** Number of volumes of a cluster. A volume is used for one claim. */
 const VOLUMES = 10;
 const SIZE = "10Gi";
 const NAME = "host-path";
 
 /**
- * The default StorageClass and volumes in folders of the machine, made beforehand, so that a claim is bound without anybody who
- * provisions. Each object comes with the path of the collection that it is created in.
+ * The default StorageClass and pre-provisioned volumes in folders of the machine, so that a claim is bound without a
+ * provisioner. Each object has the path of its collection.
  */
 export function storageObjects(
   folderOf: (volume: string) => string,

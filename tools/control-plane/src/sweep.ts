@@ -7,17 +7,17 @@ import { isAlive, type ProcessIdentity } from "./process-identity.ts";
 import { findMarked } from "./run-mark.ts";
 import { type FoundRun, pruneRuns, RunFolder } from "./run-folder.ts";
 
-/** How many folders of ended runs stay for the reader of their logs. */
+/** Number of folders of ended runs that are kept for their logs. */
 export const KEPT_ENDED_RUNS = 20;
 
 export interface SweptRun {
   readonly id: string;
   readonly name: string;
-  /** Pids that were still running and are not any more. */
+  /** Pids of the processes that were ended. */
   readonly ended: readonly number[];
 }
 
-/** Ends what is left of clusters whose owner is gone, and removes old folders. Runs that somebody answers for are not touched. */
+/** Ends the processes of clusters without a living owner, and removes old folders. Other runs are not touched. */
 export async function sweepStaleRuns(folders: Folders, graceMs: number = GRACE_MS): Promise<SweptRun[]> {
   const runs = runsFolder(folders);
   return withLock(join(folders.state, "sweep.lock"), async () => {
@@ -28,7 +28,7 @@ export async function sweepStaleRuns(folders: Folders, graceMs: number = GRACE_M
   });
 }
 
-/** Ends every process of a run, whoever started it, with its real node if it has one, and closes its folder. */
+/** Ends every process of a run, with its real node if it has one, and closes its folder. */
 export async function endRun(run: FoundRun, graceMs: number = GRACE_MS): Promise<SweptRun> {
   const ended = run.record.realNode === null ? await endRunProcesses(run, graceMs) : removeNode(run.folder);
   run.folder.close();
@@ -39,7 +39,7 @@ async function endRunProcesses(run: FoundRun, graceMs: number): Promise<readonly
   const processes = new Map<number, ProcessIdentity>();
   for (const identity of [...run.record.processes, ...findMarked(run.folder.id)]) {
     if (isAlive(identity)) processes.set(identity.pid, identity);
-    // One that is paused would keep the others waiting for its answer.
+    // The others would wait for a paused process.
     signalProcess(identity, "SIGCONT");
   }
   const last = run.record.processes.filter(({ component }) => component === "etcd").map(({ pid }) => pid);

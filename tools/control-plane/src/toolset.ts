@@ -5,14 +5,14 @@ import { type Binary, CLUSTER_BINARIES, type NodeBinary } from "./pins.ts";
 
 /** A folder of built programs. */
 export interface Toolset {
-  /** Folder of the programs, fit for the PATH. */
+  /** Folder of the programs, for the PATH. */
   readonly bin: string;
-  /** KWOK's configuration: what it does with nodes and pods. */
+  /** KWOK's configuration for nodes and pods. */
   readonly stages: string;
   path(binary: Binary): string;
 }
 
-/** The programs of a real node, and archives of the images that it cannot do without. */
+/** The programs of a real node, and archives of the images that it requires. */
 export interface NodeToolset {
   readonly bin: string;
   readonly images: { readonly pause: string; readonly coredns: string };
@@ -30,7 +30,7 @@ export function nodeToolsetIn(folder: string): NodeToolset {
   return { bin, images, path: (binary) => join(bin, binary) };
 }
 
-/** Throws unless everything that a cluster needs is there. */
+/** Throws unless everything that a cluster needs exists. */
 export function requireWhole(toolset: Toolset): void {
   const needed: [path: string, mode: number][] = CLUSTER_BINARIES.map((binary) => [
     toolset.path(binary),

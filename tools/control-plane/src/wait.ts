@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ControlPlaneError, messageOf } from "./errors.ts";
 
-/** Says why the condition does not hold yet; undefined once it holds. A rejection counts as a reason too. */
+/** Why the condition is not met yet; undefined once it is. A rejection counts as a reason. */
 export type WhyNot = () => Promise<string | undefined> | string | undefined;
 
 export interface WaitOptions {
-  /** How long the condition may take, in milliseconds; a minute unless told, which is enough for what a cluster does by itself. */
+  /** Maximum milliseconds; default: a minute. */
   readonly deadlineMs?: number;
-  /** Pause between two looks, in milliseconds. */
+  /** Milliseconds between two checks. */
   readonly everyMs?: number;
 }
 
 /**
- * Looks at a condition until it holds. After the deadline it rejects with the last reason why it did not. An error of the class
- * ControlPlaneError ends the wait at once: it says that waiting longer cannot help.
+ * Checks a condition until it is met. After the deadline it rejects with the last reason. A ControlPlaneError ends the
+ * wait at once, because waiting longer cannot help.
  */
 export async function waitUntil(what: string, whyNot: WhyNot, options: WaitOptions = {}): Promise<void> {
   const { deadlineMs = 60_000, everyMs = 50 } = options;

@@ -10,24 +10,25 @@ import type { Role, Rule } from "./used-rights.ts";
 const CHARTS = join(import.meta.dirname, "../../../charts");
 
 export interface ChartInstall {
-  /** A service's chart; the account, and all that is made, has its name. */
+  /** A service's chart. The account and all created objects have its name. */
   readonly chart: string;
-  /** Made if it is missing. Namespaces that values name must be there. */
+  /** Created if it is missing. Namespaces in values must exist. */
   readonly namespace: string;
-  /** As after `--set`: `settings.watchNamespaces={east,west}`. */
+  /** In the format of `--set`: `settings.watchNamespaces={east,west}`. */
   readonly values?: readonly string[];
 }
 
 export interface ChartAccount {
-  /** Path of a kubeconfig with the account's token: whoever uses it may do what the chart grants, and no more. */
+  /** Path of a kubeconfig with the account's token, which has exactly the rights that the chart grants. */
   readonly kubeconfig: string;
-  /** As the API server knows it. */
+  /** The user's name for the API server. */
   readonly user: string;
 }
 
 /**
- * Installs a service's chart with Helm (but not its CRDs), or upgrades it to other values, and gives the ServiceAccount under which a process of the service
- * has exactly the rights of its pod. Resolves when the API server knows those rights.
+ * Installs a service's chart with Helm (without its CRDs), or upgrades it to other values, and returns the
+ * ServiceAccount with which a process of the service has exactly the rights of its pod. Resolves when the API server
+ * knows those rights.
  */
 export async function chartAccount(cluster: Cluster, install: ChartInstall): Promise<ChartAccount> {
   const { chart, namespace } = install;
@@ -44,7 +45,7 @@ async function installChart(cluster: Cluster, { chart, namespace, values = [] }:
     for (const name of ["lib", chart]) cpSync(join(CHARTS, name), join(folder, name), { recursive: true });
     const env = helmEnvironment(join(folder, "helm"), cluster.kubeconfig);
     await helmOutput(helm, ["dependency", "update", "--skip-refresh", join(folder, chart)], env);
-    // Tests apply the definitions themselves, before the chart comes.
+    // Tests apply the CRDs themselves, before the chart.
     const set = ["crds.enabled=false", ...values].flatMap((value) => ["--set", value]);
     const place = ["-n", namespace, "--create-namespace"];
     await helmOutput(helm, ["upgrade", "--install", chart, join(folder, chart), ...place, ...set], env);
@@ -58,7 +59,7 @@ interface Binding {
   readonly subjects?: readonly { readonly name: string; readonly namespace?: string }[];
 }
 
-/** The API server follows Roles and bindings a moment after they are written. */
+/** The API server applies Roles and bindings a moment after they are written. */
 async function untilGranted(cluster: Cluster, chart: string, namespace: string, user: string): Promise<void> {
   const kinds = "rolebindings,clusterrolebindings";
   const bindings = await list<Binding>(cluster, kinds, "-A", "-l", `app.kubernetes.io/name=${chart}`);
@@ -75,7 +76,7 @@ async function untilGranted(cluster: Cluster, chart: string, namespace: string, 
   }
 }
 
-/** Asks for one thing that a rule grants. kubectl's `auth can-i` would know no kinds that are not defined here. */
+/** A review of one right of a rule. kubectl's `auth can-i` does not support kinds that are not installed. */
 function reviewOf(user: string, namespace: string | undefined, rule: Rule | undefined): object {
   const {
     verbs: [verb] = [],

@@ -1,4 +1,4 @@
-// A program that owns a cluster until it is killed. It says on one line of JSON which processes it has started.
+// A program that owns a cluster until it is killed. It prints the started processes as one line of JSON.
 import { startCluster } from "@evenkeel/control-plane";
 
 const cluster = await startCluster({ name: "owned", nodes: 0 });

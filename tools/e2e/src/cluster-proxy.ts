@@ -10,16 +10,16 @@ import {
 import { watchObjects } from "./watch-objects.ts";
 
 /**
- * Plays kube-proxy for every Service of a cluster, in a network namespace of `in-namespace.sh`: listens on ClusterIPs and joins each
- * connection with an endpoint chosen at random, for as long as both ends like. A port without endpoints refuses connections.
- * Traffic policies, session affinity and UDP are not known here.
+ * Acts as kube-proxy for every Service of a cluster, in a network namespace of `in-namespace.sh`: listens on ClusterIPs
+ * and connects each client with a random endpoint. A port without endpoints refuses connections. Traffic policies,
+ * session affinity and UDP are not supported.
  */
 export function clusterProxy(cluster: Cluster): ClusterProxy {
   return new ClusterProxy(cluster);
 }
 
 export class ClusterProxy implements AsyncDisposable {
-  readonly #doors = new Map<string, Door>();
+  readonly #listeners = new Map<string, PortListener>();
   readonly #ending = new AbortController();
   readonly #watching: Promise<unknown>;
   #services: readonly TrafficService[] | undefined;
@@ -29,21 +29,21 @@ export class ClusterProxy implements AsyncDisposable {
     this.#watching = Promise.all([this.#watchServices(cluster), this.#watchSlices(cluster)]);
   }
 
-  /** The address of a Service's port, such as `http://10.96.12.7:80`, once connections to it are taken. */
+  /** The address of a Service's port, such as `http://10.96.12.7:80`, once it accepts connections. */
   async url(namespace: string, service: string, port: number): Promise<string> {
     const name = `${namespace}/${service}:${port}`;
-    await waitUntil(`${name} to take connections`, () => {
-      const door = this.#doors.get(name);
-      return door === undefined ? "there is no such port of a Service" : door.whyShut();
+    await waitUntil(`${name} to accept connections`, () => {
+      const listener = this.#listeners.get(name);
+      return listener === undefined ? "no Service has this port" : listener.whyClosed();
     });
-    return `http://${this.#doors.get(name)?.address ?? ""}`;
+    return `http://${this.#listeners.get(name)?.address ?? ""}`;
   }
 
-  /** Cuts every connection. */
+  /** Closes every connection. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
     await this.#watching;
-    for (const door of this.#doors.values()) door.remove();
+    for (const listener of this.#listeners.values()) listener.remove();
   }
 
   async #watchServices(cluster: Cluster): Promise<void> {
@@ -64,22 +64,22 @@ export class ClusterProxy implements AsyncDisposable {
   #follow(): void {
     if (this.#services === undefined || this.#slices === undefined) return;
     const ports = new Map(servicePorts(this.#services, this.#slices).map((port) => [port.name, port]));
-    for (const [name, door] of this.#doors) {
+    for (const [name, listener] of this.#listeners) {
       const { clusterIP, port } = ports.get(name) ?? {};
-      if (door.address === `${clusterIP ?? ""}:${port ?? 0}`) continue;
-      door.remove();
-      this.#doors.delete(name);
+      if (listener.address === `${clusterIP ?? ""}:${port ?? 0}`) continue;
+      listener.remove();
+      this.#listeners.delete(name);
     }
     for (const [name, port] of ports) {
-      const door = this.#doors.get(name) ?? new Door(port);
-      this.#doors.set(name, door);
-      door.lead(port.endpoints);
+      const listener = this.#listeners.get(name) ?? new PortListener(port);
+      this.#listeners.set(name, listener);
+      listener.update(port.endpoints);
     }
   }
 }
 
-/** One port of one Service: open while there is somewhere to go. */
-class Door {
+/** The listener for one port of one Service, open while it has endpoints. */
+class PortListener {
   readonly #clusterIP: string;
   readonly #port: number;
   readonly #connections = new Set<Socket>();
@@ -96,33 +96,33 @@ class Door {
     return `${this.#clusterIP}:${this.#port}`;
   }
 
-  whyShut(): string | undefined {
+  whyClosed(): string | undefined {
     if (this.#fault !== undefined) return this.#fault;
-    if (this.#server === undefined) return "it has no endpoint that serves";
-    return this.#server.listening ? undefined : "it is being opened";
+    if (this.#server === undefined) return "the Service has no serving endpoint";
+    return this.#server.listening ? undefined : "the listener is not open yet";
   }
 
-  lead(endpoints: readonly Endpoint[]): void {
+  update(endpoints: readonly Endpoint[]): void {
     this.#endpoints = endpoints;
     if (endpoints.length > 0) this.#server ??= this.#open();
-    else this.#shut();
+    else this.#close();
   }
 
   remove(): void {
-    this.#shut();
+    this.#close();
     for (const socket of this.#connections) socket.destroy();
   }
 
   #open(): Server {
-    // Connections end by halves: who has said all may still listen.
+    // A client that has sent everything may still receive.
     const server = createServer({ allowHalfOpen: true }, (client) => this.#join(client));
     server.on("error", (error: NodeJS.ErrnoException) => (this.#fault = faultOf(error)));
     server.on("listening", () => (this.#fault = undefined));
     return server.listen(this.#port, this.#clusterIP);
   }
 
-  /** Takes no more connections; those that there are go on, as with kube-proxy. */
-  #shut(): void {
+  /** Accepts no further connections. Open ones stay, as with kube-proxy. */
+  #close(): void {
     this.#server?.close();
     this.#server = undefined;
     this.#fault = undefined;

@@ -16,7 +16,7 @@ export async function pinnedHelm(
   return toolset.path("helm");
 }
 
-/** Runs Helm to its end, whatever its exit code. */
+/** Runs Helm to its end. Any exit code is a result. */
 export async function runHelm(helm: string, args: readonly string[], env = process.env): Promise<HelmResult> {
   const child = spawn(helm, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   const { promise, resolve, reject } = Promise.withResolvers<HelmResult>();
@@ -29,14 +29,14 @@ export async function runHelm(helm: string, args: readonly string[], env = proce
   return promise;
 }
 
-/** Runs Helm, which must succeed, and gives its output. */
+/** Runs Helm, which must succeed, and returns its output. */
 export async function helmOutput(helm: string, args: readonly string[], env = process.env): Promise<string> {
   const { stdout, stderr, code } = await runHelm(helm, args, env);
   if (code !== 0) throw new Error(`helm ${args.join(" ")} ended with code ${code}: ${stderr}${stdout}`);
   return stdout;
 }
 
-/** An environment in which Helm finds nothing of the user's own settings, and keeps its files in `folder`. */
+/** An environment without the user's Helm settings, with Helm's files in `folder`. */
 export function helmEnvironment(folder: string, kubeconfig: string): NodeJS.ProcessEnv {
   const own = (name: string) => join(folder, name);
   const homes = { HELM_CACHE_HOME: own("cache"), HELM_CONFIG_HOME: own("config"), HELM_DATA_HOME: own("data") };

@@ -1,11 +1,11 @@
 import type { ClusterAccess, KubectlOptions } from "@evenkeel/control-plane";
 
-/** The part of every object that tests look at; `T` says more about its kind. */
+/** The fields of every object that tests read; `T` has those of its kind. */
 export type KubeObject<T = unknown> = T & {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid: string };
 };
 
-/** Runs kubectl, which must succeed, and gives its output. */
+/** Runs kubectl, which must succeed, and returns its output. */
 export async function kubectl(
   cluster: ClusterAccess,
   args: readonly string[],
@@ -22,7 +22,7 @@ export async function apply(cluster: ClusterAccess, ...objects: readonly object[
   await kubectl(cluster, ["apply", "-f", "-"], { input });
 }
 
-/** One object: `get(cluster, "deployment", "web")`. More arguments go to kubectl as they are. */
+/** One object: `get(cluster, "deployment", "web")`. Further arguments are passed to kubectl. */
 export async function get<T>(
   cluster: ClusterAccess,
   kind: string,

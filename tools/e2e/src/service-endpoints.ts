@@ -1,8 +1,8 @@
-/** A Service as far as its traffic goes. */
+/** The fields of a Service that concern its traffic. */
 export interface TrafficService {
   readonly metadata: { readonly name: string; readonly namespace: string };
   readonly spec: {
-    /** `None` for a headless one, to which no packet goes. */
+    /** `None` for a headless Service, which gets no packets. */
     readonly clusterIP?: string;
     readonly ports?: readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[];
   };
@@ -16,7 +16,7 @@ export interface EndpointSlice {
     readonly labels?: Readonly<Record<string, string>>;
   };
   readonly addressType: string;
-  /** Null rather than empty. */
+  /** Null instead of empty. */
   readonly endpoints?:
     | readonly {
         readonly addresses: readonly string[];
@@ -26,15 +26,14 @@ export interface EndpointSlice {
   readonly ports?: readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[] | null;
 }
 
-/** Where a packet can go. */
 export interface Endpoint {
   readonly address: string;
   readonly port: number;
 }
 
-/** The address of a Service's port, and where its connections go. */
+/** The address of a Service's port, and its endpoints. */
 export interface ServicePort {
-  /** As `default/web:80`. */
+  /** Such as `default/web:80`. */
   readonly name: string;
   readonly clusterIP: string;
   readonly port: number;
@@ -42,8 +41,9 @@ export interface ServicePort {
 }
 
 /**
- * What kube-proxy makes of Services and their EndpointSlices, for TCP over IPv4: connections go to ready endpoints, and to
- * those that serve while they end only where none is ready (https://kep.k8s.io/1669). A port belongs to a slice's port of the same name.
+ * The ports of Services with their endpoints, as in kube-proxy for TCP over IPv4: connections go to ready endpoints,
+ * and to terminating ones that serve only if none is ready (https://kep.k8s.io/1669). A port uses a slice's port of the
+ * same name.
  */
 export function servicePorts(
   services: readonly TrafficService[],

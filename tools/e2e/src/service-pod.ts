@@ -41,14 +41,14 @@ interface RunningPod {
 export interface ServicePodOptions {
   readonly cluster: Cluster;
   readonly namespace: string;
-  /** Of the Deployment. */
+  /** Name of the Deployment. */
   readonly name: string;
-  /** The program that the image holds. */
+  /** The program of the image. */
   readonly main: string;
   readonly folder: string;
-  /** Its name, where the Deployment has several. */
+  /** Its name, if the Deployment has several pods. */
   readonly pod?: string;
-  /** What the machine needs besides: ports that are free. */
+  /** Further flags for this machine: free ports. */
   readonly flags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -56,12 +56,12 @@ export interface ServicePodOptions {
 /** Keeps a pod until its process has ended, as a kubelet does. */
 const FINALIZER = "evenkeel.io/process";
 
-/** The program in the image. Flags of Node may stand before it. */
+/** The program in the image. Node flags may precede it. */
 const MAIN = "/app/main.mjs";
 
 /**
- * The container of a Deployment's pod as a process on this machine: the arguments, variables, files and account that the chart
- * gives it, at places of this machine. It gets SIGTERM when the pod is deleted, and the pod goes when it has ended.
+ * The container of a Deployment's pod as a process on this machine, with the arguments, variables, files and account of
+ * the chart. It gets SIGTERM when the pod is deleted, and the pod is removed after it has ended.
  */
 export class ServicePod implements AsyncDisposable {
   readonly process: ServiceProcess;
@@ -96,7 +96,7 @@ export class ServicePod implements AsyncDisposable {
       const secret = spec.volumes.find((one) => one.name === volume)?.secret;
       if (secret) await writeSecret(cluster, namespace, secret.secretName, place);
     }
-    // At the beginning of a path alone: the folder here may hold the name of one there.
+    // Only at the beginning of a path, because the folder here may contain the name of one in the image.
     const here = (text: string) =>
       text.replace(/(?<=^|[=:])\/[^=:]*\//, (path) => {
         const place = places.get(path.slice(0, -1));
@@ -178,7 +178,7 @@ async function secretData(cluster: Cluster, namespace: string, name: string): Pr
   return new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]));
 }
 
-/** What a kubelet puts in the place of a field that a variable names. */
+/** The value of a field in a variable, as a kubelet sets it. */
 function fieldOf({ metadata, status }: KubeObject<RunningPod>, path: string | undefined): string {
   const fields = new Map([
     ["metadata.namespace", metadata.namespace],

@@ -1,15 +1,15 @@
 import { type Cluster, type ClusterOptions, startCluster } from "@evenkeel/control-plane";
 import { afterAll, beforeAll } from "@jest/globals";
 
-/** A first start on a machine builds Kubernetes, which takes ten minutes or so; others take seconds. In milliseconds. */
+/** Milliseconds. The first start on a machine builds Kubernetes, which takes about ten minutes. Others take seconds. */
 export const START_TIMEOUT_MS = 30 * 60_000;
 
-/** A test that drives a cluster or two on a busy machine, in milliseconds. */
+/** Milliseconds for a test with one or two clusters on a busy machine. */
 export const TEST_TIMEOUT_MS = 120_000;
 
 /**
- * Gives the tests of a file or a describe block one cluster, which they share, so each must name its objects as nobody else does.
- * Call the result inside of a test. The place of its logs is said when it ends.
+ * Provides the tests of a file or a describe block with a shared cluster, so each needs its own object names. Call the
+ * result inside a test. The folder of its logs is printed at the end.
  */
 export function useCluster(options: ClusterOptions = {}): () => Cluster {
   let cluster: Cluster | undefined;

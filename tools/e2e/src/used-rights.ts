@@ -29,32 +29,32 @@ interface AuditEvent {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** What an account asked of the API server. */
+/** A request of an account to the API server. */
 export interface Request {
-  /** As `get secrets` or `patch rebalances/status.rebalancer.ch1aki.github.io`. */
+  /** Such as `get secrets` or `patch rebalances/status.rebalancer.ch1aki.github.io`. */
   readonly right: string;
   readonly address: string;
-  /** When it came, as ISO 8601. */
+  /** When it arrived, in ISO 8601. */
   readonly at: string;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly code: number;
-  /** Which binding allowed it, in the authorizer's words. */
+  /** The binding that allowed it, in the authorizer's words. */
   readonly because: string;
 }
 
-/** What a service's accounts did in a cluster beside what its chart grants them there. */
+/** What a service's accounts did in a cluster, compared with the rights that its chart grants. */
 export interface UsedRights {
-  /** Requests that were refused for want of a right, or of an identity. */
+  /** Requests that were refused because a right or an identity was missing. */
   readonly refused: readonly Request[];
-  /** Requests that were allowed by something else than the chart, such as by a role for everyone. */
+  /** Requests that were allowed by another role than the chart's, such as one for every user. */
   readonly allowedElsewhere: readonly Request[];
-  /** Granted and never used, in the words of `Request.right`. */
+  /** Granted and never used, in the format of `Request.right`. */
   readonly unused: readonly string[];
 }
 
 /**
- * Compares the audit log of a cluster with the rights that a service's chart grants: those of all its releases there are one account
- * for this, whatever their namespaces.
+ * Compares the audit log of a cluster with the rights that a service's chart grants. All releases of the service count
+ * as one account, in any namespace.
  */
 export async function usedRights(cluster: Cluster, service: string): Promise<UsedRights> {
   // The roles for users of its kinds are not bound to its account.
@@ -76,7 +76,7 @@ export async function usedRights(cluster: Cluster, service: string): Promise<Use
   };
 }
 
-/** Requests about objects by accounts of a name. */
+/** Requests about objects by accounts with this name. */
 function requestsOf(auditLog: string, account: string): readonly Request[] {
   const events = readFileSync(auditLog, "utf8")
     .split("\n")
@@ -94,7 +94,7 @@ function requestsOf(auditLog: string, account: string): readonly Request[] {
     });
 }
 
-/** Everything that rules grant, in the words of `Request.right`. */
+/** Everything that rules grant, in the format of `Request.right`. */
 export function rightsOf(rules: readonly Rule[]): ReadonlySet<string> {
   return new Set(
     rules.flatMap(({ apiGroups, resources, verbs }) =>

@@ -12,12 +12,12 @@ interface Watched {
   };
 }
 
-/** How long to wait before an API server that is away is asked again, in milliseconds. */
+/** Milliseconds before a retry if the API server does not respond. */
 const RETRY_MS = 200;
 
 /**
- * All objects of a kind, whenever one of them changed, from the first time that all are known, until `signal` aborts. While the
- * API server is away nothing comes, and what was known stays true. `path` is the kind's, such as `/api/v1/services`.
+ * Yields all objects of a kind on each change, once all are known, until `signal` aborts. While the API server is away
+ * nothing is yielded. `path` is the kind's, such as `/api/v1/services`.
  */
 export async function* watchObjects<T>(
   cluster: Cluster,
@@ -28,14 +28,14 @@ export async function* watchObjects<T>(
     try {
       yield* watchOnce<T>(cluster, path, signal);
     } catch {
-      // The next try finds out whether it is back.
+      // The next attempt detects whether it is back.
     }
     await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
 async function* watchOnce<T>(cluster: Cluster, path: string, signal: AbortSignal): AsyncGenerator<readonly T[]> {
-  // The objects there are come first, and a bookmark says where they end (https://kep.k8s.io/3157).
+  // The existing objects come first, and a bookmark marks their end (https://kep.k8s.io/3157).
   const query = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
   const response = await open(cluster, `${cluster.server}${path}?${query}`, signal);
   const objects = new Map<string, T & Watched>();

@@ -1,10 +1,10 @@
-/** The status of a Pod as far as tests look at it. */
+/** The status fields of a Pod that tests read. */
 export interface Pod {
   readonly spec: { readonly nodeName?: string };
   readonly status: { readonly phase: string; readonly podIP?: string };
 }
 
-/** A Deployment whose pods carry the label `app: <name>`. KWOK runs no image, so its name means nothing. */
+/** A Deployment with the pod label `app: <name>`. KWOK runs no image, so the image name is arbitrary. */
 export function deployment(name: string, replicas: number, namespace = "default"): object {
   const labels = { app: name };
   return {
@@ -29,7 +29,7 @@ export function disruptionBudget(name: string, minAvailable: number): object {
   };
 }
 
-/** A ConfigMap with one entry: the simplest object that is there or is not. */
+/** A ConfigMap with one entry: the simplest object. */
 export function configMap(name: string, value: string): object {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" }, data: { value } };
 }

@@ -3,7 +3,7 @@ import type { Engine } from "../engine.ts";
 import { Timed } from "../wheel.ts";
 
 /** Milliseconds for which the rest of a body is read and dropped after its response. */
-const PATIENCE = 2_000;
+const LONGEST_LINGER = 2_000;
 
 /**
  * Reads the rest of a body that is not needed. Closing a connection with unread bytes resets it, and the reset may
@@ -15,7 +15,7 @@ export class Linger extends Timed {
   constructor(engine: Engine, request: IncomingMessage) {
     super();
     this.#request = request;
-    engine.wheel.set(this, PATIENCE);
+    engine.wheel.set(this, LONGEST_LINGER);
     const stop = () => {
       engine.wheel.clear(this);
       request.off("end", stop);

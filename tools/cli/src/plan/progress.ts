@@ -1,9 +1,9 @@
 import type { Clock } from "@evenkeel/runtime";
 
 /** Milliseconds before the first report. */
-const PATIENCE = 2000;
+const FIRST_REPORT = 2000;
 /** Milliseconds between two reports after that. */
-const PACE = 5000;
+const REPORT_INTERVAL = 5000;
 
 /** Reports the progress of work that takes long. */
 export class Progress {
@@ -14,13 +14,13 @@ export class Progress {
   constructor(clock: Clock, note: (line: string) => void) {
     this.#clock = clock;
     this.#note = note;
-    this.#next = clock.monotonic() + PATIENCE;
+    this.#next = clock.monotonic() + FIRST_REPORT;
   }
 
   report(line: () => string): void {
     const now = this.#clock.monotonic();
     if (now < this.#next) return;
-    this.#next = now + PACE;
+    this.#next = now + REPORT_INTERVAL;
     this.#note(line());
   }
 

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { type Clock, type Decision, explain, runtimeErrors, withDeadline } from "@evenkeel/runtime";
 import { BadAnswer, Unanswered } from "../errors.ts";
-import { awaken, type ServerSentEvent, serverSentEvents } from "../stream/server-sent-events.ts";
+import { liveText, type ServerSentEvent, serverSentEvents } from "../stream/server-sent-events.ts";
 import { decisionOf, fieldsOf, listOf, numberOf, textOf } from "../wire.ts";
 import type { Connection, ServiceRequest } from "./connection.ts";
 
@@ -106,7 +106,7 @@ export class ServiceClient {
     try {
       const body = await this.#within(() => connection.send(request));
       body.once("close", () => signal.removeEventListener("abort", end));
-      return serverSentEvents(awaken(body, { clock, silence: SILENCE, place: this.place }));
+      return serverSentEvents(liveText(body, { clock, silence: SILENCE, place: this.place }));
     } catch (error) {
       signal.removeEventListener("abort", end);
       ending.abort();

@@ -39,7 +39,7 @@ export interface FollowOptions {
  */
 export async function* followDecisions(options: FollowOptions): AsyncGenerator<Decision, void, undefined> {
   const { feed, last, clock, random, signal } = options;
-  const told = new Told();
+  const yielded = new Yielded();
   let failures = 0;
   for (let opened = false; ;) {
     try {
@@ -49,12 +49,12 @@ export async function* followDecisions(options: FollowOptions): AsyncGenerator<D
       for await (const event of events) {
         const decision = feed.decisionOf(fieldsOf(dataOf(feed.place, event))["decision"]);
         failures = 0;
-        if (told.isNews(decision)) yield decision;
+        if (yielded.isNews(decision)) yield decision;
       }
       throw new StreamCut({ place: feed.place, fault: "the connection was closed" });
     } catch (error) {
       if (signal.aborted) return;
-      if (!passes(error)) throw error;
+      if (!isTransient(error)) throw error;
       const wait = Math.ceil(fullJitter(BACKOFF, failures, random));
       if (failures === 0) options.onOutage(error, wait);
       failures++;
@@ -79,12 +79,12 @@ function dataOf(place: string, { event, data }: ServerSentEvent): unknown {
 }
 
 /** Whether a later attempt may succeed: a service that restarts does not answer for a while. */
-function passes(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return isRetryable(error) || (error instanceof Refused && (error.status === 429 || error.status >= 500));
 }
 
 /** The decisions that were already yielded. */
-class Told {
+class Yielded {
   readonly #ids = new Set<string>();
   /** Time of the first decision: an older one that arrives later is from before the start. */
   #beginning: number | undefined;

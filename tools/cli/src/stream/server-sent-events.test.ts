@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { awaken, type ServerSentEvent, serverSentEvents } from "./server-sent-events.ts";
+import { liveText, type ServerSentEvent, serverSentEvents } from "./server-sent-events.ts";
 
 async function* chunked(text: string, cuts: readonly number[]): AsyncGenerator<string> {
   await Promise.resolve();
@@ -63,7 +63,7 @@ describe("a body that is watched", () => {
   test("fails once nothing came for too long, and not before", async () => {
     const clock = new FakeClock();
     const body = new PassThrough();
-    const texts = awaken(body, { clock, silence: 45_000, place: "there" });
+    const texts = liveText(body, { clock, silence: 45_000, place: "there" });
     body.write("a");
     expect((await texts.next()).value).toBe("a");
     const second = texts.next();
@@ -79,7 +79,7 @@ describe("a body that is watched", () => {
 
   test("says so when the connection breaks", async () => {
     const body = new PassThrough();
-    const texts = awaken(body, { clock: new FakeClock(), silence: 45_000, place: "there" });
+    const texts = liveText(body, { clock: new FakeClock(), silence: 45_000, place: "there" });
     body.destroy(new Error("ECONNRESET"));
     await expect(texts.next()).rejects.toMatchObject({
       code: "EK_CLI_STREAM_CUT",
@@ -90,7 +90,7 @@ describe("a body that is watched", () => {
   test("is closed when the reader stops", async () => {
     const body = new PassThrough();
     body.write("a");
-    const texts = awaken(body, { clock: new FakeClock(), silence: 45_000, place: "there" });
+    const texts = liveText(body, { clock: new FakeClock(), silence: 45_000, place: "there" });
     expect((await texts.next()).value).toBe("a");
     await texts.return();
     expect(body.destroyed).toBe(true);

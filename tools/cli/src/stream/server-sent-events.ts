@@ -55,7 +55,7 @@ export interface AwakeOptions {
  * The text of a body as it arrives. Fails when the body breaks or is silent for too long. Ending the iteration closes
  * the body.
  */
-export async function* awaken(
+export async function* liveText(
   body: Readable,
   { clock, silence, place }: AwakeOptions,
 ): AsyncGenerator<string, void, undefined> {

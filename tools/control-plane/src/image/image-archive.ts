@@ -3,9 +3,9 @@ import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type TarEntry, tarOf } from "./tar.ts";
 
-/** What runs in a container of the image, in the words of the OCI image specification. */
+/** The container configuration of the OCI image specification. */
 export interface ImageConfig {
-  /** Numeric, such as "65532:65532", so that the kubelet can see that it is not root. */
+  /** Numeric, such as "65532:65532", so that the kubelet can verify that it is not root. */
   readonly User?: string;
   readonly Env?: readonly string[];
   readonly Entrypoint?: readonly string[];
@@ -16,7 +16,7 @@ export interface ImageConfig {
 export interface Image {
   /** Name and tag, such as evenkeel/scale-resolver:0.1.0. */
   readonly name: string;
-  /** From the lowest. Images with equal layers share them where they are loaded. */
+  /** From the lowest. Images with equal layers share them. */
   readonly layers: readonly (readonly TarEntry[])[];
   readonly config: ImageConfig;
 }
@@ -25,8 +25,8 @@ export interface Image {
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 /**
- * Writes an image of this machine's architecture as an archive that `docker load`, `podman load` and `ctr images import` accept. No
- * container engine is needed.
+ * Writes an image of this machine's architecture as an archive for `docker load`, `podman load` and `ctr images
+ * import`. No container engine is needed.
  */
 export function writeImageArchive(file: string, image: Image): void {
   const layers = image.layers.map((entries) => tarOf(entries));
@@ -46,7 +46,7 @@ export function writeImageArchive(file: string, image: Image): void {
     ...layers.map((layer) => ({ path: layerName(layer), content: layer })),
   ]);
   mkdirSync(dirname(file), { recursive: true });
-  // Under another name first, so that a file with the right name is always whole.
+  // Writes a temporary file first, so that a file with the final name is always complete.
   writeFileSync(`${file}.${process.pid}`, archive);
   renameSync(`${file}.${process.pid}`, file);
 }

@@ -9,13 +9,13 @@ export interface TarEntry {
 
 const BLOCK = 512;
 
-/** Lengths of the two fields that hold a path in the ustar format. */
+/** Lengths of the two fields for a path in the ustar format. */
 const NAME_BYTES = 100;
 const PREFIX_BYTES = 155;
 
 /**
- * A tar archive (POSIX ustar) of these entries and the folders above them. Everything belongs to root and is dated 1970, so that
- * the same entries always give the same bytes.
+ * A tar archive (POSIX ustar) of these entries and their parent folders. Everything belongs to root and is dated 1970,
+ * so that the same entries always result in the same bytes.
  */
 export function tarOf(entries: readonly TarEntry[]): Buffer {
   const named = new Set(entries.map(({ path }) => path));
@@ -47,7 +47,7 @@ function header(path: string, mode: number, size: number, type: "0" | "5"): Buff
   block.write(octal(0, 7), 116);
   block.write(octal(size, 11), 124);
   block.write(octal(0, 11), 136);
-  // The sum is made with spaces in its own place.
+  // The checksum is computed with spaces in its own field.
   block.write(" ".repeat(8), 148);
   block.write(type, 156);
   block.write("ustar\0" + "00", 257);

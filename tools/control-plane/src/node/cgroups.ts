@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { isSystemError } from "../errors.ts";
 import { mounts } from "./mounts.ts";
 
-/** The root of each cgroup hierarchy: one a controller in version 1, one for all in version 2. */
+/** The root of each cgroup hierarchy: one per controller in version 1, one for all in version 2. */
 function hierarchies(): string[] {
   return mounts().flatMap(({ point, type }) => (type === "cgroup" || type === "cgroup2" ? [point] : []));
 }
 
-/** Makes a folder of that name in each hierarchy. */
+/** Creates a folder of that name in each hierarchy. */
 export function createCgroup(name: string): void {
   for (const root of hierarchies()) mkdirSync(join(root, name), { recursive: true });
 }
@@ -19,9 +19,9 @@ export function cgroupProcesses(name: string): number[] {
   return [...new Set(pids)].filter((pid) => pid > 1);
 }
 
-/** Removes what `createCgroup` made and everything below. No process may be left in it. */
+/** Removes what `createCgroup` created and everything below. No process may be left in it. */
 export function removeCgroup(name: string): void {
-  // A folder comes after the one that it is in.
+  // Children come after their parents.
   for (const folder of cgroupFolders(name).reverse()) rmdirSync(folder);
 }
 
@@ -29,7 +29,7 @@ export function cgroupFolders(name: string): string[] {
   return hierarchies().flatMap((root) => foldersIn(join(root, name)));
 }
 
-/** The folder and all below. A cgroup can go at any time. */
+/** The folder and all below. A cgroup can be removed at any time. */
 function foldersIn(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());

@@ -1,7 +1,7 @@
 import { CLUSTER_DNS_IP, CLUSTER_DOMAIN } from "../component-flags.ts";
 import { COREDNS_IMAGE } from "./node-images.ts";
 
-/** Answers are not cached, and clients may keep them for a second, so that tests see changes at once. */
+/** Responses are not cached, and clients may keep them for a second, so that tests see changes at once. */
 const COREFILE = `.:53 {
   errors
   ready
@@ -16,12 +16,12 @@ const NAMESPACE = "kube-system";
 const DNS_NAME = "coredns";
 const DEPLOYMENTS = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`;
 
-/** Path of the Deployment. Its status says whether names are resolved. */
+/** Path of the Deployment. Its status shows whether names are resolved. */
 export const DNS_PATH = `${DEPLOYMENTS}/${DNS_NAME}`;
 
 const LABELS = { "k8s-app": "kube-dns" };
 
-/** Objects of the cluster's name server, with the path of the collection that each is created in. */
+/** Objects of the cluster's DNS server, each with the path of its collection. */
 export function clusterDns(): readonly { readonly path: string; readonly body: object }[] {
   const inNamespace = { name: DNS_NAME, namespace: NAMESPACE };
   const role = { name: "system:coredns" };

@@ -15,7 +15,7 @@ const CHANGED_BY_KUBELET = [
   "vm/panic_on_oom",
 ];
 
-/** In a node's runtime folder: the settings from before the first node on this machine. */
+/** File in a node's runtime folder: the settings before the first node on this machine. */
 const SAVED = "kernel-settings.json";
 
 const fileOf = (name: string): string => join("/proc/sys", name);
@@ -24,14 +24,14 @@ export function readKernelSettings(): KernelSettings {
   return Object.fromEntries(CHANGED_BY_KUBELET.map((name) => [name, readFileSync(fileOf(name), "utf8").trim()]));
 }
 
-/** Notes the settings before a kubelet changes them. If another node runs, they are changed already, and it has noted them. */
+/** Saves the settings before a kubelet changes them. If another node runs, it has already saved them. */
 export function saveKernelSettings({ runtime }: NodePlaces): void {
   const [other] = otherNodes(runtime);
   const saved = other === undefined ? undefined : readSaved(other);
   writeFileSync(join(runtime, SAVED), JSON.stringify(saved ?? readKernelSettings()));
 }
 
-/** Sets back what the kubelet of a node changed, unless another node on this machine runs with it. */
+/** Restores what the kubelet of a node changed, unless another node runs on this machine. */
 export function restoreKernelSettings({ runtime }: NodePlaces): void {
   if (otherNodes(runtime).length > 0) return;
   const now = readKernelSettings();
@@ -40,7 +40,7 @@ export function restoreKernelSettings({ runtime }: NodePlaces): void {
   }
 }
 
-/** Runtime folders of all other nodes of this machine, also of other users and clones: those that hold a network namespace. */
+/** Runtime folders of all other nodes of this machine that have a network namespace, also of other users and clones. */
 function otherNodes(runtime: string): string[] {
   const held = new Set(mounts().map(({ point }) => point));
   return foldersIn(RUNTIME_FOLDERS).filter((folder) => folder !== runtime && held.has(join(folder, "net")));
@@ -58,7 +58,7 @@ function readSaved(runtime: string): KernelSettings | undefined {
   try {
     return JSON.parse(readFileSync(join(runtime, SAVED), "utf8")) as KernelSettings;
   } catch {
-    // The start did not come so far.
+    // The start failed before this point.
     return undefined;
   }
 }

@@ -8,13 +8,13 @@ export interface Mount {
   readonly type: string;
 }
 
-/** Reads the lines of /proc/<pid>/mountinfo (see proc_pid_mountinfo(5)), in the order in which the mounts were made. */
+/** Parses the lines of /proc/<pid>/mountinfo (see proc_pid_mountinfo(5)), in the order of the mounts. */
 export function parseMounts(text: string): Mount[] {
   return text.split("\n").flatMap((line) => {
     const [before = "", after] = line.split(" - ");
     const point = before.split(" ")[4];
     const type = after?.split(" ")[0];
-    // Blanks and backslashes in a path are written as octal numbers.
+    // Blanks and backslashes in a path are escaped as octal numbers.
     const unescape = (path: string): string =>
       path.replaceAll(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
     return point === undefined || type === undefined ? [] : [{ point: unescape(point), type }];
@@ -31,7 +31,10 @@ export function mountPointsBelow(folders: readonly string[]): string[] {
     .filter((point) => folders.some((folder) => point === folder || point.startsWith(`${folder}/`)));
 }
 
-/** Unmounts everything in these folders. Throws if a mount stays, because deleting the folder would delete what is mounted. */
+/**
+ * Unmounts everything in these folders. Throws if a mount remains, because deleting the folder would delete the mounted
+ * files.
+ */
 export function unmountBelow(folders: readonly string[]): void {
   const points = mountPointsBelow(folders).reverse();
   if (points.length > 0) spawnSync("umount", ["--lazy", "--no-mtab", "--", ...points], { stdio: "ignore" });

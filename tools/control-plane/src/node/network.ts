@@ -6,15 +6,15 @@ import { NODE_LINK, type NodePlaces } from "./places.ts";
 
 const run = promisify(execFile);
 
-/** Addresses of one real node. The machine has a route to its pods, none to its Services. */
+/** Addresses of one real node. The machine has a route to its pods, and none to its Services. */
 export interface NodeNetwork {
-  /** The machine's own end of the link: where kube-apiserver listens. */
+  /** The machine's end of the link, where kube-apiserver listens. */
   readonly hostAddress: string;
   readonly nodeAddress: string;
   readonly podCidr: string;
 }
 
-/** How many nodes there may be on one machine. */
+/** Maximum number of nodes on one machine. */
 const NETWORKS = 256;
 
 function networkNumber(number: number): NodeNetwork {
@@ -22,7 +22,10 @@ function networkNumber(number: number): NodeNetwork {
   return { hostAddress: `${link}.1`, nodeAddress: `${link}.2`, podCidr: `10.210.${number}.0/24` };
 }
 
-/** The first network, from a random one on, to which the machine has no route. `routes` is the output of `ip -4 route`. */
+/**
+ * The first network, starting with a random one, to which the machine has no route. `routes` is the output of `ip -4
+ * route`.
+ */
 export function chooseNetwork(routes: string, random: () => number = Math.random): NodeNetwork {
   const first = Math.floor(random() * NETWORKS);
   for (let tried = 0; tried < NETWORKS; tried += 1) {
@@ -36,8 +39,8 @@ export function chooseNetwork(routes: string, random: () => number = Math.random
 }
 
 /**
- * Makes a network namespace, a link to it, and a route to its pods. kube-proxy's rules and the pods' bridge stay in it, so that the
- * machine's own rules and routes are not touched. Only one call may run at a time.
+ * Creates a network namespace, a link to it, and a route to its pods. kube-proxy's rules and the pods' bridge stay in
+ * it, so that the machine's own rules and routes are not changed. Only one call may run at a time.
  */
 export async function createNetwork({ runtime, netns, hostLink }: NodePlaces): Promise<NodeNetwork> {
   const network = chooseNetwork((await run("ip", ["-4", "route", "show"])).stdout);

@@ -19,7 +19,7 @@ export interface NodeComponentsOptions {
   readonly kubeletKubeconfig: string;
 }
 
-/** The programs of a real node, none of them started. They run in the node's network namespace. */
+/** The programs of a real node, not started. They run in the node's network namespace. */
 export function createNodeComponents(options: NodeComponentsOptions): [ComponentName, Component][] {
   const { folder, places, network, toolset, files } = options;
   const nodeUrl = (port: number): string => `http://${network.nodeAddress}:${port}/healthz`;
@@ -28,7 +28,7 @@ export function createNodeComponents(options: NodeComponentsOptions): [Component
     ["kubelet", kubeletFlags(options), healthy({ url: nodeUrl(KUBELET_HEALTH_PORT) })],
     ["kube-proxy", [`--config=${files.kubeProxy}`], healthy({ url: nodeUrl(KUBE_PROXY_HEALTH_PORT) })],
   ];
-  // containerd finds its shim on the PATH. What it starts inherits the mark, by which it is found again.
+  // containerd finds its shim on the PATH. Its child processes inherit the mark, by which they are found again.
   const environment = {
     PATH: [toolset.bin, NODE_PATH].join(delimiter),
     HOME: folder.path,

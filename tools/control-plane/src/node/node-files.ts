@@ -25,7 +25,7 @@ export interface NodeFiles {
   readonly kubeProxy: string;
 }
 
-/** Ports on the node's address where its programs say whether they are well. */
+/** Health ports on the node's address. */
 export const KUBELET_HEALTH_PORT = 10_248;
 export const KUBE_PROXY_HEALTH_PORT = 10_256;
 
@@ -46,7 +46,7 @@ export function writeNodeFiles(options: NodeFilesOptions): NodeFiles {
   return files;
 }
 
-/** A pod that calls its own Service comes back by the port of the bridge on which it left, hence the hairpin. */
+/** A pod that calls its own Service gets the packet back on the same bridge port, so hairpin mode is needed. */
 function podNetwork({ folder, places, network }: NodeFilesOptions): object {
   const ipam = {
     type: "host-local",
@@ -135,7 +135,7 @@ function kubeletConfiguration({ folder, places, network, caFile, kubeletServing 
     oomScoreAdj: 0,
     podLogsDir: folder.file("node", "pod-logs"),
     volumePluginDir: folder.file("node", "volume-plugins"),
-    // Images come from nowhere but archives, so none may be removed, and the machine's disk is not the node's to guard.
+    // Images come only from archives, so none may be removed, and the node must not react to the machine's disk usage.
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
     evictionHard: { "memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%" },

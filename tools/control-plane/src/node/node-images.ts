@@ -6,7 +6,7 @@ import type { NodeToolset } from "../toolset.ts";
 export const PAUSE_IMAGE = "localhost/evenkeel/pause:1";
 export const COREDNS_IMAGE = "localhost/evenkeel/coredns:1";
 
-/** Archives of the images without which a node runs no pod and resolves no name. Both programs are static: an image is one file. */
+/** Archives of the images for the pods' namespaces and for DNS. Both programs are static: an image is one file. */
 export function nodeImages(toolset: NodeToolset): { readonly file: string; readonly write: () => void }[] {
   const ofOneFile = (name: string, program: "pause" | "coredns"): Image => ({
     name,

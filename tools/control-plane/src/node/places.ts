@@ -1,24 +1,27 @@
 import { join } from "node:path";
 
-/** What one real node has on the machine outside of its run's folder. Each name holds the run's id, so that runs never meet. */
+/** Resources of one real node outside its run folder. Each name contains the run's id, so that runs never conflict. */
 export interface NodePlaces {
-  /** Sockets and state that mean nothing after a boot. The path is short, because that of a Unix socket has at most 107 bytes. */
+  /**
+   * Sockets and state that are invalid after a boot. The path is short, because that of a Unix socket has at most 107
+   * bytes.
+   */
   readonly runtime: string;
-  /** File that keeps the node's network namespace. */
+  /** File that keeps the node's network namespace open. */
   readonly netns: string;
   readonly containerdSocket: string;
-  /** Name of the end of the link to the node that is on the machine's side. */
+  /** Name of the machine's end of the link to the node. */
   readonly hostLink: string;
-  /** Name of the folder in each cgroup hierarchy under which all containers are. */
+  /** Name of the folder with all containers in each cgroup hierarchy. */
   readonly cgroup: string;
-  /** Name of the pods' network, with which the names of its cached results begin. */
+  /** Name of the pods' network, the prefix of its cached results. */
   readonly podNetwork: string;
 }
 
-/** Where the runtime folders of all nodes are. */
+/** Parent of the runtime folders of all nodes. */
 export const RUNTIME_FOLDERS = "/run/evenkeel";
 
-/** Name of the end of the link that is in the node's namespace. */
+/** Name of the node's end of the link. */
 export const NODE_LINK = "node0";
 
 /** The name of the only node. */

@@ -16,10 +16,10 @@ import { pluginFolder } from "./requirements.ts";
 
 const run = promisify(execFile);
 
-/** containerd's name for the part of it that Kubernetes uses. */
+/** The containerd namespace of Kubernetes. */
 const KUBERNETES_NAMESPACE = "k8s.io";
 
-/** Makes the node's network and cgroups. If the start fails after this, `removeNode` removes them. */
+/** Creates the node's network and cgroups. If the start fails later, `removeNode` removes them. */
 export async function prepareNode(folder: RunFolder): Promise<NodeNetwork> {
   const places = placesOf(folder.id);
   const network = await createNetwork(places);
@@ -37,7 +37,7 @@ export interface NodeParts {
   readonly authority: CertificateAuthority;
 }
 
-/** Writes keys and configuration of containerd, kubelet and kube-proxy, and gives the components to start. */
+/** Writes keys and configuration of containerd, kubelet and kube-proxy, and returns the components to start. */
 export async function createNode(parts: NodeParts): Promise<[ComponentName, Component][]> {
   const { folder, network, toolset, cluster, server, authority } = parts;
   const places = placesOf(folder.id);
@@ -58,12 +58,12 @@ export async function createNode(parts: NodeParts): Promise<[ComponentName, Comp
   return createNodeComponents({ folder, places, network, toolset, files, kubeletKubeconfig });
 }
 
-/** By which kube-apiserver shows itself to the kubelet, for logs and exec. */
+/** The client certificate of kube-apiserver for the kubelet, for logs and exec. */
 export async function issueKubeletClient(authority: CertificateAuthority): Promise<CertificateFiles> {
   return authority.issueClient("kube-apiserver-kubelet", { user: "kube-apiserver", groups: ["system:masters"] });
 }
 
-/** Loads an image from an archive, as `docker save` makes them, into the node of a run. */
+/** Loads an image from an archive of `docker save` into the node of a run. */
 export async function loadImage(folder: RunFolder, ctr: string, archive: string): Promise<void> {
   const { containerdSocket } = placesOf(folder.id);
   await run(ctr, ["--address", containerdSocket, "--namespace", KUBERNETES_NAMESPACE, "images", "import", archive]);

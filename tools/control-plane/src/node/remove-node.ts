@@ -11,21 +11,19 @@ import { restoreKernelSettings } from "./kernel-settings.ts";
 import { unmountBelow } from "./mounts.ts";
 import { type NodePlaces, placesOf, RUNTIME_FOLDERS } from "./places.ts";
 
-/** How long the kernel may take to end killed processes, in milliseconds. */
+/** Maximum milliseconds for the kernel to end killed processes. */
 const KILL_DEADLINE_MS = 20_000;
 
-/** Folders that kubelet and the pods' network plugins write to whatever they are told. */
+/** Folders to which kubelet and the pods' network plugins write regardless of their settings. */
 const CONTAINER_LOGS = "/var/log/containers";
 const NETWORK_RESULTS = "/var/lib/cni/results";
 
 /**
  * Ends all processes of a run and removes what its real node has on the machine: containers, mounts, network, cgroups,
- * files, changed kernel settings. Pods
- * get no time to end: the cluster is thrown away with them.
+ * files, changed kernel settings. Pods are killed at once.
  *
- * It needs nothing but the run's id, works however far the start had come, and is synchronous, so that a program that ends by a
- * signal can call it. A second call does nothing. The run's folder may be deleted afterwards, not before. Returns the pids that it
- * ended.
+ * It needs only the run's id, works after any failed start, and is synchronous, so that a program that ends by a signal
+ * can call it. A second call does nothing. Delete the run's folder only after this. Returns the pids that it ended.
  */
 export function removeNode(folder: RunFolder): readonly number[] {
   const places = placesOf(folder.id);
@@ -33,7 +31,7 @@ export function removeNode(folder: RunFolder): readonly number[] {
     ...findMarked(folder.id),
     ...cgroupProcesses(places.cgroup).flatMap((pid) => identify(pid) ?? []),
   ]);
-  // Before the namespace goes: a node that starts now then reads either settings that are restored, or the saved ones.
+  // Before the namespace is removed: a node that starts now reads either the restored settings or the saved ones.
   restoreKernelSettings(places);
   unmountBelow([folder.path, places.runtime]);
   spawnSync("ip", ["link", "delete", places.hostLink], { stdio: "ignore" });
@@ -42,7 +40,7 @@ export function removeNode(folder: RunFolder): readonly number[] {
   return ended;
 }
 
-/** Looks again until there is none: a process that is about to be killed may start another. */
+/** Repeats until there is none: a process that is about to be killed may start another. */
 function killAll(find: () => readonly ProcessIdentity[]): readonly number[] {
   const seen = new Set<number>();
   const deadline = performance.now() + KILL_DEADLINE_MS;

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { type Folders, runsFolder } from "../folders.ts";
 import { createCgroup, removeCgroup } from "./cgroups.ts";
 
-/** Debian packages of the programs that a node calls. */
+/** Debian packages of the programs that a node needs. */
 const PACKAGES: Readonly<Record<string, string>> = {
   ip: "iproute2",
   nft: "nftables",
@@ -14,10 +14,10 @@ const PACKAGES: Readonly<Record<string, string>> = {
   unshare: "util-linux",
 };
 
-/** Where the pods' network plugins are: on Debian, and on other systems. */
+/** Folders of the pods' network plugins: on Debian, and on other systems. */
 const PLUGIN_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin"];
 
-/** The PATH of an unprivileged shell may lack the programs of administrators. */
+/** The PATH of an unprivileged shell may lack the system programs. */
 export const NODE_PATH = [process.env["PATH"] ?? "", "/usr/sbin", "/sbin"].join(delimiter);
 
 export function pluginFolder(): string | undefined {
