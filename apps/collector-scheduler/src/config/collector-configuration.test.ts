@@ -7,7 +7,7 @@ import { SECRETS_FOLDER } from "./secret-files.ts";
 const NO_TEMPLATE = {};
 
 function read(text: string, podTemplate: unknown = NO_TEMPLATE) {
-  return readConfiguration(text, { environment: podEnvironment(podTemplate), ruleFaults: () => [] });
+  return readConfiguration(text, podEnvironment(podTemplate));
 }
 
 /** A configuration with these jobs in the receiver `prometheus`, each as YAML in flow style. */
@@ -48,6 +48,16 @@ test.each([
   ["a timeout above the interval", "{job_name: a, scrape_interval: 5s, scrape_timeout: 6s}", "scrape_timeout"],
   ["an unknown protocol", "{job_name: a, scrape_protocols: [Text]}", "scrape_protocols[0]"],
   ["a rule with an unknown field", "{job_name: a, relabel_configs: [{}, {target: x}]}", "relabel_configs[1]"],
+  [
+    "a rule without its target",
+    "{job_name: a, relabel_configs: [{action: replace}]}",
+    "relabel_configs[0].target_label",
+  ],
+  [
+    "a bad regex",
+    '{job_name: a, metric_relabel_configs: [{regex: "(", action: drop}]}',
+    "metric_relabel_configs[0].regex",
+  ],
   ["two kinds of credentials", "{job_name: a, basic_auth: {username: u}, bearer_token: t}", "authorization"],
   ["a password and its file", "{job_name: a, basic_auth: {password: a, password_file: b}}", "basic_auth.password"],
   ["half a client certificate", "{job_name: a, tls_config: {cert_file: c}}", "tls_config"],

@@ -1,4 +1,3 @@
-import type { ScrapeJob } from "@evenkeel/relabel";
 import { type CollectorJob, type JobContext, readJob } from "./collector-job.ts";
 import { configurationText, type Fields, isFields, parseConfiguration, without } from "./configuration-text.ts";
 import type { PodEnvironment } from "./environment.ts";
@@ -18,24 +17,18 @@ export interface CollectorConfiguration {
   readonly parsed: Fields;
 }
 
-export interface ReadOptions {
-  readonly environment: PodEnvironment;
-  /** What Prometheus would refuse in the rules of a job. */
-  readonly ruleFaults: (job: ScrapeJob) => readonly ConfigFault[];
-}
-
 const RECEIVER = /^prometheus(\/.+)?$/;
 
 /**
  * Reads the text of `collectorConfig`. A job that cannot be used is a fault, and the others go on. Throws a SyntaxError
  * if the text cannot be read at all.
  */
-export function readConfiguration(text: string, options: ReadOptions): CollectorConfiguration {
+export function readConfiguration(text: string, environment: PodEnvironment): CollectorConfiguration {
   const parsed = parseConfiguration(text);
   const receivers = isFields(parsed["receivers"]) ? parsed["receivers"] : {};
   const names = Object.keys(receivers).filter((name) => RECEIVER.test(name));
   if (names.length === 0) throw new SyntaxError("it has no receiver named prometheus or prometheus/…: add one");
-  const readings = names.map((name) => readReceiver(name, receivers[name], options));
+  const readings = names.map((name) => readReceiver(name, receivers[name], environment));
   return {
     jobs: readings.flatMap(({ jobs }) => jobs),
     faults: readings.flatMap(({ faults }) => faults),
@@ -47,9 +40,9 @@ export function readConfiguration(text: string, options: ReadOptions): Collector
 
 type ReceiverReading = Pick<CollectorConfiguration, "jobs" | "faults" | "jobCount">;
 
-function readReceiver(receiver: string, fields: unknown, options: ReadOptions): ReceiverReading {
+function readReceiver(receiver: string, fields: unknown, environment: PodEnvironment): ReceiverReading {
   const config = isFields(fields) && isFields(fields["config"]) ? fields["config"] : {};
-  const { global, faults } = readGlobal(receiver, config["global"] ?? {}, options.environment);
+  const { global, faults } = readGlobal(receiver, config["global"] ?? {}, environment);
   const files = config["scrape_config_files"];
   if (files !== undefined) {
     const message = "these files are in the collectors and each of them would scrape all targets: write the jobs out";
@@ -60,7 +53,7 @@ function readReceiver(receiver: string, fields: unknown, options: ReadOptions): 
     faults.push({ field: `receivers.${receiver}.config.scrape_configs`, message: "expected a list of jobs" });
     return { jobs: [], faults, jobCount: 1 };
   }
-  const context: JobContext = { ...options, receiver, global };
+  const context: JobContext = { environment, receiver, global };
   const jobs = new Map<string, CollectorJob>();
   entries.forEach((entry, index) => {
     const reading = readJob(entry, index, context);

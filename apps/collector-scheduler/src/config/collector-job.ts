@@ -1,4 +1,4 @@
-import { type RelabelRule, type ScrapeJob } from "@evenkeel/relabel";
+import { relabelling, type Relabelling, type RelabelRule, type ScrapeJob } from "@evenkeel/relabel";
 import { type Fields, isFields, without } from "./configuration-text.ts";
 import type { PodEnvironment } from "./environment.ts";
 import { expand } from "./expand.ts";
@@ -16,6 +16,8 @@ export interface CollectorJob {
   readonly receiver: string;
   readonly name: string;
   readonly scrape: ScrapeJob;
+  /** Its target rules, compiled. */
+  readonly relabelling: Relabelling;
   /** The job's discovery configuration as it is written, by field: `{ "static_configs": […] }`. */
   readonly discovery: Fields;
   /** The scrape configuration that collectors get: without discovery, target relabelling and secrets. */
@@ -34,13 +36,11 @@ export interface JobContext {
   readonly receiver: string;
   readonly environment: PodEnvironment;
   readonly global: GlobalConfig;
-  /** What Prometheus would refuse in the rules of a job. */
-  readonly ruleFaults: (job: ScrapeJob) => readonly ConfigFault[];
 }
 
 /** Reads one entry of `scrape_configs`. What cannot be used is a fault, and then there is no job. */
 export function readJob(entry: unknown, index: number, context: JobContext): JobReading {
-  const { receiver, environment, global, ruleFaults } = context;
+  const { receiver, environment, global } = context;
   const key = `${receiver}/${nameOf(entry) ?? `scrape_configs[${index}]`}`;
   const failed = (faults: readonly ConfigFault[]): JobReading => ({
     faults: faults.map((fault) => ({ ...fault, job: key })),
@@ -61,14 +61,18 @@ export function readJob(entry: unknown, index: number, context: JobContext): Job
     return failed([{ field: "scrape_timeout", message }]);
   }
   const { metric_relabel_configs } = parsed.data;
-  const bad = [...ruleFaults(scrape), ...ruleFaults({ ...scrape, rules: metric_relabel_configs ?? [] }).map(ofMetrics)];
-  if (bad.length > 0) return failed(bad);
+  const compiled = relabelling(scrape);
+  const ofMetrics = relabelling({ ...scrape, rules: metric_relabel_configs ?? [] });
+  if (!compiled.ok) return failed(compiled.faults);
+  if (!ofMetrics.ok) return failed(ofMetrics.faults.map(metricFault));
   const moved = withoutSecrets(key, parsed.data);
   if (!moved.ok) return failed([{ field: moved.field, message: moved.message }]);
   const metricRules = metric_relabel_configs && { metric_relabel_configs: metric_relabel_configs.map(servedRule) };
   const served = { ...without(moved.config, "relabel_configs"), ...metricRules };
   const { files: secretFiles } = moved;
-  return { job: { key, receiver, name: scrape.jobName, scrape, discovery, served, secretFiles }, faults: [] };
+  const { jobName: name } = scrape;
+  const job = { key, receiver, name, scrape, relabelling: compiled.relabelling, discovery, served, secretFiles };
+  return { job, faults: [] };
 }
 
 function nameOf(entry: unknown): string | undefined {
@@ -85,7 +89,7 @@ function parted(entry: Fields): readonly [discovery: Fields, rest: Fields] {
   ];
 }
 
-function ofMetrics({ field, message }: ConfigFault): ConfigFault {
+function metricFault({ field, message }: ConfigFault): ConfigFault {
   return { field: field.replace(/^relabel_configs/, "metric_relabel_configs"), message };
 }
 

@@ -1,0 +1,91 @@
+import { ForeignLease, keepOnly, leases, nodes, PAUSED, specChanges, StatusWriter } from "@evenkeel/kube";
+import { ObjectBoard, objectsService, operatorFrame } from "@evenkeel/operator";
+import type { Environment, Service } from "@evenkeel/runtime";
+import { isFault } from "./act/status.ts";
+import { Workloads } from "./act/workloads.ts";
+import { collectorLoadBalancers } from "./collector-load-balancer-resource.ts";
+import type { FleetReason } from "./decide/fleet-decider.ts";
+import type { collectorScheduler } from "./definition.ts";
+import { Fleets } from "./fleets.ts";
+import { Nudges } from "./nudges.ts";
+import { Catalogue } from "./observe/catalogue.ts";
+import { Seats } from "./observe/collectors.ts";
+import { followCollectors } from "./observe/follow-collectors.ts";
+import { FleetObserver } from "./observe/fleet-observer.ts";
+import { KubernetesFeeds } from "./observe/kubernetes/kubernetes-feeds.ts";
+import { MetaNames } from "./observe/kubernetes/meta-labels.ts";
+import { NodeZones } from "./observe/node-zones.ts";
+import { FleetReconciler } from "./reconciler.ts";
+import { fleetView } from "./serve/fleet-view.ts";
+import { TargetAllocator } from "./serve/target-allocator.ts";
+
+type CollectorScheduler = Service<
+  (typeof collectorScheduler)["settings"],
+  (typeof collectorScheduler)["metrics"],
+  (typeof collectorScheduler)["decider"]
+>;
+
+/** The parts of collector-scheduler, in the order in which they start. `main` is the URL of the program that runs it. */
+export function composeCollectorScheduler(service: CollectorScheduler, env: Environment, main: string): void {
+  const { settings, clock, log, metrics, decisions } = service;
+  const frame = operatorFrame(service, { env, main });
+  const { kube, state, common, use } = frame;
+  const resource = kube.resource(collectorLoadBalancers);
+
+  // The world: collectors, their targets, and the original that must not act at the same time.
+  const store = frame.reflect(collectorLoadBalancers);
+  const collectors = followCollectors(frame, settings.watchNamespaces);
+  const zones = new NodeZones(frame.reflect(nodes, { transform: keepOnly("metadata.labels") }));
+  const original = new ForeignLease({ leases: kube.resource(leases), name: settings.originalLease, clock, log });
+  const feeds = new KubernetesFeeds({ kube, ...common });
+  const discovery = { feeds, names: new MetaNames(), clock };
+
+  // Who scrapes what, on every replica.
+  const nudges = new Nudges();
+  const fleets = use(
+    new Fleets({
+      store,
+      state,
+      catalogue: () => new Catalogue({ clock, discovery, zones, maxTargets: settings.maxTargets }),
+      limits: { scope: settings.discoveryScope, files: settings.discoveryFiles },
+      changed: (key) => nudges.nudge(key),
+      clock,
+      log,
+    }),
+  );
+
+  // The loop, on the leader alone.
+  frame.announce({ isWarning: ({ reason }) => isFault(reason as FleetReason) });
+  const board = new ObjectBoard({ store, view: fleetView });
+  const seats = new Seats();
+  frame.reconcile({
+    name: "fleets",
+    type: collectorLoadBalancers,
+    store,
+    sources: [specChanges(store, [PAUSED]), ...collectors.changes, nudges],
+    board,
+    reconciler: new FleetReconciler({
+      ...{ fleets, seats, decisions, board, state, metrics, clock, interval: settings.interval },
+      observer: new FleetObserver({
+        ...{ collectors, seats, original, clock },
+        zoneOf: (node) => zones.zoneOf(node),
+        weigh: (fleet) => Array.from(fleet.catalogue.targets.values(), (target) => ({ ...target, load: 1 })),
+        polls: (fleet) => Promise.resolve(fleet.polls.list()),
+      }),
+      workloads: new Workloads({ kube, clock }),
+      statuses: new StatusWriter(resource),
+      targetUrl: settings.targetUrl ?? `http://collector-scheduler.${settings.leaseNamespace}:${settings.targetPort}`,
+      ca: () => undefined,
+    }),
+  });
+
+  // The servers.
+  service.open(
+    new TargetAllocator({
+      ...{ host: settings.listenHost, port: settings.targetPort, tls: false, metrics, clock },
+      answer: (request) => fleets.answer(request),
+    }),
+  );
+  frame.serve(objectsService({ type: collectorLoadBalancers, resource, board }));
+  frame.open();
+}

@@ -1,0 +1,104 @@
+import type { CollectorLoadBalancerSpec } from "@evenkeel/api";
+import { type ForeignLease, isPaused, type StatefulSet } from "@evenkeel/kube";
+import type { Clock, Term } from "@evenkeel/runtime";
+import { collectorsName } from "../act/collector-objects.ts";
+import type { StoredCollectorLoadBalancer } from "../collector-load-balancer-resource.ts";
+import { type Assignments, NO_ASSIGNMENTS, type Poll } from "../decide/assignments.ts";
+import { Owners } from "../decide/owners.ts";
+import type { FleetSnapshot } from "../decide/snapshot.ts";
+import { snapshotOf, type Weighed } from "../decide/snapshot-of.ts";
+import type { Fleet } from "../fleet.ts";
+import type { Seats, ZoneOf } from "./collectors.ts";
+import type { FollowedCollectors } from "./follow-collectors.ts";
+import { fleetSettings, scaleSettings } from "./fleet-settings.ts";
+
+export interface FleetObserverOptions {
+  readonly collectors: {
+    readonly statefulSets: Pick<FollowedCollectors["statefulSets"], "get">;
+    readonly pods: Pick<FollowedCollectors["pods"], "by">;
+  };
+  readonly seats: Seats;
+  readonly zoneOf: ZoneOf;
+  readonly original: Pick<ForeignLease, "live">;
+  /** What each target of a fleet costs its collector. */
+  readonly weigh: (fleet: Fleet, spec: CollectorLoadBalancerSpec) => Iterable<Weighed>;
+  /** Of all replicas. */
+  readonly polls: (fleet: Fleet) => Promise<readonly Poll[]>;
+  readonly clock: Clock;
+}
+
+/** What was seen of one CollectorLoadBalancer. */
+export interface FleetSight {
+  readonly snapshot: FleetSnapshot;
+  /** What the decision is made on; null while that is not certain. */
+  readonly recorded: Assignments | null;
+  readonly statefulSet: StatefulSet | undefined;
+}
+
+/** Milliseconds after which a source that has not answered is no longer waited for. */
+const WAIT_FOR_SOURCES = 60_000;
+
+/** Turns the world into the snapshot of a decision. */
+export class FleetObserver {
+  readonly #options: FleetObserverOptions;
+
+  constructor(options: FleetObserverOptions) {
+    this.#options = options;
+  }
+
+  async observe(
+    object: StoredCollectorLoadBalancer,
+    spec: CollectorLoadBalancerSpec,
+    fleet: Fleet,
+    term: Term,
+  ): Promise<FleetSight> {
+    const { collectors, seats, zoneOf, weigh, polls, clock } = this.#options;
+    const { namespace = "", name = "", uid = "" } = object.metadata;
+    const recorded = await fleet.records.recall(term);
+    const stop = await this.#stop(fleet, recorded);
+    const seen = await polls(fleet);
+    // All that follows is of one moment.
+    const key = `${namespace}/${collectorsName(name)}`;
+    const statefulSet = collectors.statefulSets.get(key);
+    const now = clock.now();
+    const found = seats.observe(uid, statefulSet, collectors.pods.by("set", key), zoneOf, now);
+    const owners = recorded === null ? fleet.owners : new Owners(recorded, fleet.owners);
+    const snapshot = snapshotOf({
+      at: new Date(now).toISOString(),
+      namespace,
+      name,
+      paused: isPaused(object),
+      dryRun: spec.dryRun ?? false,
+      stop,
+      settings: fleetSettings(spec),
+      scale: scaleSettings(spec, statefulSet?.spec?.replicas ?? 0),
+      targetCount: fleet.catalogue.answered ? fleet.catalogue.targets.size : null,
+      collectors: found,
+      drain: [],
+      owners: owners ?? NOTHING_OWNED,
+      targets: weigh(fleet, spec),
+      polls: seen,
+    });
+    return { snapshot, recorded, statefulSet };
+  }
+
+  async #stop(fleet: Fleet, recorded: Assignments | null): Promise<FleetSnapshot["stop"]> {
+    const original = await this.#options.original.live();
+    if (original !== null) {
+      const message = `The original collector-load-balancer runs as ${original}: uninstall it, or delete its Lease`;
+      return { reason: "OriginalRuns", message };
+    }
+    if (recorded === null) {
+      return { reason: "StateAway", message: "The shared state does not answer, so no target moves: see --state" };
+    }
+    if (fleet.configuration === undefined) {
+      return { reason: "Waiting", message: `spec.collectorConfig cannot be read: ${fleet.fault ?? "it is absent"}` };
+    }
+    if (!fleet.catalogue.answered && this.#options.clock.now() - fleet.since < WAIT_FOR_SOURCES) {
+      return { reason: "Waiting", message: "Not every source has answered yet: see the condition TargetsDiscovered" };
+    }
+    return null;
+  }
+}
+
+const NOTHING_OWNED = new Owners(NO_ASSIGNMENTS);

@@ -1,0 +1,42 @@
+import { type CollectorLoadBalancerSpec, durationMilliseconds } from "@evenkeel/api";
+import type { FleetSettings, ScaleSettings } from "../decide/snapshot.ts";
+
+/** Milliseconds. */
+const SEAT_GRACE = 120_000;
+const COOLDOWN = 60_000;
+const TARGET_REFRESH = 10_000;
+
+/** The settings of an object with defaults filled in. */
+export function fleetSettings({ placement = {}, handOver = {} }: CollectorLoadBalancerSpec): FleetSettings {
+  return {
+    pool: placement.pool ?? "none",
+    fallback: placement.fallback ?? "any",
+    seatGrace: milliseconds(placement.seatGrace) ?? SEAT_GRACE,
+    movesPerMinute: placement.movesPerMinute ?? null,
+    cooldown: milliseconds(placement.cooldown) ?? COOLDOWN,
+    handOver: handOver.policy ?? "overlap",
+    handOverJobs: handOver.jobs ?? null,
+  };
+}
+
+/** `present` is the number of replicas that the StatefulSet has. */
+export function scaleSettings({ replicas, scale }: CollectorLoadBalancerSpec, present: number): ScaleSettings {
+  const scaler = scale?.enabled
+    ? {
+        expectedTargets: scale.expected_targets_per_collector ?? null,
+        min: scale.min_replicas ?? null,
+        max: scale.max_replicas ?? null,
+      }
+    : null;
+  return { present, replicas: replicas ?? null, scaler };
+}
+
+/** Milliseconds between two polls of a collector. */
+export function targetRefresh({ targetRefresh: refresh }: CollectorLoadBalancerSpec): number {
+  // Less than a millisecond cannot be said to a collector.
+  return Math.max(1, Math.round(milliseconds(refresh) ?? TARGET_REFRESH));
+}
+
+function milliseconds(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : durationMilliseconds(text);
+}

@@ -1,0 +1,105 @@
+import { join } from "node:path";
+import { eventually } from "@evenkeel/runtime/testing";
+import { controlPlane, simNode, workloads } from "@evenkeel/sim";
+import { ADMIN, type ServiceProcess, World, worldParts } from "@evenkeel/testkit";
+import { expect } from "@jest/globals";
+
+/** What the image holds; `nx run collector-scheduler:integration` makes it first. */
+const main = join(import.meta.dirname, "../dist/main.mjs");
+
+/** A cluster of one node on which StatefulSets come to life. */
+export async function fleetWorld(): Promise<FleetWorld> {
+  const server = { behaviours: [...controlPlane, ...workloads()] };
+  const world = new FleetWorld(
+    await worldParts({
+      service: "collector-scheduler",
+      main,
+      kinds: ["collectorloadbalancers"],
+      flags: { "target-port": "0", interval: "1s", "target-url": "http://targets.test" },
+      server,
+    }),
+  );
+  world.load(simNode("one", { cpu: "64", memory: "64Gi" }));
+  return world;
+}
+
+/** What the API server has of an object, as far as tests look at it. */
+interface Read {
+  readonly spec: { readonly replicas?: number };
+  readonly status?: { readonly replicas?: number; readonly selector?: string; readonly targets?: number };
+}
+
+export class FleetWorld extends World {
+  load(object: object): void {
+    this.api.load(JSON.stringify(object));
+  }
+
+  async read<T = Read>(path: string): Promise<T> {
+    const headers = { authorization: `Bearer ${ADMIN.token}` };
+    return (await (await fetch(`${this.api.url}/${path}`, { headers })).json()) as T;
+  }
+
+  /** Merges `body` into an object, as `kubectl patch` does. */
+  async patch(path: string, body: object): Promise<number> {
+    const headers = { authorization: `Bearer ${ADMIN.token}`, "content-type": "application/merge-patch+json" };
+    const answer = await fetch(`${this.api.url}/${path}`, { method: "PATCH", headers, body: JSON.stringify(body) });
+    return answer.status;
+  }
+
+  async remove(path: string): Promise<void> {
+    const headers = { authorization: `Bearer ${ADMIN.token}` };
+    await fetch(`${this.api.url}/${path}`, { method: "DELETE", headers });
+  }
+}
+
+export const loadBalancer = (name: string) => `apis/otel.k8s.aws/v1/namespaces/default/collectorloadbalancers/${name}`;
+
+export const statefulSet = (name: string) => `apis/apps/v1/namespaces/default/statefulsets/${name}-collector`;
+
+/** A CollectorLoadBalancer with one job of `count` static targets. */
+export function staticFleet(name: string, count: number, spec: object = {}): object {
+  const targets = Array.from({ length: count }, (_, index) => `10.0.0.${index}:9100`);
+  const jobs = [
+    { job_name: "shop/app", scrape_interval: "1s", static_configs: [{ targets, labels: { team: "shop" } }] },
+  ];
+  return {
+    apiVersion: "otel.k8s.aws/v1",
+    kind: "CollectorLoadBalancer",
+    metadata: { name, namespace: "default" },
+    spec: { replicas: 3, collectorImage: "collector:1", collectorConfig: configuration(jobs), ...spec },
+  };
+}
+
+export function configuration(jobs: readonly object[]): string {
+  return JSON.stringify({ receivers: { prometheus: { config: { scrape_configs: jobs } } }, exporters: { debug: {} } });
+}
+
+export interface Served {
+  readonly targets: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** What a service tells a collector of a job; fails unless it is 200 with JSON. */
+export async function targetsOf(service: ServiceProcess, path: string): Promise<readonly Served[]> {
+  const answer = await fetch(await service.url("targets", path));
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
+  return (await answer.json()) as readonly Served[];
+}
+
+/** Resolves with the addresses of each of the collectors once each has some and all of `count` are told once. */
+export async function settled(
+  service: ServiceProcess,
+  path: (collector: string) => string,
+  collectors: readonly string[],
+  count: number,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  let found = new Map<string, readonly string[]>();
+  await eventually(async () => {
+    const all = await Promise.all(collectors.map((collector) => targetsOf(service, path(collector))));
+    found = new Map(all.map((own, index) => [collectors[index] ?? "", own.flatMap(({ targets }) => targets)]));
+    const addresses = [...found.values()].flat();
+    expect([addresses.length, new Set(addresses).size]).toEqual([count, count]);
+    expect([...found].filter(([, own]) => own.length === 0)).toEqual([]);
+  }, 60_000);
+  return found;
+}
