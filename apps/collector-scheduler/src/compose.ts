@@ -38,7 +38,7 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
   const zones = new NodeZones(frame.reflect(nodes, { transform: keepOnly("metadata.labels") }));
   const original = new ForeignLease({ leases: kube.resource(leases), name: settings.originalLease, clock, log });
   const feeds = new KubernetesFeeds({ kube, ...common });
-  const discovery = { feeds, names: new MetaNames(), clock };
+  const discovery = { feeds, names: new MetaNames(), clock, files: settings.discoveryFiles };
 
   // Who scrapes what, on every replica.
   const nudges = new Nudges();
