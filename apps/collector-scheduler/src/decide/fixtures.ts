@@ -1,7 +1,8 @@
 import { type Assignments, NO_ASSIGNMENTS, type Poll } from "./assignments.ts";
 import { verdictOf } from "./fleet-decider.ts";
 import { Owners } from "./owners.ts";
-import { assignmentsAfter, type FleetPlan, planOf } from "./plan.ts";
+import { assignmentsAfter } from "./assignments-after.ts";
+import { type FleetPlan, planOf } from "./plan.ts";
 import type { Collector, FleetSettings, FleetSnapshot, ScaleSettings } from "./snapshot.ts";
 import { type Observed, snapshotOf, type Weighed } from "./snapshot-of.ts";
 

@@ -15,6 +15,10 @@ const REASONS = [
   "CollectorJoined",
   "CollectorLeft",
   "Orphans",
+  "OutOfBand",
+  "Cooldown",
+  "BudgetSpent",
+  "AsLevelAsItGets",
   "HandingOver",
   "SeatKept",
   "Balanced",
@@ -56,14 +60,23 @@ export function verdictOf(snapshot: FleetSnapshot, plan: FleetPlan): FleetVerdic
     return assign("Orphans", `${listed(membership.dead)} was away for longer than seatGrace`);
   if (moves.some(({ reason }) => reason === "Leaving"))
     return assign("CollectorLeft", "Collectors that leave hand over their targets");
+  if (moves.some(({ reason }) => reason === "OutOfBand" || reason.endsWith("Pool")))
+    return assign("OutOfBand", "Collectors were further than 10 % from the mean load");
   if (moves.length > 0) return assign("Orphans", "Targets had no owner");
   if (membership.left.length > 0) return assign("CollectorLeft", `${listed(membership.left)} handed over all targets`);
   if (scale.fault !== null) return hold("InvalidScale", scale.fault.message);
   if (membership.members.length === 0) return hold("NoCollector", "No collector is ready, so no target has an owner");
+  if (plan.uneven !== null) return hold(plan.uneven, UNEVEN[plan.uneven]);
   if (handingOver > 0) return hold("HandingOver", `${targets(handingOver)} change their collector`);
   if (membership.kept.length > 0) return hold("SeatKept", `The targets of ${listed(membership.kept)} wait for its pod`);
   return hold("Balanced", "Every collector has its share");
 }
+
+const UNEVEN = {
+  Cooldown: "Collectors are further than 10 % from the mean load; targets move when placement.cooldown has passed",
+  BudgetSpent: "Collectors are further than 10 % from the mean load; placement.movesPerMinute is spent",
+  AsLevelAsItGets: "Collectors are further than 10 % from the mean load, and no move would help",
+} as const;
 
 function targets(count: number): string {
   return count === 1 ? "1 target" : `${count} targets`;

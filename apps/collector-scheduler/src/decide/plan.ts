@@ -1,12 +1,24 @@
-import type { Assignments, Exception, Member } from "./assignments.ts";
+import { allowance } from "@evenkeel/scoring";
+import type { Assignments, Exception, Member, Memory } from "./assignments.ts";
 import { handOverStep } from "./hand-over.ts";
+import { type Levelled, levelled, type Row } from "./levelling.ts";
 import { membership, type Membership } from "./membership.ts";
-import { Owners } from "./owners.ts";
-import { type Replicas, replicasOf } from "./replicas.ts";
+import { Owners, poolOf } from "./owners.ts";
+import { type Replicas, replicasOf, WINDOW } from "./replicas.ts";
+import { SUSPICION } from "./snapshot-of.ts";
 import type { FleetSnapshot } from "./snapshot.ts";
 
 /** Why a target changes its owner. */
-export const MOVE_REASONS = ["New", "Orphaned", "Joined", "Leaving"] as const;
+export const MOVE_REASONS = [
+  "New",
+  "Orphaned",
+  "SetApart",
+  "Leaving",
+  "Joined",
+  "LeftPool",
+  "BackInPool",
+  "OutOfBand",
+] as const;
 
 export interface Move {
   readonly key: string;
@@ -18,7 +30,7 @@ export interface Move {
   readonly reason: (typeof MOVE_REASONS)[number];
 }
 
-/** What is to change. Nothing of it is done by deciding: see {@link assignmentsAfter}. */
+/** What is to change. Nothing of it is done by deciding: see `assignmentsAfter`. */
 export interface FleetPlan {
   readonly membership: Membership;
   readonly scale: Replicas;
@@ -31,91 +43,177 @@ export interface FleetPlan {
   readonly handingOver: number;
   /** Members to be drained that own nothing any more. */
   readonly drained: readonly string[];
+  /** Keys of targets that are larger than the mean, each with a collector that gets little else. */
+  readonly large: readonly string[];
+  /** Why load stays uneven; null if it is level, or is levelled. */
+  readonly uneven: "Cooldown" | "BudgetSpent" | "AsLevelAsItGets" | null;
+  readonly memory: Memory;
   /** When time alone changes the plan, in milliseconds; null if it does not. */
   readonly wakeAt: number | null;
 }
 
+const MINUTE = 60_000;
+
 export function planOf(snapshot: FleetSnapshot): FleetPlan {
-  const { settings, memory, targets, jobs, pools, handOvers, scale: given, collectors } = snapshot;
+  const { settings, memory } = snapshot;
   const now = Date.parse(snapshot.at);
   const at = Math.max(now, snapshot.assignedAt + 1);
-  const scale = replicasOf(given, snapshot.targetCount, memory.fewerSince, now);
+  const scale = replicasOf(snapshot.scale, snapshot.targetCount, memory.fewerSince, now);
   const changed = membership(snapshot, scale.wanted);
   const { members } = changed;
   const alive = new Map(members.map((member) => [member.name, member]));
-  const next = new Owners({ ...empty(snapshot), at, members });
   const changes = new Map<string, Exception | null>(snapshot.stale.map((key) => [key, null]));
-  const moves: Move[] = [];
   const wakes: number[] = [];
 
   const steps = { polls: snapshot.polls, now, at, isAlive: (name: string) => alive.has(name) };
-  const orphans: { key: string; job: string; pool: string | null; load: number; owner: string }[] = [];
+  const candidates = candidatesOf(snapshot);
   let handingOver = 0;
-  for (const handOver of handOvers) {
+  for (const handOver of snapshot.handOvers) {
     const step = handOverStep(handOver, steps);
-    if (step.kind === "orphan") orphans.push(handOver);
+    if (step.kind === "orphan") candidates.push({ ...handOver, isPinned: true });
     else changes.set(handOver.key, step.exception);
     if (step.kind !== "wait") continue;
     handingOver += 1;
     if (step.until !== null) wakes.push(step.until);
   }
 
-  const move = (key: string, job: string, pool: string | null, load: number, from: string | null) => {
-    const to = next.choice({ key, ...(pool !== null && { [settings.pool]: pool }) }) ?? null;
-    const former = from === null ? undefined : alive.get(from);
-    if (to === from) return;
-    moves.push({
-      key,
-      from,
-      to,
-      load,
-      reason: from === null ? "New" : !former ? "Orphaned" : former.leaving ? "Leaving" : "Joined",
-    });
-    if (to === null) changes.set(key, null);
-    else if (former === undefined) changes.set(key, { owner: to, since: at, ...(from !== null && { diedAt: now }) });
-    else changes.set(key, { owner: to, from: former.name, ...(isGap(settings, job) && { gap: true }), since: at });
-    if (former !== undefined && to !== null) handingOver += 1;
-  };
-  for (const [row, key] of targets.key.entries()) {
-    const owner = snapshot.members[targets.owner[row] as number]?.name ?? null;
-    const pool = pools[targets.pool[row] as number] ?? null;
-    move(key, jobs[targets.job[row] as number] as string, pool, targets.load[row] as number, owner);
-  }
-  for (const { key, job, pool, load, owner } of orphans) move(key, job, pool, load, owner);
+  const isDead = ({ owner }: Candidate) => owner !== null && !alive.has(owner);
+  const isSuspect = (row: Candidate) => isDead(row) && row.diedAt !== null && now - row.diedAt < SUSPICION;
+  const next = new Owners({ ...emptied(snapshot), members });
+  const rows = candidates.filter((row) => !isSuspect(row));
+  const suspects = candidates.filter(isSuspect);
+  const budget = { limit: settings.movesPerMinute ?? Infinity, window: MINUTE };
+  const allowed =
+    settings.movesPerMinute === null
+      ? null
+      : allowance({ ...budget, limit: settings.movesPerMinute }, memory.moves, now);
+  const coolsUntil = memory.balancedAt === null ? now : Math.min(memory.balancedAt, now) + settings.cooldown;
+  const options = { level: coolsUntil <= now, limit: allowed?.remaining ?? Infinity };
+  const result = levelled(rows, { members, fixed: fixedLoads(snapshot, candidates), owners: next }, settings, options);
 
-  for (const { awaySince } of collectors) if (awaySince !== null) wakes.push(awaySince + settings.seatGrace);
-  const later = wakes.filter((wake) => wake > now);
+  const moves: Move[] = [];
+  const joined = new Set(changed.joined);
+  for (const [index, row] of rows.entries()) {
+    const { key, owner: from } = row;
+    const to = result.owners[index] ?? null;
+    const former = from === null ? undefined : alive.get(from);
+    if (to === from) {
+      if (to !== null && !row.isPinned && to !== next.choice(placed(row, settings)))
+        changes.set(key, { owner: to, since: at });
+      continue;
+    }
+    moves.push({ key, from, to, load: row.load, reason: reasonOf(row, former, alive.get(to ?? ""), settings, joined) });
+    if (to === null) changes.set(key, null);
+    else if (former === undefined) changes.set(key, placedOrphan(row, to, next.choice(placed(row, settings)), at, now));
+    else {
+      changes.set(key, { owner: to, from: former.name, ...(isGap(settings, row.job) && { gap: true }), since: at });
+      handingOver += 1;
+    }
+  }
+  const spare = next.choice({ key: "set apart" }) ?? null;
+  for (const { key, owner: from, load, diedAt } of suspects) {
+    moves.push({ key, from, to: spare, load, reason: "SetApart" });
+    changes.set(key, spare === null ? null : { owner: spare, since: at, diedAt: diedAt ?? now, apart: true });
+  }
+
+  const spent = moves.filter(({ reason }) => !isForced(reason)).length;
+  const levels = moves.some(({ reason }) => reason !== "Leaving" && !isForced(reason));
+  const uneven = unevenBy(result, options.level, moves.length);
+  if (uneven === "Cooldown") wakes.push(coolsUntil);
+  if (uneven === "BudgetSpent" || allowed?.remaining === 0) wakes.push(allowed?.nextAt ?? Infinity);
+  if (scale.fewerSince !== null) wakes.push(scale.fewerSince + WINDOW);
+  for (const { awaySince } of snapshot.collectors) if (awaySince !== null) wakes.push(awaySince + settings.seatGrace);
+  const later = wakes.filter((wake) => wake > now && wake < Infinity);
   return {
-    membership: changed,
-    scale,
-    replicas: replicasFor(scale.wanted, members, snapshot),
-    moves,
-    changes,
-    handingOver,
+    ...{
+      membership: changed,
+      scale,
+      replicas: replicasFor(scale.wanted, members, snapshot),
+      moves,
+      changes,
+      handingOver,
+    },
     drained: changed.left.filter((name) => snapshot.drain.includes(name)),
+    large: result.large.map((row) => rows[row]?.key ?? ""),
+    uneven,
+    memory: {
+      balancedAt: levels ? now : memory.balancedAt,
+      moves: allowed === null ? [] : [...allowed.history, ...new Array<number>(spent).fill(now)],
+      fewerSince: scale.fewerSince,
+    },
     wakeAt: later.length === 0 ? null : Math.min(...later),
   };
 }
 
-/** What is in force after the plan; the very same object if nothing changes. */
-export function assignmentsAfter(before: Assignments, snapshot: FleetSnapshot, plan: FleetPlan): Assignments {
-  const { pool, fallback } = snapshot.settings;
-  const { members } = plan.membership;
-  const memory = { ...before.memory, fewerSince: plan.scale.fewerSince };
-  const exceptions = new Map(before.exceptions);
-  let isChanged = !equal(
-    [before.pool, before.fallback, before.members, before.memory],
-    [pool, fallback, members, memory],
-  );
-  for (const [key, exception] of plan.changes) {
-    if (equal(exceptions.get(key) ?? null, exception)) continue;
-    isChanged = true;
-    if (exception === null) exceptions.delete(key);
-    else exceptions.set(key, exception);
+interface Candidate extends Row {
+  readonly job: string;
+  readonly diedAt: number | null;
+  /** An exception says who owns it. */
+  readonly isPinned: boolean;
+}
+
+function candidatesOf({ targets, members, jobs, pools }: FleetSnapshot): Candidate[] {
+  return targets.key.map((key, row) => ({
+    key,
+    load: targets.load[row] as number,
+    job: jobs[targets.job[row] as number] as string,
+    owner: members[targets.owner[row] as number]?.name ?? null,
+    pool: pools[targets.pool[row] as number] ?? null,
+    diedAt: targets.diedAt[row] === -1 ? null : (targets.diedAt[row] as number),
+    isPinned: targets.pinned[row] === 1,
+  }));
+}
+
+/** Load of members without the candidates; rounding must not make it negative. */
+function fixedLoads({ members }: FleetSnapshot, candidates: readonly Candidate[]): Map<string, number> {
+  const loads = new Map(members.map(({ name, load }) => [name, load]));
+  for (const { owner, load } of candidates) if (owner !== null) loads.set(owner, (loads.get(owner) ?? 0) - load);
+  return new Map([...loads].map(([name, load]) => [name, load < 1e-6 ? 0 : load]));
+}
+
+function placed({ key, pool }: Row, settings: FleetSnapshot["settings"]) {
+  return { key, ...(pool !== null && settings.pool !== "none" && { [settings.pool]: pool }) };
+}
+
+/** A death is remembered for a while, so that a target which kills its collectors is found. */
+function placedOrphan(
+  row: Candidate,
+  to: string,
+  choice: string | undefined,
+  at: number,
+  now: number,
+): Exception | null {
+  if (row.owner !== null) return { owner: to, since: at, diedAt: now };
+  return to === choice ? null : { owner: to, since: at };
+}
+
+function reasonOf(
+  { owner, pool }: Candidate,
+  former: Member | undefined,
+  to: Member | undefined,
+  settings: FleetSnapshot["settings"],
+  joined: ReadonlySet<string>,
+): Move["reason"] {
+  if (owner === null) return "New";
+  if (former === undefined) return "Orphaned";
+  if (former.leaving === true) return "Leaving";
+  if (pool !== null && to !== undefined) {
+    const [was, is] = [poolOf(former, settings.pool) === pool, poolOf(to, settings.pool) === pool];
+    if (was !== is) return is ? "BackInPool" : "LeftPool";
   }
-  if (!isChanged) return before;
-  const at = Math.max(Date.parse(snapshot.at), before.at + 1);
-  return { at, members, pool, fallback, exceptions, memory };
+  return to !== undefined && joined.has(to.name) ? "Joined" : "OutOfBand";
+}
+
+/** Targets that nobody has must go somewhere: they count in no budget. */
+function isForced(reason: Move["reason"]): boolean {
+  return reason === "New" || reason === "Orphaned" || reason === "SetApart";
+}
+
+function unevenBy({ isOutside, isCut }: Levelled, mayLevel: boolean, moves: number): FleetPlan["uneven"] {
+  if (isCut) return "BudgetSpent";
+  if (!isOutside) return null;
+  if (!mayLevel) return "Cooldown";
+  return moves === 0 ? "AsLevelAsItGets" : null;
 }
 
 function isGap({ handOver, handOverJobs }: FleetSnapshot["settings"], job: string): boolean {
@@ -123,21 +221,13 @@ function isGap({ handOver, handOverJobs }: FleetSnapshot["settings"], job: strin
 }
 
 /** The set shrinks only when the collectors beyond it have handed their targets over. */
-function replicasFor(
-  wanted: number | null,
-  members: readonly Member[],
-  { scale, collectors }: FleetSnapshot,
-): number | null {
+function replicasFor(wanted: number | null, members: readonly Member[], snapshot: FleetSnapshot): number | null {
   if (wanted === null) return null;
   const names = new Set(members.map(({ name }) => name));
-  const needed = collectors.filter(({ name }) => names.has(name)).map(({ ordinal }) => ordinal + 1);
-  return Math.max(wanted, Math.min(scale.present, Math.max(0, ...needed)));
+  const needed = snapshot.collectors.filter(({ name }) => names.has(name)).map(({ ordinal }) => ordinal + 1);
+  return Math.max(wanted, Math.min(snapshot.scale.present, Math.max(0, ...needed)));
 }
 
-function empty({ settings, memory }: FleetSnapshot): Assignments {
+function emptied({ settings, memory }: FleetSnapshot): Assignments {
   return { at: 0, members: [], pool: settings.pool, fallback: settings.fallback, exceptions: new Map(), memory };
-}
-
-function equal(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

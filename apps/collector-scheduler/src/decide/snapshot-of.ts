@@ -1,4 +1,5 @@
-import type { Poll } from "./assignments.ts";
+import type { Exception, Poll } from "./assignments.ts";
+import { type Givers, giversOf } from "./givers.ts";
 import { membership } from "./membership.ts";
 import { Owners, poolOf } from "./owners.ts";
 import { replicasOf } from "./replicas.ts";
@@ -42,17 +43,15 @@ export function snapshotOf({ owners, targets, polls, ...about }: Observed): Flee
   const { wanted } = replicasOf(about.scale, about.targetCount, assignments.memory.fewerSince, now);
   const { members: after } = membership({ ...about, members: before, handOvers }, wanted);
   const next = new Owners({ ...assignments, ...about.settings, members: after }, owners);
-  const alive = new Map(after.map((member) => [member.name, member.leaving !== true]));
-
+  const givers = giversOf(rows.values(), owners, after, about.settings.pool);
   const index = new Map(before.map(({ name }, at) => [name, at]));
   const [jobs, pools] = [new Indexed(), new Indexed()];
-  const columns = { key: [], load: [], job: [], owner: [], pool: [], diedAt: [] } as Columns;
+  const columns = { key: [], load: [], job: [], owner: [], pool: [], diedAt: [], pinned: [] } as Columns;
   for (const row of rows.values()) {
     const exception = assignments.exceptions.get(row.key);
-    if (exception?.from !== undefined) continue;
     const owner = owners.ownerOf(row);
-    const stays = owner !== undefined && alive.get(owner) === true;
-    if (stays && (exception !== undefined || next.choice(row) === owner)) continue;
+    if (exception?.from !== undefined || isSetApart(exception, givers, now)) continue;
+    if (!givers.mayGive(row, owner) && (exception !== undefined || next.choice(row) === owner)) continue;
     const pool = poolOf(row, about.settings.pool);
     columns.key.push(row.key);
     columns.load.push(row.load);
@@ -60,6 +59,7 @@ export function snapshotOf({ owners, targets, polls, ...about }: Observed): Flee
     columns.owner.push(owner === undefined ? -1 : (index.get(owner) ?? -1));
     columns.pool.push(pool === undefined ? -1 : pools.of(pool));
     columns.diedAt.push(exception?.diedAt ?? -1);
+    columns.pinned.push(exception === undefined ? 0 : 1);
   }
   const isStale = (key: string) => {
     const [row, exception] = [rows.get(key), assignments.exceptions.get(key)];
@@ -82,6 +82,12 @@ export function snapshotOf({ owners, targets, polls, ...about }: Observed): Flee
     polls: polls.filter(({ collector, job }) => involved.has(`${collector} ${job}`)),
     memory: assignments.memory,
   };
+}
+
+/** A target with which two owners died waits for its collector, and is free again if that does not come back. */
+function isSetApart(exception: Exception | undefined, givers: Givers, now: number): boolean {
+  if (exception?.apart !== true) return false;
+  return givers.isStaying(exception.owner) || (!givers.isMember(exception.owner) && now - exception.since < SUSPICION);
 }
 
 type Columns = { [K in keyof FleetSnapshot["targets"]]: FleetSnapshot["targets"][K][number][] };

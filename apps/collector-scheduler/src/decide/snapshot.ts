@@ -61,6 +61,8 @@ export interface TargetColumns {
   readonly pool: readonly number[];
   /** When an owner last died with it; -1 if none did. */
   readonly diedAt: readonly number[];
+  /** 1 if an exception says who owns it. */
+  readonly pinned: readonly number[];
 }
 
 /** A target on its way from one owner to another. */
