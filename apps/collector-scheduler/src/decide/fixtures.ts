@@ -14,6 +14,7 @@ export class Fleet {
   targets: Weighed[] = [];
   polls: Poll[] = [];
   drain: string[] = [];
+  loadFault: string | null = null;
   stop: FleetSnapshot["stop"] = null;
   settings: FleetSettings = {
     ...{ pool: "none", fallback: "any", seatGrace: 120_000, movesPerMinute: null, cooldown: 60_000 },
@@ -49,7 +50,13 @@ export class Fleet {
         dryRun: false,
       },
       ...{ stop: this.stop, settings: this.settings, scale: this.scale, targetCount: this.targets.length },
-      ...{ collectors: this.collectors, drain: this.drain, polls: this.polls, targets: this.targets },
+      ...{
+        collectors: this.collectors,
+        drain: this.drain,
+        loadFault: this.loadFault,
+        polls: this.polls,
+        targets: this.targets,
+      },
       owners: new Owners(this.assignments),
       ...changes,
     });

@@ -17,6 +17,7 @@ const REASONS = [
   "Orphans",
   "OutOfBand",
   "Cooldown",
+  "LoadUnknown",
   "BudgetSpent",
   "AsLevelAsItGets",
   "HandingOver",
@@ -74,6 +75,7 @@ export function verdictOf(snapshot: FleetSnapshot, plan: FleetPlan): FleetVerdic
 
 const UNEVEN = {
   Cooldown: "Collectors are further than 10 % from the mean load; targets move when placement.cooldown has passed",
+  LoadUnknown: "Collectors are further than 10 % from the mean load as far as it is known; no target moves on a guess",
   BudgetSpent: "Collectors are further than 10 % from the mean load; placement.movesPerMinute is spent",
   AsLevelAsItGets: "Collectors are further than 10 % from the mean load, and no move would help",
 } as const;

@@ -13,7 +13,7 @@ export interface Membership {
   readonly kept: readonly string[];
 }
 
-type Given = Pick<FleetSnapshot, "at" | "collectors" | "drain"> & {
+type Given = Pick<FleetSnapshot, "at" | "collectors" | "drain" | "targetCount"> & {
   readonly settings: Pick<FleetSnapshot["settings"], "seatGrace">;
   readonly members: readonly (Member & { readonly targets: number })[];
   readonly handOvers: readonly Pick<FleetSnapshot["handOvers"][number], "owner" | "from">[];
@@ -44,7 +44,8 @@ export function membership(given: Given, wanted: number | null): Membership {
       }
       if (!leaving) kept.push(name);
     }
-    if (leaving && member.targets === 0 && !busy.has(name)) left.push(name);
+    const ownsNothing = given.targetCount !== null && member.targets === 0 && !busy.has(name);
+    if (leaving && ownsNothing) left.push(name);
     else after.push(memberOf(member, seat, leaving));
   }
   const known = new Set(members.map(({ name }) => name));

@@ -46,7 +46,7 @@ export interface FleetPlan {
   /** Keys of targets that are larger than the mean, each with a collector that gets little else. */
   readonly large: readonly string[];
   /** Why load stays uneven; null if it is level, or is levelled. */
-  readonly uneven: "Cooldown" | "BudgetSpent" | "AsLevelAsItGets" | null;
+  readonly uneven: "Cooldown" | "LoadUnknown" | "BudgetSpent" | "AsLevelAsItGets" | null;
   readonly memory: Memory;
   /** When time alone changes the plan, in milliseconds; null if it does not. */
   readonly wakeAt: number | null;
@@ -88,7 +88,8 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
       ? null
       : allowance({ ...budget, limit: settings.movesPerMinute }, memory.moves, now);
   const coolsUntil = memory.balancedAt === null ? now : Math.min(memory.balancedAt, now) + settings.cooldown;
-  const options = { level: coolsUntil <= now, limit: allowed?.remaining ?? Infinity };
+  const isKnown = snapshot.loadFault === null && snapshot.targetCount !== null;
+  const options = { level: isKnown && coolsUntil <= now, limit: allowed?.remaining ?? Infinity };
   const result = levelled(rows, { members, fixed: fixedLoads(snapshot, candidates), owners: next }, settings, options);
 
   const moves: Move[] = [];
@@ -118,7 +119,7 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
 
   const spent = moves.filter(({ reason }) => !isForced(reason)).length;
   const levels = moves.some(({ reason }) => reason !== "Leaving" && !isForced(reason));
-  const uneven = unevenBy(result, options.level, moves.length);
+  const uneven = unevenBy(result, isKnown ? (options.level ? null : "Cooldown") : "LoadUnknown", moves.length);
   if (uneven === "Cooldown") wakes.push(coolsUntil);
   if (uneven === "BudgetSpent" || allowed?.remaining === 0) wakes.push(allowed?.nextAt ?? Infinity);
   if (scale.fewerSince !== null) wakes.push(scale.fewerSince + WINDOW);
@@ -209,11 +210,14 @@ function isForced(reason: Move["reason"]): boolean {
   return reason === "New" || reason === "Orphaned" || reason === "SetApart";
 }
 
-function unevenBy({ isOutside, isCut }: Levelled, mayLevel: boolean, moves: number): FleetPlan["uneven"] {
+function unevenBy(
+  { isOutside, isCut }: Levelled,
+  obstacle: "Cooldown" | "LoadUnknown" | null,
+  moves: number,
+): FleetPlan["uneven"] {
   if (isCut) return "BudgetSpent";
   if (!isOutside) return null;
-  if (!mayLevel) return "Cooldown";
-  return moves === 0 ? "AsLevelAsItGets" : null;
+  return obstacle ?? (moves === 0 ? "AsLevelAsItGets" : null);
 }
 
 function isGap({ handOver, handOverJobs }: FleetSnapshot["settings"], job: string): boolean {

@@ -93,6 +93,8 @@ export interface FleetSnapshot extends Snapshot {
   readonly scale: ScaleSettings;
   /** All targets that are to be scraped; null while not every source has answered. */
   readonly targetCount: number | null;
+  /** Why the loads of targets are not known; null if they are. Nothing is levelled while they are not. */
+  readonly loadFault: string | null;
   readonly collectors: readonly Collector[];
   /** Collectors that are to hand their targets over, such as before a restart. */
   readonly drain: readonly string[];

@@ -73,6 +73,7 @@ export class FleetObserver {
       settings: fleetSettings(spec),
       scale: scaleSettings(spec, statefulSet?.spec?.replicas ?? 0),
       targetCount: fleet.catalogue.answered ? fleet.catalogue.targets.size : null,
+      loadFault: null,
       collectors: found,
       drain: [],
       owners: owners ?? NOTHING_OWNED,

@@ -1,0 +1,111 @@
+import { parseAddress, type Query, type QueryOutcome } from "@evenkeel/prometheus";
+import { FakeClock } from "@evenkeel/runtime/testing";
+import { expect, test } from "@jest/globals";
+import { Loads, type LoadSettings } from "./loads.ts";
+import type { Target } from "./target.ts";
+
+const signal = new AbortController().signal;
+const address = parseAddress("http://prometheus:9090") ?? null;
+const settings: LoadSettings = { address, perScrape: 100 };
+
+const target = (job: string, instance: string, more: Partial<Target> = {}): Target => ({
+  ...{
+    identity: `${job} ${instance}`,
+    key: `${job} ${instance}`,
+    job: `prometheus/${job}`,
+    address: instance,
+    interval: 10,
+  },
+  labels: new Map([
+    ["job", job],
+    ["instance", instance],
+  ]),
+  ...more,
+});
+
+/** Answers with the counts that the test sets, by job and instance. */
+class Answers {
+  counts: Record<string, string> | null = {};
+  readonly asked: Query[] = [];
+
+  query(query: Query): Promise<QueryOutcome> {
+    this.asked.push(query);
+    if (this.counts === null) return Promise.resolve({ kind: "failed", message: "Prometheus is away" });
+    const samples = Object.entries(this.counts).map(([name, value]) => {
+      const [job = "", instance = ""] = name.split(" ");
+      return { seconds: 0, value, labels: { job, instance } };
+    });
+    return Promise.resolve({ kind: "samples", resultType: "vector", samples, warnings: [], askedAt: 0 });
+  }
+}
+
+function fixture() {
+  const [client, clock] = [new Answers(), new FakeClock()];
+  return { client, clock, loads: new Loads({ client, clock }) };
+}
+
+test("a load is samples per second and the cost of scrapes, by annotation, count, mean of the job, mean of all", async () => {
+  const { client, loads } = fixture();
+  client.counts = { "app 10.0.0.1:80": "900", "app 10.0.0.2:80": "500" };
+  await loads.refresh(settings, signal);
+  const weighed = loads.weigh(
+    [
+      target("app", "10.0.0.1:80"),
+      target("app", "10.0.0.2:80", { interval: 5 }),
+      target("app", "10.0.0.3:80"),
+      target("other", "10.0.0.4:80"),
+      target("app", "10.0.0.1:80", { expectedSeries: 1900 }),
+    ],
+    settings,
+  );
+  // The means are of three known targets: 900, 500 and 1900.
+  expect(weighed.map(({ load }) => load)).toEqual([100, 120, 120, 120, 200]);
+});
+
+test("while nothing is counted all targets are alike, and none is zero", () => {
+  const { loads } = fixture();
+  const [one, two] = loads.weigh([target("app", "a"), target("other", "b")], { address: null });
+  expect(one?.load).toBe(two?.load);
+  expect(one?.load).toBeGreaterThan(0);
+});
+
+test("loads are unknown until Prometheus has answered once; then the last counts stay in force", async () => {
+  const { client, clock, loads } = fixture();
+  client.counts = null;
+  await loads.refresh(settings, signal);
+  expect(loads.unknown(settings)).toBe("Prometheus is away");
+  expect(loads.unknown({ address: null })).toBeNull();
+  client.counts = { "app a": "300" };
+  await clock.advance(60_000);
+  await loads.refresh(settings, signal);
+  expect(loads.unknown(settings)).toBeNull();
+  client.counts = null;
+  await clock.advance(60_000);
+  await loads.refresh(settings, signal);
+  expect(loads.fault).toBe("Prometheus is away");
+  expect(loads.unknown(settings)).toBeNull();
+  expect(loads.weigh([target("app", "a")], settings)[0]?.load).toBe(40);
+});
+
+test("Prometheus is asked once a minute, with labels and a limit for many targets", async () => {
+  const { client, clock, loads } = fixture();
+  client.counts = { "app a": "1" };
+  await loads.refresh(settings, signal);
+  await loads.refresh(settings, signal);
+  await clock.advance(60_000);
+  await loads.refresh(settings, signal);
+  expect(client.asked).toHaveLength(2);
+  expect(client.asked[0]).toMatchObject({
+    labelled: true,
+    query: expect.stringContaining("by (job, instance)") as unknown,
+  });
+  expect(client.asked[0]?.limit).toBeGreaterThan(2 ** 24);
+});
+
+test("counts that are no numbers do not count", async () => {
+  const { client, loads } = fixture();
+  client.counts = { "app a": "NaN", "app b": "200" };
+  await loads.refresh(settings, signal);
+  const [unknown] = loads.weigh([target("app", "a"), target("app", "b")], settings);
+  expect(unknown?.load).toBe(30);
+});
