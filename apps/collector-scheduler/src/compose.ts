@@ -29,8 +29,9 @@ type CollectorScheduler = Service<
 export function composeCollectorScheduler(service: CollectorScheduler, env: Environment, main: string): void {
   const { settings, clock, log, metrics, decisions } = service;
   const frame = operatorFrame(service, { env, main });
-  const { kube, state, common, use } = frame;
+  const { kube, state, common, certificates, use } = frame;
   const resource = kube.resource(collectorLoadBalancers);
+  const scheme = certificates === undefined ? "http" : "https";
 
   // The world: collectors, their targets, and the original that must not act at the same time.
   const store = frame.reflect(collectorLoadBalancers);
@@ -74,18 +75,20 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
       }),
       workloads: new Workloads({ kube, clock }),
       statuses: new StatusWriter(resource),
-      targetUrl: settings.targetUrl ?? `http://collector-scheduler.${settings.leaseNamespace}:${settings.targetPort}`,
-      ca: () => undefined,
+      targetUrl:
+        settings.targetUrl ?? `${scheme}://${service.name}.${settings.leaseNamespace}.svc:${settings.targetPort}`,
+      ca: () => certificates?.current.ca?.toString(),
     }),
   });
 
   // The servers.
-  service.open(
+  const allocator = service.open(
     new TargetAllocator({
-      ...{ host: settings.listenHost, port: settings.targetPort, tls: false, metrics, clock },
+      ...{ host: settings.listenHost, port: settings.targetPort, tls: certificates !== undefined, metrics, clock },
       answer: (request) => fleets.answer(request),
     }),
   );
+  certificates?.onChange((renewed) => allocator.secure(renewed));
   frame.serve(objectsService({ type: collectorLoadBalancers, resource, board }));
   frame.open();
 }

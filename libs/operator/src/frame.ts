@@ -29,6 +29,7 @@ import {
 import type { MetricTable } from "@evenkeel/metrics";
 import {
   CachedAuthorizer,
+  type CertificateFiles,
   decisionsService,
   type RpcServer,
   rpcServer,
@@ -59,6 +60,8 @@ export function operatorFrame(service: OperatedService, options: OperatorFrameOp
 }
 
 export class OperatorFrame {
+  /** Those of the settings; undefined with `--insecure`. For servers of the service's own. */
+  readonly certificates: CertificateFiles | undefined;
   readonly kube: KubeClient;
   readonly state: State;
   readonly common: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
@@ -81,7 +84,7 @@ export class OperatorFrame {
     this.common = { clock, random: Math.random, log };
     this.use = (component) => service.use(component);
     const transport = rpcTransport(service);
-    if (transport !== "insecure") this.use(transport);
+    this.certificates = transport === "insecure" ? undefined : this.use(transport);
     this.kube = service.use(connectKube({ settings, env, userAgent: name, clock, log, metrics: registry }));
     this.state = service.use(
       openState(settings.state, { service: name, clock, log, registry, deadline: settings.stateDeadline }),

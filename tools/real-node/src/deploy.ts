@@ -16,7 +16,7 @@ const CLUSTER = "evenkeel";
 const NAMESPACE = "evenkeel-system";
 
 /** Services that are not ready to be used. They are installed if they are named. */
-const IN_DEVELOPMENT = ["eviction-planner"];
+const IN_DEVELOPMENT = ["eviction-planner", "collector-scheduler"];
 
 export interface DeployOptions {
   /** Install this service alone. Default: all that are ready to be used. */

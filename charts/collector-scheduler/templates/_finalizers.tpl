@@ -1,0 +1,3 @@
+{{/* It puts no finalizer on anything. */}}
+{{- define "collector-scheduler.finalizers" -}}
+{{- end }}
