@@ -1,9 +1,11 @@
-{{/* The port on which collectors ask for their targets. The Service's port is fixed, whatever `settings.targetPort` is. */}}
+{{/* The port on which collectors ask for their targets, and arguments that are not settings. The Service's port is fixed, whatever `settings.targetPort` is. */}}
 {{- define "collector-scheduler.traffic" -}}
+{{- $service := printf "%s://%s.%s.svc:8082" (ternary "https" "http" .Values.tls.enabled) (include "evenkeel-lib.name" .) .Release.Namespace -}}
 ports:
   - { name: targets, port: {{ .Values.settings.targetPort }}, servicePort: 8082 }
-{{- if not .Values.settings.targetUrl }}
 arguments:
-  - --target-url={{ ternary "https" "http" .Values.tls.enabled }}://{{ include "evenkeel-lib.name" . }}.{{ .Release.Namespace }}.svc:8082
-{{- end }}
+  - --target-url={{ .Values.targets.url | default $service }}
+  {{- with .Values.discovery.files }}
+  - --discovery-files={{ . }}
+  {{- end }}
 {{- end }}
