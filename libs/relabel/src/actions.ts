@@ -1,10 +1,15 @@
 import { hashModulo } from "./hash-modulo.ts";
 import { isLabelName, type NameScheme } from "./label-names.ts";
 import type { LabelView, Origin } from "./label-view.ts";
-import { compareNames } from "./labels.ts";
+import { compareNames, type Labels } from "./labels.ts";
 import { lowerCase, upperCase } from "./letter-case.ts";
+import { memo } from "./memo.ts";
+import type { Pattern } from "./pattern.ts";
 import type { CheckedRule } from "./rule-check.ts";
 import { expand } from "./template.ts";
+
+/** How many label names a rule remembers. All targets of a job have the same names, more or less. */
+const rememberedNames = 10_000;
 
 /** Applies one rule. False if it drops the target. */
 export type Apply = (labels: LabelView) => boolean;
@@ -14,9 +19,9 @@ export function compileRule(rule: CheckedRule, scheme: NameScheme): Apply {
   const joined = joinedSources(rule);
   switch (rule.action) {
     case "keep":
-      return (labels) => pattern.matches(joined(labels));
+      return judging(rule, (value) => pattern.groups(value) !== undefined);
     case "drop":
-      return (labels) => !pattern.matches(joined(labels));
+      return judging(rule, (value) => pattern.groups(value) === undefined);
     case "keepequal":
       return (labels) => labels.get(targetLabel) === joined(labels);
     case "dropequal":
@@ -32,9 +37,9 @@ export function compileRule(rule: CheckedRule, scheme: NameScheme): Apply {
     case "labelmap":
       return labelMap(rule);
     case "labeldrop":
-      return removing((name) => pattern.matches(name));
+      return removing(true, pattern);
     case "labelkeep":
-      return removing((name) => !pattern.matches(name));
+      return removing(false, pattern);
   }
 }
 
@@ -46,6 +51,21 @@ function joinedSources({ sourceLabels, separator }: CheckedRule): (labels: Label
     let value = labels.get(only);
     for (const name of others) value += separator + labels.get(name);
     return value;
+  };
+}
+
+/** Keeps the targets of which `isKept` approves. What depends on the group alone is decided once for all its targets. */
+function judging(rule: CheckedRule, isKept: (value: string) => boolean): Apply {
+  const joined = joinedSources(rule);
+  let group: Labels | undefined;
+  let keepsGroup = false;
+  return (labels) => {
+    if (!labels.isOfGroup(rule.sourceLabels)) return isKept(joined(labels));
+    if (labels.group !== group) {
+      keepsGroup = isKept(joined(labels));
+      group = labels.group;
+    }
+    return keepsGroup;
   };
 }
 
@@ -75,11 +95,12 @@ function replace(rule: CheckedRule, scheme: NameScheme, joined: (labels: LabelVi
  */
 function labelMap({ pattern, replacement }: CheckedRule): Apply {
   const template = pattern.template(replacement);
+  const renamed = memo(rememberedNames, (name) => pattern.replaceAll(name, template) ?? null);
   return (labels) => {
-    const copies = new Map<string, { readonly from: string; readonly value: string; readonly origin: Origin }>();
+    const copies = new Map<string, Copy>();
     labels.each((from, value, origin) => {
-      if (!pattern.matches(from)) return;
-      const to = pattern.replaceAll(from, template);
+      const to = renamed(from);
+      if (to === null) return;
       const earlier = copies.get(to);
       const unordered = origin === "target" || origin === "group";
       if (unordered && earlier?.origin === origin && compareNames(earlier.from, from) > 0) return;
@@ -90,7 +111,14 @@ function labelMap({ pattern, replacement }: CheckedRule): Apply {
   };
 }
 
-function removing(isRemoved: (name: string) => boolean): Apply {
+interface Copy {
+  readonly from: string;
+  readonly value: string;
+  readonly origin: Origin;
+}
+
+function removing(matching: boolean, pattern: Pattern): Apply {
+  const isRemoved = memo(rememberedNames, (name) => (pattern.groups(name) !== undefined) === matching);
   return (labels) => {
     const removed: string[] = [];
     labels.each((name) => {

@@ -3,7 +3,19 @@ import { type Labels, sortedLabels } from "./labels.ts";
 /** Where a label was first found. Prometheus visits labels in this order. */
 export type Origin = "target" | "group" | "seed" | "rule";
 
+type Visit = (name: string, value: string, origin: Origin) => void;
+
 const none: Labels = new Map();
+const metaPrefix = "__meta_";
+
+/** What the targets of one group have in common, worked out for the first of them. */
+interface CommonOfGroup {
+  readonly group: Labels;
+  /** Labels that are not meta labels. */
+  readonly named: readonly (readonly [name: string, value: string])[];
+  /** Seeds, each with the value that the group has instead. */
+  readonly seeds: readonly (readonly [name: string, seed: string, instead: string])[];
+}
 
 /**
  * The labels of one target while rules change them. Nothing is copied: a label is looked up in the changes, the target, its
@@ -13,6 +25,7 @@ export class LabelView {
   readonly #seeds: Labels;
   #group = none;
   #target = none;
+  #common: CommonOfGroup | undefined;
   /** Empty values are labels that rules removed. */
   readonly #changes = new Map<string, string>();
   /** Names that rules removed and then set again. They are visited after all others, as a rule's own. */
@@ -28,6 +41,18 @@ export class LabelView {
     if (this.#changes.size === 0) return;
     this.#changes.clear();
     this.#restored.clear();
+  }
+
+  get group(): Labels {
+    return this.#group;
+  }
+
+  /** Whether neither the target nor a rule has any of these labels, so that they are the same for the whole group. */
+  isOfGroup(names: readonly string[]): boolean {
+    for (const name of names) {
+      if (this.#target.has(name) || this.#changes.has(name)) return false;
+    }
+    return true;
   }
 
   /** Empty if there is no such label. */
@@ -46,8 +71,8 @@ export class LabelView {
     this.#changes.set(name, value);
   }
 
-  /** Every label there is, once. `visit` must not change labels. */
-  each(visit: (name: string, value: string, origin: Origin) => void): void {
+  /** Every label there is, once, in Prometheus's order of origins. `visit` must not change labels. */
+  each(visit: Visit): void {
     for (const [name, value] of this.#target) {
       if (value !== "") this.#visit(name, value, "target", visit);
     }
@@ -62,6 +87,24 @@ export class LabelView {
     }
   }
 
+  /** Every label that is not a meta label, once. It takes no time for the meta labels of the group. */
+  eachFinal(visit: Visit): void {
+    for (const [name, value] of this.#target) {
+      if (value !== "" && !name.startsWith(metaPrefix)) this.#visit(name, value, "target", visit);
+    }
+    const { named, seeds } = this.#commonOfGroup();
+    for (const [name, value] of named) {
+      if (!this.#target.has(name)) this.#visit(name, value, "group", visit);
+    }
+    for (const [name, seed, instead] of seeds) {
+      if ((this.#target.get(name) ?? instead) === "") this.#visit(name, seed, "seed", visit);
+    }
+    for (const [name, value] of this.#changes) {
+      if (value === "" || name.startsWith(metaPrefix)) continue;
+      if (this.#restored.has(name) || this.#found(name) === "") visit(name, value, "rule");
+    }
+  }
+
   /** A copy of every label there is. */
   labels(): Labels {
     const found: [string, string][] = [];
@@ -69,12 +112,17 @@ export class LabelView {
     return sortedLabels(found);
   }
 
-  #visit(
-    name: string,
-    value: string,
-    origin: Origin,
-    visit: (name: string, value: string, origin: Origin) => void,
-  ): void {
+  #commonOfGroup(): CommonOfGroup {
+    const group = this.#group;
+    if (this.#common?.group !== group) {
+      const named = [...group].filter(([name, value]) => value !== "" && !name.startsWith(metaPrefix));
+      const seeds = [...this.#seeds].map(([name, seed]) => [name, seed, group.get(name) ?? ""] as const);
+      this.#common = { group, named, seeds };
+    }
+    return this.#common;
+  }
+
+  #visit(name: string, value: string, origin: Origin, visit: Visit): void {
     const changed = this.#changes.get(name);
     if (changed === undefined) visit(name, value, origin);
     else if (changed !== "" && !this.#restored.has(name)) visit(name, changed, origin);

@@ -3,7 +3,7 @@ import { LabelView } from "./label-view.ts";
 import type { Labels } from "./labels.ts";
 import { checkRule } from "./rule-check.ts";
 import { seeds } from "./seeds.ts";
-import { finish } from "./validity.ts";
+import { Validity } from "./validity.ts";
 
 /** A relabelling rule as a scrape configuration has it. Absent fields have Prometheus's defaults. */
 export interface RelabelRule {
@@ -92,6 +92,7 @@ class CompiledRules implements Relabelling {
   readonly #rules: readonly RelabelRule[];
   readonly #applied: readonly Apply[];
   readonly #view: LabelView;
+  readonly #validity = new Validity();
 
   constructor(seeded: Labels, rules: readonly RelabelRule[], applied: readonly Apply[]) {
     this.#rules = rules;
@@ -103,7 +104,7 @@ class CompiledRules implements Relabelling {
     const view = this.#view;
     view.show(group, target);
     const dropping = this.#applied.findIndex((apply) => !apply(view));
-    return dropping === -1 ? finish(view) : { kind: "dropped", rule: dropping };
+    return dropping === -1 ? this.#validity.outcome(view) : { kind: "dropped", rule: dropping };
   }
 
   steps(group: Labels, target: Labels): readonly Step[] {

@@ -1,9 +1,8 @@
 import { parseDuration } from "./duration.ts";
 import type { LabelView } from "./label-view.ts";
-import { sortedLabels } from "./labels.ts";
+import { memo } from "./memo.ts";
+import { NameOrder } from "./name-order.ts";
 import type { Outcome, TargetFault } from "./relabelling.ts";
-
-const metaPrefix = "__meta_";
 
 const histogramFlags = [
   "__convert_classic_histograms_to_nhcb__",
@@ -14,42 +13,68 @@ const histogramFlags = [
 /** What Go reads as a boolean. */
 const booleans = new Set(["1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False"]);
 
-/** What becomes of a target that all rules kept: its final labels, or the first reason for which it cannot be scraped. */
-export function finish(view: LabelView): Outcome {
-  const address = view.get("__address__");
-  if (address === "") return invalid("NoAddress", "The target has no __address__ after relabelling");
-  if (address.includes("/")) return invalid("BadAddress", `__address__ "${address}" has a "/": it must be host:port`);
-  const fault = timing(view.get("__scrape_interval__"), view.get("__scrape_timeout__"));
-  if (fault !== undefined) return fault;
-  for (const name of histogramFlags) {
-    const value = view.get(name);
-    if (value !== "" && !booleans.has(value)) return invalid("BadHistogramFlag", `${name} "${value}" is no boolean`);
-  }
-  return kept(view, address);
-}
+/** Decides about targets that all rules kept. It remembers what the targets of a job have in common. */
+export class Validity {
+  readonly #duration = memo(1000, (text) => parseDuration(text) ?? 0n);
+  readonly #order = new NameOrder(10_000);
+  readonly #names: string[] = [];
+  readonly #values: string[] = [];
 
-function timing(intervalText: string, timeoutText: string): Outcome | undefined {
-  const interval = parseDuration(intervalText);
-  if (interval === undefined || interval === 0n) {
-    return invalid("BadInterval", `__scrape_interval__ "${intervalText}" is no duration above 0`);
+  /** The final labels, or the first reason for which the target cannot be scraped. */
+  outcome(view: LabelView): Outcome {
+    const address = view.get("__address__");
+    if (address === "") return invalid("NoAddress", "The target has no __address__ after relabelling");
+    if (address.includes("/")) {
+      return invalid("BadAddress", `__address__ "${address}" is not host:port: it contains a "/"`);
+    }
+    const fault = this.#timing(view.get("__scrape_interval__"), view.get("__scrape_timeout__"));
+    if (fault !== undefined) return fault;
+    for (const name of histogramFlags) {
+      const value = view.get(name);
+      if (value !== "" && !booleans.has(value)) {
+        return invalid("BadHistogramFlag", `${name} "${value}" is not true or false`);
+      }
+    }
+    return this.#kept(view, address);
   }
-  const timeout = parseDuration(timeoutText);
-  if (timeout === undefined || timeout === 0n) {
-    return invalid("BadTimeout", `__scrape_timeout__ "${timeoutText}" is no duration above 0`);
-  }
-  if (timeout <= interval) return undefined;
-  return invalid("TimeoutAboveInterval", `The timeout ${timeoutText} is longer than the interval ${intervalText}`);
-}
 
-function kept(view: LabelView, address: string): Outcome {
-  const found: [string, string][] = [];
-  view.each((name, value) => {
-    if (!name.startsWith(metaPrefix)) found.push([name, value]);
-  });
-  const bad = found.find(([, value]) => !value.isWellFormed());
-  if (bad !== undefined) return invalid("BadLabelValue", `The value of label "${bad[0]}" is not valid UTF-8`);
-  if (view.get("instance") === "") found.push(["instance", address]);
-  return { kind: "kept", labels: sortedLabels(found) };
+  #timing(intervalText: string, timeoutText: string): Outcome | undefined {
+    const interval = this.#duration(intervalText);
+    if (interval === 0n) {
+      return invalid("BadInterval", `__scrape_interval__ "${intervalText}" is not a duration above 0`);
+    }
+    const timeout = this.#duration(timeoutText);
+    if (timeout === 0n) {
+      return invalid("BadTimeout", `__scrape_timeout__ "${timeoutText}" is not a duration above 0`);
+    }
+    if (timeout <= interval) return undefined;
+    return invalid("TimeoutAboveInterval", `The timeout ${timeoutText} is longer than the interval ${intervalText}`);
+  }
+
+  #kept(view: LabelView, address: string): Outcome {
+    const names = this.#names;
+    const values = this.#values;
+    names.length = 0;
+    values.length = 0;
+    view.eachFinal((name, value) => {
+      names.push(name);
+      values.push(value);
+    });
+    if (view.get("instance") === "") {
+      names.push("instance");
+      values.push(address);
+    }
+    const labels = new Map<string, string>();
+    for (const index of this.#order.of(names)) {
+      const name = names[index] ?? "";
+      const value = values[index] ?? "";
+      if (!value.isWellFormed()) {
+        return invalid("BadLabelValue", `The value of label "${name}" is not valid UTF-8`);
+      }
+      labels.set(name, value);
+    }
+    return { kind: "kept", labels };
+  }
 }
 
 function invalid(fault: TargetFault, message: string): Outcome {
