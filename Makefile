@@ -112,7 +112,7 @@ demo: setup ## Run the demo at http://127.0.0.1:8080/; PORT=9000 for another por
 	@node tools/demo/src/main.ts $(ARGS) $(PORT)
 
 .PHONY: bench
-bench: setup bench-packages ## Measure a suite: SUITE=startup|kube|scoring|sim|weights|rebalances|forward|scale-resolver|evictions
+bench: setup bench-packages ## Measure a suite: SUITE=startup|kube|scoring|sim|weights|rebalances|forward|scale-resolver|evictions|relabelling
 	@node tools/bench/src/main.ts $(or $(SUITE),startup)
 
 .PHONY: soak

@@ -7,6 +7,7 @@ import { evictions } from "./suites/evictions.ts";
 import { forward } from "./suites/forward.ts";
 import { kube } from "./suites/kube.ts";
 import { rebalancesSuite } from "./suites/rebalances.ts";
+import { relabelling } from "./suites/relabelling.ts";
 import { scaleResolver } from "./suites/scale-resolver.ts";
 import { scoring } from "./suites/scoring.ts";
 import { sim } from "./suites/sim.ts";
@@ -23,6 +24,7 @@ const suites: readonly Suite[] = [
   rebalancesSuite,
   scaleResolver,
   evictions,
+  relabelling,
 ];
 
 const usage = `Usage: make bench SUITE=<name>
