@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { apply, type Cluster, kubectl } from "@evenkeel/e2e";
+import { connectKube } from "@evenkeel/kube";
+import { eventually } from "@evenkeel/runtime/testing";
+import { loopbackAddresses, ServiceProcess } from "@evenkeel/testkit";
+import { expect } from "@jest/globals";
+import { CollectorPods } from "./collector-pods.ts";
+import { ScrapedServer } from "./scraped-server.ts";
+
+const main = join(import.meta.dirname, "../dist/main.mjs");
+
+/** Seconds between two scrapes of a target, and between two polls of a collector. */
+export const INTERVAL = 5;
+export const REFRESH = 5;
+
+const PORT = 8082;
+
+/** A CollectorLoadBalancer on a cluster with the real service, real collectors as its pods, and real targets. */
+export class CollectorFleet implements AsyncDisposable {
+  readonly #cluster: Cluster;
+  readonly #name: string;
+  readonly #folder: string;
+  readonly #host: string;
+  readonly #targets: ScrapedServer;
+  readonly #resources = new AsyncDisposableStack();
+  readonly collectors: CollectorPods;
+  #service: ServiceProcess | undefined;
+
+  private constructor(cluster: Cluster, name: string, host: string, targets: ScrapedServer) {
+    this.#cluster = cluster;
+    this.#name = name;
+    this.#host = host;
+    this.#targets = targets;
+    this.#folder = mkdtempSync(join(tmpdir(), "collector-fleet-"));
+    const limits = { kubeDeadline: 30_000, kubeConnections: 4, kubeQps: 0, kubeBurst: 100 };
+    const settings = { kubeconfig: cluster.kubeconfig, kubeContext: undefined, ...limits };
+    const kube = connectKube({ settings, env: {}, userAgent: "collectors-e2e" });
+    this.collectors = new CollectorPods(kube, {
+      namespace: "default",
+      labelSelector: `app.kubernetes.io/instance=default__${name}`,
+    });
+    this.#resources.defer(() => rmSync(this.#folder, { recursive: true, force: true }));
+    this.#resources.use(targets);
+    this.#resources.defer(() => kube.stop());
+    this.#resources.defer(() => this.#service?.[Symbol.asyncDispose]());
+    this.#resources.use(this.collectors);
+  }
+
+  static async start(cluster: Cluster, name: string): Promise<CollectorFleet> {
+    const addresses = await loopbackAddresses();
+    const fleet = new CollectorFleet(cluster, name, addresses.next(), await ScrapedServer.start());
+    fleet.#resources.use(addresses);
+    await fleet.restartService();
+    return fleet;
+  }
+
+  /** Kills the service if it runs and starts it with the state that it left, at the same address. */
+  async restartService(): Promise<void> {
+    await this.#service?.[Symbol.asyncDispose]();
+    this.#service = ServiceProcess.start(main, [
+      ...[`--kubeconfig=${this.#cluster.kubeconfig}`, `--state=sqlite:${join(this.#folder, "state")}`, "--insecure"],
+      ...[`--listen-host=${this.#host}`, "--grpc-port=0", `--target-port=${PORT}`],
+      `--target-url=http://${this.#host}:${PORT}`,
+    ]);
+    await this.#service.phase("ready");
+  }
+
+  /** Applies the object with this many collectors and jobs of this many targets. */
+  async apply(replicas: number, ...counts: readonly number[]): Promise<void> {
+    const jobs = counts.map((count, index) => ({
+      ...{ job_name: `job-${index}`, scrape_interval: `${INTERVAL}s`, scrape_timeout: "2s" },
+      static_configs: [{ targets: this.#targets.addresses(count, 1 + 100 * index) }],
+    }));
+    const config = {
+      receivers: { prometheus: { config: { scrape_configs: jobs } } },
+      exporters: { counting: {} },
+      service: { pipelines: { metrics: { receivers: ["prometheus"], exporters: ["counting"] } } },
+    };
+    await apply(this.#cluster, {
+      apiVersion: "otel.k8s.aws/v1",
+      kind: "CollectorLoadBalancer",
+      metadata: { name: this.#name, namespace: "default" },
+      spec: {
+        ...{ replicas, collectorImage: "collector:1", collectorConfig: JSON.stringify(config) },
+        ...{ targetRefresh: `${REFRESH}s`, placement: { cooldown: "1s" } },
+      },
+    });
+  }
+
+  async scale(replicas: number): Promise<void> {
+    await kubectl(this.#cluster, ["scale", `collectorloadbalancers/${this.#name}`, `--replicas=${replicas}`]);
+  }
+
+  /**
+   * Resolves with the collector of each instance once each of `count` is scraped by exactly one, there are `replicas` collectors and
+   * each scrapes some.
+   */
+  async settled(replicas: number, count: number): Promise<ReadonlyMap<string, string>> {
+    return eventually(async () => {
+      const history = await this.collectors.history();
+      const owners = history.ownersSince(Date.now() - 1.4 * INTERVAL * 1000);
+      const notOnOne = [...owners].filter(([, names]) => names.length !== 1);
+      expect({ notOnOne, count: owners.size }).toEqual({ notOnOne: [], count });
+      const sole = new Map([...owners].map(([instance, [name = ""]]) => [instance, name]));
+      expect([new Set(sole.values()).size, this.collectors.names.length]).toEqual([replicas, replicas]);
+      return sole;
+    }, 90_000);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#resources.disposeAsync();
+  }
+}

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type KubeClient, type Pod, pods } from "@evenkeel/kube";
+import { Collector, type ScrapedTarget } from "@evenkeel/telemetry";
+import { ScrapeHistory } from "./scrape-history.ts";
+
+/** Keeps a pod until its process has ended, as a kubelet does. */
+const FINALIZER = "evenkeel.io/process";
+
+/** Variable of the container that holds the collector's configuration. */
+const CONFIGURATION = "AOT_CONFIG_CONTENT";
+
+/** Plays the kubelet of collectors: for each of their pods a real collector runs on this machine, for as long as the pod is wanted. */
+export class CollectorPods implements AsyncDisposable {
+  readonly #kube: KubeClient;
+  readonly #selection: { readonly namespace: string; readonly labelSelector: string };
+  readonly #stopping = new AbortController();
+  /** By the uid of the pod. */
+  readonly #running = new Map<string, { readonly name: string; readonly collector: Collector }>();
+  /** What the collectors of ended pods had scraped. */
+  readonly #ended = new Map<string, readonly ScrapedTarget[]>();
+  readonly #loop: Promise<void>;
+
+  constructor(kube: KubeClient, selection: { readonly namespace: string; readonly labelSelector: string }) {
+    this.#kube = kube;
+    this.#selection = selection;
+    this.#loop = this.#follow();
+  }
+
+  /** Names of the pods whose collector runs. */
+  get names(): readonly string[] {
+    return [...this.#running.values()].map(({ name }) => name).sort();
+  }
+
+  /** What all collectors have scraped so far, those that have ended too. */
+  async history(): Promise<ScrapeHistory> {
+    const now = await Promise.all(
+      [...this.#running].map(
+        async ([uid, { name, collector }]) => [`${name} ${uid}`, await collector.counts()] as const,
+      ),
+    );
+    return new ScrapeHistory(new Map([...this.#ended, ...now]));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    try {
+      await this.#loop;
+    } finally {
+      for (const { collector } of this.#running.values()) await collector[Symbol.asyncDispose]();
+    }
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const { items } = await this.#kube.resource(pods).list(this.#selection);
+      await Promise.all(items.map((pod) => this.#mind(pod)));
+      await sleep(200);
+    }
+  }
+
+  async #mind(pod: Pod): Promise<void> {
+    const { uid = "", name = "", deletionTimestamp } = pod.metadata;
+    const running = this.#running.get(uid);
+    if (deletionTimestamp !== undefined) {
+      if (running !== undefined) await this.#end(uid, running.collector, name);
+      await this.#setFinalizers(pod, []);
+    } else if (running === undefined && pod.status?.phase === "Running") {
+      await this.#setFinalizers(pod, [FINALIZER]);
+      this.#running.set(uid, { name, collector: await Collector.start(containerOf(pod)) });
+    }
+  }
+
+  async #end(uid: string, collector: Collector, name: string): Promise<void> {
+    this.#ended.set(`${name} ${uid}`, await collector.counts());
+    await collector.stop();
+    this.#running.delete(uid);
+    await collector[Symbol.asyncDispose]();
+  }
+
+  async #setFinalizers({ metadata: { name = "", namespace = "" } }: Pod, finalizers: readonly string[]): Promise<void> {
+    const body = { metadata: { finalizers } };
+    await this.#kube.resource(pods).patch({ name, namespace }, { type: "merge", body });
+  }
+}
+
+/** What a container runtime would be told of the pod's collector. */
+function containerOf({ metadata, spec }: Pod): { config: string; env: Record<string, string> } {
+  const [container] = spec?.containers ?? [];
+  const env = Object.fromEntries(
+    (container?.env ?? []).map(({ name, value, valueFrom }) => [
+      name,
+      valueFrom?.fieldRef?.fieldPath === "metadata.name" ? (metadata.name ?? "") : (value ?? ""),
+    ]),
+  );
+  const { [CONFIGURATION]: config = "", ...rest } = env;
+  return { config, env: rest };
+}
