@@ -26,6 +26,11 @@ export const builtInTypes: readonly ResourceType[] = [
     { addressType: text, endpoints: list, ports: list },
     { generation: true, required: ["addressType"] },
   ),
+  builtIn(
+    "networking.k8s.io/v1 Ingress ingresses",
+    { spec: open({ ingressClassName: text, rules: list, tls: list }), status: open() },
+    { ...apart, shortNames: ["ing"] },
+  ),
   builtIn("coordination.k8s.io/v1 Lease leases", {
     spec: open({
       holderIdentity: text,
