@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import type { IncomingMessage } from "node:http";
+import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectKube, type KubeClient, pods } from "@evenkeel/kube";
@@ -17,6 +17,14 @@ import { KubernetesFeeds } from "../src/observe/kubernetes/kubernetes-feeds.ts";
 import { MetaNames } from "../src/observe/kubernetes/meta-labels.ts";
 import type { TargetChanges } from "../src/observe/target.ts";
 
+interface PodOptions {
+  readonly ip?: string;
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly owner?: { apiVersion: string; kind: string; name: string; uid: string; controller: boolean };
+}
+
 /** An API server in this process, a folder for files, and what discovery needs of them. */
 export class DiscoveryWorld implements AsyncDisposable {
   readonly faults = new FaultPlan();
@@ -27,6 +35,7 @@ export class DiscoveryWorld implements AsyncDisposable {
   readonly folder: string;
   readonly api: ApiServer;
   readonly kube: KubeClient;
+  readonly #responses: ServerResponse[] = [];
   readonly #catalogues: Catalogue[] = [];
 
   private constructor(folder: string, api: ApiServer, kube: KubeClient) {
@@ -41,14 +50,10 @@ export class DiscoveryWorld implements AsyncDisposable {
 
   static async start(): Promise<DiscoveryWorld> {
     const folder = await mkdtemp(join(tmpdir(), "discovery-"));
-    const seen: IncomingMessage[] = [];
     const hooks: { handle?: FaultPlan["faults"] } = {};
     const api = await startApiServer({
       users: [ADMIN],
-      faults: (request, response) => {
-        seen.push(request);
-        return hooks.handle?.(request, response) ?? "pass";
-      },
+      faults: (request, response) => hooks.handle?.(request, response) ?? "pass",
     });
     const kubeconfig = join(folder, "kubeconfig");
     await writeFile(kubeconfig, kubeconfigFor(api.url));
@@ -57,18 +62,26 @@ export class DiscoveryWorld implements AsyncDisposable {
     const world = new DiscoveryWorld(folder, api, connectKube({ settings, env: {}, userAgent: "test" }));
     hooks.handle = (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? "/", "http://sim");
-      if (searchParams.has("watch")) world.watches.push(pathname);
+      if (searchParams.has("watch")) {
+        world.watches.push(pathname);
+        world.#responses.push(response);
+      }
       return world.faults.faults(request, response);
     };
     return world;
   }
 
+  /** Ends the connections of all watches that are open. */
+  breakWatches(): void {
+    for (const response of this.#responses.splice(0)) response.destroy();
+  }
+
   /** Creates a pod with an address. */
   async addPod(
     name: string,
-    { ip = "10.0.0.1", namespace = "default", labels = {}, annotations = {} } = {},
+    { ip = "10.0.0.1", namespace = "default", labels = {}, annotations = {}, owner }: PodOptions = {},
   ): Promise<void> {
-    const metadata = { name, namespace, labels, annotations };
+    const metadata = { name, namespace, labels, annotations, ...(owner && { ownerReferences: [owner] }) };
     const container = { name: "app", image: "app:1", ports: [{ name: "web", containerPort: 80 }] };
     await this.kube.resource(pods).create({ metadata, spec: { nodeName: "node-a", containers: [container] } });
     const status = { podIP: ip, phase: "Running", conditions: [{ type: "Ready", status: "True" }] };

@@ -30,6 +30,19 @@ function world(options: Partial<ReflectorOptions<KubeObject>> = {}) {
 }
 
 describe("a reflector", () => {
+  test("tells each failure, and once that data arrives again", async () => {
+    const faults: unknown[] = [];
+    const { clock, resource, reflector } = world({ onFault: (error) => faults.push(error) });
+    const fault = refused();
+    resource.failNext("watch", () => fault, 2);
+    reflector.start();
+    await clock.advance(60_000);
+    resource.put(object("a"));
+    await clock.advance(0);
+    expect(faults).toEqual([fault, fault, undefined]);
+    await reflector.stop();
+  });
+
   test("fills the store from one streamed list and follows it on the same watch", async () => {
     const { clock, resource, store, reflector, equal } = world();
     resource.put(object("a"));

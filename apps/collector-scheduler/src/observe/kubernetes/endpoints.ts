@@ -40,7 +40,7 @@ export function endpointsGroup(endpoints: Endpoints, around: Surroundings): Targ
     put(target, NODE_NAME, nodeName);
     put(target, HOSTNAME, hostname);
     addNode(target, nodeName ?? (targetRef?.kind === "Node" ? targetRef.name : undefined), around);
-    pods.add(target, targetRef, port.port, port.protocol);
+    pods.add(target, targetRef, port.port, port.protocol ?? "");
     return target;
   };
   const targets = (endpoints.subsets ?? []).flatMap(({ ports = [], addresses = [], notReadyAddresses = [] }) =>
