@@ -1,6 +1,7 @@
 import type { Relabelling, ScrapeJob } from "@evenkeel/relabel";
 import type { DiscoveredGroups } from "./discovered-groups.ts";
 import type { DiscoveryBlock } from "./discovery/discovery-block.ts";
+import { gateOf, type GroupGate } from "./group-gate.ts";
 import type { Target } from "./target.ts";
 
 /** A scrape job, as a catalogue is given it. */
@@ -18,6 +19,7 @@ export class RunningJob {
   readonly job: string;
   readonly scrape: ScrapeJob;
   readonly relabelling: Relabelling;
+  readonly gate: GroupGate | undefined;
   /** What its blocks have found, by the text of the block. */
   readonly sources = new Map<string, DiscoveredGroups>();
   /** Sources of which the groups found before the job came are not relabelled yet. */
@@ -31,6 +33,7 @@ export class RunningJob {
     this.job = job;
     this.scrape = scrape;
     this.relabelling = relabelling;
+    this.gate = gateOf(scrape.rules);
   }
 
   targetsOf(source: DiscoveredGroups, group: string): readonly Target[] {

@@ -57,7 +57,6 @@ export class Catalogue {
   readonly #listeners = new Set<ChangeListener>();
   readonly #movedNodes = new Set<string>();
   readonly #endZones: () => void;
-  #jobsOf = new Map<DiscoveredGroups, readonly RunningJob[]>();
   #isWorking = false;
   #isStopped = false;
   #newsOfSources = false;
@@ -93,9 +92,9 @@ export class Catalogue {
         if (!running.sources.has(text)) this.#join(running, text, block);
       }
     }
-    this.#jobsOf = this.#indexJobs();
     for (const [text, source] of before) if (!used.has(text)) this.#drop(text, source);
     for (const [text, source] of this.#sources) if (!before.has(text)) this.#start(source);
+    this.#retryHeldBack();
     this.#newsOfSources = true;
     this.#work();
   }
@@ -154,29 +153,19 @@ export class Catalogue {
     return unread.size === 0 && [...sources.values()].every((source) => this.#settled.has(source));
   }
 
-  #indexJobs(): Map<DiscoveredGroups, readonly RunningJob[]> {
-    const index = new Map<DiscoveredGroups, RunningJob[]>();
-    for (const job of this.#jobs.values()) {
-      for (const source of job.sources.values()) {
-        const jobs = index.get(source);
-        if (jobs) jobs.push(job);
-        else index.set(source, [job]);
-      }
-    }
-    return index;
-  }
-
   #join(job: RunningJob, text: string, block: DiscoveryBlock): void {
     const known = this.#sources.get(text);
     const source = known ?? new DiscoveredGroups(block);
     this.#sources.set(text, source);
     job.sources.set(text, source);
+    source.gates.add(job, job.gate, source.groups);
     if (known) job.unread.add(source);
   }
 
   #leave(job: RunningJob, text: string, source: DiscoveredGroups): void {
     for (const targets of job.made.get(source)?.values() ?? [])
       for (const target of targets) this.#held.release(target);
+    source.gates.remove(job, job.gate);
     job.sources.delete(text);
     job.unread.delete(source);
     job.made.delete(source);
@@ -241,14 +230,16 @@ export class Catalogue {
     this.#markMovedNodes();
     for (const job of this.#jobs.values()) {
       for (const source of job.unread) {
-        for (const group of source.groups.keys()) yield () => this.#relabel(job, source, group);
+        const groups = source.gates.groupsFor(job, job.gate) ?? source.groups.keys();
+        for (const group of groups) yield () => this.#relabel(job, source, group);
         job.unread.delete(source);
       }
     }
     for (const source of this.#sources.values()) {
       for (const group of source.changed) {
         source.changed.delete(group);
-        for (const job of this.#jobsOf.get(source) ?? []) yield () => this.#relabel(job, source, group);
+        const jobs = source.gates.update(group, source.groups.get(group));
+        for (const job of jobs) yield () => this.#relabel(job, source, group);
       }
     }
   }

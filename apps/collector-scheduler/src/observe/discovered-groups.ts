@@ -1,5 +1,7 @@
 import type { Labels } from "@evenkeel/relabel";
 import type { DiscoveryBlock } from "./discovery/discovery-block.ts";
+import { GateIndex } from "./gate-index.ts";
+import type { RunningJob } from "./catalogue-job.ts";
 import type { Discovery } from "./discovery/start-discovery.ts";
 import type { SourceHealth, TargetGroup } from "./target-group.ts";
 
@@ -9,6 +11,8 @@ export class DiscoveredGroups {
   readonly groups = new Map<string, TargetGroup>();
   /** Of groups that changed and were not relabelled since. */
   readonly changed = new Set<string>();
+  /** Which of its jobs a group concerns. */
+  readonly gates = new GateIndex<RunningJob>();
   health: SourceHealth = { answered: false };
   discovery: Discovery | undefined;
 
