@@ -15,6 +15,8 @@ export class Fleet {
   polls: Poll[] = [];
   drain: string[] = [];
   loadFault: string | null = null;
+  /** Whether every source has answered. */
+  isDiscovered = true;
   stop: FleetSnapshot["stop"] = null;
   settings: FleetSettings = {
     ...{ pool: "none", fallback: "any", seatGrace: 120_000, movesPerMinute: null, cooldown: 60_000 },
@@ -49,7 +51,12 @@ export class Fleet {
         paused: false,
         dryRun: false,
       },
-      ...{ stop: this.stop, settings: this.settings, scale: this.scale, targetCount: this.targets.length },
+      ...{
+        stop: this.stop,
+        settings: this.settings,
+        scale: this.scale,
+        targetCount: this.isDiscovered ? this.targets.length : null,
+      },
       ...{
         collectors: this.collectors,
         drain: this.drain,

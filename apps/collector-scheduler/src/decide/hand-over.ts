@@ -1,5 +1,5 @@
-import type { Exception } from "./assignments.ts";
-import type { FleetSnapshot, HandOver } from "./snapshot.ts";
+import type { Exception, Poll } from "./assignments.ts";
+import type { HandOver } from "./snapshot.ts";
 
 /** Milliseconds from a poll until a collector has taken over what it was told: its throttles of discovery and reload. */
 export const SETTLE = 10_000;
@@ -16,28 +16,31 @@ export type Step =
   /** Both collectors are dead. */
   | { readonly kind: "orphan" };
 
+export interface StepTerms {
+  /** The last poll of a collector for a job. */
+  readonly pollOf: (collector: string, job: string) => Poll | undefined;
+  readonly now: number;
+  /** When the step is recorded, as {@link Assignments.at}. */
+  readonly at: number;
+  readonly isAlive: (name: string) => boolean;
+}
+
 /**
  * One step of a hand-over. Overlap: the new owner is served the target too, until its poll was seen and a scrape had time to
  * happen. Gap: nobody is served it, until the poll of the former owner was seen and its scrapes had time to stop. A dead
  * new owner gives the target back; a dead former owner ends the hand-over.
  */
-export function handOverStep(
-  handOver: HandOver,
-  {
-    polls,
-    now,
-    at,
-    isAlive,
-  }: { polls: FleetSnapshot["polls"]; now: number; at: number; isAlive: (name: string) => boolean },
-): Step {
+export function handOverStep(handOver: HandOver, { pollOf, now, at, isAlive }: StepTerms): Step {
   const { owner, from, gap, since, diedAt, job, interval } = handOver;
   const died = diedAt === null ? {} : { diedAt };
   if (!isAlive(owner) && !isAlive(from)) return { kind: "orphan" };
   if (!isAlive(owner)) return { kind: "done", exception: { owner: from, since: at, diedAt: now } };
   if (!isAlive(from)) return { kind: "done", exception: { owner, since, ...died } };
   const awaited = gap ? from : owner;
-  const poll = polls.find((each) => each.collector === awaited && each.job === job && each.seen >= since);
-  const seenAt = handOver.seenAt ?? (poll === undefined ? null : Math.min(poll.at, now));
+  const poll = pollOf(awaited, job);
+  const polledAt = handOver.seenAt ?? (poll !== undefined && poll.seen >= since ? poll.at : null);
+  // A time to come means that the clock has jumped back: the wait begins again.
+  const seenAt = polledAt === null ? null : Math.min(polledAt, now);
   const exception = { owner, from, ...(gap && { gap }), since, ...(seenAt !== null && { seenAt }), ...died };
   if (seenAt === null) return { kind: "wait", exception, until: null };
   const until = seenAt + SETTLE + (gap ? 0 : interval);

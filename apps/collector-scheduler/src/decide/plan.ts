@@ -1,6 +1,6 @@
 import { allowance } from "@evenkeel/scoring";
-import type { Assignments, Exception, Member, Memory } from "./assignments.ts";
-import { handOverStep } from "./hand-over.ts";
+import type { Assignments, Exception, Member, Memory, Poll } from "./assignments.ts";
+import { handOverStep, type Step, type StepTerms } from "./hand-over.ts";
 import { type Levelled, levelled, type Row } from "./levelling.ts";
 import { membership, type Membership } from "./membership.ts";
 import { Owners, poolOf } from "./owners.ts";
@@ -41,7 +41,7 @@ export interface FleetPlan {
   readonly changes: ReadonlyMap<string, Exception | null>;
   /** Hand-overs that go on. */
   readonly handingOver: number;
-  /** Members to be drained that own nothing any more. */
+  /** Collectors to be drained that own nothing. */
   readonly drained: readonly string[];
   /** Keys of targets that are larger than the mean, each with a collector that gets little else. */
   readonly large: readonly string[];
@@ -65,13 +65,14 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
   const changes = new Map<string, Exception | null>(snapshot.stale.map((key) => [key, null]));
   const wakes: number[] = [];
 
-  const steps = { polls: snapshot.polls, now, at, isAlive: (name: string) => alive.has(name) };
+  const next = new Owners({ ...emptied(snapshot), members });
+  const steps = { pollOf: lastPolls(snapshot.polls), now, at, isAlive: (name: string) => alive.has(name) };
   const candidates = candidatesOf(snapshot);
   let handingOver = 0;
   for (const handOver of snapshot.handOvers) {
     const step = handOverStep(handOver, steps);
     if (step.kind === "orphan") candidates.push({ ...handOver, isPinned: true });
-    else changes.set(handOver.key, step.exception);
+    else changes.set(handOver.key, isNeedless(step, next.choice(placed(handOver, settings))) ? null : step.exception);
     if (step.kind !== "wait") continue;
     handingOver += 1;
     if (step.until !== null) wakes.push(step.until);
@@ -79,7 +80,6 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
 
   const isDead = ({ owner }: Candidate) => owner !== null && !alive.has(owner);
   const isSuspect = (row: Candidate) => isDead(row) && row.diedAt !== null && now - row.diedAt < SUSPICION;
-  const next = new Owners({ ...emptied(snapshot), members });
   const rows = candidates.filter((row) => !isSuspect(row));
   const suspects = candidates.filter(isSuspect);
   const budget = { limit: settings.movesPerMinute ?? Infinity, window: MINUTE };
@@ -134,16 +134,31 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
       changes,
       handingOver,
     },
-    drained: changed.left.filter((name) => snapshot.drain.includes(name)),
+    drained: snapshot.drain.filter((name) => !alive.has(name)),
     large: result.large.map((row) => rows[row]?.key ?? ""),
     uneven,
     memory: {
-      balancedAt: levels ? now : memory.balancedAt,
+      // A time to come means that the clock has jumped back: it must not stop balancing for long.
+      balancedAt: levels ? now : memory.balancedAt && Math.min(memory.balancedAt, now),
       moves: allowed === null ? [] : [...allowed.history, ...new Array<number>(spent).fill(now)],
       fewerSince: scale.fewerSince,
     },
     wakeAt: later.length === 0 ? null : Math.min(...later),
   };
+}
+
+function lastPolls(polls: FleetSnapshot["polls"]): StepTerms["pollOf"] {
+  const last = new Map<string, Poll>();
+  for (const poll of polls) {
+    const id = `${poll.collector} ${poll.job}`;
+    if (poll.seen >= (last.get(id)?.seen ?? 0)) last.set(id, poll);
+  }
+  return (collector, job) => last.get(`${collector} ${job}`);
+}
+
+/** Whether the target is with its rendezvous owner after a hand-over, which needs no exception. */
+function isNeedless(step: Exclude<Step, { kind: "orphan" }>, choice: string | undefined): boolean {
+  return step.kind === "done" && step.exception.owner === choice && step.exception.diedAt === undefined;
 }
 
 interface Candidate extends Row {
@@ -172,7 +187,7 @@ function fixedLoads({ members }: FleetSnapshot, candidates: readonly Candidate[]
   return new Map([...loads].map(([name, load]) => [name, load < 1e-6 ? 0 : load]));
 }
 
-function placed({ key, pool }: Row, settings: FleetSnapshot["settings"]) {
+function placed({ key, pool }: Pick<Row, "key" | "pool">, settings: FleetSnapshot["settings"]) {
   return { key, ...(pool !== null && settings.pool !== "none" && { [settings.pool]: pool }) };
 }
 
