@@ -14,7 +14,7 @@ type Answer =
   | { readonly phase: "told"; readonly preview: Preview }
   | { readonly phase: "failed"; readonly fault: string };
 
-/** Milliseconds without a move of the slider before the service is asked. */
+/** Milliseconds without a move of the slider before a request. */
 const REST = 120;
 const STEPS = 200;
 

@@ -15,10 +15,10 @@ test("a peer's dashboard is at its address unless a link says otherwise", () => 
 });
 
 test.each([
-  [["planner"], [], "takes name=url"],
-  [["=http://a"], [], "takes name=url"],
-  [["a=ftp://b"], [], "takes name=url"],
-  [["a=javascript:alert(1)"], [], "takes name=url"],
+  [["planner"], [], "name=url"],
+  [["=http://a"], [], "name=url"],
+  [["a=ftp://b"], [], "name=url"],
+  [["a=javascript:alert(1)"], [], "name=url"],
   [["a=http://me:secret@b"], [], "without a user"],
   [["a=http://b?x=1"], [], "without a user, a query"],
   [["a=http://b", "a=http://c"], [], "names a twice"],

@@ -1,7 +1,7 @@
 import { setting, type SettingsOf } from "@evenkeel/runtime";
 import { parsePeers } from "./peers/peer-list.ts";
 
-/** What a service with a dashboard can be told; part of its table: `{ ...runtimeSettings, ...dashboardSettings, … }`. */
+/** The settings of a service with a dashboard; part of its table: `{ ...runtimeSettings, ...dashboardSettings, … }`. */
 export const dashboardSettings = {
   dashboardPeers: setting.list({
     default: "",

@@ -8,7 +8,7 @@ import type { WeightTarget } from "../targets/weight-target.ts";
 
 export interface CarryOutOptions {
   readonly clock: Clock;
-  /** Milliseconds after which a write is given up. */
+  /** Milliseconds after which a write is aborted. */
   readonly limit: number;
   readonly signal: AbortSignal;
   readonly lastLook: LastLook;

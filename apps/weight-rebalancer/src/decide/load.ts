@@ -35,7 +35,7 @@ export function loadOf(snapshot: WeightSnapshot): Load | UnknownLoad {
   return { metric, total: smoothed ? rational(smoothed.value) : total, smoothed };
 }
 
-/** Milliseconds that a change takes to reach all clients. */
+/** Milliseconds until a change has reached all clients. */
 export function settlingTime({ policy, targets }: WeightSnapshot): number {
   const longest = Math.max(0, ...targets.map(({ timeToLive }) => timeToLive ?? 0));
   return policy.settle ?? (policy.scope === "base" ? longest : 0);

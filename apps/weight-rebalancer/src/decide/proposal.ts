@@ -41,8 +41,8 @@ export function awaitSettling(footing: Footing): Proposal {
 }
 
 /**
- * What the policy asks for without a metric; undefined if nothing changes. `onNoData: hold` lowers nothing, but a minimum or an open
- * window, which do not depend on the metric, still raise the weight.
+ * The proposal without a metric; undefined if nothing changes. `onNoData: hold` lowers nothing, but a minimum or an
+ * open window, which do not depend on the metric, still raise the weight.
  */
 export function withoutMetric(footing: Footing, { fault, message }: NoMetric): Proposal | undefined {
   const { snapshot, bounds, targets, from } = footing;
@@ -68,11 +68,11 @@ function stay({ from, bounds }: Footing, reason: WeightReason, because: readonly
 }
 
 /** Moves to a weight within the bounds, as fast as the policy allows. */
-function moveTo(footing: Footing, wish: number, reason: WeightReason, because: readonly string[]): Proposal {
+function moveTo(footing: Footing, wanted: number, reason: WeightReason, because: readonly string[]): Proposal {
   const { snapshot, from, bounds } = footing;
   const start = bounded(from, bounds);
-  const goal = bounded(wish, bounds);
-  const asked = goal.bound ? [...because, `weight ${wish} is wanted, but ${boundText(goal.bound, bounds)}`] : because;
+  const goal = bounded(wanted, bounds);
+  const asked = goal.bound ? [...because, `weight ${wanted} is wanted, but ${boundText(goal.bound, bounds)}`] : because;
   const { weight, limit } = paced(start.weight, goal.weight, snapshot);
   if (limit === null) return { weight, reason: goal.bound ?? reason, because: asked };
   if (weight === start.weight && start.bound) return stay(footing, start.bound, because);

@@ -6,7 +6,7 @@ type Tracking = NonNullable<Rebalance["spec"]["policy"]["targettracking"]>;
 /** The policy of a Rebalance with its defaults. */
 export function policySnapshot({ policy }: Pick<Rebalance["spec"], "policy">): PolicySnapshot {
   const { targettracking } = policy;
-  // The schema takes exactly one policy, and there is only one kind of it.
+  // The schema requires exactly one policy, and there is only one kind.
   if (!targettracking) throw new TypeError("spec.policy.targettracking must be set");
   const { targetValue, baseValue, scope, onNoData, scheduled = [] } = targettracking;
   return {
@@ -38,6 +38,6 @@ type Scheduled = NonNullable<Tracking["scheduled"]>[number];
 
 function milliseconds(duration: string | undefined): number | null {
   if (duration === undefined) return null;
-  // The schema takes no other text; what is below zero, as old objects may have it, is none.
+  // The schema allows no other text. A negative value in an old object counts as 0.
   return Math.max(0, durationMilliseconds(duration) ?? 0);
 }

@@ -19,7 +19,7 @@ export interface KubeSecretsOptions {
   readonly clock: Clock;
   /** Allow an object to use Secrets of other namespaces. */
   readonly allowCrossNamespace: boolean;
-  /** Milliseconds for which a Secret is not read again; a minute unless told. */
+  /** Milliseconds until a Secret is read again; default: a minute. */
   readonly maxAge?: number;
 }
 
@@ -67,7 +67,7 @@ export class KubeSecrets implements SecretReader {
     return withoutLineBreak(decode(value, secret, key));
   }
 
-  /** A caller that gives up does not abort the read for other callers. */
+  /** A caller that aborts does not abort the read for other callers. */
   #data(object: ObjectName, signal: AbortSignal): Promise<SecretData> {
     const secret = nameKey(object);
     const kept = this.#kept.get(secret, this.#clock.monotonic() - this.#maxAge);

@@ -100,7 +100,7 @@ class WeightsService implements weightsV1.WeightsServiceImplementation {
     return { ...(before === null ? {} : { before: BigInt(before) }), after: BigInt(after), reason, message };
   };
 
-  /** The state after the last reconcile. A replica that does not lead reads the current state instead. */
+  /** The state after the last reconcile. A follower reads the current state instead. */
   async #snapshot(key: string, assumed: MetricReading, signal: AbortSignal): Promise<WeightSnapshot> {
     const { board, store, observer } = this.#options;
     const shown = board.shown(key);

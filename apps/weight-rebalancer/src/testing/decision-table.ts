@@ -30,7 +30,7 @@ export function figures(message: string): number[] {
   return (message.match(/\d+(\.\d+)?/g) ?? []).map(Number);
 }
 
-/** A record that has the weight that we last gave it. */
+/** A record with the weight that was last written. */
 export function kept(weight: number, memory: SeedChanges["memory"] = {}): Pick<SeedChanges, "targets" | "memory"> {
   return { targets: [record(weight)], memory: { desired: weight, ...memory } };
 }

@@ -1,4 +1,4 @@
-/** What the original's rule looks at. */
+/** The input of the original's rule. */
 export interface OriginalInput {
   readonly metric: number;
   readonly target: number;
@@ -12,7 +12,7 @@ export interface OriginalInput {
  */
 export function originalWeight({ metric, target, base, minimum }: OriginalInput): number {
   const excess = metric / target - 1;
-  // Go's math.Max hands NaN on, as Math.max does.
+  // Go's math.Max returns NaN for NaN, as Math.max does.
   const weight = Math.ceil(base * Math.max(0, excess));
   const converted = Number.isFinite(weight) ? weight : -(2 ** 63);
   return Math.max(converted, minimum);

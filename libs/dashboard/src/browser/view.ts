@@ -3,8 +3,8 @@ import type { Api } from "./api/api.ts";
 import type { Decision } from "./decisions/decision.ts";
 
 /**
- * What an app adds to the dashboard: the default export of its `dashboard/view.tsx`, made by `defineView`. The shell knows no
- * service but through this.
+ * What an app adds to the dashboard: the default export of its `dashboard/view.tsx`, created by `defineView`. The shell
+ * knows a service only through this.
  */
 export interface View {
   /** In the navigation and over the page; one word, such as `Weights`. */
@@ -18,15 +18,18 @@ export interface PageProps {
   readonly api: Api;
   /** Name of the service. */
   readonly service: string;
-  /** The last decisions of the service, the newest first, followed live. Nothing while they were not told yet. */
+  /** The last decisions of the service, the newest first, followed live. Undefined until they are known. */
   readonly decisions: readonly Decision[] | undefined;
-  /** What stands after `?` in the page's own address, such as the chosen object. */
+  /** The query of the page's address, such as the selected object. */
   readonly query: Readonly<Record<string, string>>;
-  /** Asks the user to confirm, takes a bearer token where none was given yet, and does it. Resolves with whether it was done. */
+  /**
+   * Asks the user to confirm, and for a bearer token if there is none, and runs the action. Resolves with whether it
+   * was done.
+   */
   readonly act: (action: Action) => Promise<boolean>;
 }
 
-/** A call that changes something. The service checks the caller's rights; the page only asks. */
+/** A call that changes something. The service checks the caller's rights. */
 export interface Action {
   /** What the button says, such as `Pause`. */
   readonly title: string;

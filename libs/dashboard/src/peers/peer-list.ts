@@ -24,7 +24,7 @@ export function parsePeers(entries: readonly string[], links: readonly string[])
   for (const name of pages.keys()) {
     if (!urls.has(name)) faults.push(`--dashboard-links names ${name}, which is not in --dashboard-peers`);
   }
-  if (urls.size > MOST_PEERS) faults.push(`--dashboard-peers takes at most ${MOST_PEERS} peers`);
+  if (urls.size > MOST_PEERS) faults.push(`--dashboard-peers accepts at most ${MOST_PEERS} peers`);
   const peers = [...urls].map(([name, url]) => ({
     name,
     url,
@@ -39,9 +39,9 @@ function read(flag: string, entries: readonly string[], faults: string[]): Map<s
     const [, name, text] = /^([a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?)=(.+)$/.exec(entry) ?? [];
     const url = text === undefined ? null : URL.parse(text);
     if (name === undefined || !url || !["http:", "https:"].includes(url.protocol)) {
-      faults.push(`${flag} takes name=url, such as planner=http://planner:8080; an entry is not that`);
+      faults.push(`${flag} must be name=url, such as planner=http://planner:8080; an entry is not`);
     } else if (url.username || url.password || url.search || url.hash) {
-      faults.push(`${flag} takes a URL without a user, a query or a fragment; that of ${name} has one`);
+      faults.push(`${flag} must be a URL without a user, a query or a fragment; that of ${name} has one`);
     } else if (found.has(name)) {
       faults.push(`${flag} names ${name} twice`);
     } else {

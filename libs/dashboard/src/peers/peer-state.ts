@@ -25,7 +25,7 @@ export interface PeerDown {
 export type PeerState = (PeerUp | PeerDown) & {
   readonly name: string;
   readonly dashboard: string;
-  /** When it was asked; RFC 3339. */
+  /** When it was requested; RFC 3339. */
   readonly askedAt: string;
 };
 

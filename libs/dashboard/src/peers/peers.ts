@@ -5,21 +5,21 @@ import { type PeerState, type PeerUp, readPeer } from "./peer-state.ts";
 
 export interface PeersOptions {
   readonly peers: readonly PeerAddress[];
-  /** How long a peer may take, in milliseconds. */
+  /** Maximum milliseconds for a response of a peer. */
   readonly deadline: number;
   readonly clock: Clock;
 }
 
 /** The largest answer that is read of a peer, in bytes. */
 const LARGEST_ANSWER = 512 * 1024;
-/** How many decisions of a peer are asked for. */
+/** Number of decisions that are requested from a peer. */
 const DECISIONS = 30;
-/** How long an answer serves every page that asks, in milliseconds. */
+/** Milliseconds for which a response is reused for all pages. */
 const FRESH = 1000;
 
 /**
- * Requests the status of peers, only while a page shows it. However many pages ask, each peer is asked at most once a
- * second, and one that hangs costs no more than the deadline.
+ * Requests the status of peers, only while a page shows it. Each peer gets at most one request a second for any number
+ * of pages, and one that hangs costs no more than the deadline.
  */
 export class Peers {
   readonly #options: PeersOptions;
@@ -62,7 +62,7 @@ async function ask(peer: PeerAddress, signal: AbortSignal): Promise<PeerUp> {
 
 async function json(peer: PeerAddress, path: string, signal: AbortSignal): Promise<unknown> {
   const refuse = (fault: string) => new PeerAnswer({ peer: peer.name, path, fault });
-  // A redirect could lead anywhere that this process reaches and the asker does not.
+  // A redirect could point to an address that this process can reach and the user cannot.
   const response = await fetch(peer.url + path, { signal, redirect: "manual" });
   if (!response.ok) {
     await response.body?.cancel();

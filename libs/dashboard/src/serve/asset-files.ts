@@ -20,8 +20,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * The built files of a dashboard, in memory: nothing that a request names is ever looked for on the disk. They are read when first
- * asked for, and again when `index.html` is another, so that a build is seen without a restart.
+ * The built files of a dashboard, in memory: no path of a request is ever read from the disk. They are read on first
+ * use, and again when `index.html` has changed, so that a build takes effect without a restart.
  */
 export class AssetFiles {
   readonly #folder: string;

@@ -9,7 +9,7 @@ type Handler = Parameters<Routes["route"]>[0]["handler"];
 type Request = Parameters<Handler>[0];
 type Reply = Parameters<Handler>[1];
 
-/** Scripts, styles and data come from this very port; nothing inline runs, and no page may frame this one. */
+/** Scripts, styles and data come only from this port. Inline scripts are blocked, and no page may frame this one. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -23,8 +23,8 @@ export const CONTENT_SECURITY_POLICY = [
 ].join("; ");
 
 /**
- * Serves the built files under `/dashboard`. Every address in them is relative, so that they also work behind a proxy that puts a
- * path in front, such as the API server's.
+ * Serves the built files under `/dashboard`. Every address in them is relative, so that they also work behind a proxy
+ * with a path prefix, such as the API server's.
  */
 export function dashboardRoutes(routes: Routes, files: AssetFiles, app: string): void {
   routes.get("/dashboard", (_request, reply) => reply.redirect("dashboard/", 308));
@@ -44,7 +44,7 @@ export function dashboardRoutes(routes: Routes, files: AssetFiles, app: string):
   });
 }
 
-/** The admin port sets its own headers on every answer; a route's hook comes after and has the last word. */
+/** The admin port sets its own headers on every response. A route's hook runs later and overrides them. */
 function headers(cacheControl: string) {
   return (_request: unknown, reply: Reply, _payload: unknown, done: () => void): void => {
     reply.header("content-security-policy", CONTENT_SECURITY_POLICY);

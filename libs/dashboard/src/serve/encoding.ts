@@ -2,7 +2,7 @@ import type { Asset } from "./asset-files.ts";
 
 export type Encoding = "br" | "gzip" | "identity";
 
-/** The smallest encoding of `asset` that an `accept-encoding` header takes. */
+/** The smallest encoding of `asset` that an `accept-encoding` header allows. */
 export function chooseEncoding(header: string | undefined, asset: Pick<Asset, "br" | "gzip">): Encoding {
   const refused = new Set<string>();
   const taken = new Set<string>();

@@ -1,6 +1,6 @@
 import type { Advice } from "@evenkeel/prometheus";
 
-/** What to check if a metric server does not answer: fields of `spec.metrics.prometheus` unless said otherwise. */
+/** What to check if a metric server does not answer: fields of `spec.metrics.prometheus` unless stated otherwise. */
 export const advice: Advice = {
   address: "set address to the URL of the server",
   credentials: "check auth and headers",

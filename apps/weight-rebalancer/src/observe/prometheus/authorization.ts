@@ -7,7 +7,7 @@ export type PrometheusSpec = NonNullable<NonNullable<Rebalance["spec"]["metrics"
 
 /** What is sent with a query, and which of its values are secret. */
 export interface Authorization {
-  /** The header that `auth` asks for. */
+  /** The header for `auth`. */
   readonly authorization: string | undefined;
   /** The headers of the spec, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;

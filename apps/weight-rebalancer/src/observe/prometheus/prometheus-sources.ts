@@ -33,7 +33,7 @@ export class PrometheusSources implements Component {
     return new PrometheusSource({ ...this.#options, client: this.#client, namespace, spec });
   }
 
-  /** Cuts every connection. Queries that are under way end with a fault. */
+  /** Closes every connection. Queries in progress end with a fault. */
   stop(): Promise<void> {
     return this.#client.stop();
   }

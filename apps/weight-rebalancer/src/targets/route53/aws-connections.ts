@@ -12,7 +12,10 @@ export class AwsConnections {
     this.#https = new HttpsAgent(options);
   }
 
-  /** What a client of the SDK takes as its request handler. Such a client must not be destroyed: that would end these for all. */
+  /**
+   * The request handler for clients of the SDK. Such a client must not be destroyed, because that would close the
+   * connections of all clients.
+   */
   get requestHandler(): { readonly httpAgent: HttpAgent; readonly httpsAgent: HttpsAgent } {
     return { httpAgent: this.#http, httpsAgent: this.#https };
   }

@@ -6,7 +6,7 @@ import { zoneId } from "./record-name.ts";
 
 export type Route53Spec = NonNullable<NonNullable<Rebalance["spec"]["target"]>["route53"]>;
 
-/** A static access key. It never goes into messages, logs or names. */
+/** A static access key. It never appears in messages, logs or names. */
 export interface AccessKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -15,7 +15,7 @@ export interface AccessKey {
 
 export type AssumedRole = NonNullable<NonNullable<Route53Spec["auth"]>["assumeRole"]>;
 
-/** As whom Route 53 is called, and where. */
+/** The credentials and region for calls to Route 53. */
 export interface AwsIdentity {
   readonly region: string;
   /** Undefined: AWS's own. */

@@ -11,23 +11,23 @@ export interface AwsSessionOptions {
   readonly clock: Clock;
   /** Milliseconds that taking a role may last. */
   readonly deadline: number;
-  /** Another address of STS; AWS's own unless told. */
+  /** Address of STS; default: that of AWS. */
   readonly stsEndpoint: string | undefined;
 }
 
-/** Milliseconds before its end from which a role is taken anew. */
+/** Milliseconds before its expiry at which a role is assumed again. */
 const AHEAD_OF_EXPIRY = 300_000;
 
 /**
- * How long a role lasts, in milliseconds: AWS gives no less than the first and, unless asked, no more than the second. What its answer
- * says is taken within them, so that a wall clock that is wrong or jumps does no harm.
+ * Limits of a role's lifetime in milliseconds: AWS allows no less than the first and by default no more than the
+ * second. The expiry in a response is clamped to them, so that a wrong wall clock does no harm.
  */
 const SHORTEST_ROLE = 900_000;
 const LONGEST_ROLE = 3_600_000;
 
 interface TakenRole {
   readonly client: Route53Client;
-  /** When it is taken anew, by the monotonic clock. */
+  /** When the role is assumed again, by the monotonic clock. */
   readonly renewAt: number;
 }
 
@@ -57,7 +57,7 @@ export class AwsSession {
     return this.#role.client;
   }
 
-  /** What was taken is not accepted any more. */
+  /** The credentials are no longer accepted. */
   expire(): void {
     this.#role = undefined;
   }
@@ -72,7 +72,7 @@ export class AwsSession {
     const { identity, connections } = this.#options;
     return {
       region: identity.region,
-      // Retries are ours: they must ask again whether this process may still act.
+      // This program retries itself, because it must check before each call whether it may still act.
       maxAttempts: 1,
       requestHandler: connections.requestHandler,
       ...(credentials && { credentials }),

@@ -9,8 +9,8 @@ export interface ChangeFollowerOptions {
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds until the first look at a change; each wait is twice the one before, up to the longest. */
-const FIRST_LOOK = 5_000;
+/** Milliseconds until the first check of a change. Each wait is twice the previous one, up to the longest. */
+const FIRST_WAIT = 5_000;
 const LONGEST_WAIT = 30_000;
 
 /** Milliseconds after which a change counts as done, whatever Route 53 says. */
@@ -48,7 +48,7 @@ export class ChangeFollower {
     const about = { zone: api.zone, change };
     const end = clock.monotonic() + GIVE_UP_AFTER;
     try {
-      for (let wait = FIRST_LOOK; !inSync; wait = Math.min(wait * 2, LONGEST_WAIT)) {
+      for (let wait = FIRST_WAIT; !inSync; wait = Math.min(wait * 2, LONGEST_WAIT)) {
         await sleep(clock, wait, signal);
         inSync = await this.#look(change);
         if (!inSync && clock.monotonic() >= end) {

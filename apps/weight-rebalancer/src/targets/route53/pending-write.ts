@@ -1,10 +1,10 @@
 import { Superseded, Withdrawn } from "../../errors.ts";
 import type { WriteTerms } from "../weight-target.ts";
-import type { Wish } from "./change-batch.ts";
+import type { WeightChange } from "./change-batch.ts";
 import { describeRecord, recordKey, type RecordId } from "./weighted-record.ts";
 
 /** A write with a waiting caller. It is settled once; later calls have no effect. */
-export class PendingWrite implements Wish {
+export class PendingWrite implements WeightChange {
   readonly id: RecordId;
   readonly weight: number;
   readonly key: string;
@@ -25,7 +25,7 @@ export class PendingWrite implements Wish {
     this.done = this.#settled.promise;
   }
 
-  /** Calls `abort` once when the caller gives up, unless the write is settled before. */
+  /** Calls `abort` once when the caller aborts, unless the write is settled before. */
   onAbort(abort: () => void): void {
     this.#abort = abort;
     this.#terms.signal.addEventListener("abort", abort, { once: true });
@@ -35,7 +35,7 @@ export class PendingWrite implements Wish {
     return this.#terms.signal;
   }
 
-  /** Throws if it must not be written any more. */
+  /** Throws if it must no longer be written. */
   lastLook(): void {
     this.#terms.lastLook();
   }

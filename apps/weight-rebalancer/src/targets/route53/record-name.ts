@@ -13,15 +13,15 @@ export function canonicalName(name: string): string {
   return labels.map((label) => `${escape(unescape(label).toLowerCase())}.`).join("");
 }
 
-/** A name as people write it: without the trailing dot, and with escapes only where there is no other way. */
+/** A name for people: without the trailing dot, and with escapes only where necessary. */
 export function displayName(name: string): string {
   const labels = canonicalName(name).slice(0, -1).split(".");
   return labels.map((label) => label.replaceAll("\\052", "*")).join(".");
 }
 
 /**
- * Where a canonical name stands in Route 53's lists: by its labels from the last to the first. The dot at the end belongs to it and
- * sorts after `-`.
+ * The sort key of a canonical name in Route 53's lists: its labels from the last to the first. The trailing dot is
+ * included and sorts after `-`.
  */
 export function listPosition(canonical: string): string {
   return `${canonical.slice(0, -1).split(".").reverse().join(".")}.`;

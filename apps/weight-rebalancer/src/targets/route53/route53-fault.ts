@@ -17,7 +17,7 @@ interface ServiceError {
   readonly $metadata?: { readonly httpStatusCode?: number };
   /** The reasons of a batch that was refused, where the answer is an ErrorResponse. */
   readonly messages?: readonly string[];
-  /** The same where the answer is an InvalidChangeBatch, which the SDK does not know and takes as it is. */
+  /** The same for an InvalidChangeBatch, which the SDK does not parse. */
   readonly Messages?: { readonly Message?: string | readonly string[] };
 }
 
@@ -48,8 +48,8 @@ const EXPIRIES = new Set(["ExpiredToken", "ExpiredTokenException", "RequestExpir
 const REPEAT_HEADERS = new Set(["SignatureDoesNotMatch", "IncompleteSignature", "InvalidSignatureException"]);
 
 /**
- * The coded error for whatever the SDK threw. What led to it is kept as text: the SDK's own errors hold the answer, and some answers
- * repeat what was sent. `what` is what a refused request was about.
+ * The coded error for anything that the SDK threw. The cause is kept as text, because errors of the SDK contain the
+ * response, and some responses repeat the request. `what` is the subject of a refused request.
  */
 export function route53Fault(thrown: unknown, zone: string, what = `zone ${zone}`): CodedError {
   if (thrown instanceof CodedError && !(thrown instanceof runtimeErrors.DeadlineExceeded)) return thrown;

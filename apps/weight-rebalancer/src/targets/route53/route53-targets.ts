@@ -19,11 +19,11 @@ export interface Route53TargetsOptions {
   readonly rate: number;
   /** Milliseconds for which the changes of a zone are gathered. */
   readonly batchWindow: number;
-  /** Where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked for. */
+  /** The environment with HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly calls: CallCounter;
   readonly secrets: SecretReader;
-  /** Another address of STS, where roles are taken; AWS's own unless told. */
+  /** Address of STS, where roles are assumed; default: that of AWS. */
   readonly stsEndpoint?: string;
 }
 
@@ -39,15 +39,19 @@ interface Access {
 
 export const ROUTE53_RANGE = { minimum: 0, maximum: 255 };
 
-/** Milliseconds that a call to AWS may take. */
+/** Maximum milliseconds of a call to AWS. */
 const CALL_DEADLINE = 10_000;
 
-/** Milliseconds without use after which an identity is dropped: its Secret has changed, or its last Rebalance is gone. */
+/**
+ * Milliseconds without use after which an identity is dropped: its Secret has changed, or its last Rebalance was
+ * deleted.
+ */
 const IDLE = 7_200_000;
 
 /**
- * The weighted records of Route 53 as targets. Those of one zone and identity share what was read, one batch of changes a window and one
- * follower of changes; all that one account asks for shares one limit. Records that were read with one identity are never used for another.
+ * The weighted records of Route 53 as targets. Targets of one zone and identity share the cached records, one batch of
+ * changes per window and one follower of changes. All calls of one account share one limit. Records that were read with
+ * one identity are never used for another.
  */
 export class Route53Targets implements Component {
   readonly name = "route53";
@@ -81,7 +85,7 @@ export class Route53Targets implements Component {
     };
   }
 
-  /** Withdraws what waits, ends what is under way and closes the connections. */
+  /** Withdraws waiting writes, aborts calls in progress and closes the connections. */
   stop(): void {
     this.#stopped.abort(new Route53Stopped({}));
     this.#accesses.clear();

@@ -16,7 +16,7 @@ export interface RecordId {
 /** A record set that has a weight. Everything else about it is kept as it was read. */
 export type WeightedRecord = ResourceRecordSet & { readonly SetIdentifier: string; readonly Weight: number };
 
-/** The routing policies besides Weighted, by the field that only they have. */
+/** The routing policies except Weighted, by the field that only they have. */
 const POLICIES = {
   Region: "latency",
   Failover: "failover",
@@ -26,7 +26,7 @@ const POLICIES = {
   CidrRoutingConfig: "IP-based",
 } as const satisfies Partial<Record<keyof ResourceRecordSet, string>>;
 
-/** Milliseconds that resolvers keep the answer of an alias to a load balancer or distribution, which has no TTL of its own. */
+/** Milliseconds for which resolvers cache an alias to a load balancer or distribution, which has no TTL. */
 const ALIAS_TIME_TO_LIVE = 60_000;
 
 /** Identifiers that a message lists at most. */

@@ -1,8 +1,8 @@
 import { CodedError, toError } from "@evenkeel/runtime";
 
 /**
- * The error for a caller that gives up waiting: the fault that calls have met with so far, with the signal's reason as its cause. Undisturbed
- * calls leave the reason alone.
+ * The error for a caller that stops waiting: the last fault of the calls so far, with the signal's reason as its cause.
+ * Without a fault, the reason itself.
  */
 export function whyNotYet({ trouble }: { readonly trouble: CodedError | undefined }, signal: AbortSignal): Error {
   if (trouble === undefined) return toError(signal.reason);

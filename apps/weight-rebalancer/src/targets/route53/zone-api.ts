@@ -15,7 +15,7 @@ export interface ZoneApiOptions {
   readonly bucket: TokenBucket;
   readonly calls: CallCounter;
   readonly clock: Clock;
-  /** Milliseconds that each call may take. */
+  /** Maximum milliseconds of each call. */
   readonly deadline: number;
   /** Ends every call. */
   readonly signal: AbortSignal;
@@ -42,7 +42,10 @@ type Send<T> = (
 /** The most record sets of one page. */
 const PAGE = 300;
 
-/** The calls to one zone. Every failure is a coded error; each call is counted, has a deadline and takes a token of the account. */
+/**
+ * The calls to one zone. Every failure is a coded error. Each call is counted, has a deadline and uses a token of the
+ * account.
+ */
 export class ZoneApi {
   readonly #options: ZoneApiOptions;
   #trouble: CodedError | undefined;
@@ -81,8 +84,8 @@ export class ZoneApi {
   }
 
   /**
-   * Waits until there are credentials and the account may make another call. `change` comes after it, so that what is sent is judged at
-   * the last moment.
+   * Waits until there are credentials and the account may make another call. `change` is called after it, so that the
+   * changes are checked at the last moment.
    */
   async admit(): Promise<void> {
     const { session, zone, bucket, signal } = this.#options;

@@ -15,7 +15,7 @@ export interface ZoneRecordsOptions {
 /** All records of one name. */
 interface Known {
   readonly records: readonly ResourceRecordSet[];
-  /** When they were asked for, by the monotonic clock: they are no older. */
+  /** When they were requested, by the monotonic clock: they are no older. */
   readonly at: number;
 }
 
@@ -26,7 +26,7 @@ interface Waiter {
 
 /** A run of the list that reads on from one page to the next. */
 interface Reading {
-  /** When and after how many own writes its first page was asked for. */
+  /** When and after how many own writes its first page was requested. */
   readonly at: number;
   readonly writes: number;
   /** What it has shown of a name that its last page ended amid. */
@@ -36,7 +36,7 @@ interface Reading {
 /** Milliseconds without a request for a name, after which it is no longer read along with others. */
 const FORGET_AFTER = 3_600_000;
 
-/** Milliseconds for which pages are remembered beyond what was asked for. */
+/** Milliseconds for which pages with further names are remembered. */
 const KEEP_UNASKED = 60_000;
 
 /** Milliseconds for which an unreadable zone is not read again for callers that accept an older answer. */
@@ -45,9 +45,9 @@ const FAILURE_LASTS = 30_000;
 const RETRY = { attempts: 4, base: 500, cap: 8_000 };
 
 /**
- * The records of a zone that are asked for. One run through the zone's list at a time serves all callers that wait, and reads along
- * what others will ask for next. It begins at the first name that is needed and jumps from there to the next that no page has shown,
- * which takes as few calls as there can be.
+ * The requested records of a zone. One run through the zone's list at a time serves all waiting callers, and also reads
+ * names that are likely to be requested next. It starts at the first needed name and jumps to the next name that no
+ * page has shown, which needs the fewest possible calls.
  */
 export class ZoneRecords {
   readonly #options: ZoneRecordsOptions;
@@ -66,7 +66,7 @@ export class ZoneRecords {
     this.#options = options;
   }
 
-  /** The records of a canonical name, at most `maxAge` milliseconds old or asked for by a run that is under way. */
+  /** The records of a canonical name, at most `maxAge` milliseconds old or requested by a run in progress. */
   async read(name: string, maxAge: number, signal: AbortSignal): Promise<readonly ResourceRecordSet[]> {
     signal.throwIfAborted();
     const now = this.#options.clock.monotonic();
@@ -81,7 +81,7 @@ export class ZoneRecords {
     return (await this.#unlessAborted(this.#wait(name), signal)).records;
   }
 
-  /** Reads these names anew, unless what is known is at most `maxAge` old; all of them if that is negative. */
+  /** Reads these names again, unless the known records are at most `maxAge` old; all of them if that is negative. */
   async refresh(names: ReadonlySet<string>, maxAge: number): Promise<void> {
     const now = this.#options.clock.monotonic();
     for (const name of names) this.#asked.set(name, now);
@@ -100,7 +100,7 @@ export class ZoneRecords {
     return this.#known.get(name)?.records ?? [];
   }
 
-  /** Route 53 has accepted this weight. A page that was asked for before does not undo it. */
+  /** Route 53 has accepted this weight. A page that was requested before does not undo it. */
   accept(id: RecordId, weight: number): void {
     this.#written.set(id.name, ++this.#writes);
     const known = this.#known.get(id.name);
@@ -171,8 +171,8 @@ export class ZoneRecords {
   }
 
   /**
-   * Names that no page showed where they belong. Whoever waits for one gets a look of its own at it, in case that Route 53 sorts it
-   * elsewhere; those that are merely read along need none.
+   * Names that no page showed at their position. A name with a waiting caller gets its own request, in case Route 53
+   * sorts it elsewhere. Others need none.
    */
   #passOver(from: string, to: string | undefined): void {
     for (const [name, waiters] of this.#due) {
@@ -188,7 +188,7 @@ export class ZoneRecords {
     return retry({ ...RETRY, attempts, clock, random, signal }, () => api.list(start));
   }
 
-  /** Pages show more than was asked for. It is kept for a while, because at first every name is asked for once. */
+  /** Pages show more names than requested. They are kept for a while, because at first every name is requested once. */
   #forgetUnasked(): void {
     for (const name of this.#known.keys())
       if (!this.#asked.has(name) && this.fresh(name, KEEP_UNASKED) === undefined) this.#known.delete(name);

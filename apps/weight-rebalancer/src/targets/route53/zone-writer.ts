@@ -2,7 +2,7 @@ import type { ResourceRecordSet } from "@aws-sdk/client-route-53";
 import { type Backoff, type Clock, fullJitter, isRetryable, type Logger, sleep, toError } from "@evenkeel/runtime";
 import { AllZero, Route53Refused } from "../../errors.ts";
 import type { WriteTerms } from "../weight-target.ts";
-import { allZeroWishes, batchSize } from "./change-batch.ts";
+import { allZeroChanges, batchSize } from "./change-batch.ts";
 import type { ChangeFollower } from "./change-follower.ts";
 import { PendingWrite } from "./pending-write.ts";
 import { displayName } from "./record-name.ts";
@@ -161,7 +161,7 @@ export class ZoneWriter {
       return [];
     } catch (error) {
       if (isRetryable(error) && !signal.aborted) {
-        for (const write of writes) this.#putBack(write);
+        for (const write of writes) this.#requeue(write);
         throw error;
       }
       if (error instanceof Route53Refused && (writes.length > 1 || writes[0]?.refusals === 0))
@@ -178,14 +178,14 @@ export class ZoneWriter {
   #divide(writes: readonly PendingWrite[]): PendingWrite[][] {
     for (const write of writes) {
       write.refusals += 1;
-      this.#putBack(write);
+      this.#requeue(write);
     }
     const half = Math.ceil(writes.length / 2);
     return [writes.slice(0, half), writes.slice(half)].filter((part) => part.length > 0);
   }
 
-  /** Queues a write again that was sent without success, unless a later one replaced it or its caller has given up. */
-  #putBack(write: PendingWrite): void {
+  /** Queues a write again that was sent without success, unless a later one replaced it or its caller has aborted. */
+  #requeue(write: PendingWrite): void {
     const later = this.#queue.get(write.key);
     if (later) write.supersede(later.weight);
     else if (this.#options.signal.aborted) write.withdraw("this process is stopping");
@@ -201,7 +201,7 @@ export class ZoneWriter {
     const { records } = this.#options;
     const wanted = part.filter((write) => this.#isQueued(write) && this.#isWanted(write));
     const found = wanted.flatMap((write) => this.#find(write) ?? []);
-    const refused = allZeroWishes(
+    const refused = allZeroChanges(
       found.map(({ write }) => write),
       (name) => records.latest(name),
     );

@@ -1,4 +1,4 @@
-/** The bearer token that the user entered. It is kept in the memory of the page and is gone when the page closes. */
+/** The bearer token that the user entered. It is kept in the memory of the page until the page closes. */
 export class Access {
   /** Empty if there is none. */
   token = "";

@@ -5,9 +5,9 @@ import { Refused } from "./refused.ts";
 export interface Api {
   /** Calls a method that changes nothing: `get("Weights/Get", { namespace: "shop" })`. */
   get<T>(method: string, query?: Readonly<Record<string, string | number>>, signal?: AbortSignal): Promise<T>;
-  /** Calls a method that changes nothing and whose request is no flat list of fields. */
+  /** Calls a read-only method with a nested request. */
   ask<T>(method: string, request: unknown, signal?: AbortSignal): Promise<T>;
-  /** Calls a method that may change something, with a token of its own; empty for none. */
+  /** Calls a method that may change something, with this token; empty for none. */
   act<T>(method: string, request: unknown, token: string): Promise<T>;
   /** The file that a method answers with. */
   file(method: string, query: Readonly<Record<string, string | number>>): Promise<Blob>;
@@ -15,7 +15,7 @@ export interface Api {
   address(method: string, query?: Readonly<Record<string, string | number>>): string;
 }
 
-/** How long a call may take, in milliseconds. */
+/** Maximum milliseconds of a call. */
 const DEADLINE = 10_000;
 
 /** `root` is the address that `/api/v1/…` is under, with a slash at the end. */

@@ -8,7 +8,7 @@ export class EventReader {
   #name = "";
   #data: string[] = [];
 
-  /** What is complete after `text` has come. */
+  /** The items that are complete after `text`. */
   read(text: string): readonly StreamItem[] {
     const items: StreamItem[] = [];
     const lines = (this.#rest + text).split(/\r\n|\n|\r(?!$)/);

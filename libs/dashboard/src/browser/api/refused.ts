@@ -1,4 +1,4 @@
-/** An answer that is no success, with what the service said of it. */
+/** An unsuccessful response, with the error of the service. */
 export class Refused extends Error {
   override readonly name = "Refused";
   readonly status: number;

@@ -91,7 +91,7 @@ export function Chart({ label, times, series, markers = [], together, height = 2
       observer.disconnect();
       made.destroy();
     };
-    // Data is set below, without making the chart anew.
+    // Data is set below, without a new chart.
   }, [looks, theme, height, together]);
 
   useEffect(() => {

@@ -6,7 +6,7 @@ export interface Colours extends Readonly<Record<Ink, string>> {
   readonly surface: string;
 }
 
-/** The theme's colours as a canvas takes them, read from the page as it is now. */
+/** The theme's colours for a canvas, read from the page. */
 export function readColours(element: HTMLElement): Colours {
   const probe = document.createElement("span");
   probe.hidden = true;

@@ -11,7 +11,7 @@ export interface ChartSeries {
   readonly dashed?: boolean;
   /** Fills what is below. */
   readonly filled?: boolean;
-  /** One a time; null is unknown, and leaves a gap. */
+  /** One per time; null is unknown, and leaves a gap. */
   readonly values: readonly (number | null)[];
 }
 
@@ -28,7 +28,7 @@ export interface OptionsInput {
   readonly hooks: uPlot.Hooks.Arrays;
 }
 
-/** How a chart looks: quiet axes, one grid, no legend of its own. */
+/** The style of a chart: quiet axes, one grid, no legend. */
 export function chartOptions(input: OptionsInput): uPlot.Options {
   const { width, height, colours, series, together, stepped, hooks } = input;
   const axis = {

@@ -4,8 +4,8 @@ import type { Decision } from "./decision.ts";
 const CAPACITY = 1000;
 
 /**
- * The decisions `known` and the `news`, the newest first, each once: a stream that was cut tells the last ones again. Neither list is
- * changed.
+ * The decisions `known` and the `news`, the newest first, each once: a reopened stream repeats the last ones. Neither
+ * list is changed.
  */
 export function mergeDecisions(known: readonly Decision[], news: readonly Decision[]): readonly Decision[] {
   const ids = new Set(known.map(({ id }) => id));

@@ -15,7 +15,7 @@ export interface DecisionTableProps {
   readonly withObject?: boolean;
 }
 
-/** Decisions, one a row; a row opens to show its snapshot and how to replay it. */
+/** Decisions, one per row. A row opens to show its snapshot and how to replay it. */
 export function DecisionTable({ api, service, decisions, withObject = true }: DecisionTableProps) {
   const [open, setOpen] = useState<string>();
   return (

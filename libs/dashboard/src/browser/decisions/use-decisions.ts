@@ -4,17 +4,17 @@ import { useLoaded, useStream } from "../live/hooks.ts";
 import type { Decision } from "./decision.ts";
 import { mergeDecisions } from "./decision-log.ts";
 
-/** How many of the past are asked for. */
+/** Number of past decisions that are requested. */
 const PAST = 500;
-/** News that come within this time are shown together, in milliseconds. */
+/** Decisions that arrive within this time are shown together, in milliseconds. */
 const TOGETHER = 60;
 
-/** How often a service without streams is asked, in milliseconds. */
+/** Milliseconds between two requests to a service without streams. */
 const POLL = 3000;
 
 /**
- * The last decisions of this service, the newest first, followed live; a service without a stream is polled.
- * Nothing while they were not told yet.
+ * The last decisions of this service, the newest first, followed live. A service without a stream is polled. Undefined
+ * until they are known.
  */
 export function useDecisions(api: Api): readonly Decision[] | undefined {
   const [decisions, setDecisions] = useState<readonly Decision[]>();

@@ -28,7 +28,7 @@ export class Connection {
 
   /** Opens a stream until the returned function is called. */
   open(options: Omit<LiveStreamOptions, "state" | "headers"> & { readonly absent?: () => void }): () => void {
-    // The first state is reported while the stream is being made.
+    // The first state is reported while the stream is being created.
     const made: { stream?: LiveStream; state: StreamState } = { state: { phase: "connecting" } };
     const report = (state: StreamState) => {
       made.state = state;

@@ -23,7 +23,7 @@ export function useConnectionState(): ConnectionState & { readonly retryNow: () 
 
 export interface StreamHandlers<T> {
   readonly message: (message: T) => void;
-  /** A connection stands: what is known so far will be told again. */
+  /** A connection is open: the server sends everything again. */
   readonly opened?: () => void;
   /** The service has no such stream. */
   readonly absent?: () => void;
@@ -95,7 +95,7 @@ function failed<T>(before: Loaded<T>, error: unknown): Loaded<T> {
   return before.phase === "loaded" ? { ...before, fault, denied } : { phase: "failed", fault, denied };
 }
 
-/** The time, once a second, for what is said relative to it. */
+/** The time, once a second, for relative times. */
 export function useNow(interval = 1000): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

@@ -7,7 +7,7 @@ export type StreamState =
   | { readonly phase: "live" }
   /** Cut; tried again at `retryAt` (milliseconds since the epoch). */
   | { readonly phase: "waiting"; readonly since: number; readonly retryAt: number; readonly fault: string }
-  /** Nobody looks: it resumes when the page is shown again. */
+  /** The page is hidden: it resumes when the page is shown again. */
   | { readonly phase: "resting" }
   /** The service has no such stream. */
   | { readonly phase: "absent" };
@@ -17,14 +17,20 @@ export interface LiveStreamOptions {
   /** Of each request. */
   readonly headers?: () => Readonly<Record<string, string>>;
   readonly message: (data: unknown) => void;
-  /** Called when a connection stands, before its first message: a stream begins anew. */
+  /** Called when a connection is open, before its first message: the stream starts again. */
   readonly opened: () => void;
   readonly state: (state: StreamState) => void;
-  /** After this silence the connection is taken for dead, in milliseconds; 40 s unless told, since servers say every 15 s that they live. */
+  /**
+   * Milliseconds of silence after which the connection counts as dead; default: 40 s, because servers send a comment
+   * every 15 s.
+   */
   readonly silence?: number;
 }
 
-/** A stream of server-sent events that comes back by itself: cut, ended or silent, it is opened again with back-off. */
+/**
+ * A stream of server-sent events that reconnects by itself: after it is cut, ended or silent, it is opened again with
+ * back-off.
+ */
 export class LiveStream {
   readonly #options: LiveStreamOptions;
   #attempt = new AbortController();
@@ -70,7 +76,7 @@ export class LiveStream {
     this.#cancel();
     const attempt = new AbortController();
     this.#attempt = attempt;
-    // While it is cut, it is shown as cut until it stands again.
+    // While it is cut, it is shown as cut until it is open again.
     if (this.#since === undefined) this.#options.state({ phase: "connecting" });
     this.#read(attempt).then(
       () => this.#failed(attempt, "the service ended the connection"),

@@ -1,12 +1,13 @@
 import { useEffect, useRef } from "preact/hooks";
 import { type Loaded, useLoaded } from "./hooks.ts";
 
-/** How often the history is asked for when nothing changes, and at most when much does; milliseconds. */
+/** Milliseconds between two requests of the history without changes, and the minimum with many changes. */
 const INTERVAL = 30_000;
 const AT_MOST = 1000;
 
 /**
- * How an object came to where it is. A change, told by another `stamp`, is seen in it at once; many changes in a row, once in a while.
+ * The history of an object. A change, which is another `stamp`, is shown at once; many changes in a row are shown
+ * together.
  */
 export function useHistory<T>(
   key: string,

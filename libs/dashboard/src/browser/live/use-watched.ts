@@ -3,9 +3,9 @@ import type { Api } from "../api/api.ts";
 import { keyOf, type ObjectName } from "../objects/object-name.ts";
 import { useStream } from "./hooks.ts";
 
-/** Events that come within this time are shown together, in milliseconds. */
+/** Events that arrive within this time are shown together, in milliseconds. */
 const TOGETHER = 50;
-/** A connection that told of nothing for this long has nothing to tell, in milliseconds. */
+/** Milliseconds after which a connection without events counts as empty. */
 const NOTHING = 1000;
 
 type Known<T> = ReadonlyMap<string, T>;
@@ -15,18 +15,18 @@ interface WatchEvent {
   readonly [field: string]: unknown;
 }
 
-/** How objects of a kind are told of. */
+/** How objects of a kind are watched. */
 export interface WatchedKind<T> {
   /** The method, such as `Weights/Watch`. */
   readonly watch: string;
-  /** The field of its events that has an object, new or changed; `removed` has the name of one that is gone. */
+  /** The field of an event with a new or changed object; `removed` has the name of a deleted one. */
   readonly field: string;
   readonly nameOf: (object: T) => ObjectName;
 }
 
 /**
- * What a method that watches tells of, in the order of their keys, followed live. Nothing while it was not told yet. A new connection
- * tells everything again, and what it does not tell is gone.
+ * The objects of a watch method, in the order of their keys, followed live. Undefined until they are known. A new
+ * connection sends everything again, and objects that it does not send are removed.
  */
 export function useWatched<T>(api: Api, { watch, field, nameOf }: WatchedKind<T>): Known<T> | undefined {
   const withEvent = (known: Known<T>, event: WatchEvent): Known<T> => {

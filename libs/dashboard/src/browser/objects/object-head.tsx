@@ -13,7 +13,7 @@ export interface ObjectHeadProps extends Pick<PageProps, "act"> {
   readonly children: ComponentChildren;
 }
 
-/** An object's name, where it stands, and what can be done with it. */
+/** An object's name, its state, and the actions for it. */
 export function ObjectHead({ name, decided: { reason, message, decidedAt }, actions, act, children }: ObjectHeadProps) {
   return (
     <header class="object-head">

@@ -1,4 +1,4 @@
-/** What tells an object of a kind from the others, in JSON. */
+/** The unique name of an object of a kind, in JSON. */
 export interface ObjectName {
   /** Empty for an object of the cluster. */
   readonly namespace: string;

@@ -9,14 +9,14 @@ import { keyOf, type ObjectName } from "./object-name.ts";
 export interface ObjectsPageProps<T> extends Pick<PageProps, "api" | "query">, WatchedKind<T> {
   /** What one of them is called, such as `Service`; in small letters it is in the address of the page. */
   readonly kind: string;
-  /** Shown where there is none. */
+  /** Shown if there are no objects. */
   readonly empty: ComponentChildren;
   /** What the list shows of an object after its name: a badge and two facts. */
   readonly entry: (object: T) => ComponentChildren;
   readonly detail: (object: T) => ComponentChildren;
 }
 
-/** With more than these, a name is easier typed than looked for. */
+/** Maximum number of objects without a search field. */
 const EASILY_SEEN = 8;
 
 /** Every object of a kind in a list, followed live, and the chosen one in full. */

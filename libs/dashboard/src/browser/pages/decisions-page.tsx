@@ -12,7 +12,7 @@ export interface DecisionsPageProps {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** How many rows are shown before the reader asks for more. */
+/** Number of rows before the reader requests more. */
 const STEP = 100;
 
 /** All decisions that the service remembers, with a filter that the address holds, so that it can be sent to others. */

@@ -14,7 +14,7 @@ export interface OverviewPageProps {
   readonly decisions: readonly Decision[] | undefined;
 }
 
-/** The first page of a service that registers none of its own. */
+/** The first page of a service without its own. */
 export function OverviewPage({ api, status, decisions }: OverviewPageProps) {
   const [last] = decisions ?? [];
   const reasons = [...Map.groupBy(decisions ?? [], ({ reason }) => reason)]

@@ -14,7 +14,7 @@ export interface PeersPageProps {
   readonly decisions: readonly Decision[] | undefined;
 }
 
-/** How often peers are asked about while the page is looked at, in milliseconds. */
+/** Milliseconds between two requests while the page is visible. */
 const INTERVAL = 3000;
 
 /** This service and its peers, a tile each. */

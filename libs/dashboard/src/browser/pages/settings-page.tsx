@@ -3,7 +3,7 @@ import { Badge } from "../parts/badge.tsx";
 import { Empty } from "../parts/states.tsx";
 import type { Status } from "./status.ts";
 
-/** Every setting with its value and where it came from. The service masks secrets before they leave it. */
+/** Every setting with its value and source. The service masks secrets. */
 export function SettingsPage({ status }: { readonly status: Status }) {
   const [text, setText] = useState("");
   const [chosenOnly, setChosenOnly] = useState(false);

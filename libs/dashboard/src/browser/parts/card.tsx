@@ -8,7 +8,7 @@ export interface CardProps {
   readonly children: ComponentChildren;
 }
 
-/** A section with a title of its own. */
+/** A section with a title. */
 export function Card({ title, aside, children }: CardProps) {
   const id = useId();
   return (

@@ -22,7 +22,7 @@ export function Icon({ name }: { readonly name: IconName }) {
   );
 }
 
-/** The project's mark: a hull that lies level. */
+/** The project's logo: a level hull. */
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">

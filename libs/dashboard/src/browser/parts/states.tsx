@@ -11,7 +11,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
-/** It is being asked for. Shows nothing for a moment, so that quick answers do not flicker. */
+/** Data is being loaded. Shows nothing for a moment, so that quick responses do not flicker. */
 export function Loading({ what }: { readonly what: string }) {
   return (
     <div class="state loading" role="status">
@@ -48,7 +48,7 @@ export interface NotLoadedProps {
   readonly loaded: Loaded<unknown> & { readonly reload: () => void };
 }
 
-/** What stands in the place of data that is not there. */
+/** Shown instead of data that is not loaded. */
 export function NotLoaded({ what, loaded: { phase, fault, reload } }: NotLoadedProps) {
   return phase === "failed" ? (
     <Fault what={`The ${what}`} fault={fault} retry={reload} />

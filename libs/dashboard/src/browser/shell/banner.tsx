@@ -1,7 +1,10 @@
 import { useConnectionState, useNow } from "../live/hooks.ts";
 import { Time } from "../parts/time.tsx";
 
-/** Says that the page is cut off, since when, and when it will try again. `fault` is that of the service's state, which is asked for regularly. */
+/**
+ * Shows that the page is disconnected, since when, and when it retries. `fault` is that of the service's state, which
+ * is requested regularly.
+ */
 export function Banner({ fault }: { readonly fault: string | undefined }) {
   const state = useConnectionState();
   const now = useNow(500);
@@ -31,7 +34,7 @@ export function Banner({ fault }: { readonly fault: string | undefined }) {
   );
 }
 
-/** Whether news come by themselves. */
+/** Whether the page is updated live. */
 export function LiveSign() {
   const { phase } = useConnectionState();
   const words = { live: "Live", connecting: "Connecting", waiting: "Disconnected" }[phase];

@@ -26,7 +26,7 @@ interface Place {
   readonly icon: IconName;
 }
 
-/** How often the service's state is asked for, in milliseconds. */
+/** Milliseconds between two requests of the service's state. */
 const STATUS_INTERVAL = 3000;
 
 function placesOf(view: View | undefined): readonly Place[] {
@@ -70,7 +70,7 @@ export function Shell({ api, access, view }: ShellProps) {
 
   const first = useRef(true);
   useEffect(() => {
-    // A reader by ear or keyboard is told of the new page; the first page needs no such jump.
+    // Moves the focus to the new page for users of screen readers and keyboards, except for the first page.
     if (!first.current) heading.current?.focus({ preventScroll: true });
     first.current = false;
     scrollTo(0, 0);

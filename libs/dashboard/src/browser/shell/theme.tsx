@@ -17,7 +17,7 @@ function kept(): Theme {
   }
 }
 
-/** Goes through system, light and dark. Charts are told by the event `themechange` on the window. */
+/** Cycles through system, light and dark. Charts follow the event `themechange` on the window. */
 export function ThemeSwitch() {
   const [theme, setTheme] = useState(kept);
   useLayoutEffect(() => {
