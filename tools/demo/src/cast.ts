@@ -43,12 +43,11 @@ export class Cast {
     this.#ends.push(...this.#scenes.map((scene) => scene.play()));
   }
 
-  /** Plays every story at speed. Resolves with whether everything came out. */
+  /** Plays all stories at speed, at the same time. Resolves with whether all checks passed. */
   async rehearse(): Promise<boolean> {
     await this.enter();
-    let fine = true;
-    for (const scene of this.#scenes) for (const check of scene.checks) fine = (await this.#try(check)) && fine;
-    return fine;
+    const passed = await Promise.all(this.#scenes.map(({ checks }) => this.#rehearse(checks)));
+    return passed.every((one) => one);
   }
 
   /** Resolves when a service has ended, which none does by itself. */
@@ -88,6 +87,12 @@ export class Cast {
     if (typeof msg !== "string") return;
     if (decision !== undefined) tell(`${service}  ${String(object)}  ${String(action)}: ${msg}`);
     else if (level === "warn" || level === "error") tell(`${service}  ${level}: ${msg} ${detail(error)}`);
+  }
+
+  async #rehearse(checks: readonly Check[]): Promise<boolean> {
+    let passed = true;
+    for (const check of checks) passed = (await this.#try(check)) && passed;
+    return passed;
   }
 
   async #try(check: Check): Promise<boolean> {
