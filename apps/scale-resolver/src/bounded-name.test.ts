@@ -6,7 +6,7 @@ describe("a bounded name", () => {
     expect(boundedName("a".repeat(63), 63)).toBe("a".repeat(63));
   });
 
-  test("is cut and tells two names apart that begin alike", () => {
+  test("is truncated, and stays different for names with the same prefix", () => {
     const names = ["x", "y"].map((end) => boundedName(`${"a".repeat(100)}${end}`, 63));
     expect(names[0]).toMatch(/^a{52}-[\da-f]{10}$/);
     expect(new Set(names).size).toBe(2);

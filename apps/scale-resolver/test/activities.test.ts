@@ -76,7 +76,7 @@ describe("a replica with a state of its own", () => {
     expect(await a.read()).toMatchObject({ pending: 2, inFlight: 1, requests: 3, lastRequestAt: 7 });
   });
 
-  test("knows nothing as soon as there is another replica, which it cannot hear", async () => {
+  test("knows nothing as soon as there is another replica without shared state", async () => {
     const a = await alone(() => ["a", "b"]);
     expect(await a.read()).toBeNull();
   });
@@ -106,7 +106,7 @@ describeRedis("replicas on one Redis", () => {
     return { redis, a, b, setReady: (...names: readonly string[]) => (ready = names) };
   }
 
-  test("add up what they have, and hear of it at once", async () => {
+  test("add up their requests, and know changes at once", async () => {
     const { a, b } = await two();
     a.has({ requests: 1, pending: 1, lastRequestAt: 5 });
     await eventually(() => Promise.resolve(b.changed.includes(KEY)), 5000);
@@ -118,7 +118,7 @@ describeRedis("replicas on one Redis", () => {
     expect(await b.read()).toMatchObject(both);
   });
 
-  test("have a report at the moment they hear of it, so that KEDA is told without another read", async () => {
+  test("have the numbers with the notification, so that KEDA gets them without another read", async () => {
     const { a, b } = await two();
     for (const pending of [1, 2, 3]) b.has({ requests: pending, pending });
     b.has({ pending: 0 });
@@ -174,7 +174,7 @@ describeRedis("replicas on one Redis", () => {
     expect(await a.read()).toBeNull();
   });
 
-  test("count what a terminating replica has, until it is gone", async () => {
+  test("count the requests of a terminating replica, until it has stopped", async () => {
     const { a, b, setReady } = await two();
     b.has({ requests: 1, pending: 1 });
     setReady("a");

@@ -96,7 +96,7 @@ class Scene {
   }
 }
 
-describe("an ElastiService that is given another autoscaler while its workload sleeps", () => {
+describe("an ElastiService that gets another autoscaler while its workload sleeps", () => {
   test.concurrent("resumes the old one, pauses the new one, and resumes that on a wake", async () => {
     const scene = await Scene.asleep(shared, "another");
     await scene.choose(scene.new);

@@ -1,105 +1,146 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { leases, services } from "@evenkeel/kube";
-import { describe, expect, jest, test } from "@jest/globals";
-import { elastiServices } from "../src/elasti-service-resource.ts";
+import { services } from "@evenkeel/kube";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { World } from "./world.ts";
 
 jest.setTimeout(60_000);
 
-const firstPort = (world: World) => Number(world.portRange.split("-")[0]);
+/** Seconds. */
+const COOLDOWN = 4;
 
-async function idle(world: World, name: string): Promise<void> {
-  world.traffic.set(name, 0);
-  await world.elasti(name);
-}
+let world: World;
+beforeAll(async () => {
+  world = await World.start();
+  world.serverIsUpFor(COOLDOWN);
+  world.serve();
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
 
 describe("a service is not scaled to zero", () => {
-  test.concurrent("while clients of one of its IP families would find no resolver", async () => {
-    await using world = await World.start();
-    await world.workload("shop");
+  test.concurrent(
+    "without data, with a busy metric, outside its period, in a dry run and while it is paused",
+    async () => {
+      const reasons = {
+        silent: "TriggerUnknown",
+        busy: "Busy",
+        period: "OutsidePeriod",
+        dry: "Idle",
+        paused: "Paused",
+      };
+      const names = Object.keys(reasons);
+      for (const name of names) {
+        await world.workload(name);
+        world.traffic.set(name, 0);
+      }
+      world.traffic.set("silent", null);
+      world.traffic.set("busy", 1);
+      await world.elasti("silent");
+      await world.elasti("busy");
+      const tomorrow = new Date(Date.now() + 2 * 86_400_000).getUTCDate();
+      await world.elasti("period", { enabledPeriod: { schedule: `0 0 ${tomorrow} * *`, duration: "1h" } });
+      await world.elasti("dry", { dryRun: true });
+      await world.elasti("paused");
+      await world.annotate("paused", { "evenkeel.io/paused": "true" });
+      for (const [name, reason] of Object.entries(reasons)) await world.ready(name, reason);
+      // Another service with the same periods sleeps meanwhile.
+      await world.workload("control");
+      world.traffic.set("control", 0);
+      await world.elasti("control");
+      await world.inState("control", "Zero");
+      for (const name of names) expect([name, await world.replicas(name)]).toEqual([name, 1]);
+    },
+  );
+
+  test.concurrent("while no resolver is reachable in one of its IP families", async () => {
     const families = async (...ipFamilies: readonly string[]) => {
       const body = { spec: { ipFamilies } };
-      await world.kube.resource(services).patch({ namespace: "default", name: "shop" }, { type: "merge", body });
+      await world.kube.resource(services).patch({ namespace: "default", name: "families" }, { type: "merge", body });
     };
+    await world.workload("families");
     await families("IPv4", "IPv6");
-    world.serve();
-    await idle(world, "shop");
-    const { status, message } = await world.ready("shop", "NoResolver");
+    world.traffic.set("families", 0);
+    await world.elasti("families");
+    const { status, message } = await world.ready("families", "NoResolver");
     expect([status, message]).toEqual(["False", expect.stringContaining("IPv6")]);
-    expect(await world.replicas("shop")).toBe(1);
+    expect(await world.replicas("families")).toBe(1);
 
     await families("IPv4");
-    await world.inState("shop", "Zero");
+    await world.inState("families", "Zero");
   });
 
-  test.concurrent("while its port is another program's", async () => {
+  test.concurrent("while another program uses its port, or no port is left for it", async () => {
     await using world = await World.start();
-    await using other = createServer().listen(firstPort(world), "::");
+    const first = Number(world.portRange.split("-")[0]);
+    await using other = createServer().listen(first, "::");
     await once(other, "listening");
-    for (const name of ["shop", "cart"]) await world.workload(name);
-    world.serve();
-    await idle(world, "shop");
-    const { status, message } = await world.ready("shop", "NoResolver");
-    expect([status, message]).toEqual(["False", expect.stringContaining("port")]);
-    await idle(world, "cart");
-    await world.inState("cart", "Zero");
-    expect(await world.replicas("shop")).toBe(1);
-  });
-
-  test.concurrent("while no port is left for it, which its object says with what to do", async () => {
-    await using world = await World.start();
-    for (const name of ["shop", "cart"]) await world.workload(name);
-    world.serve([`--port-range=${firstPort(world)}-${firstPort(world)}`]);
-    await idle(world, "shop");
+    world.serve([`--port-range=${first}-${first + 1}`]);
+    const idle = async (name: string) => {
+      world.traffic.set(name, 0);
+      await world.workload(name);
+      await world.elasti(name);
+    };
+    await idle("blocked");
+    const blocked = await world.ready("blocked", "NoResolver");
+    expect([blocked.status, blocked.message]).toEqual(["False", expect.stringContaining("port")]);
+    await idle("shop");
     await world.inState("shop", "Zero");
-    await idle(world, "cart");
-    const { status, message } = await world.ready("cart", "PortsExhausted");
-    expect(status).toBe("False");
-    expect(message).toContain("default/cart/http");
-    expect(message).toContain("--port-range");
-    expect(await world.replicas("cart")).toBe(1);
+    await idle("exhausted");
+    const exhausted = await world.ready("exhausted", "PortsExhausted");
+    expect(exhausted.status).toBe("False");
+    expect(exhausted.message).toContain("default/exhausted/http");
+    expect(exhausted.message).toContain("--port-range");
+    for (const name of ["blocked", "exhausted"]) expect([name, await world.replicas(name)]).toEqual([name, 1]);
     // Other services are not affected.
     expect((await world.ask("shop")).status).toBe(200);
   });
 });
 
-test("a service whose workload does not exist says so, takes no requests, and is managed once there is one", async () => {
-  await using world = await World.start();
-  world.serve();
-  await world.workload("shop", 0);
-  await world.elasti("shop", {
-    triggers: undefined,
-    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "shp" },
-  });
-  expect(await world.ready("shop", "TargetNotFound")).toMatchObject({
-    status: "False",
-    message: expect.stringContaining("default/shp"),
-  });
-  expect(await world.resolverSlices("shop")).toEqual([]);
-  await world.edit("shop", { scaleTargetRef: { name: "shop" } });
-  await world.sleeps("shop");
-  expect((await world.ask("shop")).status).toBe(200);
-  const drain = (await world.get("shop")).status?.conditions?.find(({ type }) => type === "PodsDrain");
-  expect(drain).toMatchObject({ status: "Unknown", reason: "NoPreStop" });
-});
+const seconds = (text: string | undefined) => Date.parse(text ?? "") / 1000;
 
-test("an ElastiService with a selector selects nothing while KubeElasti's operator runs, and says so", async () => {
-  await using world = await World.start();
-  await world.workload("shop");
-  await world.kube.resource(leases).create({
-    apiVersion: "coordination.k8s.io/v1",
-    kind: "Lease",
-    metadata: { namespace: "default", name: "acf50383.truefoundry.io" },
-    spec: {
-      holderIdentity: "elasti-operator-7c9_0f",
-      leaseDurationSeconds: 15,
-      renewTime: new Date().toISOString().replace("Z", "000Z"),
-    },
+describe("cooldownPeriod", () => {
+  test.concurrent("counts from the end of traffic, which another leader knows", async () => {
+    await using world = await World.start();
+    world.serverIsUpFor(COOLDOWN);
+    await world.workload("shop");
+    const first = world.serve();
+    await world.elasti("shop", { cooldownPeriod: COOLDOWN });
+    await world.ready("shop", "Busy");
+    world.traffic.set("shop", 0);
+    const { message } = await world.ready("shop", "Cooldown");
+    const { lastScaledUpTime = "" } = (await world.get("shop")).status ?? {};
+    expect(lastScaledUpTime).not.toBe("");
+    expect(message).toContain(lastScaledUpTime);
+    first.signal("SIGTERM");
+    await first.exit;
+    world.serve();
+    const asleep = await world.inState("shop", "Zero");
+    expect(asleep.status?.lastScaledUpTime).toBe(lastScaledUpTime);
+    expect(seconds(asleep.status?.since) - seconds(lastScaledUpTime)).toBeGreaterThanOrEqual(COOLDOWN);
   });
-  world.serve();
-  await world.create("all", { service: "*" });
-  expect(await world.ready("all", "OriginalRuns")).toMatchObject({ status: "False" });
-  const { items } = await world.kube.resource(elastiServices).list({ namespace: "default" });
-  expect(items.map(({ metadata }) => metadata.name)).toEqual(["all"]);
+
+  test.concurrent("counts from the object's creation where there was no traffic", async () => {
+    await world.workload("new");
+    world.traffic.set("new", 0);
+    await world.elasti("new", { cooldownPeriod: COOLDOWN });
+    const { status, metadata } = await world.inState("new", "Zero");
+    expect(status?.lastScaledUpTime).toBeUndefined();
+    expect(seconds(status?.since) - seconds(metadata.creationTimestamp)).toBeGreaterThanOrEqual(COOLDOWN);
+  });
+
+  test.concurrent(
+    "does not delay the end of enabledPeriod, which wakes a service without a request, and it stays awake",
+    async () => {
+      await world.asleep("ends", { minTargetReplicas: 2 });
+      const tomorrow = new Date(Date.now() + 2 * 86_400_000).getUTCDate();
+      const before = world.scaleCalls("ends");
+      await world.edit("ends", { enabledPeriod: { schedule: `0 0 ${tomorrow} * *`, duration: "1h" } });
+      await world.inState("ends", "Serve");
+      expect(await world.replicas("ends")).toBe(2);
+      await world.ready("ends", "OutsidePeriod");
+      expect(world.scaleCalls("ends") - before).toBe(1);
+    },
+  );
 });

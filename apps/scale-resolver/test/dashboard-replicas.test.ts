@@ -1,4 +1,5 @@
-import { chromiumProgram, openBrowser, openPage } from "@evenkeel/testkit/browser";
+import { openPage } from "@evenkeel/testkit/browser";
+import { describeInBrowser } from "@evenkeel/testkit/jest";
 import { resolverV1 } from "@evenkeel/rpc";
 import { eventually } from "@evenkeel/runtime/testing";
 import { describeRedis } from "@evenkeel/state-contract";
@@ -10,14 +11,15 @@ import { times } from "./world.ts";
 
 jest.setTimeout(90_000);
 
-const program = chromiumProgram();
+/** From a pod's creation until it is ready, in milliseconds: long enough to see the state Wake. */
+const START = 1200;
 const ALONE = /shared state .* replica [ab]\b/;
 
-describeRedis("what each of two replicas shows of the requests of both", () => {
+describeRedis("what each of two replicas shows", () => {
   let scene: PairScene;
 
   beforeAll(async () => {
-    scene = await PairScene.start(300);
+    scene = await PairScene.start(START);
   });
   afterAll(() => scene[Symbol.asyncDispose]());
 
@@ -60,7 +62,7 @@ describeRedis("what each of two replicas shows of the requests of both", () => {
     await eventually(async () => expect(await a.activity("both")).toMatchObject({ ...known, resolvers: [inA, inB] }));
     await eventually(async () => expect(await b.activity("both")).toMatchObject({ ...known, resolvers: [inB, inA] }));
 
-    // The one that does not lead tells of changes, too.
+    // The follower reports changes too.
     const follower = pair.other(await pair.leader()) === pair.a ? a : b;
     const closing = new AbortController();
     const stream = follower.client.watch({ namespace: "default", name: "both" }, { signal: closing.signal });
@@ -99,18 +101,22 @@ describeRedis("what each of two replicas shows of the requests of both", () => {
     await service.wake();
   });
 
-  (program === undefined ? test.skip : test)(
-    `the page shows them by replica${program === undefined ? " (needs chromium)" : ""}`,
-    async () => {
-      const { pair } = scene;
-      const browser = await openBrowser(program ?? "");
-      const replica = pair.other(await pair.leader());
-      const address = `http://${await pair.listener(replica, "admin")}`;
-      const { page, complaints, ...opened } = await openPage(browser, address);
+  describeInBrowser("the page", (browser) => {
+    async function show(replica: Replica, name: string) {
+      const origin = `http://${await scene.pair.listener(replica, "admin")}`;
+      const opened = await openPage(browser(), origin);
+      const { page } = opened;
       page.setDefaultTimeout(15_000);
-      await page.goto(`${address}/dashboard/#/?service=default/shown`);
+      await page.goto(`${origin}/dashboard/#/?service=default/${name}`);
+      const heading = page.getByRole("heading", { name: `default/${name}` });
+      return { ...opened, detail: page.locator(".service-detail", { has: heading }) };
+    }
+
+    test("shows the requests of both by replica", async () => {
+      const { pair } = scene;
+      const replica = pair.other(await pair.leader());
+      const { complaints, detail, close } = await show(replica, "shown");
       const service = await held("shown", { a: 4, b: 6 });
-      const detail = page.locator(".service-detail", { has: page.getByRole("heading", { name: "default/shown" }) });
       const waiting = detail.locator(".stat", { hasText: "Waiting" });
       await waiting.getByText("10", { exact: true }).waitFor();
       const rows = detail.locator(".resolvers tbody tr");
@@ -127,8 +133,65 @@ describeRedis("what each of two replicas shows of the requests of both", () => {
       await service.wake();
       await waiting.getByText("0", { exact: true }).waitFor();
       expect(complaints).toEqual([]);
-      await opened.close();
-      await browser.close();
-    },
-  );
+      await close();
+    });
+
+    test("shows a service as it falls asleep and wakes, with its reasons, and wakes and pauses it with a token", async () => {
+      const { world, pair } = scene;
+      const leader = await pair.leader();
+      await world.workload("checkout");
+      await world.elasti("checkout");
+      const { page, complaints, detail, close } = await show(leader, "checkout");
+      const state = detail.locator(".stat", { hasText: "State" });
+      const next = detail.getByRole("region", { name: "What is next" });
+      await state.getByText(/^Serve/).waitFor();
+      await next.getByText("Keeps it awake").waitFor();
+      await next.getByText("Busy", { exact: true }).waitFor();
+      await detail.getByText("Deployment/checkout").waitFor();
+
+      world.traffic.set("checkout", 0);
+      await state.getByText(/^Zero/).waitFor();
+      await detail.getByRole("img", { name: /States of default\/checkout .*, now Zero/ }).waitFor();
+      expect(await world.replicas("checkout")).toBe(0);
+      await world.sleeps("checkout");
+
+      const answer = pair.ask(leader, "checkout", { method: "POST", path: "/buy", body: "one" });
+      await state.getByText(/^Wake/).waitFor();
+      await detail.locator(".stat", { hasText: "Waiting" }).getByText("1", { exact: true }).waitFor();
+      expect((await answer).status).toBe(200);
+      const wake = detail.getByRole("img", { name: /scale call \d+ ms, pod start [\d.]+ m?s, first answer \d+ ms/ });
+      await wake.waitFor();
+      // The band moves with time, so a single hover may miss it.
+      await eventually(async () => {
+        await detail.locator(".band.Wake").last().hover();
+        await detail.locator(".band-tip").getByText("The resolver holds 1 request").waitFor({ timeout: 500 });
+      });
+      await detail.locator(".decisions").getByText(/→/).first().waitFor();
+
+      // Without requests it falls asleep again.
+      await state.getByText(/^Zero/).waitFor();
+      const dialog = page.getByRole("dialog");
+      await detail.getByRole("button", { name: "Wake" }).click();
+      await dialog.getByLabel("Bearer token").fill("of nobody");
+      await page.keyboard.press("Enter");
+      await dialog.getByRole("alert").getByText("EK_RPC_UNAUTHENTICATED").waitFor();
+      expect(await world.replicas("checkout")).toBe(0);
+      await dialog.getByLabel("Bearer token").fill("secret");
+      await page.keyboard.press("Enter");
+      await dialog.waitFor({ state: "detached" });
+      await world.isScaledTo("checkout", 1);
+      world.traffic.set("checkout", 5);
+      await state.getByText(/^Serve/).waitFor();
+
+      await detail.getByRole("button", { name: "Pause" }).click();
+      await dialog.getByRole("button", { name: "Pause" }).click();
+      await detail.getByRole("button", { name: "Resume" }).waitFor();
+      await eventually(async () =>
+        expect((await world.get("checkout")).metadata.annotations).toMatchObject({ "evenkeel.io/paused": "true" }),
+      );
+      await next.getByText("evenkeel.io/paused").waitFor();
+      expect(complaints).toEqual([]);
+      await close();
+    });
+  });
 });

@@ -48,7 +48,7 @@ test("the last pod of a service may be evicted once requests would be held, and 
 describeRedis("with two replicas, a call to the one that", () => {
   const { PREPARATION_WORKING, PREPARATION_READY, PREPARATION_NOT_CONCERNED } = drainV1.Preparation;
 
-  test("leads, and one to the one that does not, prepare the last pod of a service and release it", async () => {
+  test("leads, and one to the follower, prepare the last pod of a service and release it", async () => {
     await using world = await World.start({ startDelay: 800 });
     await using pair = await Pair.start(world);
     const leader = await pair.leader();

@@ -18,9 +18,9 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-describe("an API server that is gone", () => {
+describe("an API server that is down", () => {
   test.concurrent(
-    "when requests come to a service that sleeps keeps them waiting, and none is lost when it is back",
+    "when requests arrive for a sleeping service keeps them waiting, and none is lost when it is back",
     async () => {
       await using world = await World.start();
       await using link = await ApiServerLink.to(world);
@@ -59,7 +59,7 @@ describe("an API server that is gone", () => {
   });
 
   test.concurrent(
-    "and has forgotten what was watched is listed anew, and a request wakes the service as before",
+    "and answers watches with 410 is listed again, and a request wakes the service as before",
     async () => {
       await using world = await World.start();
       await using link = await ApiServerLink.to(world);
@@ -107,7 +107,7 @@ describe("an API server that is gone", () => {
 });
 
 describe("a service that sleeps", () => {
-  test.concurrent("and whose EndpointSlice somebody deletes has it again at once", async () => {
+  test.concurrent("and whose EndpointSlice another client deletes has it again at once", async () => {
     await world.asleep("unsliced");
     const [slice] = await world.resolverSlices("unsliced");
     const { name = "", uid } = slice?.metadata ?? {};
@@ -121,7 +121,7 @@ describe("a service that sleeps", () => {
   });
 
   test.concurrent(
-    "and whose EndpointSlice somebody else writes to several times has it corrected each time",
+    "and whose EndpointSlice another client writes several times has it corrected each time",
     async () => {
       await world.asleep("contested");
       const [slice] = await world.resolverSlices("contested");
@@ -139,7 +139,7 @@ describe("a service that sleeps", () => {
     },
   );
 
-  test.concurrent("and whose ElastiService is pointed at another Service is woken and released", async () => {
+  test.concurrent("and whose ElastiService names another Service is woken and released", async () => {
     await world.asleep("former");
     await world.workload("next");
     await world.edit("former", { service: "next", scaleTargetRef: { name: "next" } });
@@ -170,9 +170,9 @@ describe("a service that sleeps", () => {
   );
 });
 
-describe("what a service needs and does not find", () => {
+describe("a missing dependency", () => {
   test.concurrent(
-    "is named in a condition if it is the workload, leaves requests to the Service alone, and is found when it is created",
+    "is named in a condition if it is the workload, does not redirect the Service, and is found when it is created",
     async () => {
       await world.workload("missing");
       await world.kube.resource(deployments).delete({ namespace: "default", name: "missing" });
@@ -195,10 +195,12 @@ describe("what a service needs and does not find", () => {
       await world.deployment("missing", { app: "missing" }, 0);
       await world.inState("missing", "Zero");
       await eventually(async () => expect((await world.ask("missing")).status).toBe(200));
+      const drain = (await world.get("missing")).status?.conditions?.find(({ type }) => type === "PodsDrain");
+      expect(drain).toMatchObject({ status: "Unknown", reason: "NoPreStop" });
     },
   );
 
-  test.concurrent("sends it back from Guard to Serve if it is Prometheus, and it does not sleep", async () => {
+  test.concurrent("keeps the service awake and ends Guard if it is Prometheus", async () => {
     await using world = await World.start();
     const service = world.serve();
     await world.workload("shop");

@@ -120,7 +120,7 @@ describeRedis("two replicas behind KEDA", () => {
     expect(Math.max(quickest.here, quickest.there)).toBeLessThan(BAR);
   });
 
-  test.concurrent("repeat it until there are replicas, since KEDA drops what it cannot use yet", async () => {
+  test.concurrent("repeat it until there are replicas, because KEDA drops early messages", async () => {
     const name = "again";
     await asleep(name);
     const end = world.faults.add({
@@ -163,7 +163,7 @@ describeRedis("two replicas behind KEDA", () => {
   });
 
   test.concurrent(
-    "never report a busy service as idle whose requests they do not see, and ask for as many pods as there are",
+    "never report a busy service as idle if they do not see its requests, and request as many pods as there are",
     async () => {
       await service("trap-two");
       await world.inState("trap-two", "Serve");
@@ -185,7 +185,7 @@ describeRedis("two replicas behind KEDA", () => {
   );
 
   test.concurrent(
-    "tell the metrics on a stream as on being asked, and in whole numbers to KEDAs that know no others",
+    "send the same metrics on a stream and on request, in whole numbers for older versions of KEDA",
     async () => {
       await service("old");
       await world.inState("old", "Serve");
@@ -267,30 +267,27 @@ describeRedis("two replicas behind KEDA", () => {
     },
   );
 
-  test.concurrent(
-    "restore a ScaledObject of somebody else when the ElastiService is deleted while it sleeps",
-    async () => {
-      const at = { namespace: "default", name: "given" };
-      const resource = world.kube.resource(scaledObjects);
-      const spec = { scaleTargetRef: { name: "given" }, triggers: [] };
-      await resource.create({ apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", metadata: at, spec });
-      await world.fallsAsleep("given", { autoscaler: { type: "keda", name: "given" } });
-      await eventually(async () =>
-        expect((await resource.get(at)).metadata.annotations).toMatchObject({ "autoscaling.keda.sh/paused": "true" }),
-      );
-      await world.delete("given");
-      await world.isScaledTo("given", 1);
-      await eventually(async () =>
-        expect((await resource.get(at)).metadata.annotations).toEqual({ "autoscaling.keda.sh/paused": "false" }),
-      );
-      expect((await resource.get(at)).spec).toEqual(spec);
-      await resource.delete(at);
-    },
-  );
+  test.concurrent("restore a user's ScaledObject when the ElastiService is deleted while it sleeps", async () => {
+    const at = { namespace: "default", name: "given" };
+    const resource = world.kube.resource(scaledObjects);
+    const spec = { scaleTargetRef: { name: "given" }, triggers: [] };
+    await resource.create({ apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", metadata: at, spec });
+    await world.fallsAsleep("given", { autoscaler: { type: "keda", name: "given" } });
+    await eventually(async () =>
+      expect((await resource.get(at)).metadata.annotations).toMatchObject({ "autoscaling.keda.sh/paused": "true" }),
+    );
+    await world.delete("given");
+    await world.isScaledTo("given", 1);
+    await eventually(async () =>
+      expect((await resource.get(at)).metadata.annotations).toEqual({ "autoscaling.keda.sh/paused": "false" }),
+    );
+    expect((await resource.get(at)).spec).toEqual(spec);
+    await resource.delete(at);
+  });
 });
 
 describe("a replica that ends", () => {
-  test("ends KEDA's streams well, so that it comes back at once", async () => {
+  test("ends KEDA's streams without an error, so that KEDA reconnects at once", async () => {
     await using world = await World.start();
     await world.workload("shop");
     const service = world.serve();

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { eventually } from "@evenkeel/runtime/testing";
+import type { ServiceProcess } from "@evenkeel/testkit";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { metricOf } from "./admin-api.ts";
 import { times, World } from "./world.ts";
@@ -11,9 +12,10 @@ import { times, World } from "./world.ts";
 jest.setTimeout(60_000);
 
 let world: World;
+let service: ServiceProcess;
 beforeAll(async () => {
   world = await World.start();
-  world.serve();
+  service = world.serve();
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
@@ -21,29 +23,32 @@ afterAll(async () => {
 
 describe("a cold burst", () => {
   test.concurrent("with a hundred paths and hosts makes no more series than one request does", async () => {
-    await using world = await World.start();
-    const service = world.serve();
-    await world.atZero("shop");
+    await world.atZero("series");
     const metrics = await service.url("admin", "/metrics");
+    const of = { service: "series" };
     const series = async () => {
       const text = await (await fetch(metrics)).text();
-      return text.split("\n").filter((line) => line.startsWith("elasti_resolver_incoming_requests")).length;
+      const all = text.split("\n").filter((line) => line.startsWith("elasti_resolver_incoming_requests"));
+      return all.filter((line) => line.includes('"series"')).length;
     };
-    expect((await world.ask("shop")).status).toBe(200);
-    await world.inState("shop", "Serve");
-    await world.scale("shop", 0);
-    await world.sleeps("shop");
+    expect((await world.ask("series")).status).toBe(200);
+    await world.inState("series", "Serve");
+    await world.scale("series", 0);
+    await world.sleeps("series");
     await eventually(async () => expect(await series()).toBeGreaterThan(0));
     const before = await series();
-    // All of them come before a pod does.
-    const end = world.faults.add({ fault: { kind: "status", code: 503 }, verb: "patch", resource: "deployments" });
+    // All requests wait before a pod starts.
+    const end = world.faults.add({
+      fault: { kind: "status", code: 503 },
+      ...{ verb: "patch", resource: "deployments", name: "series" },
+    });
     const answers = Array.from({ length: 100 }, (_, index) =>
-      world.ask("shop", { path: `/p/${index}?q=${index}`, headers: { host: `h${index}.test` } }),
+      world.ask("series", { path: `/p/${index}?q=${index}`, headers: { host: `h${index}.test` } }),
     );
-    await eventually(async () => expect(await metricOf(metrics, "evenkeel_resolver_pending")).toBe(100));
+    await eventually(async () => expect(await metricOf(metrics, "evenkeel_resolver_pending", of)).toBe(100));
     end();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(times(100, 200));
-    await eventually(async () => expect(await metricOf(metrics, "evenkeel_resolver_requests_total")).toBe(101));
+    await eventually(async () => expect(await metricOf(metrics, "evenkeel_resolver_requests_total", of)).toBe(101));
     expect(await series()).toBe(before);
   });
 
@@ -51,7 +56,7 @@ describe("a cold burst", () => {
     await using world = await World.start({ refuse: 700 });
     const metrics = await world.serve().url("admin", "/metrics");
     await world.atZero("shop");
-    // All of them come before a pod does.
+    // All requests wait before a pod starts.
     const end = world.faults.add({ fault: { kind: "status", code: 503 }, verb: "patch", resource: "deployments" });
     const statuses = world.askAll("shop", 20, { method: "POST", body: "x" });
     await eventually(async () => expect(await metricOf(metrics, "evenkeel_resolver_pending")).toBe(20));

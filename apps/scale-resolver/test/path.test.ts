@@ -22,7 +22,7 @@ ports: [{ name: http, port: 8080, protocol: TCP }]
 `;
 
 describe("the path of a Service that is routed as kube-proxy does", () => {
-  test("is proven to lead to the gate while the resolver has joined it, and not before or after", async () => {
+  test("is verified while the resolver has joined it, and not before or after", async () => {
     await using pod = await PodServer.start();
     await using world = await GateWorld.start();
     const listen = await world.put("default/checkout");

@@ -31,7 +31,7 @@ describe("an ElastiService", () => {
   }
 
   test.concurrent(
-    "that is the second of a Service that sleeps is deleted without a trace in the path of the first",
+    "that is the second of a Service that sleeps is deleted without a change in the path of the first",
     async () => {
       const object = await world.asleep("shop");
       await second("shop-too", object);
@@ -46,7 +46,7 @@ describe("an ElastiService", () => {
   );
 
   test.concurrent(
-    "that is the second of a Service that sleeps is pointed at another without a trace in the path of the first",
+    "that is the second of a Service that sleeps gets another Service without a change in the path of the first",
     async () => {
       const object = await world.asleep("cart");
       const { service, scaleTargetRef } = object.spec as Readonly<Record<string, unknown>>;

@@ -47,35 +47,32 @@ describe("an ElastiService with a selector", () => {
     },
   );
 
-  test.concurrent("that selects all leaves a Service alone that another one names, and its workload's", async () => {
-    await using world = await World.start();
-    world.serve();
-    for (const name of ["cart", "search"]) await world.workload(name);
-    await world.elasti("search", { triggers: undefined });
-    await world.inState("search", "Serve");
-    await selection(world, "all", { service: "*" });
-    await world.inState("all-cart", "Zero");
-    expect(await names(world)).toEqual(["all", "all-cart", "search"]);
-    expect(await world.replicas("search")).toBe(1);
-    expect((await world.ask("cart")).status).toBe(200);
+  test.concurrent(
+    "that selects all does not manage a Service that another one names, and wakes everything when it is deleted",
+    async () => {
+      await using world = await World.start();
+      world.serve();
+      for (const name of ["cart", "search"]) await world.workload(name);
+      await world.elasti("search", { triggers: undefined });
+      await world.inState("search", "Serve");
+      await selection(world, "all", { service: "*" });
+      await world.inState("all-cart", "Zero");
+      expect(await names(world)).toEqual(["all", "all-cart", "search"]);
+      expect(await world.replicas("search")).toBe(1);
+      expect((await world.ask("cart")).status).toBe(200);
 
-    // With the one that names it gone, it is selected as any other.
-    await world.delete("search");
-    await world.inState("all-search", "Zero", 30_000);
-    expect(await names(world)).toEqual(["all", "all-cart", "all-search"]);
-  });
+      // After the other one is deleted, the Service is selected too.
+      await world.delete("search");
+      await world.inState("all-search", "Zero", 30_000);
+      expect(await names(world)).toEqual(["all", "all-cart", "all-search"]);
 
-  test.concurrent("that is deleted leaves everything awake", async () => {
-    await using world = await World.start();
-    world.serve();
-    for (const name of ["cart", "search"]) await world.workload(name);
-    await selection(world, "all", { service: "*" });
-    for (const name of ["cart", "search"]) await world.inState(`all-${name}`, "Zero");
-    await world.delete("all");
-    await eventually(async () => expect(await names(world)).toEqual([]));
-    for (const name of ["cart", "search"]) {
-      expect(await world.replicas(name)).toBe(1);
-      expect((await world.ask(name)).status).toBe(200);
-    }
-  });
+      await world.inState("all-cart", "Zero");
+      await world.delete("all");
+      await eventually(async () => expect(await names(world)).toEqual([]));
+      for (const name of ["cart", "search"]) {
+        expect(await world.replicas(name)).toBe(1);
+        expect((await world.ask(name)).status).toBe(200);
+      }
+    },
+  );
 });

@@ -96,7 +96,7 @@ describe("a service", () => {
   );
 
   test.concurrent(
-    "that somebody else scales to zero loses no request, sends none to a pod that is gone, and is woken by the next",
+    "that another client scales to zero loses no request, sends none to a removed pod, and is woken by the next",
     async () => {
       // For the resolver to hear of it before the pod is gone, however busy the machine is.
       await using world = await World.start({ terminationDelay: 3000 });
@@ -122,40 +122,6 @@ describe("a service", () => {
     },
   );
 
-  test.concurrent(
-    "stays awake without data, with a busy metric, outside its period, in a dry run and when it is paused",
-    async () => {
-      const reasons = {
-        silent: "TriggerUnknown",
-        busy: "Busy",
-        period: "OutsidePeriod",
-        dry: "Idle",
-        paused: "Paused",
-      };
-      const names = Object.keys(reasons);
-      for (const name of names) {
-        await world.workload(name);
-        world.traffic.set(name, 0);
-      }
-      world.traffic.set("silent", null);
-      world.traffic.set("busy", 1);
-      await world.elasti("silent");
-      await world.elasti("busy");
-      const tomorrow = new Date(Date.now() + 2 * 86_400_000).getUTCDate();
-      await world.elasti("period", { enabledPeriod: { schedule: `0 0 ${tomorrow} * *`, duration: "1h" } });
-      await world.elasti("dry", { dryRun: true });
-      await world.elasti("paused");
-      await world.annotate("paused", { "evenkeel.io/paused": "true" });
-      for (const [name, reason] of Object.entries(reasons)) await world.ready(name, reason);
-      // One that may sleep does so meanwhile.
-      await world.workload("control");
-      world.traffic.set("control", 0);
-      await world.elasti("control");
-      await world.inState("control", "Zero");
-      for (const name of names) expect([name, await world.replicas(name)]).toEqual([name, 1]);
-    },
-  );
-
   test.concurrent("that is deleted while it sleeps is woken, and everything of it is cleaned up", async () => {
     await world.workload("deleted");
     world.traffic.set("deleted", 0);
@@ -166,16 +132,5 @@ describe("a service", () => {
     expect(await world.replicas("deleted")).toBe(1);
     expect(await world.resolverSlices("deleted")).toEqual([]);
     expect((await world.ask("deleted")).status).toBe(200);
-  });
-
-  test.concurrent("that sleeps is found asleep by a resolver that restarts, and is woken by it", async () => {
-    await using world = await World.start();
-    const first = world.serve();
-    await world.asleep("shop");
-    first.signal("SIGTERM");
-    await first.exit;
-    world.serve();
-    await eventually(async () => expect((await world.ask("shop")).status).toBe(200));
-    expect(await world.replicas("shop")).toBe(1);
   });
 });

@@ -150,7 +150,7 @@ describe("while its workload sleeps, an ElastiService", () => {
   );
 
   test.concurrent(
-    "whose Service an older one is pointed at wakes its workload, and says which one manages the Service",
+    "whose Service an older one names now wakes its workload, and reports which one manages the Service",
     async () => {
       await world.workload("older");
       const older = await world.elasti("older", { triggers: undefined });
@@ -170,7 +170,7 @@ describe("while its workload sleeps, an ElastiService", () => {
     },
   );
 
-  test.concurrent("that is awake is given another workload and leaves the old one as its owner set it", async () => {
+  test.concurrent("that is awake gets another workload and does not change the old one", async () => {
     await world.workload("awake");
     await successor("awake", 1);
     await world.elasti("awake");
@@ -238,7 +238,7 @@ describe("while its workload sleeps and before a restart, an ElastiService", () 
   );
 
   test.concurrent(
-    "of which nothing can be read has requests refused at once, and held again once it is corrected",
+    "that is entirely invalid has requests refused at once, and held again once it is corrected",
     async () => {
       await world.ready("unreadable", "InvalidSpec");
       const answer = await eventually(() => world.ask("unreadable"));
@@ -253,7 +253,7 @@ describe("while its workload sleeps and before a restart, an ElastiService", () 
   );
 
   test.concurrent(
-    "that selects Services from then on and is deleted is gone after its former workload is awake",
+    "that selects Services from then on and is deleted is removed after its former workload is awake",
     async () => {
       await world.isGone("selector");
       expect(await world.replicas("selector")).toBe(1);

@@ -70,12 +70,12 @@ function real(): void {
     });
   });
 
-  test("is idle for the original's example, whose series are not there", async () => {
+  test("is idle for the original's example without series", async () => {
     const query = "sum(rate(nginx_ingress_controller_requests[1m])) or vector(0)";
     expect(await read({ query, serverAddress: prometheus.url })).toMatchObject({ verdict: "idle" });
   });
 
-  test("is busy where requests come", async () => {
+  test("is busy with traffic", async () => {
     const reading = await read({ query: rate("busy") });
     expect(reading).toMatchObject({
       verdict: "busy",

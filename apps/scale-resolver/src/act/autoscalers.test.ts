@@ -58,14 +58,14 @@ describe("the autoscaler of a workload that sleeps", () => {
     }
   });
 
-  test("of KEDA that somebody else keeps active stays so", async () => {
+  test("of KEDA that another client keeps active stays active", async () => {
     await create({ "autoscaling.keda.sh/force-activation": "true" });
     await autoscalers.allowZero("shop", keda);
     expect(await annotations()).toEqual({ "autoscaling.keda.sh/force-activation": "true" });
     await autoscalers.allowZero("shop", { ...keda, name: "another" });
   });
 
-  test("of KEDA goes on as the original lets it", async () => {
+  test("of KEDA resumes with the original's annotations", async () => {
     await create({ "autoscaling.keda.sh/paused": "true", "autoscaling.keda.sh/paused-replicas": "0", team: "shop" });
     expect(await autoscalers.resume("shop", keda)).toBe("resumed");
     expect(await annotations()).toEqual({ team: "shop", "autoscaling.keda.sh/paused": "false" });
@@ -81,7 +81,7 @@ describe("the autoscaler of a workload that sleeps", () => {
     expect(await annotations()).toEqual({ "autoscaling.keda.sh/paused": "false" });
   });
 
-  test("is absent if there is none of that name, or no KEDA in the cluster", async () => {
+  test("is absent if it does not exist, or KEDA is not installed", async () => {
     expect(await autoscalers.pause("shop", keda)).toBe("absent");
     expect(await autoscalers.resume("shop", keda)).toBe("absent");
     await create({});

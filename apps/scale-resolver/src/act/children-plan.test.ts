@@ -83,7 +83,7 @@ describe("the children of an ElastiService that selects", () => {
     expect(plan({ objects })).toEqual({ create: [], change: [], remove: [], selected: 1, left: [] });
   });
 
-  test("are alike in whatever order their fields come, and whatever else is on them", () => {
+  test("are equal in any order of fields, and with any further metadata", () => {
     const objects = carriedOut().map((object) => ({
       ...object,
       spec: Object.fromEntries(Object.entries(object.spec as object).reverse()),
@@ -113,7 +113,7 @@ describe("the children of an ElastiService that selects", () => {
     }
   });
 
-  test("are neither changed nor made anew while one is going", () => {
+  test("are neither changed nor created again while one is terminating", () => {
     const objects = carriedOut().map((object) =>
       object === parent
         ? object
@@ -169,7 +169,7 @@ describe("the children of an ElastiService that selects", () => {
       expect(plan({ objects: [parent, other] })).toMatchObject({ create: [], selected: 0, left: [] });
   });
 
-  test("give way when somebody names their Service later", () => {
+  test("are removed when a user's ElastiService names their Service later", () => {
     const objects = [...carriedOut(), named("mine", "web")];
     expect(plan({ objects }).remove).toMatchObject([{ metadata: { name: "all-web" } }]);
   });
@@ -201,11 +201,11 @@ describe("a Service is left out, and it is said why, when", () => {
     ]);
   });
 
-  test("no workload can be told from it", () => {
+  test("it does not identify a workload", () => {
     expect(why({ workloads: [] })).toEqual([0, [{ service: "web", why: expect.stringContaining("selector") }]]);
   });
 
-  test("another selected Service leads to the same workload", () => {
+  test("another selected Service has the same workload", () => {
     const services = [service("web"), service("web-admin", { selector: { app: "web" } }), service("api")];
     expect(why({ services, workloads: [workload("web"), workload("api")] })).toEqual([
       1,
@@ -216,14 +216,14 @@ describe("a Service is left out, and it is said why, when", () => {
     ]);
   });
 
-  test("somebody's ElastiService scales its workload", () => {
+  test("a user's ElastiService scales its workload", () => {
     expect(why({ objects: [parent, named("mine", "front", "web")] })).toEqual([
       0,
       [{ service: "web", why: expect.stringMatching(/ElastiService mine .*Deployment web/) }],
     ]);
   });
 
-  test("somebody's ElastiService has the child's name", () => {
+  test("a user's ElastiService has the child's name", () => {
     expect(why({ objects: [parent, named("all-web", "other", "other")] })).toEqual([
       0,
       [{ service: "web", why: expect.stringContaining("all-web") }],

@@ -97,7 +97,7 @@ describe("the Services that an ElastiService selects", () => {
     expect(objects.find(({ metadata }) => metadata.name === "all-web")?.spec).not.toHaveProperty("quietPeriod");
   });
 
-  test("lose theirs when they are no longer selected, not before its finalizer has let go", async () => {
+  test("lose theirs when they are no longer selected, after its finalizer is removed", async () => {
     await sync();
     const web = objects.find(({ metadata }) => metadata.name === "all-web");
     if (web) await addFinalizer(resource, web, FINALIZER);

@@ -60,7 +60,7 @@ test("the last replica that stops closes the paths of services at zero and resto
   expect(done).toEqual(CLOSED);
 });
 
-test("a replica that is not ready any more is the last as well", async () => {
+test("a replica that is no longer ready is the last too", async () => {
   const { clock, done, sigterm } = setUp([]);
   sigterm();
   await clock.advance(8000);

@@ -51,7 +51,7 @@ describe("a path that is laid already", () => {
     ["the object is paused", paused, false],
     ["the Service has become one that is not supported", unsupported, false],
     ["a dry run is asked for", {}, true],
-  ])("is kept alive, with the route that leads to the resolver, while %s", async (_, changes, dryRun) => {
+  ])("is kept up to date, with the redirected route, while %s", async (_, changes, dryRun) => {
     for (const state of ["Guard", "Zero", "Wake"] as const) {
       const { done, outcome } = await reconcile({ ...changes, stage: { state } }, dryRun);
       expect(done).toEqual(["lead to 10.0.0.1", "lead old"]);
@@ -59,7 +59,7 @@ describe("a path that is laid already", () => {
     }
   });
 
-  test("is left alone while the original's operator leads", async () => {
+  test("is not changed while the original's operator runs", async () => {
     for (const dryRun of [false, true]) {
       const { done, outcome } = await reconcile({ ...beside, stage: { state: "Zero" } }, dryRun);
       expect(done).toEqual([]);
@@ -67,7 +67,7 @@ describe("a path that is laid already", () => {
     }
   });
 
-  test("and cannot be written is told of as what failed", async () => {
+  test("and cannot be written is reported as the failure", async () => {
     const { outcome } = await reconcile({ ...paused, stage: { state: "Zero" } }, false, new Error("reset"));
     expect(outcome).toMatchObject({ done: false, route: OLD, failure: "reset" });
   });

@@ -105,7 +105,7 @@ class Leader {
   }
 }
 
-describe("a workload that is put to sleep", () => {
+describe("a workload that is scaled to zero", () => {
   test("has its ScaledObject paused before, which is on record before that", async () => {
     const leader = new Leader();
     expect(await leader.reconcile(LISTENING, keda("old"))).toMatchObject({ done: true });
@@ -120,7 +120,7 @@ describe("a workload that is put to sleep", () => {
     expect(leader.paused()).toBe("");
   });
 
-  test("and is found changed leaves nothing paused, and nothing on record", async () => {
+  test("and was changed meanwhile leaves nothing paused and nothing recorded", async () => {
     const leader = new Leader();
     leader.slept = "changed";
     expect(await leader.reconcile(LISTENING, keda("old"))).toMatchObject({ done: false });
@@ -129,7 +129,7 @@ describe("a workload that is put to sleep", () => {
   });
 });
 
-test("a sleep that an edit overtakes is no failure, ends the reconcile, and leaves nothing paused", async () => {
+test("a sleep that conflicts with an edit is not a failure, ends the reconcile, and leaves nothing paused", async () => {
   const leader = new Leader();
   const overtaken = new kubeErrors.ActOvertaken({ object: "shop/checkout", why: "changed" });
   leader.failures.set("sleep", overtaken);
@@ -163,7 +163,7 @@ describe("an act that fails after the signal aborted", () => {
 describe("an autoscaler that is named while the workload sleeps", () => {
   const status: ElastiServiceStatus = { pausedScaledObject: "old" };
 
-  test("is paused in place of the one before, which goes on first", async () => {
+  test("is paused after the one before is resumed", async () => {
     const leader = new Leader();
     await leader.reconcile(ASLEEP, keda("new"), status);
     expect(leader.done).toEqual(["resume old", "record new", "pause new"]);
@@ -172,7 +172,7 @@ describe("an autoscaler that is named while the workload sleeps", () => {
     expect(leader.done).toHaveLength(3);
   });
 
-  test("is paused once it is there", async () => {
+  test("is paused once it exists", async () => {
     const leader = new Leader();
     leader.present.delete("new");
     await leader.reconcile(ASLEEP, keda("new"), status);
@@ -192,7 +192,7 @@ describe("an autoscaler that is named while the workload sleeps", () => {
     expect(leader.done).toEqual(["resume old", "record new", "pause new"]);
   });
 
-  test("is left alone where nobody here put the workload to sleep: it may be who wakes it", async () => {
+  test("is not paused if this program did not scale the workload to zero, because it may wake the workload", async () => {
     const leader = new Leader();
     await leader.reconcile(ASLEEP, keda("new"));
     expect(leader.done).toEqual([]);
@@ -221,21 +221,21 @@ describe("a workload that wakes", () => {
   const status: ElastiServiceStatus = { pausedScaledObject: "old" };
   const waking: Changes = { ...ASLEEP, triggers: [BUSY] };
 
-  test("has its ScaledObject resumed, and nothing is on record any more", async () => {
+  test("has its ScaledObject resumed, and the record is removed", async () => {
     const leader = new Leader();
     await leader.reconcile(waking, keda("old"), status);
     expect(leader.done).toEqual(["wake", "activate old"]);
     expect(leader.paused(status)).toBeNull();
   });
 
-  test("has the one that was paused resumed beside the one that is named by now", async () => {
+  test("has both the paused ScaledObject and the one in the spec resumed", async () => {
     const leader = new Leader();
     await leader.reconcile(waking, keda("new"), status);
     expect(leader.done).toEqual(["wake", "activate new", "resume old"]);
     expect(leader.paused(status)).toBeNull();
   });
 
-  test("lets its ScaledObject scale to zero again once requests go to the pods, and not on the way to sleep", async () => {
+  test("lets its ScaledObject scale to zero again once requests go to the pods, and not before sleep", async () => {
     const leader = new Leader();
     const guarded: Changes = { stage: { state: "Guard", purpose: "safety" } };
     expect(await leader.reconcile(guarded, keda("old"))).toMatchObject({ done: true });
@@ -244,7 +244,7 @@ describe("a workload that wakes", () => {
     expect(leader.done).toEqual(["allowZero old"]);
   });
 
-  test("and cannot be told to its ScaledObject has nothing paused anew: it may have replicas", async () => {
+  test("and fails to resume its ScaledObject pauses nothing again, because it may have replicas", async () => {
     const leader = new Leader();
     leader.failures.set("activate new", new Error("reset"));
     expect(await leader.reconcile(waking, keda("new"), status)).toMatchObject({ done: false, failure: "reset" });
@@ -269,7 +269,7 @@ describe("a record that a process has left behind", () => {
     expect(leader.done).toEqual(["pause old"]);
   });
 
-  test("stands while the last pods leave, of which nobody knows yet that no others come", async () => {
+  test("stays while the last pods terminate, because others may start", async () => {
     const leader = new Leader();
     const leaving: Changes = { stage: { state: "Guard" }, pods: { ready: 0, leaving: 1 }, triggers: [IDLE] };
     await leader.reconcile(leaving, keda("old"), status);

@@ -22,7 +22,7 @@ const input = (parts: Partial<PathInput> = {}): PathInput => ({
 });
 
 describe("the resolver's slices of a Service", () => {
-  test("say whose they are, where they lead and that the resolver is ready", () => {
+  test("have labels, an owner, ports and ready endpoints of the resolver", () => {
     expect(pathSlices(input())).toEqual([
       {
         ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice" },
@@ -66,7 +66,7 @@ describe("the resolver's slices of a Service", () => {
     ]);
   });
 
-  test("lead on from a port without a name", () => {
+  test("support a port without a name", () => {
     const [slice] = pathSlices(
       input({ service: service({ ports: [{ port: 80 }] }), ports: [{ name: "", port: 20_007 }] }),
     );
@@ -110,7 +110,7 @@ describe("the resolver's slices of a Service", () => {
     ]);
   });
 
-  test("lead alike whatever the API server and others put beside", () => {
+  test("are equal with any further fields of the API server and other clients", () => {
     const [slice] = pathSlices(input());
     if (slice === undefined) throw new Error("there is none");
     const labels = { ...slice.metadata.labels, team: "shop" };
@@ -123,7 +123,7 @@ describe("the resolver's slices of a Service", () => {
     ["another node", { resolvers: [{ ...four, nodeName: "node-2" }] }],
     ["another port", { ports: [{ name: "http", port: 20_001 }] }],
     ["another owner", { object: { ...object, metadata: { ...object.metadata, uid: "uid-9" } } }],
-  ])("do not lead alike with %s", (_name, change) => {
+  ])("are not equal with %s", (_name, change) => {
     const [[one], [other]] = [pathSlices(input()), pathSlices(input(change))];
     expect(one && other && hasSameEndpoints(one, other)).toBe(false);
   });

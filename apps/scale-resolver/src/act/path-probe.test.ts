@@ -75,18 +75,18 @@ describe("a probe of a Service's path", () => {
   const softly = (ready: number) => ({ ready, blind: false });
   const blindly = (ready: number) => ({ ready, blind: true });
 
-  test("comes back once the resolver is all that there is", async () => {
+  test("succeeds if the resolver is the only endpoint", async () => {
     expect(await probe.prove(await service(await resolver()), softly(0), never)).toBe(true);
     expect(seen).toEqual(["GET /.well-known/evenkeel-path-probe"]);
   });
 
-  test("comes back from among pods, which get no request", async () => {
+  test("succeeds with pods as further endpoints, which get no request", async () => {
     const ports = [await pod(), await pod(404), await pod(204), await resolver()];
     expect(await probe.prove(await service(...ports), blindly(3), never)).toBe(true);
     expect(seen).toEqual(["GET /.well-known/evenkeel-path-probe"]);
   });
 
-  test("has not come back while one port leads to pods alone", async () => {
+  test("fails while one port only reaches pods", async () => {
     const [whole, half] = [await service(await resolver()), await service(await pod())];
     const ports = [...(whole.spec?.ports ?? []), ...(half.spec?.ports ?? [])];
     const connections = (_service: Service, port: number) => (port === ports[0]?.port ? arrived : 0);
@@ -103,7 +103,7 @@ describe("a probe of a Service's path", () => {
     expect(seen).toEqual(["pod GET", "pod GET"]);
   });
 
-  test("comes back from a replica whose connections are not seen here, in a round that is blind", async () => {
+  test("succeeds in a blind round at a replica whose connections this one does not see", async () => {
     const other = await service(await otherResolver());
     expect(await probe.prove(other, softly(0), never)).toBe(false);
     expect(await probe.prove(other, blindly(0), never)).toBe(true);
@@ -121,7 +121,7 @@ describe("a probe of a Service's path", () => {
     expect(await probe.prove(await service(echo), blindly(0), never)).toBe(false);
   });
 
-  test("connects as often as there are pods to miss, and no more", async () => {
+  test("connects in proportion to the number of pods", async () => {
     let connected = 0;
     const busy = await listen(createServer(() => (connected += 1)));
     expect(await probe.prove(at(busy), softly(1), never)).toBe(false);

@@ -65,7 +65,7 @@ describe("the path of a Service", () => {
   const names = async () => (await look()).map(({ metadata }) => metadata.name).sort();
   const get = (name: string) => slices.get({ namespace: "default", name });
 
-  test("is joined by slices beside those of the pods, and left by deleting exactly those", async () => {
+  test("is joined by slices in addition to those of the pods, and left by deleting exactly those", async () => {
     expect(path.isJoined("default", "web")).toBe(false);
     expect(await path.join(input())).toBe(true);
     expect(await names()).toEqual(["evenkeel-shop-ipv4", "evenkeel-web-ipv4", "web-abc"]);
@@ -108,7 +108,7 @@ describe("the path of a Service", () => {
     expect(cluster.calls).toEqual([]);
   });
 
-  test("follows resolvers that come and go", async () => {
+  test("follows the resolver's replicas", async () => {
     await path.join(input());
     await look();
     const more = input({ resolvers: [four, { ...four, address: "10.0.0.2", replica: "b" }] });
@@ -147,7 +147,7 @@ describe("the path of a Service", () => {
     expect(cluster.calls).toEqual([]);
   });
 
-  test("follows a change of families, and leaves none behind", async () => {
+  test("follows a change of families, and deletes old slices", async () => {
     await path.join(input({ service: service({ ipFamilies: ["IPv4", "IPv6"] }), resolvers: [four, six] }));
     expect(await names()).toContain("evenkeel-web-ipv6");
     await path.join(input({ service: service({ ipFamilies: ["IPv6"] }), resolvers: [four, six] }));
@@ -156,7 +156,7 @@ describe("the path of a Service", () => {
     expect(await names()).toEqual(["evenkeel-shop-ipv4", "web-abc"]);
   });
 
-  test("keeps the label that somebody put on its slice", async () => {
+  test("keeps another client's label on its slice", async () => {
     await path.join(input());
     const body = { metadata: { labels: { team: "shop" } } };
     await slices.patch({ namespace: "default", name: "evenkeel-web-ipv4" }, { type: "merge", body });
@@ -167,7 +167,7 @@ describe("the path of a Service", () => {
     });
   });
 
-  test("is joined though somebody writes at the same time", async () => {
+  test("is joined although another client writes at the same time", async () => {
     await path.join(input());
     const other = input({ ports: [{ name: "http", port: 20_005 }] });
     const writers = ["a", "b", "c"].map(async (who) => {
@@ -183,7 +183,7 @@ describe("the path of a Service", () => {
     expect(await names()).toContain("evenkeel-web-ipv4");
   });
 
-  test("is not taken from a stranger who has the slice's name", async () => {
+  test("is not joined if another controller manages a slice of that name", async () => {
     cluster.server.load(
       "{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: evenkeel-web-ipv4, labels: {endpointslice.kubernetes.io/managed-by: mesh}}, addressType: IPv4, endpoints: [], ports: []}",
     );
@@ -195,7 +195,7 @@ describe("the path of a Service", () => {
     expect(await names()).toContain("evenkeel-web-ipv4");
   });
 
-  test("is not joined where the namespace is gone, which is said at once", async () => {
+  test("is not joined if the namespace does not exist, which fails at once", async () => {
     const elsewhere = { ...service(), metadata: { namespace: "gone", name: "web" } };
     const owner = { ...object, metadata: { ...object.metadata, namespace: "gone" } };
     await expect(path.join(input({ service: elsewhere, object: owner }))).rejects.toMatchObject({

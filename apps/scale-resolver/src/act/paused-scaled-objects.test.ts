@@ -11,7 +11,7 @@ describe("the ScaledObject to pause", () => {
     expect(scaledObjectOf(null)).toBe("");
   });
 
-  test.each(STATES)("is none in %s for a workload that was not put to sleep here", (state) => {
+  test.each(STATES)("is none in %s for a workload that another client scaled to zero", (state) => {
     expect(pauseIn(state, null, "new")).toBeNull();
   });
 
@@ -34,7 +34,7 @@ describe("the ScaledObject to pause", () => {
   });
 });
 
-describe("the record of what is paused", () => {
+describe("the record of paused ScaledObjects", () => {
   const term = { signal: new AbortController().signal };
   const elasti = (status?: ElastiServiceStatus): StoredElastiService => ({
     metadata: { namespace: "shop", name: "checkout" },

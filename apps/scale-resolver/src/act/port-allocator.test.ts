@@ -21,7 +21,7 @@ test("an object keeps the port that is on record, and two never get the same", (
   expect(book.allocate(elasti("b"), service)).toEqual([{ name: "http", port: 20_000 }]);
 });
 
-test("a port that was given back is given to nobody for a minute, and not to the same object either", async () => {
+test("a released port is not assigned for a minute, not even to the same object", async () => {
   const clock = new FakeClock();
   const book = new PortAllocator({ values: () => [].values() }, RANGE, clock);
   expect(book.allocate(elasti("a"), service)).toEqual([{ name: "http", port: 20_000 }]);

@@ -14,7 +14,7 @@ describe("the ports of Services", () => {
     ]);
   });
 
-  test("stay what is on record, also when lower ones become free", () => {
+  test("stay as recorded when lower ones become free", () => {
     expect(given([["a/x/http", 20_002]], "a/x/http", "a/x/admin")).toEqual([
       ["a/x/http", 20_002],
       ["a/x/admin", 20_000],

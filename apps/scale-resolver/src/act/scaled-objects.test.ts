@@ -42,7 +42,7 @@ describe("a ScaledObject that an ElastiService asks for", () => {
     expect(cluster.calls).toHaveLength(2);
   });
 
-  test("is not remembered for longer than that, so that objects which come and go leave nothing behind", async () => {
+  test("is not remembered for longer than that, so that deleted objects leave no entry", async () => {
     for (let day = 0; day < 5; day++) {
       await keep(`preview-${day}`);
       await keep(`review-${day}`);

@@ -42,7 +42,7 @@ describe("the replicas of a workload", () => {
     expect(await scales.read("shop", checkout)).toBe(0);
   });
 
-  test("go from none to what is asked for, in one call", async () => {
+  test("go from none to the requested number, in one call", async () => {
     await cluster.deployment("checkout", 0);
     expect(await scales.wake("shop", checkout, 2)).toBe("woken");
     expect(await cluster.replicas("checkout")).toBe(2);
@@ -74,7 +74,7 @@ describe("the replicas of a workload", () => {
     expect(await cluster.replicas("checkout")).toBe(replicas);
   });
 
-  test("are woken although they came and went while the refusal was looked into", async () => {
+  test("are woken although they changed twice during the retry", async () => {
     await cluster.deployment("checkout", 1);
     cluster.before = async (call): Promise<"pass"> => {
       if (call.startsWith("GET")) await cluster.setReplicas("checkout", 0);
@@ -100,7 +100,7 @@ describe("the replicas of a workload", () => {
       expect(cluster.calls).toEqual(["PATCH /apis/apps/v1/namespaces/shop/statefulsets/db/scale"]);
     });
 
-    test.each(["Rollout", "rollouts"])("%s of Argo, of which nothing is asked first", async (kind) => {
+    test.each(["Rollout", "rollouts"])("%s of Argo, without discovery", async (kind) => {
       await cluster.define("argoproj.io", "v1alpha1", "Rollout", "rollouts");
       await create(custom("argoproj.io", "v1alpha1", "Rollout", "rollouts"), "checkout", 0);
       const rollout = { apiVersion: "argoproj.io/v1alpha1", kind, name: "checkout" };
@@ -114,7 +114,7 @@ describe("the replicas of a workload", () => {
       expect(await scales.wake("shop", { ...checkout, kind: "deployments" }, 1)).toBe("woken");
     });
 
-    test("any with the part scale, whose plural is asked for once", async () => {
+    test("any with a scale subresource, discovered once", async () => {
       cluster.server.load(grant("example.com", "geese/scale"));
       await cluster.define("example.com", "v1", "Goose", "geese");
       await create(custom("example.com", "v1", "Goose", "geese"), "gander", 0);
@@ -127,7 +127,7 @@ describe("the replicas of a workload", () => {
       expect(cluster.calls).toEqual(["GET /apis/example.com/v1", `PATCH ${path}`, `GET ${path}`, `PATCH ${path}`]);
     });
 
-    test("one that comes later is found then", async () => {
+    test("one that is installed later is found then", async () => {
       cluster.server.load(grant("example.com", "geese/scale"));
       const gander = { apiVersion: "example.com/v1", kind: "Goose", name: "gander" };
       expect(await codeOf(scales.wake("shop", gander, 1))).toBe(errors.TargetKindUnknown.entry.code);
@@ -136,7 +136,7 @@ describe("the replicas of a workload", () => {
       expect(await scales.wake("shop", gander, 1)).toBe("woken");
     });
 
-    test("one whose discovery failed is asked for again", async () => {
+    test("one whose discovery failed is discovered again", async () => {
       cluster.server.load(grant("example.com", "geese/scale"));
       await cluster.define("example.com", "v1", "Goose", "geese");
       await create(custom("example.com", "v1", "Goose", "geese"), "gander", 0);
@@ -159,7 +159,7 @@ describe("the replicas of a workload", () => {
       expect(await codeOf(scales.wake("shop", rollout, 1))).toBe(errors.TargetKindUnknown.entry.code);
     });
 
-    test("of a kind that nobody knows", async () => {
+    test("of an unknown kind", async () => {
       const target = { ...checkout, kind: "Sandcastle" };
       expect(await codeOf(scales.wake("shop", target, 1))).toBe(errors.TargetKindUnknown.entry.code);
     });
@@ -182,7 +182,7 @@ describe("the replicas of a workload", () => {
       },
     );
 
-    test("of a workload whose scale this service may not touch", async () => {
+    test("of a workload without the right to its scale", async () => {
       const replicaSet = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "checkout" };
       expect(await codeOf(scales.read("shop", replicaSet))).toBe(errors.TargetForbidden.entry.code);
       expect(await codeOf(scales.wake("shop", replicaSet, 1))).toBe(errors.TargetForbidden.entry.code);

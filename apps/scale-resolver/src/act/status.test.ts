@@ -59,7 +59,7 @@ describe("the time from which a cooldown counts", () => {
 describe("triggers that are removed", () => {
   const triggers = (status: ElastiServiceStatus) => status.conditions?.find(({ type }) => type === "TriggersAvailable");
 
-  test("are not said to be silent any more, and of services that never had one nothing is said", () => {
+  test("become available when they are removed, and have no condition if there never were any", () => {
     const silent = after(undefined, null, { triggers: [{ ...BUSY, verdict: "unknown" }] });
     expect(triggers(silent)).toMatchObject({ status: "False", reason: "TriggerUnknown" });
     expect(triggers(after(silent, null, { triggers: [] }))).toMatchObject({ status: "True", reason: "NoTriggers" });

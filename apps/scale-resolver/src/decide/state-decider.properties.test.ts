@@ -125,7 +125,7 @@ const spoilers: readonly (readonly [string, (snapshot: ServiceSnapshot) => Servi
   ],
 ];
 
-describe("nothing is put to sleep", () => {
+describe("nothing is scaled to zero", () => {
   test.each(spoilers)("while %s", (_words, spoil) => {
     const sleeps = (snapshot: ServiceSnapshot) => stateDecider.decide(snapshot).action === "sleep";
     fc.assert(fc.property(sleepy, (snapshot) => sleeps(snapshot) && !sleeps(spoil(snapshot))));
@@ -164,7 +164,7 @@ test("whatever the world is, one of the arrows is taken, and says so in words", 
   fc.assert(property, { numRuns: 3000 });
 });
 
-test("the same world is decided the same way, and is left as it is", () => {
+test("the same snapshot leads to the same decision, and is not changed", () => {
   const property = fc.property(anyService, (snapshot) => {
     const before = JSON.stringify(snapshot);
     const first = stateDecider.decide(snapshot);
@@ -174,7 +174,7 @@ test("the same world is decided the same way, and is left as it is", () => {
   fc.assert(property);
 });
 
-test("what is decided in Serve while a dry run is asked for is marked as such, and nothing else is done for it but to serve", () => {
+test("decisions in Serve with dry run are marked as dry run, and keep the service in Serve", () => {
   const property = fc.property(anyService, (snapshot) => {
     const { dryRun, action } = stateDecider.decide({ ...snapshot, dryRun: true });
     expect(dryRun).toBe(snapshot.stage.state === "Serve");
@@ -196,7 +196,7 @@ test("nothing but a request, a trigger that sees traffic, or the end of its peri
   fc.assert(property, { numRuns: 1000 });
 });
 
-test("a service without ready pods whose resolver is in the path never loses it", () => {
+test("a service without ready pods never loses the resolver in its path", () => {
   const property = fc.property(anyService, (snapshot) => {
     const pods = snapshot.pods && { ...snapshot.pods, ready: 0 };
     expect(stateDecider.decide({ ...snapshot, pods }).action).not.toBe("leave");
@@ -204,7 +204,7 @@ test("a service without ready pods whose resolver is in the path never loses it"
   fc.assert(property);
 });
 
-test("a service whose period is over is not put to sleep again, so that its end wakes it once", () => {
+test("a service outside its period is not scaled to zero again, so that the end of the period wakes it once", () => {
   const property = fc.property(anyService, (snapshot) => {
     const { reason, action } = stateDecider.decide(snapshot);
     if (action !== "wake" || reason !== "OutsidePeriod") return;

@@ -73,7 +73,7 @@ test("a word of one that has left brings it not back", async () => {
   expect([...(reports.latest(1000)?.keys() ?? [])]).toEqual(["b"]);
 });
 
-test("what is fresh enough is not read again, and a reading under way is shared", async () => {
+test("fresh reports are not read again, and a read in progress is shared", async () => {
   const { reports, asked, clock, answer } = reading();
   const both = [reports.read(250), reports.read(250)];
   expect(asked).toHaveLength(1);

@@ -54,14 +54,14 @@ describe("the gate", () => {
 
   const settled = () => feeder.stop();
 
-  test("hears of the endpoints of a Service that is looked after, and keeps none of one that is not any more", async () => {
+  test("gets the endpoints of managed Services, and none of a Service that is no longer managed", async () => {
     objects.put(stored("checkout"));
     objects.remove(stored("checkout"));
     await settled();
     expect(told).toEqual([`1 at ${KEY}`, `put ${KEY}`, `remove ${KEY}`, `0 at ${KEY}`]);
   });
 
-  test("keeps them of one whose ElastiService is made anew", async () => {
+  test("keeps them if the ElastiService is created again", async () => {
     objects.put(stored("checkout"));
     objects.remove(stored("checkout"));
     objects.put(stored("checkout"));
@@ -70,7 +70,7 @@ describe("the gate", () => {
     expect(told).not.toContain(`0 at ${KEY}`);
   });
 
-  test("is not alone to forget a Service when its ElastiService goes, even if another comes at once", () => {
+  test("forgets a Service when its ElastiService is deleted, even if another is created at once", () => {
     objects.put(stored("checkout"));
     objects.put(stored("checkout", { status: { state: "Serve" } }));
     expect(forgotten).not.toContain(KEY);

@@ -52,7 +52,7 @@ describe("a retried task", () => {
     expect(begun()).toEqual([0, 100, 300, 700, 1500, 3100, 5100, 7100, 9100]);
   });
 
-  test("is tried again at once by those whose dice say so", async () => {
+  test("is retried at once with the lowest jitter", async () => {
     const destination = { write: () => undefined };
     const log = createLogger({ service: "test", level: "info", secrets: [], destination });
     retries = new Retries({ clock, random: () => 0, log, failure: "it is not done" });
@@ -67,7 +67,7 @@ describe("a retried task", () => {
     expect(begun()).toEqual([0, 1000, 6000]);
   });
 
-  test("is tried again every five seconds if somebody must put it right, and told once", async () => {
+  test("is retried every five seconds if a person must fix it, and logged once", async () => {
     retries.start("shop/checkout", failing(missing(), missing(), missing()));
     await clock.advance(60_000);
     expect(begun()).toEqual([0, 5000, 10_000, 15_000]);
@@ -77,7 +77,7 @@ describe("a retried task", () => {
     ]);
   });
 
-  test("is told of again when it fails for another reason", async () => {
+  test("is logged again when it fails for another reason", async () => {
     retries.start("shop/checkout", failing(unreachable(), busy(), unreachable(), missing(), missing()));
     await clock.advance(60_000);
     const warned = lines.filter(({ level }) => level === "warn").map(({ error }) => error?.code);
@@ -90,7 +90,7 @@ describe("a retried task", () => {
     expect(tries.map(({ deadline }) => deadline)).toEqual([2000, 4000, 4000, 8000, 10_000, 10_000]);
   });
 
-  test("is given up when nobody waits for it any more, and begins anew for the next", async () => {
+  test("ends when it is no longer needed, and starts again for the next request", async () => {
     retries.start("shop/checkout", failing(...Array.from({ length: 5 }, () => busy())));
     await clock.advance(200);
     needed = false;
@@ -100,7 +100,7 @@ describe("a retried task", () => {
     expect(begun()).toEqual([0, 100, 60_200]);
   });
 
-  test("is done once, however many ask for it meanwhile", async () => {
+  test("runs once for any number of requests meanwhile", async () => {
     for (let ask = 0; ask < 500; ask++) retries.start("shop/checkout", failing());
     await clock.advance(60_000);
     expect([begun(), retries.size, clock.pending]).toEqual([[0], 0, 0]);
@@ -111,7 +111,7 @@ describe("a retried task", () => {
     expect(begun()).toEqual([0, 0]);
   });
 
-  test("goes on for the newest who asked", async () => {
+  test("continues for the newest request", async () => {
     retries.start("shop/checkout", { needed: () => false, attempt: () => Promise.reject(busy()) });
     retries.start("shop/checkout", failing());
     await clock.advance(100);
@@ -143,7 +143,7 @@ describe("a retried task", () => {
     expect(begun()).toEqual([0, 1000]);
   });
 
-  test("is done at once for who asks after it has had its effect, and not once more after the rest that was cut short", async () => {
+  test("runs at once for a request after its effect, and not again after the pause", async () => {
     retries.start("shop/checkout", failing());
     await clock.advance(300);
     retries.fulfilled("shop/checkout");
@@ -155,7 +155,7 @@ describe("a retried task", () => {
     expect(retries.size).toBe(0);
   });
 
-  test("is done once although its effect shows before the answer comes", async () => {
+  test("runs once although its effect is visible before the response", async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const slow: RetriedTask = {
       needed: () => needed,
@@ -194,7 +194,7 @@ describe("a retried task", () => {
     expect(begun().slice(6)).toEqual([31_000, 32_000]);
   });
 
-  test("ends with the process: nothing is tried any more and no timer is left", async () => {
+  test("ends with the process, without retries and timers", async () => {
     retries.start("shop/checkout", failing(busy(), busy()));
     retries.start("shop/cart", failing());
     await clock.advance(0);
@@ -205,7 +205,7 @@ describe("a retried task", () => {
     expect(lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  test("does not bring the process down by a defect of who asks", async () => {
+  test("does not crash the process because of a defect of the caller", async () => {
     const broken = (): boolean => {
       throw new Error("broken");
     };

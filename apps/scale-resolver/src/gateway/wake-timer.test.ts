@@ -47,7 +47,7 @@ describe("a wake", () => {
     expect(wakeTimer.lastMilliseconds(KEY)).toBe(2040);
   });
 
-  test("whose first call fails is counted with the one that succeeds, and its scale lasts until then", async () => {
+  test("with a first call that fails is counted once, and its scale phase lasts until the success", async () => {
     wakeTimer.begin(KEY);
     await clock.advance(40);
     wakeTimer.scaled(KEY, "failed");
@@ -66,7 +66,7 @@ describe("a wake", () => {
     expect([await counted(), await took("scale")]).toEqual([0, 0.04]);
   });
 
-  test("whose client leaves while the workload is scaled up is counted and not timed", async () => {
+  test("whose client disconnects during the scale call is counted and not timed", async () => {
     wakeTimer.begin(KEY);
     wakeTimer.abandon(KEY);
     await clock.advance(40);
@@ -75,14 +75,14 @@ describe("a wake", () => {
     expect([await counted(), await took("scale"), await took("start")]).toEqual([1, 0, 0]);
   });
 
-  test("that nobody waits for any more is none", async () => {
+  test("without waiting requests is not recorded", async () => {
     wakeTimer.begin(KEY);
     wakeTimer.abandon(KEY);
     wakeTimer.ready(KEY);
     expect(await took("start")).toBe(0);
   });
 
-  describe("that comes after one which ended without an answer", () => {
+  describe("after one that ended without a response", () => {
     const wake = async () => {
       wakeTimer.begin(KEY);
       wakeTimer.scaled(KEY, "woken");
@@ -105,7 +105,7 @@ describe("a wake", () => {
       });
     });
 
-    test("is so too where a request of the one before is still under way", async () => {
+    test("is measured too if a request of the one before is still in flight", async () => {
       await wake();
       await clock.advance(3_600_000);
       await wake();
@@ -113,7 +113,7 @@ describe("a wake", () => {
     });
   });
 
-  test("is not on record any more once its Service is forgotten", async () => {
+  test("is not recorded once its Service is forgotten", async () => {
     wakeTimer.begin(KEY);
     await clock.advance(1000);
     wakeTimer.ready(KEY);

@@ -75,7 +75,7 @@ describe("waking a workload for requests", () => {
     beforeEach(() => setUp());
     afterEach(tearDown);
 
-    test("is known to whoever would make the same call, while it is under way and for as long as his look is older", async () => {
+    test("is known to a caller of hasWoken, during the call and for earlier observations", async () => {
       await cluster.deployment("checkout", 0);
       const began = systemClock.monotonic();
       expect(await waker.hasWoken("shop", target, began)).toBe(false);
@@ -104,7 +104,7 @@ describe("waking a workload for requests", () => {
       expect(scaled).toEqual([{ key: "shop/checkout", outcome: "woken" }]);
     });
 
-    test("is under way when the call returns, the scale before the autoscaler", () => {
+    test("is in progress when wake returns, the scale call first", () => {
       const order: string[] = [];
       const never = (what: string) => () => {
         order.push(what);
@@ -115,7 +115,7 @@ describe("waking a workload for requests", () => {
       expect(order).toEqual(["scale", "autoscaler"]);
     });
 
-    test("is one patch for 500 requests that come together", async () => {
+    test("is one patch for 500 concurrent requests", async () => {
       await cluster.deployment("checkout", 0);
       for (let count = 0; count < 500; count++) waker.wake(request());
       await until(() => scaled.length > 0);
@@ -124,7 +124,7 @@ describe("waking a workload for requests", () => {
       expect([await cluster.replicas("checkout"), cluster.calls]).toEqual([1, [PATCH]]);
     });
 
-    test("leaves a workload alone that is awake", async () => {
+    test("does not change a workload that is awake", async () => {
       await cluster.deployment("checkout", 4);
       waker.wake(request());
       await until(() => scaled.length > 0);
@@ -148,7 +148,7 @@ describe("waking a workload for requests", () => {
       { kind: "reset" },
       { kind: "hang" },
     ];
-    test.each(faults)("goes on after %j", async (fault) => {
+    test.each(faults)("succeeds after %j", async (fault) => {
       await cluster.deployment("checkout", 0);
       cluster.faults.add({ fault, verb: "patch", times: 1 });
       waker.wake(request());
@@ -157,7 +157,7 @@ describe("waking a workload for requests", () => {
       expect(cluster.calls).toEqual([PATCH, PATCH]);
     });
 
-    test("goes on after a conflict", async () => {
+    test("succeeds after a conflict", async () => {
       await cluster.deployment("checkout", 0);
       let conflicts = 3;
       cluster.before = (_call, response) => (conflicts-- > 0 ? refuse(response, 409, "Conflict") : "pass");
@@ -181,7 +181,7 @@ describe("waking a workload for requests", () => {
       expect([outcomes(), await cluster.replicas("checkout")]).toEqual([["failed", "awake"], 1]);
     });
 
-    test("resumes KEDA beside it: the patch of the scale goes first", async () => {
+    test("also resumes KEDA, after the patch of the scale", async () => {
       await cluster.deployment("checkout", 0);
       await scaledObject();
       waker.wake(request({ autoscaler: keda }));
@@ -231,7 +231,7 @@ describe("waking a workload for requests", () => {
 
     const warned = () => cluster.lines.filter(({ level }) => level === "warn").map(({ error }) => error?.code);
 
-    test("goes on while the API server is gone for a minute, and is done within five seconds of its return", async () => {
+    test("is retried while the API server is down for a minute, and succeeds within five seconds of its return", async () => {
       await cluster.deployment("checkout", 0);
       const back = await cluster.gone();
       waker.wake(request());
@@ -245,7 +245,7 @@ describe("waking a workload for requests", () => {
       expect(await cluster.replicas("checkout")).toBe(1);
     });
 
-    test("gives up when nobody waits any more", async () => {
+    test("ends when no request waits", async () => {
       await cluster.deployment("checkout", 0);
       cluster.faults.add({ fault: { kind: "status", code: 503 }, verb: "patch" });
       waker.wake(request());
@@ -268,7 +268,7 @@ describe("waking a workload for requests", () => {
       }
     };
 
-    test("of a workload that does not exist is tried every five seconds, told once, and done when it is there", async () => {
+    test("of a workload that does not exist is retried every five seconds, logged once, and succeeds when it exists", async () => {
       waker.wake(request());
       await failSlowly(4);
       await until(() => scaled.length === 5 && clock.pending === 1);
@@ -279,7 +279,7 @@ describe("waking a workload for requests", () => {
       expect(warned()).toEqual([TargetNotFound.entry.code]);
     });
 
-    test("that is forbidden is tried slowly and told once", async () => {
+    test("that is forbidden is retried slowly and logged once", async () => {
       await cluster.deployment("checkout", 0);
       await cluster.revoke();
       waker.wake(request());
@@ -287,7 +287,7 @@ describe("waking a workload for requests", () => {
       expect(warned()).toEqual([TargetForbidden.entry.code]);
     });
 
-    test("is done although KEDA's pause may not be lifted, which is tried slowly and told", async () => {
+    test("succeeds although KEDA may not be resumed, which is retried slowly and logged", async () => {
       await cluster.deployment("checkout", 0);
       await scaledObject();
       cluster.before = (call, response) => (call === RESUME ? refuse(response, 403, "Forbidden") : "pass");
@@ -313,7 +313,7 @@ describe("waking a workload for requests", () => {
       expect([outcomes(), resumes()]).toEqual([["woken", "woken"], 3]);
     });
 
-    test("is not done again for those who ask within a second, unless the workload sleeps again", async () => {
+    test("is not repeated for requests within a second, unless the workload sleeps again", async () => {
       await cluster.deployment("checkout", 0);
       waker.wake(request());
       await until(() => outcomes().includes("woken"));
@@ -329,7 +329,7 @@ describe("waking a workload for requests", () => {
       ]);
     });
 
-    test("is done no more without being asked", async () => {
+    test("is not repeated without a request", async () => {
       await cluster.deployment("checkout", 0);
       waker.wake(request());
       await until(() => outcomes().includes("woken"));

@@ -52,7 +52,7 @@ test("a binding is the same object while the spec is, so that what it has compil
 });
 
 describe("a spec that cannot be understood", () => {
-  test("leaves the last good one in force, and says so with what is wrong", () => {
+  test("keeps the last valid one in force, and reports the error", () => {
     const bad = elastiService({ ...BAD, minTargetReplicas: 9 });
     const { bindings } = bindingsAfter(elastiService(GOOD), bad);
     const understood = bindings.understand(bad);
@@ -64,7 +64,7 @@ describe("a spec that cannot be understood", () => {
     expect(bindings.ownerOf("shop/checkout")).toEqual(bad);
   });
 
-  test("leaves it in force through several bad ones, and until a good one comes", () => {
+  test("keeps it in force until the next valid one", () => {
     const good = elastiService({ ...GOOD, minTargetReplicas: 4 });
     const { bindings, store } = bindingsAfter(elastiService(GOOD), elastiService(BAD), elastiService({ service: 1 }));
     expect(bindings.ownerOf("shop/checkout")).toBeUndefined();
@@ -77,7 +77,7 @@ describe("a spec that cannot be understood", () => {
     expect(bindings.understand(good)).toMatchObject({ binding: { minReplicas: 4 } });
   });
 
-  test("that names another Service leaves the old one looked after, and the other alone", () => {
+  test("that names another Service keeps managing the old one, and does not change the other", () => {
     const bad = elastiService({ ...BAD, service: "other" }, { status: RECORDED });
     const { bindings } = bindingsAfter(elastiService(GOOD), bad);
     expect(bindings.ownerOf("shop/checkout")).toEqual(bad);
@@ -144,7 +144,7 @@ describe("a spec that cannot be understood by a process that knows of no good on
   });
 });
 
-test("how an object looked after the Service of its status is on record, whatever its spec says now", () => {
+test("the binding of the Service in a status is recorded, whatever the spec says now", () => {
   expect(recordedBinding(elastiService({ service: "*" }, { status: RECORDED }))).toMatchObject({
     service: "checkout",
     target: GOOD.scaleTargetRef,

@@ -26,7 +26,7 @@ test("silence moves the beginning of a service too that never had traffic", () =
   expect(idleSince({ ...known, since: null }, seen([SILENT]), now)).toBe(secondsAgo(8970));
 });
 
-test("the first look of a leader takes what is on record, though a trigger says nothing", () => {
+test("the first observation of a leader uses the recorded time, although a trigger is unknown", () => {
   expect(idleSince({ ...known, observedAt: null }, seen([SILENT]), now)).toBe(secondsAgo(600));
 });
 
@@ -46,6 +46,6 @@ test("a request that the resolver saw counts though no trigger reports it", () =
   expect(idleSince(known, { triggers: [IDLE], activity: null }, now)).toBe(secondsAgo(600));
 });
 
-test("a request by the clock of a replica that is ahead came now", () => {
+test("a request with the time of a clock that is ahead counts as now", () => {
   expect(idleSince(known, seen([IDLE], secondsAgo(-20)), now)).toBe(now);
 });

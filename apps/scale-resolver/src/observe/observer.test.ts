@@ -74,7 +74,7 @@ describe("from when a cooldown counts", () => {
     expect(seen).toMatchObject({ createdAt: secondsAgo(5000), idleSince: secondsAgo(300) });
   });
 
-  test("is what is remembered, since the status may be older", async () => {
+  test("is the remembered time, because the status may be older", async () => {
     const lastScaledUpTime = time(secondsAgo(300));
     const memory = { ...falling, idleSince: secondsAgo(220) };
     expect(await observe({ object: created({ lastScaledUpTime }), memory })).toMatchObject({
@@ -90,7 +90,7 @@ describe("from when a cooldown counts", () => {
     });
   });
 
-  test("is the last request at the resolver, too few of which no trigger reports", async () => {
+  test("is the last request at the resolver, even if no trigger reports it", async () => {
     const activity = () => Promise.resolve(quietService({ activity: { lastRequestAt: secondsAgo(4) } }).activity);
     expect(await observe({ memory: { ...falling, interrupted: 3 } }, { activity })).toMatchObject({
       idleSince: secondsAgo(4),
@@ -104,7 +104,7 @@ describe("from when a cooldown counts", () => {
   });
 });
 
-describe("the path of a service on its way to sleep", () => {
+describe("the path of a service that is about to sleep", () => {
   /** Joined so many seconds ago and looked at a second ago, with a settle time of two seconds: the rounds of probes, and what came of them. */
   const probed = async (joined: number, memory: Partial<Memory> = {}) => {
     const rounds: unknown[] = [];
@@ -142,7 +142,7 @@ describe("the path of a service on its way to sleep", () => {
     expect((await observe({ memory: falling, joined: true })).path.provenAt).toBe(secondsAgo(60));
   });
 
-  test("is to be proven anew after somebody took the resolver out of it", async () => {
+  test("is verified again after another client removed the resolver from it", async () => {
     const { path } = await observe({ memory: falling, joined: false });
     expect(path).toMatchObject({ joined: false, provenAt: null });
   });
@@ -153,14 +153,14 @@ describe("the path of a service on its way to sleep", () => {
   });
 });
 
-test("that the original runs comes before that the object is paused", async () => {
+test("OriginalRuns has priority over Paused", async () => {
   const paused = { ...object, metadata: { ...object.metadata, annotations: { "evenkeel.io/paused": "true" } } };
   expect((await observe({ object: paused })).blocked).toMatchObject({ reason: "Paused" });
   const original = () => Promise.resolve("KubeElasti's operator runs");
   expect((await observe({ object: paused }, { original })).blocked).toMatchObject({ reason: "OriginalRuns" });
 });
 
-describe("a Service whose traffic stays on each node", () => {
+describe("a Service with a local traffic policy", () => {
   const observeSpec = (spec: Service["spec"], memory?: Memory) => {
     const view = { services: { get: () => ({ metadata: {}, spec: { ...WEB.spec, ...spec } }) }, pods: () => PODS };
     return observe({ ...(memory && { memory }) }, { view: view as unknown as ObserverOptions["view"] });

@@ -49,7 +49,7 @@ describe("KubeElasti's operator", () => {
     expect(await operator.running()).toBeUndefined();
   });
 
-  test("counts as not running for one who may not list Leases, who is told once", async () => {
+  test("counts as not running if Leases may not be listed, which is logged once", async () => {
     await renew("2026-01-01T00:00:00.000000Z");
     cluster.server.addUser({ name: "nobody", token: "nobody" });
     const kube = cluster.connect("nobody");

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { nextProbeAt } from "./probe-rounds.ts";
 
-test("rounds come one settle time after the resolver joined, then ever less often", () => {
+test("the first round is one settle time after the resolver joined, and later ones are less frequent", () => {
   const rounds: number[] = [];
   for (let at = 1000; rounds.length < 7;) rounds.push((at = nextProbeAt(1000, 2000, at)));
   expect(rounds.map((at) => (at - 1000) / 2000)).toEqual([1, 2, 4, 8, 16, 24, 32]);

@@ -58,7 +58,7 @@ describe("the addresses of the resolver", () => {
     expect(countReplicas(found)).toBe(1);
   });
 
-  test("are told once where two slices have the same", () => {
+  test("are listed once if two slices have the same", () => {
     expect(resolverEndpoints([slice([replica("10.0.0.1", "a")]), slice([replica("10.0.0.1", "a")])], [])).toHaveLength(
       1,
     );

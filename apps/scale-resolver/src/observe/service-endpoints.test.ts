@@ -65,14 +65,14 @@ describe("the pods behind a Service", () => {
     ]);
   });
 
-  test("are counted once when an address is in two slices of which one does not know the pod", () => {
+  test("are counted once if an address is in two slices and one of them has no pod reference", () => {
     const nameless = [{ addresses: ["10.0.0.1"] }];
     const named = [pod("10.0.0.1", "a")];
     expect(serviceEndpoints([slice("web-1", named), slice("web-2", nameless)])).toHaveLength(1);
     expect(serviceEndpoints([slice("web-1", nameless), slice("web-2", named)])).toHaveLength(1);
   });
 
-  test("are two when a pod got the address of one that is not gone from its slice yet", () => {
+  test("are two if a pod has the address of one that is still in a slice", () => {
     const old = slice("web-1", [pod("10.0.0.1", "a", { ready: false, terminating: true })]);
     const young = slice("web-2", [pod("10.0.0.1", "b")]);
     expect(serviceEndpoints([old, young])).toMatchObject([
@@ -81,13 +81,13 @@ describe("the pods behind a Service", () => {
     ]);
   });
 
-  test("are leaving as soon as one of two slices says so", () => {
+  test("are terminating as soon as one of two slices says so", () => {
     const stale = slice("web-1", [pod("10.0.0.1", "a")]);
     const fresh = slice("web-2", [pod("10.0.0.1", "a", { ready: false, serving: true, terminating: true })]);
     expect(serviceEndpoints([stale, fresh])).toMatchObject([{ ready: false, serving: true, terminating: true }]);
   });
 
-  test("are counted once with two families, under the IPv4 address in whatever order slices come", () => {
+  test("are counted once with two families, under the IPv4 address, in any order of slices", () => {
     const four = slice("web-4", [pod("10.0.0.1", "a")]);
     const six = slice("web-0", [pod("fd00::1", "a")], { addressType: "IPv6" });
     for (const slices of [
@@ -104,7 +104,7 @@ describe("the pods behind a Service", () => {
     expect(serviceEndpoints([hosts, bare, slice("web-3", [{ addresses: [] }])])).toEqual([]);
   });
 
-  test("are ready, leaving or starting, or gone", () => {
+  test("are ready, terminating, starting or removed", () => {
     const endpoints = serviceEndpoints([
       slice("web-1", [
         pod("10.0.0.1", "ready"),

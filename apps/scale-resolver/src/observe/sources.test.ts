@@ -47,13 +47,13 @@ describe("a change of a Service's pods", () => {
     expect(enqueued).toEqual(["shop/checkout"]);
   });
 
-  test("is left to requests that are being handed over", () => {
+  test("is not reported while held requests are forwarded", () => {
     pods(READY, READY);
     pods(READY, LEAVING);
     expect(enqueued).toEqual([]);
   });
 
-  test("by which none is ready any more is looked at, though requests that waited still go to those that leave", () => {
+  test("after which no pod is ready is reported, although held requests are still forwarded", () => {
     pods(READY);
     pods(LEAVING);
     expect(enqueued).toEqual(["shop/checkout"]);

@@ -24,7 +24,7 @@ describe("the workload behind a Service", () => {
     ],
   );
 
-  test("is the one whose pods its selector chooses, which need not say all of their labels", () => {
+  test("is the one with pods that its selector matches, also with a part of their labels", () => {
     expect(workloadOf({ app: "web" }, workloads)).toEqual({ target: { ...deployment, name: "web" } });
     expect(workloadOf({ app: "db", tier: "front" }, workloads)).toEqual({
       target: { apiVersion: "apps/v1", kind: "StatefulSet", name: "db" },
@@ -40,7 +40,7 @@ describe("the workload behind a Service", () => {
     ["an empty selector", {}, /no selector/],
     ["a selector that nothing fits", { app: "gone" }, /no Deployment, StatefulSet or Rollout/],
     ["a selector that two fit", { app: "shop" }, /Deployment blue, Rollout green/],
-  ])("cannot be told with %s", (_name, selector, why) => {
+  ])("is not known with %s", (_name, selector, why) => {
     expect(workloadOf(selector, workloads)).toEqual({ why: expect.stringMatching(why) });
   });
 
@@ -57,7 +57,7 @@ describe("the workload behind a Service", () => {
 });
 
 describe("the workloads of a namespace", () => {
-  test("are listed whether Argo Rollouts is there or not", async () => {
+  test("are listed with and without Argo Rollouts", async () => {
     await using cluster = await Cluster.start();
     await cluster.kube.resource(deploymentType).create(object("web", "web"));
     await cluster.kube.resource(statefulSets).create(set("db", "db"));

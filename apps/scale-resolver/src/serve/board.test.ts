@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { NOON, secondsAgo } from "../testing/quiet-service.ts";
 import { boardOf, seenBy, stored, reconciled } from "../testing/shown-service.ts";
 
-test("a service is shown as its status has it until this process has taken a turn", () => {
+test("a service is shown by its status until this process has reconciled it", () => {
   const { store, board } = boardOf();
   store.put(
     stored("cart", {
@@ -31,13 +31,13 @@ test("a service is shown as its status has it until this process has taken a tur
   expect(board.lastResult("shop/cart")).toBeUndefined();
 });
 
-test("what nobody knows yet is null and not zero", () => {
+test("unknown values are null and not zero", () => {
   const { store, board } = boardOf();
   store.put(stored("checkout"));
   expect(board.get("shop/checkout")).toMatchObject({ state: null, since: null, replicas: null, lastWakeMs: null });
 });
 
-test("the last turn says more than the status, under the Service's name", () => {
+test("the last reconcile result has more than the status, under the Service's name", () => {
   const { store, board, told } = boardOf();
   store.put(stored("night-rest", { spec: { service: "checkout" } }));
   told.length = 0;
@@ -96,7 +96,7 @@ test("lists Services in alphabetical order", () => {
   expect(board.keys()).toEqual(["media/cart", "shop/cart", "shop/search"]);
 });
 
-test("an object that is deleted, or names another Service, leaves nothing behind", () => {
+test("an object that is deleted, or names another Service, leaves no entry", () => {
   const { store, board, told } = boardOf();
   store.put(stored("checkout"));
   board.show("shop/checkout", reconciled());
@@ -111,7 +111,7 @@ test("an object that is deleted, or names another Service, leaves nothing behind
   expect(board.history("shop/till").changes).toEqual([]);
 });
 
-test("of two ElastiServices of a Service, the one that is looked after is shown", () => {
+test("of two ElastiServices of a Service, the reconciled one is shown", () => {
   const { store, board } = boardOf();
   store.put(stored("later", { spec: { service: "checkout" } }));
   store.put(stored("checkout"));
@@ -121,7 +121,7 @@ test("of two ElastiServices of a Service, the one that is looked after is shown"
   expect(board.elastiServiceOf("shop/checkout")).toBe("later");
 });
 
-test("what waits is looked at every second, and told of when it differs", async () => {
+test("waiting requests are read every second, and reported when they change", async () => {
   let pending = 0;
   const { store, board, clock, told } = boardOf({ activity: () => seenBy({ pending }) });
   store.put(stored("checkout"));
@@ -138,7 +138,7 @@ test("what waits is looked at every second, and told of when it differs", async 
   expect(clock.pending).toBe(0);
 });
 
-test("what waits is looked at by a process that does not lead, too", async () => {
+test("waiting requests are read by followers too", async () => {
   let pending = 0;
   const { store, board, clock, told } = boardOf({ activity: () => seenBy({ pending }) });
   store.put(stored("checkout", { status: { replicas: 0 } }));
@@ -152,7 +152,7 @@ test("what waits is looked at by a process that does not lead, too", async () =>
   board.stop();
 });
 
-test("the requests of a service are those of all resolvers, and unknown while one is not heard of", () => {
+test("the requests of a service are those of all resolvers, and unknown while one does not report", () => {
   let gap: string | null = null;
   const parts = [
     { replica: "a", pending: 2 },
@@ -168,7 +168,7 @@ test("the requests of a service are those of all resolvers, and unknown while on
   expect(board.history("shop/checkout").points).toMatchObject([{ pending: null, inFlight: null }]);
 });
 
-test("a process that leads no more shows the status again, and tells who watches", () => {
+test("a process that is no longer the leader shows the status again, and notifies watchers", () => {
   const { store, board, told } = boardOf();
   store.put(stored("checkout", { status: { state: "Serve" } }));
   board.show("shop/checkout", reconciled());

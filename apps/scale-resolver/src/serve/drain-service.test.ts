@@ -95,7 +95,7 @@ test("a pod that is not ready may go at once, although nothing else serves", asy
   expect(at.told).toEqual([]);
 });
 
-test("the last pod stays the last one while it leaves, until it is released", async () => {
+test("the last pod stays the last one while it terminates, until it is released", async () => {
   const pods = [endpoint("a")];
   await using at = await serve({ "shop/checkout": pods });
   at.board.show("shop/checkout", reconciled({ triggers: [], pods: { ready: 1 } }));
@@ -128,7 +128,7 @@ test("pods of other Services, and others of the same name, are no concern", asyn
   expect(at.preparations.size).toBe(0);
 });
 
-test("what is unknown makes the caller ask again", async () => {
+test("unknown endpoints make the caller retry", async () => {
   await using at = await serve({ "shop/checkout": null });
   expect(await at.prepare("a")).toMatchObject({ preparation: PREPARATION_WORKING });
   await using before = await serve({ "shop/checkout": [endpoint("a")] });
@@ -140,14 +140,14 @@ test("what is unknown makes the caller ask again", async () => {
 test.each([
   ["paused", { blocked: { reason: "Paused", message: "the annotation evenkeel.io/paused is set" } as const }],
   ["in a dry run", { dryRun: true }],
-])("a service that is %s is left alone, and nobody waits for it", async (_word, world) => {
+])("a service that is %s is not changed, and the eviction does not wait", async (_word, world) => {
   await using at = await serve({ "shop/checkout": [endpoint("a")] });
   at.board.show("shop/checkout", reconciled(world));
   expect(await at.prepare("a")).toMatchObject({ preparation: PREPARATION_READY });
   expect(at.preparations.isPrepared("shop", "checkout")).toBe(false);
 });
 
-test("a preparation that nobody releases ends by itself", async () => {
+test("a preparation that is not released ends by itself", async () => {
   await using at = await serve({ "shop/checkout": [endpoint("a")] });
   at.board.show("shop/checkout", reconciled({ triggers: [], pods: { ready: 1 } }));
   await at.prepare("a", 30n);
@@ -197,7 +197,7 @@ describe("a replica that does not lead", () => {
     expect(at.leader.preparations.size).toBe(0);
   });
 
-  test("has the caller ask again while nobody leads, and keeps nobody waiting for a pod that is no concern", async () => {
+  test("makes the caller retry without a leader, except for a pod that is not concerned", async () => {
     await using at = await two({ "shop/checkout": [endpoint("a")] });
     at.term.abort();
     const untilGivenUp = async <T>(call: Promise<T>): Promise<T> => {
@@ -216,7 +216,7 @@ describe("a replica that does not lead", () => {
   });
 });
 
-test("who may not evict the pod may not prepare or release it", async () => {
+test("a caller without the right to evict the pod may not prepare or release it", async () => {
   await using at = await serve({ "shop/checkout": [endpoint("a")] }, "guest");
   await expect(at.prepare("a")).rejects.toThrow("guest may not create pods/eviction shop/a");
   await expect(at.release("a")).rejects.toThrow("EK_RPC_FORBIDDEN");

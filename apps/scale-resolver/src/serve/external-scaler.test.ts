@@ -18,7 +18,7 @@ const ASLEEP: ScaledServiceView = {
 };
 const WARM: ScaledServiceView = { ...ASLEEP, state: "Serve", ready: 1 };
 
-test("tells KEDA of the requests that it hears of, and no state of what it does not know", () => {
+test("reports the known requests to KEDA, and no state of an unknown service", () => {
   const activities = { seen: () => seenBy({ replica: "a", pending: 1 }, { replica: "b", inFlight: 2 }) };
   const bindings = { ownerOf: () => undefined };
   const view = { pods: () => null, bindings, binding: () => checkout } as unknown as ClusterView;
@@ -30,7 +30,7 @@ test("tells KEDA of the requests that it hears of, and no state of what it does 
 test.each([
   ["deleted", { deletionTimestamp: NOON }],
   ["released", { annotations: { "evenkeel.io/release": "true" } }],
-])("tells KEDA of a service whose object is %s that it is being woken", async (_name, metadata) => {
+])("reports a service whose object is %s as releasing", async (_name, metadata) => {
   const owner = stored("checkout", { metadata: { namespace: "shop", name: "checkout", ...metadata } });
   const bindings = { ownerOf: () => owner };
   const view = { pods: () => null, bindings, binding: () => checkout } as unknown as ClusterView;
@@ -76,7 +76,7 @@ test.each([
     { service: "chekout" },
     /NO_SUCH_SCALED_SERVICE.* Service shop\/chekout.* ScaledObject/,
   ],
-])("what is not managed is refused with %s", async (_what, scalerMetadata, named) => {
+])("an unmanaged service is refused with %s", async (_what, scalerMetadata, named) => {
   await using asked = await scaler(ASLEEP);
   await expect(asked.client.isActive({ ...reference, name: "chekout", scalerMetadata })).rejects.toThrow(named);
 });
@@ -144,7 +144,7 @@ test.each(["", "0", "-1", "NaN", "1e999", "many"])("a target of %p is no target"
 });
 
 describe("the stream", () => {
-  test("begins with the state, then tells edges, and nothing of other services", async () => {
+  test("begins with the state, then sends changes, and nothing of other services", async () => {
     await using service = await scaler(ASLEEP);
     const stream = following((options) => service.client.streamIsActive(reference, options));
     expect(await stream.said()).toBe(false);
@@ -159,7 +159,7 @@ describe("the stream", () => {
     await stream.end();
   });
 
-  test("tells an edge again every two seconds until there are replicas, then every thirty", async () => {
+  test("repeats a change every two seconds until there are replicas, then every thirty", async () => {
     await using service = await scaler({ ...ASLEEP, requests: 1 });
     const stream = following((options) => service.client.streamIsActive(reference, options));
     expect(await stream.said()).toBe(true);
@@ -177,7 +177,7 @@ describe("the stream", () => {
     await stream.end();
   });
 
-  test("is silent while nothing is to be told, and leaves nothing behind", async () => {
+  test("is silent without changes, and leaves no listener behind", async () => {
     await using service = await scaler(ASLEEP);
     const stream = following((options) => service.client.streamIsActive(reference, options));
     expect(await stream.said()).toBe(false);

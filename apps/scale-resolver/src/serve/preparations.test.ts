@@ -25,7 +25,7 @@ test("a preparation holds until it is released", () => {
   expect(clock.pending).toBe(0);
 });
 
-test("a preparation that nobody releases ends by itself, from the last time that it was asked for", async () => {
+test("a preparation that is not released ends by itself, counted from the last request", async () => {
   const { preparations, told, clock } = setUp();
   preparations.keep(drain("a", "shop/checkout"), 5000);
   await clock.advance(4000);
@@ -44,7 +44,7 @@ test("a preparation ends with the term", () => {
   expect([preparations.isPrepared("shop", "checkout"), preparations.size, clock.pending]).toEqual([false, 0, 0]);
 });
 
-test("a pod that is the last one no more frees its Service and stays known as leaving", () => {
+test("a pod that is no longer the last one releases its Service and stays prepared", () => {
   const { preparations, told } = setUp();
   preparations.keep(drain("a", "shop/checkout"), 5000);
   preparations.keep(drain("a"), 5000);
@@ -53,7 +53,7 @@ test("a pod that is the last one no more frees its Service and stays known as le
   expect(told).toEqual(["shop/checkout", "shop/checkout"]);
 });
 
-test("there are no more than the limit, and one that is known goes on", async () => {
+test("the number is limited, and a known one can be renewed", async () => {
   const { preparations, clock } = setUp(2);
   preparations.keep(drain("a"), 1000);
   preparations.keep(drain("b"), 9000);

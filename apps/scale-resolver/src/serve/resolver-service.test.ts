@@ -37,7 +37,7 @@ async function serve(
 }
 
 describe("Activity", () => {
-  test("tells what is known of each service, and leaves out what is not", async () => {
+  test("returns what is known of each service, and omits the rest", async () => {
     await using at = await serve();
     at.store.put(stored("checkout"));
     at.store.put(stored("search"));
@@ -66,7 +66,7 @@ describe("Activity", () => {
     expect(services[1]).toMatchObject({ replicas: undefined, since: undefined, lastWake: undefined, pods: undefined });
   });
 
-  test("has the requests of all resolvers, and says whose they are and who is not heard of", async () => {
+  test("has the requests of all resolvers by replica, and names replicas that do not report", async () => {
     let gap: string | null = null;
     const seen = seenBy({ replica: "a", pending: 2 }, { replica: "b", pending: 3, inFlight: 4 });
     await using at = await serve({}, undefined, () => ({ ...seen, gap }));
@@ -98,7 +98,7 @@ describe("Activity", () => {
 });
 
 describe("Watch", () => {
-  test("tells the present state at once, then each change, then that it is gone", async () => {
+  test("sends the current state at once, then each change, then the deletion", async () => {
     await using at = await serve();
     at.store.put(stored("checkout"));
     at.board.show("shop/checkout", reconciled({ triggers: [BUSY] }));
@@ -112,7 +112,7 @@ describe("Watch", () => {
     await events.return?.();
   });
 
-  test("tells nothing of services that were not asked for", async () => {
+  test("sends nothing of other services", async () => {
     await using at = await serve();
     const events = at.client.watch(checkout)[Symbol.asyncIterator]();
     const next = events.next();
@@ -121,7 +121,7 @@ describe("Watch", () => {
     await events.return?.();
   });
 
-  test("keeps no more for a reader that does not read than the names of what changed", async () => {
+  test("keeps only the names of changed services for a slow reader", async () => {
     await using at = await serve();
     at.store.put(stored("checkout"));
     at.board.show("shop/checkout", reconciled({ triggers: [BUSY] }));
@@ -143,7 +143,7 @@ describe("Watch", () => {
 });
 
 describe("Wake", () => {
-  test("wakes a service that sleeps, for who may change its ElastiService", async () => {
+  test("wakes a service that sleeps, for a caller with the right to update its ElastiService", async () => {
     await using at = await serve();
     at.store.put(stored("night-rest", { spec: { service: "checkout" } }));
     at.board.show("shop/night-rest", reconciled(atZero));
@@ -156,7 +156,7 @@ describe("Wake", () => {
   test.each([
     ["serves", {}, State.STATE_GUARD],
     ["wakes already", { ...atZero, activity: { pending: 1 } }, State.STATE_WAKE],
-  ])("leaves a service as it is that %s", async (_word, world, state) => {
+  ])("does not change a service that %s", async (_word, world, state) => {
     await using at = await serve();
     at.store.put(stored("checkout"));
     at.board.show("shop/checkout", reconciled(world));
@@ -164,7 +164,7 @@ describe("Wake", () => {
     expect(at.done).toEqual([]);
   });
 
-  test("is refused to others, and for Services that are not looked after", async () => {
+  test("is refused to others, and for Services that are not managed", async () => {
     await using at = await serve({}, "guest");
     at.store.put(stored("checkout"));
     at.board.show("shop/checkout", reconciled(atZero));
@@ -175,7 +175,7 @@ describe("Wake", () => {
     await expect(open.client.wake({})).rejects.toThrow("EK_RPC_BAD_REQUEST");
   });
 
-  test("cannot tell before the service was looked at", async () => {
+  test("fails before the first reconcile", async () => {
     await using at = await serve();
     at.store.put(stored("checkout"));
     const fault = await at.client.wake({ service: checkout }, { retry: false }).catch((error: unknown) => error);
@@ -213,7 +213,7 @@ describe("Preview", () => {
     expect(quieting.waits[0]?.message).toContain("9 s of 15 s");
   });
 
-  test("goes on from what the last turn left, by the present time", async () => {
+  test("starts from the result of the last reconcile, at the current time", async () => {
     expect(await preview({ ...falling, path: { provenAt: secondsAgo(5) } }, 10)).toMatchObject({
       state: State.STATE_GUARD,
       next: State.STATE_ZERO,
@@ -254,7 +254,7 @@ describe("Preview", () => {
     expect(await at.client.preview({ service: checkout })).toMatchObject({ reason: "RequestSeen" });
   });
 
-  test("counts on nothing while a resolver is not heard of", async () => {
+  test("expects nothing while a resolver does not report", async () => {
     await using at = await serve({}, undefined, () => ({ ...seenBy({}), gap: "Not heard of: b" }));
     at.store.put(stored("checkout"));
     at.board.show("shop/checkout", reconciled({ ...falling, path: { provenAt: secondsAgo(5) } }));
@@ -295,7 +295,7 @@ test("History has the changes of state, the wakes and what waited", async () => 
   ]);
 });
 
-test("Pause and Resume set the annotation of the ElastiService, for who may patch it", async () => {
+test("Pause and Resume set the annotation of the ElastiService, for a caller with the right to patch it", async () => {
   await using at = await serve();
   const object: StoredElastiService = stored("night-rest", { spec: { service: "checkout" } });
   at.store.put(object);

@@ -28,7 +28,7 @@ test("the newest changes, wakes and points are kept", () => {
   expect(history.points.map(({ at }) => at)).toEqual([6, 7, 8, 9]);
 });
 
-test("a wake is one entry however often it is told of", () => {
+test("a wake is one entry for any number of updates", () => {
   const history = new ServiceHistory();
   history.woken(wake(1));
   history.woken({ ...wake(1), scaleMs: 8, held: 70 });

@@ -13,7 +13,7 @@ const binding = {
   autoscaler: { type: "keda", name: "checkout" },
 } as const;
 
-describe("a wake that somebody asks for", () => {
+describe("a wake on demand", () => {
   let cluster: ScaleCluster;
   let changes: string[];
 
@@ -56,7 +56,7 @@ describe("a wake that somebody asks for", () => {
     expect(changes).toEqual(["shop/checkout"]);
   });
 
-  test("does nothing for a Service that is not looked after", async () => {
+  test("does nothing for a Service that is not managed", async () => {
     expect(await wake("payments")).toBe(false);
     expect([cluster.calls, changes]).toEqual([[], []]);
   });

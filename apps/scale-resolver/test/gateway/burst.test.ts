@@ -68,7 +68,7 @@ describe("a cold burst", () => {
     expect(late.most).toBeLessThanOrEqual(10);
   });
 
-  test("is not lost when its pod is gone and another one starts", async () => {
+  test("is not lost when its pod is removed and another one starts", async () => {
     await using world = await GateWorld.start();
     await using gone = await PodServer.make();
     await using pod = await PodServer.start();

@@ -33,7 +33,7 @@ describe("a held request", () => {
     expect(world.wakes).toEqual([]);
   });
 
-  test("gets 503 with Retry-After when its Service is removed, and what is in flight is answered before its port closes", async () => {
+  test("gets 503 with Retry-After when its Service is removed, and requests in flight are answered before its port closes", async () => {
     await using world = await GateWorld.start();
     let answer: (() => void) | undefined;
     await using pod = await PodServer.start({ answer: (_request, response) => (answer = () => response.end("late")) });

@@ -201,7 +201,7 @@ describe("probe rules", () => {
     expect(world.gate.activity(KEY)).toMatchObject({ requests: 0 });
   });
 
-  test("whose expression is refused match nothing, and the log says so", async () => {
+  test("with an invalid expression match nothing, which is logged", async () => {
     await using world = await GateWorld.start();
     const port = await world.put(KEY, { probes, hold: { timeout: 1 } });
     expect((await ask(port, { path: "/aaa" })).status).toBe(503);
@@ -275,7 +275,7 @@ describe("dial: service", () => {
     expect([cluster.begun, pod.begun]).toEqual([1, 0]);
   });
 
-  test("breaks the loop when the Service's address leads back here: the pod itself gets the request, which counts once", async () => {
+  test("breaks the loop when the cluster IP returns a request to the resolver: the pod gets it, and it counts once", async () => {
     await using world = await GateWorld.start();
     await using pod = await PodServer.start();
     const listen = await freePort();

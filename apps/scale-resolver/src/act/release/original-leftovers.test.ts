@@ -37,7 +37,7 @@ ports: []
 { apiVersion: v1, kind: Service, metadata: { name: elasti-web-pvt-0123456789 }, spec: { ports: [{ port: 80 }] } }
 `;
 
-describe("what KubeElasti leaves behind", () => {
+describe("leftovers of KubeElasti", () => {
   let cluster: Cluster;
   let seen: Map<string, KubeObject>;
   let leftovers: OriginalLeftovers;
@@ -75,7 +75,7 @@ describe("what KubeElasti leaves behind", () => {
     return [...seen.keys()].sort();
   };
 
-  test("is deleted and told, and nothing else", async () => {
+  test("are deleted and logged, and nothing else", async () => {
     expect(await leftovers.clean("default", "web", { signal })).toEqual([
       expect.stringContaining(SLICE),
       expect.stringContaining(COPY),
@@ -95,12 +95,12 @@ describe("what KubeElasti leaves behind", () => {
     expect(cluster.calls).toEqual([]);
   });
 
-  test("is not told of by one who came too late", async () => {
+  test("are not logged if another client deleted them", async () => {
     await leftovers.clean("default", "web", { signal });
     expect(await leftovers.clean("default", "web", { signal })).toEqual([]);
   });
 
-  test("is not what was made anew under the same name since it was seen", async () => {
+  test("do not include an object that was created again with the same name", async () => {
     await leftovers.clean("default", "web", { signal });
     cluster.server.load(LEFT.split("---", 1)[0] ?? "");
     expect(await leftovers.clean("default", "web", { signal })).toEqual([]);

@@ -65,7 +65,7 @@ describe("an ElastiService that is pointed at another Service", () => {
     expect(done).toEqual(["release basket", "forget shop/checkout", status]);
   });
 
-  test("leaves the path of the old one if nothing else is known of it, unless another one manages it by now", async () => {
+  test("restores the path of the old one if only its name is known, unless another object manages it", async () => {
     const status = { service: "checkout", ports: [], pausedScaledObject: null };
     const { done, take } = releaseFormerService(true);
     expect(await take(pointed({ service: "basket" }))).toBe("inProgress");
@@ -81,7 +81,7 @@ describe("an ElastiService that is pointed at another Service", () => {
     expect(done).toEqual(["release basket"]);
   });
 
-  test("rests while it is paused, since nothing comes of looking at it", async () => {
+  test("waits while it is paused", async () => {
     const { done, take } = releaseFormerService(true);
     expect(await take(pointed(asleep, { [PAUSED]: "true" }))).toBe("paused");
     expect(done).toEqual([]);

@@ -133,24 +133,24 @@ describe("in a dry run an ElastiService that goes", () => {
     expect(await releaseService(status, { dryRun: true })).toEqual({ done: ["finalizer"], isGone: true });
   });
 
-  test("is left to the original's operator, if that leads", async () => {
+  test("is not released while the original's operator runs", async () => {
     expect(await releaseService({}, { dryRun: true, original: true })).toEqual({ done: [], isGone: false });
   });
 });
 
-describe("an ElastiService that goes from a Service which another looks after", () => {
+describe("an ElastiService that is deleted while another manages its Service", () => {
   test.each([false, true])("takes nothing of it away, nor wakes its workload (dry run: %s)", async (dryRun) => {
     const { done, isGone } = await releaseService({}, { joined: true, older: {}, dryRun });
     expect([done, isGone]).toEqual([["finalizer"], true]);
   });
 
-  test("wakes no workload that is the other's as well, though it put it to sleep, and leaves what both name", async () => {
+  test("does not wake a workload that the other names too, and restores nothing that both name", async () => {
     const status = { ...ASLEEP, pausedScaledObject: "both", route: mesh("both") };
     const older = { autoscaler: { type: "keda", name: "both" }, route: mesh("both") } as const;
     expect((await releaseService(status, { joined: true, older })).done).toEqual(["finalizer"]);
   });
 
-  test("puts back a workload, a ScaledObject and a route that the other does not know of", async () => {
+  test("restores a workload, a ScaledObject and a route that the other does not name", async () => {
     const status = { ...ASLEEP, pausedScaledObject: "own", route: mesh("own") };
     const older = { target: deployment("basket"), autoscaler: { type: "keda", name: "theirs" } } as const;
     expect((await releaseService(status, { joined: true, older })).done).toEqual([
@@ -158,7 +158,7 @@ describe("an ElastiService that goes from a Service which another looks after", 
     ]);
   });
 
-  test("does not wake one of its own that somebody else set to zero", async () => {
+  test("does not wake a workload that another client scaled to zero", async () => {
     const status: ElastiServiceStatus = { state: "Zero", scaleTargetRef: deployment("checkout"), replicas: 0 };
     const older = { target: deployment("basket") };
     expect((await releaseService(status, { joined: true, older })).done).toEqual(["finalizer"]);

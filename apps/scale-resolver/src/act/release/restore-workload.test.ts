@@ -12,8 +12,8 @@ const binding = (change: Partial<Binding> = {}): Binding => ({ ...checkout, targ
 const nothing: Past = { status: undefined, served: undefined, state: undefined };
 const asleep: Past["status"] = { scaleTargetRef: target("old"), replicas: 0 };
 
-describe("the workload that is to be handed back", () => {
-  test("is none while the ElastiService names the same, or when nobody knows of one before", () => {
+describe("the workload to restore", () => {
+  test("is none while the ElastiService names the same, or if none is recorded", () => {
     expect(formerWorkload(binding(), nothing)).toBeUndefined();
     const status = { scaleTargetRef: target("new"), replicas: 0 };
     expect(formerWorkload(binding(), { ...nothing, status, state: "Zero" })).toBeUndefined();
@@ -35,7 +35,7 @@ describe("the workload that is to be handed back", () => {
     expect(formerWorkload(binding({ autoscaler }), past)).toMatchObject({ autoscaler: null });
   });
 
-  test("is none where it was handed back, though the status that is seen does not say so yet", () => {
+  test("is none after it was restored, although the cached status still names it", () => {
     expect(formerWorkload(binding(), { status: asleep, served: binding(), state: "Guard" })).toBeUndefined();
   });
 
@@ -90,18 +90,18 @@ describe("handing a workload back", () => {
     return restoreWorkload(wake).run(former, context);
   };
 
-  test("wakes it, resumes its autoscaler and leaves it to that", async () => {
+  test("wakes it and resumes its autoscaler", async () => {
     const autoscaler = { type: "keda", name: "scaled" } as const;
     await run({ ...old, autoscaler });
     expect(done).toEqual(["shop/old to 2", "activate shop/scaled", "calm shop/scaled"]);
   });
 
-  test("leaves one alone that was not asleep: its owner may have set it to zero himself", async () => {
+  test("does not wake one that was not asleep, because a user may have scaled it to zero", async () => {
     await run({ ...old, asleep: false });
     expect(done).toEqual([]);
   });
 
-  test("takes one that is gone for handed back, and fails where the next try may succeed", async () => {
+  test("treats a deleted one as restored, and fails if a retry may succeed", async () => {
     await run(old, () => Promise.reject(new TargetNotFound({ kind: "Deployment", target: "shop/old" })));
     await expect(run(old, () => Promise.reject(new Error("reset")))).rejects.toThrow("reset");
   });

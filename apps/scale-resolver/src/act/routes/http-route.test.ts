@@ -20,7 +20,7 @@ test.each<HttpBackendRef>([
   { name: "checkout", port: 80 },
   { name: "checkout", namespace: "shop", port: 80 },
   { group: "", kind: "Service", name: "checkout", port: 80, weight: 3 },
-])("%j is the Service, and comes back as it was", (backend) => {
+])("%j is the Service, and is restored unchanged", (backend) => {
   const rules = [{ backendRefs: [backend] }];
   const { rules: switched, was } = redirect(rules, redirection);
   expect(switched).toEqual([{ backendRefs: [{ ...backend, ...led("checkout.shop:80") }] }]);
@@ -60,7 +60,7 @@ test("a backend with a filter of headers gets no second one, since a gateway wou
   expect(restore(switched, [], redirection)).toEqual(rules);
 });
 
-describe("on the way back", () => {
+describe("a restore", () => {
   test("another Service that sleeps behind the same route stays with the resolver", () => {
     const cart = { ...redirection, service: "cart" };
     const first = redirect(
@@ -80,7 +80,7 @@ describe("on the way back", () => {
     ]);
   });
 
-  test("what somebody has changed meanwhile keeps his change, and what he took for his own stays", () => {
+  test("keeps changes and headers of other clients", () => {
     const { rules, was } = redirect([{ backendRefs: [{ name: "checkout", port: 80, weight: 1 }] }], redirection);
     const own = { name: "scale-resolver", namespace: "evenkeel-system", port: 8012 };
     const changed = [{ backendRefs: [{ ...(rules[0]?.backendRefs?.[0] as HttpBackendRef), weight: 9 }, own] }];

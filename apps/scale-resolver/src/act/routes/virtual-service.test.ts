@@ -32,7 +32,7 @@ test.each(["cart", "checkout.bank", "checkout.shop.svcs", "checkout.example.com"
   },
 );
 
-test("weights, matches, timeouts and headers stay, the port is told to the resolver, the subset comes back", () => {
+test("weights, matches, timeouts and headers stay, the header has the port, and the subset is restored", () => {
   const headers = { request: { set: { "x-team": "shop" }, remove: ["cookie"] }, response: { add: { a: "b" } } };
   const entry = { destination: { host: "checkout", subset: "v2", port: { number: 8080 } }, weight: 30, headers };
   const rules = [{ match: [{ uri: { prefix: "/" } }], timeout: "3s", route: [to("cart"), entry] }];
@@ -50,7 +50,7 @@ test("weights, matches, timeouts and headers stay, the port is told to the resol
   expect(restore(switched, was, redirection)).toEqual(rules);
 });
 
-test("what is led away already is not led again", () => {
+test("a redirected destination is not redirected again", () => {
   const { rules } = redirect([{ route: [to("checkout")] }], redirection);
   expect(redirect(rules, redirection)).toEqual({ rules, was: [] });
   expect(isRedirectedAt(rules, [0, 0], redirection)).toBe(true);
@@ -58,7 +58,7 @@ test("what is led away already is not led again", () => {
   expect(isRedirectedAt(rules, [3, 0], redirection)).toBe(false);
 });
 
-describe("on the way back", () => {
+describe("a restore", () => {
   test("another Service that sleeps behind the same route stays with the resolver", () => {
     const cart = { ...redirection, service: "cart" };
     const first = redirect([{ route: [to("checkout")] }, { route: [to("cart")] }], redirection);
@@ -69,7 +69,7 @@ describe("on the way back", () => {
     ]);
   });
 
-  test("rules that somebody has put in another order each get their own back", () => {
+  test("restores each rule after another client reordered them", () => {
     const subset = (name: string) => ({
       destination: { host: "checkout", subset: name },
       weight: name === "v1" ? 1 : 2,
@@ -81,7 +81,7 @@ describe("on the way back", () => {
     ]);
   });
 
-  test("what somebody has changed meanwhile keeps his change", () => {
+  test("keeps changes of other clients", () => {
     const { rules, was } = redirect([{ route: [to("checkout", { weight: 10 })] }], redirection);
     const changed = [{ route: [{ ...rules[0]?.route?.[0], weight: 90 }, to("elsewhere")] }];
     expect(restore(changed, was, redirection)).toEqual([{ route: [to("checkout", { weight: 90 }), to("elsewhere")] }]);

@@ -44,7 +44,7 @@ test("a burst is written by and by, so that no request waits for the log, and no
   expect(clock.pending).toBe(0);
 });
 
-test("lines wait until requests are handed over, and for five seconds at most", async () => {
+test("lines wait until held requests are forwarded, and for five seconds at most", async () => {
   let isBusy = true;
   const { clock, lines, accessLog, entry } = newAccessLog(() => isBusy);
   accessLog.ended(entry);

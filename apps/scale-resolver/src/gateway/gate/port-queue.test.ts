@@ -80,7 +80,7 @@ describe("while others wait, a pod", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("gets no more while it is brisk: each slot was used four times in 250 ms", async () => {
+  test("gets no more while it is fast: each slot was used four times in 250 ms", async () => {
     const { clock, slots, queue, enter, hold } = newQueue();
     enter(1000);
     queue.update([endpoint("10.0.0.1")]);
@@ -108,7 +108,7 @@ describe("while others wait, a pod", () => {
   });
 });
 
-describe("while nobody waits, pods", () => {
+describe("while no request waits, pods", () => {
   test("get requests without limit, each as many as the others", async () => {
     const { clock, queue, enter, hosts, hold } = newQueue();
     queue.update([endpoint("10.0.0.1"), endpoint("10.0.0.2")]);
@@ -148,7 +148,7 @@ describe("while nobody waits, pods", () => {
 });
 
 describe("a way", () => {
-  test("leads to a pod no more once its slice does not have it", () => {
+  test("does not use a pod that is no longer in its slice", () => {
     const { queue, enter, hosts } = newQueue();
     queue.update([endpoint("10.0.0.1"), endpoint("10.0.0.2")]);
     queue.update([endpoint("10.0.0.2")]);
@@ -156,14 +156,14 @@ describe("a way", () => {
     expect(hosts()).toEqual(["10.0.0.2", "10.0.0.2", "10.0.0.2"]);
   });
 
-  test("does not lead to endpoints without a port of its name", () => {
+  test("does not use endpoints without a port of its name", () => {
     const { queue, enter, hosts } = newQueue();
     queue.update([endpoint("10.0.0.1", { ports: { admin: 9000 } })]);
     enter(1);
     expect(hosts()).toEqual([]);
   });
 
-  test("leads to the Service's own address where that is dialled, which takes as much as the ready pods together", () => {
+  test("uses the cluster IP with dial: service, with the capacity of all ready pods", () => {
     const dialled = route({ dial: "service", clusterAddress: "10.96.0.1" }, 2);
     const { queue, enter, hosts, slots } = newQueue(dialled);
     enter(10);
@@ -172,7 +172,7 @@ describe("a way", () => {
     expect(slots[0]?.upstream.http1.port).toBe(80);
   });
 
-  test("leads to pods although the Service is to be dialled, where it has no address", () => {
+  test("uses pods with dial: service if the Service has no cluster IP", () => {
     const { queue, enter, hosts } = newQueue(route({ dial: "service", clusterAddress: null }));
     queue.update([endpoint("10.0.0.1")]);
     enter(1);

@@ -90,7 +90,7 @@ describe("a probe rule", () => {
     ]);
   });
 
-  test("gives way to one that stands before it", () => {
+  test("applies only if no earlier rule matches", () => {
     const first = { headers: [], queryParams: [], response: { status: 204, body: "" } };
     const rules = new ProbeRules([first, { ...first, response: RESPONSE }]);
     expect(rules.answer(asked("/"))).toEqual({ refuse: { status: 204, body: "" } });

@@ -2,7 +2,7 @@ import { FakeClock } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
 import { Reachability } from "./reachability.ts";
 
-test("a refusal is followed by one timer however many requests meet it, and stopping leaves none", () => {
+test("refusals start one timer for any number of requests, and stopping clears it", () => {
   const clock = new FakeClock();
   const reach = new Reachability(clock, "127.0.0.1", 1, () => undefined);
   expect(reach.isRefusing).toBe(false);

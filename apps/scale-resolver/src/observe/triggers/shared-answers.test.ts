@@ -25,7 +25,7 @@ function serverOf(headers: Readonly<Record<string, string>> = {}): Server {
 }
 
 describe("shared answers", () => {
-  test("are let go when their life is over", async () => {
+  test("are removed at the end of their lifetime", async () => {
     const { clock, asked, answers } = world();
     for (const query of ["a", "b", "c"]) await answers.ask(serverOf(), query, never);
     expect(answers.kept).toBe(3);
@@ -35,7 +35,7 @@ describe("shared answers", () => {
     expect(asked.map(({ query }) => query)).toEqual(["a", "b", "c", "a"]);
   });
 
-  test("are no more than 20,000, and the oldest go first", async () => {
+  test("are at most 20,000, and the oldest are removed first", async () => {
     const { asked, answers } = world();
     for (let index = 0; index < 20_010; index += 1) await answers.ask(serverOf(), `query_${index}`, never);
     expect(answers.kept).toBe(20_000);

@@ -171,7 +171,7 @@ describe("a trigger of type prometheus", () => {
     });
   });
 
-  test("is unknown when nobody listens at its address", async () => {
+  test("is unknown if its server refuses connections", async () => {
     const metadata = metadataOf();
     await server.stop();
     const reading = await read(metadata);
@@ -314,7 +314,7 @@ describe("a trigger of type prometheus", () => {
       server.replies.set("load", vector("1"));
     });
 
-    test("with all who ask the same while one is under way, and asks for the uptime once", async () => {
+    test("between all triggers with the same query during a request, with one request for the uptime", async () => {
       const readings = await Promise.all(
         Array.from({ length: 500 }, (_, index) => read(metadataOf({ threshold: String(index) }))),
       );
@@ -356,7 +356,7 @@ describe("a trigger of type prometheus", () => {
       expect(server.asked.filter((query) => query === "other")).toHaveLength(1);
     });
 
-    test("with those who stay when the one who asked first leaves", async () => {
+    test("with the others after the first caller aborted", async () => {
       let answer: (() => void) | undefined;
       const begun = new Promise<void>((resolve) => {
         server.replies.set("load", (response, request) => {
@@ -408,11 +408,11 @@ describe("a trigger of type prometheus", () => {
     expect(readings.at(-1)).toMatchObject({ verdict: "unknown", message: expect.stringContaining("33 triggers") });
   });
 
-  test("gives no reading where there is none", async () => {
+  test("returns no readings without triggers", async () => {
     expect(await triggers.read({ namespace: "shop", triggers: [], cooldown: 900_000 }, never)).toEqual([]);
   });
 
-  test("asks nobody for a signal that has aborted, or once it is stopped", async () => {
+  test("sends no request for an aborted signal, or after stop", async () => {
     const trigger = { type: "prometheus" as const, metadata: metadataOf() };
     await expect(
       triggers.read(
