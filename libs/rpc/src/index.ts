@@ -7,6 +7,7 @@ export { decisionsService, type DecisionsServiceOptions } from "./decisions/deci
 export * as rpcErrors from "./errors.ts";
 export { rpcServer, type RpcHost, rpcTransport } from "./from-settings.ts";
 export * as commonV1 from "./generated/evenkeel/common/v1/objects.ts";
+export * as collectorsV1 from "./generated/evenkeel/collectors/v1/collectors.ts";
 export * as decisionsV1 from "./generated/evenkeel/decisions/v1/decisions.ts";
 export * as drainV1 from "./generated/evenkeel/drain/v1/drain.ts";
 export * as resolverV1 from "./generated/evenkeel/resolver/v1/resolver.ts";
