@@ -6,6 +6,7 @@ import { Workloads } from "./act/workloads.ts";
 import { collectorLoadBalancers } from "./collector-load-balancer-resource.ts";
 import type { FleetReason } from "./decide/fleet-decider.ts";
 import type { collectorScheduler } from "./definition.ts";
+import type { Fleet } from "./fleet.ts";
 import { Fleets } from "./fleets.ts";
 import { Nudges } from "./nudges.ts";
 import { Catalogue } from "./observe/catalogue.ts";
@@ -16,6 +17,7 @@ import { KubernetesFeeds } from "./observe/kubernetes/kubernetes-feeds.ts";
 import { MetaNames } from "./observe/kubernetes/meta-labels.ts";
 import { NodeZones } from "./observe/node-zones.ts";
 import { FleetReconciler } from "./reconciler.ts";
+import { collectorsService } from "./serve/collectors-service.ts";
 import { fleetView } from "./serve/fleet-view.ts";
 import { TargetAllocator } from "./serve/target-allocator.ts";
 
@@ -55,6 +57,8 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
     }),
   );
 
+  const weigh = (fleet: Fleet) => Array.from(fleet.catalogue.targets.values(), (target) => ({ ...target, load: 1 }));
+
   // The loop, on the leader alone.
   frame.announce({ isWarning: ({ reason }) => isFault(reason as FleetReason) });
   const board = new ObjectBoard({ store, view: fleetView });
@@ -68,9 +72,8 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
     reconciler: new FleetReconciler({
       ...{ fleets, seats, decisions, board, state, metrics, clock, interval: settings.interval },
       observer: new FleetObserver({
-        ...{ collectors, seats, original, clock },
+        ...{ collectors, seats, original, clock, weigh },
         zoneOf: (node) => zones.zoneOf(node),
-        weigh: (fleet) => Array.from(fleet.catalogue.targets.values(), (target) => ({ ...target, load: 1 })),
         polls: (fleet) => Promise.resolve(fleet.polls.list()),
       }),
       workloads: new Workloads({ kube, clock }),
@@ -90,5 +93,6 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
   );
   certificates?.onChange((renewed) => allocator.secure(renewed));
   frame.serve(objectsService({ type: collectorLoadBalancers, resource, board }));
+  frame.serve(collectorsService({ fleets, store, weigh, clock }));
   frame.open();
 }

@@ -12,6 +12,7 @@ import type { DiscoveryBlock } from "./observe/discovery/discovery-block.ts";
 import type { DiscoveryLimits } from "./observe/discovery/discovery-limits.ts";
 import { parseDiscovery } from "./observe/discovery/parse-discovery.ts";
 import { Answers } from "./serve/answers.ts";
+import { OwnerHistory } from "./serve/owner-history.ts";
 import { Polls } from "./serve/polls.ts";
 import { type AllocatorRequest, endpointPath, queryEscape } from "./serve/request-path.ts";
 import type { AllocatorAnswer } from "./serve/target-allocator.ts";
@@ -47,6 +48,7 @@ export class Fleet {
   readonly catalogue: Catalogue;
   readonly records: AssignmentRecords;
   readonly polls = new Polls();
+  readonly history = new OwnerHistory();
   /** When this replica began to follow it, in milliseconds. */
   readonly since: number;
   readonly #options: FleetOptions;
@@ -109,6 +111,7 @@ export class Fleet {
   /** Takes the assignments that are in force. */
   assign(assignments: Assignments): void {
     if (this.#owners?.assignments.at === assignments.at) return;
+    this.history.note(this.#owners?.assignments, assignments);
     this.#owners = new Owners(assignments, this.#owners);
     this.#answers.assign(this.#owners);
     this.polls.keepOnly(new Set(assignments.members.map(({ name }) => name)));

@@ -2,6 +2,7 @@ import type { Labels, Outcome, Step } from "@evenkeel/relabel";
 import type { RunningJob } from "./catalogue-job.ts";
 import type { Mechanism } from "./discovery/discovery-block.ts";
 import type { TargetGroup } from "./target-group.ts";
+import type { Target } from "./target.ts";
 
 /** Which target is asked for. What is given must all fit. */
 export interface TargetQuery {
@@ -40,11 +41,13 @@ export function explainTargets(query: TargetQuery, jobs: Iterable<RunningJob>): 
   const relabellings = new Map<string, RunningJob>();
   for (const running of jobs) {
     relabellings.set(running.job, running);
-    for (const { block, groups } of running.sources.values()) {
-      for (const group of groups.values()) {
+    for (const source of running.sources.values()) {
+      const { mechanism } = source.block;
+      for (const group of source.groups.values()) {
+        const made = running.targetsOf(source, group.source);
         for (const target of group.targets) {
-          const found = look(query, running, group, target);
-          if (found) seen.push({ job: running.job, mechanism: block.mechanism, source: group.source, ...found });
+          const found = look(query, running, { group, target, made });
+          if (found) seen.push({ job: running.job, mechanism, source: group.source, ...found });
         }
       }
     }
@@ -59,36 +62,40 @@ export function explainTargets(query: TargetQuery, jobs: Iterable<RunningJob>): 
   };
 }
 
+interface Candidate {
+  readonly group: TargetGroup;
+  readonly target: Labels;
+  /** All targets that came of the group. */
+  readonly made: readonly Pick<Target, "labels">[];
+}
+
 /** What became of a target, if it is the one that is asked for. */
 function look(
   query: TargetQuery,
   { relabelling }: RunningJob,
-  group: TargetGroup,
-  target: Labels,
+  { group, target, made }: Candidate,
 ): Pick<Sighting, "discovered" | "outcome"> | undefined {
-  const discovered = new Map([...group.labels, ...target]);
-  if (query.pod !== undefined && podOf(discovered) !== query.pod) return undefined;
+  const found = (name: string) => target.get(name) ?? group.labels.get(name);
+  if (query.pod !== undefined && podOf(found) !== query.pod) return undefined;
   const wanted = Object.entries({
     ...query.labels,
     ...(query.address !== undefined && { __address__: query.address }),
-  });
-  // Only rules can give a label that was not discovered, so most targets are judged without them.
+  }).filter(([name, value]) => (found(name) ?? "") !== value);
+  // What is not discovered is in a target that came of the group, or nowhere: most are judged without running the rules.
+  if (!wanted.every(([name, value]) => made.some(({ labels }) => labels.get(name) === value))) return undefined;
   const outcome = relabelling.outcome(group.labels, target);
   const after = outcome.kind === "kept" ? outcome.labels : undefined;
-  const fits = wanted.every(([name, value]) => (discovered.get(name) ?? "") === value || after?.get(name) === value);
-  return fits ? { discovered, outcome } : undefined;
+  if (!wanted.every(([name, value]) => after?.get(name) === value)) return undefined;
+  return { discovered: new Map([...group.labels, ...target]), outcome };
 }
 
 const META = "__meta_kubernetes_";
 
-function podOf(labels: Labels): string | undefined {
-  const isTarget = ["endpointslice", "endpoint"].find(
-    (kind) => labels.get(`${META}${kind}_address_target_kind`) === "Pod",
-  );
+function podOf(found: (name: string) => string | undefined): string | undefined {
+  const isTarget = ["endpointslice", "endpoint"].find((kind) => found(`${META}${kind}_address_target_kind`) === "Pod");
   const name =
-    labels.get(`${META}pod_name`) ??
-    (isTarget === undefined ? undefined : labels.get(`${META}${isTarget}_address_target_name`));
-  return name === undefined ? undefined : `${labels.get(`${META}namespace`) ?? ""}/${name}`;
+    found(`${META}pod_name`) ?? (isTarget === undefined ? undefined : found(`${META}${isTarget}_address_target_name`));
+  return name === undefined ? undefined : `${found(`${META}namespace`) ?? ""}/${name}`;
 }
 
 function progress(outcome: Outcome): number {
