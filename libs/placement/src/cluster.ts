@@ -19,9 +19,9 @@ interface Counted {
 interface ShapeEntry {
   readonly shape: PodShape;
   readonly demand: Demand;
-  /** Pods by node. */
-  readonly running: Map<number, number>;
-  readonly terminating: Map<number, number>;
+  /** The node of each pod, in no order. */
+  readonly running: number[];
+  readonly terminating: number[];
   readonly counted: Counted[];
 }
 
@@ -85,7 +85,7 @@ export class Cluster {
       const times = counts(shape);
       return times === 0 ? [] : [{ counter, times }];
     });
-    const entry = { shape, demand: this.resources.demand(shape), running: new Map(), terminating: new Map(), counted };
+    const entry = { shape, demand: this.resources.demand(shape), running: [], terminating: [], counted };
     this.#shapes.push(entry);
     const siblings = this.#shapesOf.get(shape.namespace);
     if (siblings === undefined) this.#shapesOf.set(shape.namespace, [entry]);
@@ -118,21 +118,20 @@ export class Cluster {
         const times = counts(entry.shape);
         if (times === 0) continue;
         entry.counted.push({ counter, times });
-        for (const [node, pods] of entry.running) counter.change(node, pods * times);
+        for (const node of entry.running) counter.change(node, times);
         if (!counter.countsTerminating) continue;
-        for (const [node, pods] of entry.terminating) counter.change(node, pods * times);
+        for (const node of entry.terminating) counter.change(node, times);
       }
       return counter;
     });
   }
 
-  /** Adds pods of a shape to a node, or takes them away where `pods` is negative. */
-  change(shape: number, node: number, state: PodState, pods: number): void {
-    this.shift(shape, node, state, pods);
-    const entry = this.#entry(shape)[state];
-    const after = (entry.get(node) ?? 0) + pods;
-    if (after === 0) entry.delete(node);
-    else entry.set(node, after);
+  /** Adds a pod of a shape to a node, or takes one away. */
+  change(shape: number, node: number, state: PodState, by: 1 | -1): void {
+    const nodes = this.#entry(shape)[state];
+    if (by === 1) nodes.push(node);
+    else takeOne(nodes, node);
+    this.shift(shape, node, state, by);
     this.#note(node);
   }
 
@@ -181,4 +180,12 @@ export class Cluster {
     if (entry === undefined) throw new RangeError(`there is no shape ${index}`);
     return entry;
   }
+}
+
+/** Takes one of equal values out of a list, whose order does not matter. */
+function takeOne(values: number[], value: number): void {
+  const at = values.lastIndexOf(value);
+  const last = values.pop();
+  if (at === -1 || last === undefined) throw new RangeError(`there is no pod on node ${value}`);
+  if (at < values.length) values[at] = last;
 }

@@ -164,8 +164,11 @@ export class ShapeView {
   }
 
   #whyNotNow(node: number): FilterReason | undefined {
-    const lacking = this.#cluster.resources.whyNot(this.#demand, node);
-    if (lacking !== undefined || !this.#claimsMore) return lacking;
+    return this.#cluster.resources.whyNot(this.#demand, node) ?? this.#whyNotClaims(node);
+  }
+
+  #whyNotClaims(node: number): FilterReason | undefined {
+    if (!this.#claimsMore) return undefined;
     if (this.#cluster.portsTaken(this.#shape, node)) return "HostPorts";
     return this.#cluster.volumes.exceedsLimit(this.#shape.volumes, node) ? "VolumeLimit" : undefined;
   }
@@ -173,12 +176,9 @@ export class ShapeView {
   #place(node: number): void {
     const kind = this.#kinds.kindOf[node] ?? EXCLUDED;
     if (kind === EXCLUDED) return;
-    if (this.#whyNotNow(node) !== undefined) {
-      this.#lists.move(node, NIL, 0);
-      return;
-    }
-    const points = this.#cluster.resources.points(this.#demand, node) + (this.#images?.[node] ?? 0);
-    this.#lists.move(node, this.#groupFor(node, kind), points);
+    const points = this.#cluster.resources.pointsIfFits(this.#demand, node);
+    if (points < 0 || this.#whyNotClaims(node) !== undefined) this.#lists.move(node, NIL, 0);
+    else this.#lists.move(node, this.#groupFor(node, kind), points + (this.#images?.[node] ?? 0));
   }
 
   #groupFor(node: number, kind: number): number {

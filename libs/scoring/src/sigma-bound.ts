@@ -233,7 +233,9 @@ class Relaxation {
     const { levels, offsets, stretch } = this.#holdings;
     const sums = this.#sums;
     const wanted = (loadPrice >= 0 ? high : low) + loadPrice / 2;
-    let [value, slope, moves] = [0, 0, 0];
+    let value = 0;
+    let slope = 0;
+    let moves = 0;
     for (let node = 0; node < levels.length; node += 1) {
       const level = levels[node] as number;
       const start = (offsets[node] as number) + node;
@@ -244,23 +246,38 @@ class Relaxation {
             ? (stretch.least[node] as number) - 1
             : (stretch.most[node] as number) - 1;
       const churn = loadPrice * loss;
-      const cost = (given: number) => {
-        const end = Math.max(wanted, level - given);
-        const deviation = end > high ? end - high : end < low ? low - end : 0;
-        return deviation * deviation - loadPrice * (end - level) + churn * given;
-      };
-      let [fewest, most] = [0, level <= wanted && churn === 0 ? 0 : (offsets[node + 1] as number) + node - start];
+      let fewest = 0;
+      let most = level <= wanted && churn === 0 ? 0 : (offsets[node + 1] as number) + node - start;
       while (fewest < most) {
         const parts = (fewest + most) >> 1;
-        const gain = cost(sums[start + parts] as number) - cost(sums[start + parts + 1] as number);
+        const less = sums[start + parts] as number;
+        const more = sums[start + parts + 1] as number;
+        const gain =
+          costOf(less, level, wanted, low, high, loadPrice, churn) -
+          costOf(more, level, wanted, low, high, loadPrice, churn);
         if (gain > movePrice) fewest = parts + 1;
         else most = parts;
       }
       const given = sums[start + fewest] as number;
-      value += cost(given) + movePrice * fewest;
+      value += costOf(given, level, wanted, low, high, loadPrice, churn) + movePrice * fewest;
       slope += level - Math.max(wanted, level - given) + loss * given;
       moves += fewest;
     }
     return { dual: { loadPrice, movePrice, value, moves }, slope };
   }
+}
+
+/** What a node costs that gives so much. The innermost loop calls it, so it takes numbers instead of closing over them. */
+function costOf(
+  given: number,
+  level: number,
+  wanted: number,
+  low: number,
+  high: number,
+  loadPrice: number,
+  churn: number,
+): number {
+  const end = Math.max(wanted, level - given);
+  const deviation = end > high ? end - high : end < low ? low - end : 0;
+  return deviation * deviation - loadPrice * (end - level) + churn * given;
 }

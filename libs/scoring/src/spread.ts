@@ -34,6 +34,11 @@ export class Spread {
     return this.#levels.length;
   }
 
+  /** All levels as they are now; not to be changed. */
+  get levels(): ArrayLike<number> {
+    return this.#levels;
+  }
+
   level(index: number): number {
     return this.#levels[index] as number;
   }

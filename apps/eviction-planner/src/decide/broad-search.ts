@@ -89,7 +89,7 @@ function keepBetter(branches: Map<string, Branch>, branch: Branch): void {
 }
 
 /** Pods of sources, and of nodes where pods landed: one of them may make room for a larger one. */
-export function podsInReach(course: Course, sources: Sources): readonly number[] {
+function podsInReach(course: Course, sources: Sources): readonly number[] {
   const landed = course.moves.flatMap(({ landings }) => landings.slice(0, 1).map(({ to }) => to));
   const slots = new Set([...sources.all(), ...landed]);
   return [...slots].flatMap((slot) => [...sources.podsOf(slot)]).filter((pod) => !course.hasMoved(pod));

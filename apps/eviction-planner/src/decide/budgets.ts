@@ -2,6 +2,8 @@ import { type Account, account, disruptionAccounts } from "./disruption-budgets.
 import { type Hold, hold } from "./obstacles.ts";
 import type { PlanSnapshot } from "./snapshot.ts";
 
+const BACK_OFF = hold("BackOff");
+
 /**
  * Limits that each eviction of a plan uses up: PodDisruptionBudgets, the hour of WorkloadSLOs, namespaces, the minute, and one
  * eviction at a time for each owner and node. What an earlier plan spent is counted from the start.
@@ -9,7 +11,8 @@ import type { PlanSnapshot } from "./snapshot.ts";
 export class Budgets {
   readonly #snapshot: PlanSnapshot;
   readonly #ofShape: readonly (readonly Account[])[];
-  readonly #ofAll: readonly Account[];
+  /** Null for a question that nobody carries out. */
+  readonly #minute: Account | null;
   readonly #owners = new Map<number, Account>();
   readonly #nodes = new Map<number, Account>();
   /** Owners' workloads and nodes that must be left alone, as `uid node`. */
@@ -19,37 +22,32 @@ export class Budgets {
     const { memory, policy, at } = snapshot;
     this.#snapshot = snapshot;
     this.#ofShape = accountsOfShapes(snapshot);
-    this.#ofAll =
-      memory === null ? [] : [account("MinuteLimit", null, policy.spec.maxEvictionsPerMinute - memory.lastMinute)];
+    this.#minute =
+      memory === null ? null : account("MinuteLimit", null, policy.spec.maxEvictionsPerMinute - memory.lastMinute);
     this.#backOffs = new Set(
       memory?.backOffs.filter(({ until }) => until > at).map(({ owner, node }) => `${owner} ${node}`),
     );
     this.#countInFlight();
   }
 
-  /** What holds a pod now. */
-  holds(pod: number): readonly Hold[] {
-    const holds: Hold[] = [];
-    if (this.#isBackedOff(pod)) holds.push(hold("BackOff"));
-    this.#eachAccount(pod, ({ hold, left }) => {
-      if (left <= 0) holds.push(hold);
-    });
-    return holds;
+  /** The first thing that holds a pod now, of those that count. */
+  hold(pod: number, counts: (hold: Hold) => boolean): Hold | undefined {
+    if (this.#isBackedOff(pod) && counts(BACK_OFF)) return BACK_OFF;
+    for (const { hold, left } of this.#accountsOf(pod)) if (left <= 0 && counts(hold)) return hold;
+    return undefined;
   }
 
   spend(pod: number): void {
-    this.#eachAccount(pod, (account) => (account.left -= 1));
+    for (const account of this.#accountsOf(pod)) account.left -= 1;
   }
 
   refund(pod: number): void {
-    this.#eachAccount(pod, (account) => (account.left += 1));
+    for (const account of this.#accountsOf(pod)) account.left += 1;
   }
 
   /** The limits that an eviction of the pod counts in. */
   limits(pod: number): readonly Hold[] {
-    const limits: Hold[] = [];
-    this.#eachAccount(pod, ({ hold }) => limits.push(hold));
-    return limits;
+    return this.#accountsOf(pod).map(({ hold }) => hold);
   }
 
   #isBackedOff(pod: number): boolean {
@@ -59,14 +57,13 @@ export class Budgets {
     return this.#backOffs.has(`${workload} ${nodes[pods.node[pod] as number]?.name}`);
   }
 
-  #eachAccount(pod: number, visit: (account: Account) => void): void {
-    const { cluster, memory } = this.#snapshot;
-    const { pods } = cluster;
-    for (const account of this.#ofAll) visit(account);
-    for (const account of this.#ofShape[pods.shape[pod] as number] ?? []) visit(account);
-    if (memory === null) return;
-    visit(one(this.#owners, pods.owner[pod] as number, "OwnerInFlight"));
-    visit(one(this.#nodes, pods.node[pod] as number, "NodeInFlight"));
+  #accountsOf(pod: number): readonly Account[] {
+    const { pods } = this.#snapshot.cluster;
+    const ofShape = this.#ofShape[pods.shape[pod] as number] ?? [];
+    if (this.#minute === null) return ofShape;
+    const owner = one(this.#owners, pods.owner[pod] as number, "OwnerInFlight");
+    const node = one(this.#nodes, pods.node[pod] as number, "NodeInFlight");
+    return [this.#minute, ...ofShape, owner, node];
   }
 
   #countInFlight(): void {

@@ -22,6 +22,7 @@ const SAME_LEVEL = 1e-9;
 
 /** What a search knows of pods and nodes. Both are rows of the snapshot. */
 export interface SearchInput {
+  readonly podCount: number;
   readonly utilisation: Utilisation;
   readonly landings: Landings;
   readonly budgets: Budgets;
@@ -71,12 +72,14 @@ export interface MadeMove extends Candidate {
 export class Course {
   readonly #input: SearchInput;
   readonly #moves: MadeMove[] = [];
-  readonly #moved = new Set<number>();
+  /** By pod: 1 if it has moved. */
+  readonly #moved: Uint8Array;
   #spread: Spread;
 
   constructor(input: SearchInput, spread: Spread) {
     this.#input = input;
     this.#spread = spread;
+    this.#moved = new Uint8Array(input.podCount);
   }
 
   get spread(): Spread {
@@ -88,13 +91,12 @@ export class Course {
   }
 
   hasMoved(pod: number): boolean {
-    return this.#moved.has(pod);
+    return this.#moved[pod] === 1;
   }
 
   /** What holds the pod by what was spent so far. */
   budgetHold(pod: number): Hold | undefined {
-    for (const hold of this.#input.budgets.holds(pod)) if (!this.#input.ignores(hold)) return hold;
-    return undefined;
+    return this.#input.budgets.hold(pod, (hold) => !this.#input.ignores(hold));
   }
 
   /** What moving the pod would bring now, or why it stays. */
@@ -164,7 +166,7 @@ export class Course {
     this.#spread.move(this.#slotOf(from), utilisation.sizeOn(pod, from), landing.to, landing.size);
     landings.move(pod, to);
     budgets.spend(pod);
-    this.#moved.add(pod);
+    this.#moved[pod] = 1;
     this.#moves.push({ ...candidate, from, to, sigma: this.#spread.sigma });
   }
 
@@ -179,7 +181,7 @@ export class Course {
     } finally {
       for (let left = moves.length; left > 0; left -= 1) {
         const { pod, to } = this.#moves.pop() as MadeMove;
-        this.#moved.delete(pod);
+        this.#moved[pod] = 0;
         budgets.refund(pod);
         landings.takeBack(pod, to);
       }

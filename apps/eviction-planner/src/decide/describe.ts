@@ -69,15 +69,24 @@ export class Describer {
   held(slots: readonly number[], utilisation: Utilisation, staying: Staying): Plan["held"] {
     const isSource = utilisation.levels.map(() => 0);
     for (const slot of slots) isSource[slot] = 1;
-    const counts = new Map<string, Hold & { pods: number }>();
-    for (const pod of this.#stayingOn((slot) => isSource[slot] === 1, utilisation, staying).flat()) {
-      const { code, by } = staying.holdOf(pod) ?? HOLD_OF_ENDING[staying.ending];
-      const key = `${code} ${by}`;
-      const count = counts.get(key) ?? { code, by, pods: 0 };
-      count.pods += 1;
-      counts.set(key, count);
+    // Most pods share few holds, so the text of each hold is made once.
+    const counts = new Map<Hold, number>();
+    this.#eachStaying(
+      (slot) => isSource[slot] === 1,
+      utilisation,
+      staying,
+      (pod) => {
+        const hold = staying.holdOf(pod) ?? HOLD_OF_ENDING[staying.ending];
+        counts.set(hold, (counts.get(hold) ?? 0) + 1);
+      },
+    );
+    const sums = new Map<string, Hold & { pods: number }>();
+    for (const [{ code, by }, pods] of counts) {
+      const sum = sums.get(`${code} ${by}`) ?? { code, by, pods: 0 };
+      sum.pods += pods;
+      sums.set(`${code} ${by}`, sum);
     }
-    return [...counts.values()].sort(
+    return [...sums.values()].sort(
       (a, b) => b.pods - a.pods || compare(a.code, b.code) || compare(a.by ?? "", b.by ?? ""),
     );
   }
@@ -85,7 +94,14 @@ export class Describer {
   /** Every pod of a hot node that is not moved, by node and uid. */
   stays(isHot: readonly boolean[], utilisation: Utilisation, staying: Staying): Stay[] {
     const { pods } = this.#cluster;
-    return this.#stayingOn((slot) => isHot[slot] === true, utilisation, staying).flatMap((own) =>
+    const bySlot = isHot.map((): number[] => []);
+    this.#eachStaying(
+      (slot) => isHot[slot] === true,
+      utilisation,
+      staying,
+      (pod, slot) => bySlot[slot]?.push(pod),
+    );
+    return bySlot.flatMap((own) =>
       own
         .sort((a, b) => compare(pods.uid[a] ?? "", pods.uid[b] ?? ""))
         .map((pod) => {
@@ -95,15 +111,18 @@ export class Describer {
     );
   }
 
-  /** Pods that are not moved, by slot. */
-  #stayingOn(isWanted: (slot: number) => boolean, { slotOf, nodeAt }: Utilisation, staying: Staying): number[][] {
+  /** Visits the pods of some slots that are not moved. */
+  #eachStaying(
+    isWanted: (slot: number) => boolean,
+    { slotOf }: Utilisation,
+    staying: Staying,
+    visit: (pod: number, slot: number) => void,
+  ): void {
     const { pods } = this.#cluster;
-    const bySlot = Array.from(nodeAt, (): number[] => []);
     for (let pod = 0; pod < pods.uid.length; pod += 1) {
       const slot = slotOf[pods.node[pod] as number] ?? NONE;
-      if (slot !== NONE && isWanted(slot) && !staying.hasMoved(pod)) bySlot[slot]?.push(pod);
+      if (slot !== NONE && isWanted(slot) && !staying.hasMoved(pod)) visit(pod, slot);
     }
-    return bySlot;
   }
 }
 

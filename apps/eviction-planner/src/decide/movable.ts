@@ -1,4 +1,5 @@
 import type { Holdings } from "@evenkeel/scoring";
+import { NONE } from "./snapshot.ts";
 import type { Load, Utilisation } from "./utilisation.ts";
 
 /** Pods that may be moved, by slot; on each slot the largest first, equal ones by uid. */
@@ -13,27 +14,42 @@ export class MovablePods {
     pods: { readonly uid: readonly string[]; readonly node: ArrayLike<number> },
     isMovable: (pod: number) => boolean,
   ) {
-    const bySlot = Array.from(utilisation.nodeAt, (): number[] => []);
-    const sizes = new Float64Array(pods.uid.length);
-    for (let pod = 0; pod < sizes.length; pod += 1) {
+    const count = pods.uid.length;
+    const slots = new Int32Array(count).fill(NONE);
+    const sizes = new Float64Array(count);
+    const offsets = new Int32Array(utilisation.nodeAt.length + 1);
+    for (let pod = 0; pod < count; pod += 1) {
       const node = pods.node[pod] as number;
-      const slot = utilisation.slotOf[node];
-      if (slot === undefined || slot < 0 || !isMovable(pod)) continue;
+      const slot = utilisation.slotOf[node] ?? NONE;
+      if (slot === NONE || !isMovable(pod)) continue;
+      slots[pod] = slot;
       sizes[pod] = utilisation.sizeOn(pod, node);
-      bySlot[slot]?.push(pod);
+      offsets[slot + 1] = (offsets[slot + 1] as number) + 1;
     }
-    const offsets = [0];
-    for (const own of bySlot) {
-      own.sort((a, b) => {
-        const difference = (sizes[b] as number) - (sizes[a] as number);
-        return difference === 0 ? ((pods.uid[a] as string) < (pods.uid[b] as string) ? -1 : 1) : difference;
-      });
-      offsets.push((offsets.at(-1) ?? 0) + own.length);
+    for (let slot = 1; slot < offsets.length; slot += 1) {
+      offsets[slot] = (offsets[slot] as number) + (offsets[slot - 1] as number);
+    }
+    const sorted = new Int32Array(offsets.at(-1) ?? 0);
+    const next = offsets.slice();
+    for (let pod = 0; pod < count; pod += 1) {
+      const slot = slots[pod] as number;
+      if (slot === NONE) continue;
+      const place = next[slot] as number;
+      sorted[place] = pod;
+      next[slot] = place + 1;
+    }
+    const compare = (a: number, b: number): -1 | 1 => {
+      const one = sizes[a] as number;
+      const other = sizes[b] as number;
+      return one > other || (one === other && (pods.uid[a] as string) < (pods.uid[b] as string)) ? -1 : 1;
+    };
+    for (let slot = 0; slot + 1 < offsets.length; slot += 1) {
+      sorted.subarray(offsets[slot], offsets[slot + 1]).sort(compare);
     }
     this.#utilisation = utilisation;
-    this.#offsets = Int32Array.from(offsets);
-    this.#pods = Int32Array.from(bySlot.flat());
-    this.#sizes = Float64Array.from(this.#pods, (pod) => sizes[pod] as number);
+    this.#offsets = offsets;
+    this.#pods = sorted;
+    this.#sizes = new Float64Array(sorted.length).map((_, index) => sizes[sorted[index] as number] as number);
   }
 
   get count(): number {

@@ -15,7 +15,7 @@ export function inNameOrder(cluster: ClusterSnapshot): ClusterSnapshot {
     nodeClasses: cluster.nodeClasses.toSorted((a, b) => compare(a.name, b.name)),
     pods: {
       ...cluster.pods,
-      node: Int32Array.from(cluster.pods.node, (node) => (node === NONE ? NONE : (placeOf[node] as number))),
+      node: new Int32Array(cluster.pods.node.length).map((_, pod) => placeOf[cluster.pods.node[pod] as number] ?? NONE),
     },
   };
 }

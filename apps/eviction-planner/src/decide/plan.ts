@@ -1,6 +1,6 @@
 import { sigmaBound, Spread } from "@evenkeel/scoring";
 import type { Outcome, Plan } from "./answer.ts";
-import { affordableWidth, podsInReach, searchBroadly } from "./broad-search.ts";
+import { affordableWidth, searchBroadly } from "./broad-search.ts";
 import { Budgets } from "./budgets.ts";
 import { classifyNodes } from "./classify-nodes.ts";
 import { costOf } from "./cost.ts";
@@ -46,7 +46,7 @@ export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boole
   const budgets = new Budgets(snapshot);
   const counts = (hold: Hold) => !ignores(hold);
   const fixedHolds = cluster.pods.uid.map((_, pod) => eligibility.holds(pod).find(counts));
-  const firstHold = (pod: number): Hold | undefined => fixedHolds[pod] ?? budgets.holds(pod).find(counts);
+  const firstHold = (pod: number): Hold | undefined => fixedHolds[pod] ?? budgets.hold(pod, counts);
   const movable = new MovablePods(utilisation, cluster.pods, (pod) => firstHold(pod) === undefined);
   const budget = Math.max(0, Math.min(Math.floor(snapshot.budget), movable.count));
   const bound = sigmaBound(movable.holdings(), budget);
@@ -61,6 +61,7 @@ export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boole
   const nodeOf = (pod: number) => cluster.pods.node[pod] as number;
   const course = new Course(
     {
+      podCount: cluster.pods.uid.length,
       utilisation,
       landings: new ScheduledLandings(cluster),
       budgets,
@@ -76,7 +77,7 @@ export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boole
   const podsOf = (slot: number) => movable.of(slot);
   const sources = new PolicySources({ spec, utilisation, isHot: classes.isHot, podsOf, nodeOf }, course);
   const sourceSlots = sources.all();
-  const width = affordableWidth(podsInReach(course, sources).length, budget);
+  const width = affordableWidth(podCount(sourceSlots, podsOf), budget);
   const found = width < 2 ? search(course, sources, budget) : searchBroadly(course, sources, budget, width);
   // The search also ends when every movable pod has moved.
   const ending =
@@ -105,6 +106,10 @@ export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boole
     rightSizing: spec.basis === "usage" ? rightSizing(cluster) : [],
     levels: classes.levels,
   };
+}
+
+function podCount(slots: readonly number[], podsOf: (slot: number) => Int32Array): number {
+  return slots.reduce((sum, slot) => sum + podsOf(slot).length, 0);
 }
 
 function emptyPlan({ policy, memory }: PlanSnapshot, outcome: Outcome): Plan {

@@ -38,6 +38,7 @@ function sumsOfWorkloads(
   resource: "cpu" | "memory",
 ): ReadonlyMap<OwnerRow, Sum> {
   const usage = resource === "cpu" ? pods.cpuUsage : pods.memoryUsage;
+  const requestOf = Float64Array.from(shapes, ({ requests }) => requests[resource] ?? 0);
   const ofWorkload = new Map<string, OwnerRow>();
   const sums = new Map<OwnerRow, Sum>();
   const sumOf = owners.map((owner) => {
@@ -51,7 +52,7 @@ function sumsOfWorkloads(
     const sum = sumOf[pods.owner[pod] as number];
     if (sum === undefined || usage[pod] === UNKNOWN) continue;
     sum.used += usage[pod] as number;
-    sum.requested += shapes[pods.shape[pod] as number]?.requests[resource] ?? 0;
+    sum.requested += requestOf[pods.shape[pod] as number] as number;
     sum.pods += 1;
   }
   return sums;

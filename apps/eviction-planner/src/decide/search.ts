@@ -69,15 +69,12 @@ function bestOf(
   known: Map<number, Candidate>,
   holds: Map<number, Hold>,
 ): Candidate | undefined {
-  const pods: number[] = [];
-  const guesses: number[] = [];
-  for (const slot of slots) {
-    for (const pod of sources.podsOf(slot)) {
-      if (course.hasMoved(pod) || holds.has(pod)) continue;
-      const before = known.get(pod);
-      pods.push(pod);
-      guesses.push(before === undefined ? sources.bestCase(pod) : course.scoreOf(before));
-    }
+  const pods = Int32Array.from(slots.flatMap((slot) => openPods(sources.podsOf(slot), course, holds)));
+  const guesses = new Float64Array(pods.length);
+  for (let index = 0; index < pods.length; index += 1) {
+    const pod = pods[index] as number;
+    const before = known.get(pod);
+    guesses[index] = before === undefined ? sources.bestCase(pod) : course.scoreOf(before);
   }
   let best: Candidate | undefined;
   for (let asked = 0; asked < pods.length; asked += 1) {
@@ -97,8 +94,17 @@ function bestOf(
   return best;
 }
 
+function openPods(pods: Int32Array, course: Course, holds: ReadonlyMap<number, Hold>): number[] {
+  const open: number[] = [];
+  for (let index = 0; index < pods.length; index += 1) {
+    const pod = pods[index] as number;
+    if (!course.hasMoved(pod) && !holds.has(pod)) open.push(pod);
+  }
+  return open;
+}
+
 /** Few are asked for of many, so this is cheaper than sorting. */
-function indexOfGreatest(values: readonly number[]): number {
+function indexOfGreatest(values: Float64Array): number {
   let greatest = 0;
   for (let index = 1; index < values.length; index += 1) {
     if ((values[index] as number) > (values[greatest] as number)) greatest = index;

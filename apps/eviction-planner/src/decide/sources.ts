@@ -1,7 +1,7 @@
 import type { Course } from "./course.ts";
 import type { Sources } from "./search.ts";
 import type { PlanSnapshot } from "./snapshot.ts";
-import type { Utilisation } from "./utilisation.ts";
+import type { Load, Utilisation } from "./utilisation.ts";
 
 /** Capacities beyond these are rare, and their nodes are not looked at for the best case of a pod. */
 const MOST_CAPACITIES = 8;
@@ -27,9 +27,9 @@ export class PolicySources implements Sources {
   readonly #input: SourcesInput;
   readonly #course: Course;
   /** Slots that can be sources at some time. */
-  readonly #candidates: readonly number[];
+  readonly #candidates: Int32Array;
   /** Slots by capacity, the commonest first. */
-  readonly #capacities: readonly (readonly number[])[];
+  readonly #capacities: readonly Int32Array[];
   /** By slot: the best case of its best pod, and when that was found. It is an estimate once pods of others moved. */
   readonly #potential: Float64Array;
   readonly #levelThen: Float64Array;
@@ -40,7 +40,8 @@ export class PolicySources implements Sources {
     this.#input = input;
     this.#course = course;
     const slots = [...input.utilisation.nodeAt.keys()];
-    this.#candidates = input.spec.targetSigma === undefined ? slots.filter((slot) => input.isHot[slot]) : slots;
+    const isCandidate = (slot: number) => input.spec.targetSigma !== undefined || input.isHot[slot] === true;
+    this.#candidates = Int32Array.from(slots.filter(isCandidate));
     this.#potential = new Float64Array(slots.length);
     this.#levelThen = new Float64Array(slots.length).fill(NaN);
     this.#movesThen = new Int32Array(slots.length);
@@ -48,26 +49,37 @@ export class PolicySources implements Sources {
       const share = input.utilisation.shares[slot];
       return `${share?.cpu} ${share?.memory}`;
     });
-    this.#capacities = [...byCapacity.values()].sort((a, b) => b.length - a.length).slice(0, MOST_CAPACITIES);
+    const commonest = [...byCapacity.values()].sort((a, b) => b.length - a.length).slice(0, MOST_CAPACITIES);
+    this.#capacities = commonest.map((members) => Int32Array.from(members));
   }
 
   all(): readonly number[] {
     const least = this.#leastLevel();
-    return this.#candidates.filter((slot) => this.#course.spread.level(slot) >= least);
+    return Array.from(this.#candidates.filter((slot) => this.#course.spread.level(slot) >= least));
   }
 
   promising(count: number, isWanted: (slot: number) => boolean, isOpen: (pod: number) => boolean): readonly number[] {
     const { spread, moves } = this.#course;
-    const potential = this.#potential;
+    const [candidates, potential, levels, levelThen] = [
+      this.#candidates,
+      this.#potential,
+      spread.levels,
+      this.#levelThen,
+    ];
     const found: number[] = [];
     const least = this.#leastLevel();
-    for (const slot of this.#candidates) {
-      const level = spread.level(slot);
-      if (level < least || !isWanted(slot)) continue;
-      if (this.#levelThen[slot] !== level) this.#rate(slot, isOpen);
-      let index = found.length;
-      while (index > 0 && (potential[found[index - 1] as number] as number) < (potential[slot] as number)) index -= 1;
-      if (index < count) found.splice(index, 0, slot);
+    for (let index = 0; index < candidates.length; index += 1) {
+      const slot = candidates[index] as number;
+      const level = levels[slot] as number;
+      if (level < least) continue;
+      const isRated = levelThen[slot] === level;
+      const last = found.length < count ? undefined : found[count - 1];
+      if (isRated && last !== undefined && (potential[last] as number) >= (potential[slot] as number)) continue;
+      if (!isWanted(slot)) continue;
+      if (!isRated) this.#rate(slot, isOpen);
+      let place = found.length;
+      while (place > 0 && (potential[found[place - 1] as number] as number) < (potential[slot] as number)) place -= 1;
+      if (place < count) found.splice(place, 0, slot);
       if (found.length > count) found.pop();
     }
     for (const slot of found) {
@@ -88,13 +100,23 @@ export class PolicySources implements Sources {
   }
 
   bestCase(pod: number): number {
-    const { utilisation, nodeOf } = this.#input;
-    const from = nodeOf(pod);
-    const [slot, size] = [utilisation.slotOf[from] as number, utilisation.sizeOn(pod, from)];
+    const slot = this.#input.utilisation.slotOf[this.#input.nodeOf(pod)] as number;
+    return this.#bestCaseFrom(slot, pod, this.#coldestSlots());
+  }
+
+  #bestCaseFrom(slot: number, pod: number, coldest: readonly number[]): number {
+    const { podLoads, shares } = this.#input.utilisation;
+    const { spread } = this.#course;
+    const cpu = podLoads.cpu[pod] as number;
+    const memory = podLoads.memory[pod] as number;
+    const own = shares[slot] as Load;
+    const size = cpu * own.cpu + memory * own.memory;
     let best = 0;
-    for (const to of this.#coldestSlots()) {
-      const added = utilisation.sizeOn(pod, utilisation.nodeAt[to] as number);
-      best = Math.max(best, -this.#course.spread.change(slot, size, to, added));
+    for (let index = 0; index < coldest.length; index += 1) {
+      const to = coldest[index] as number;
+      const other = shares[to] as Load;
+      const gain = -spread.change(slot, size, to, cpu * other.cpu + memory * other.memory);
+      if (gain > best) best = gain;
     }
     return best;
   }
@@ -106,8 +128,15 @@ export class PolicySources implements Sources {
   }
 
   #rate(slot: number, isOpen: (pod: number) => boolean): void {
+    const pods = this.podsOf(slot);
+    const coldest = this.#coldestSlots();
     let best = 0;
-    for (const pod of this.podsOf(slot)) if (isOpen(pod)) best = Math.max(best, this.bestCase(pod));
+    for (let index = 0; index < pods.length; index += 1) {
+      const pod = pods[index] as number;
+      if (!isOpen(pod)) continue;
+      const gain = this.#bestCaseFrom(slot, pod, coldest);
+      if (gain > best) best = gain;
+    }
     this.#potential[slot] = best;
     this.#levelThen[slot] = this.#course.spread.level(slot);
     this.#movesThen[slot] = this.#course.moves.length;
@@ -117,11 +146,18 @@ export class PolicySources implements Sources {
   #coldestSlots(): readonly number[] {
     const { spread, moves } = this.#course;
     if (this.#coldest?.moves !== moves.length) {
-      const slots = this.#capacities.map((slots) =>
-        slots.reduce((coldest, slot) => (spread.level(slot) < spread.level(coldest) ? slot : coldest)),
-      );
-      this.#coldest = { moves: moves.length, slots };
+      this.#coldest = { moves: moves.length, slots: this.#capacities.map((slots) => lowest(slots, spread.levels)) };
     }
     return this.#coldest.slots;
   }
+}
+
+/** The slot with the lowest level; of several the first. */
+function lowest(slots: Int32Array, levels: ArrayLike<number>): number {
+  let lowest = slots[0] as number;
+  for (let index = 1; index < slots.length; index += 1) {
+    const slot = slots[index] as number;
+    if ((levels[slot] as number) < (levels[lowest] as number)) lowest = slot;
+  }
+  return lowest;
 }

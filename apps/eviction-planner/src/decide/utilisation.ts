@@ -120,8 +120,10 @@ function whyFrozen({ available, usage }: NodeRow, share: Load | undefined, basis
 function podLoads(cluster: ClusterSnapshot, basis: Basis): Loads {
   const { pods, shapes } = cluster;
   if (basis === "requests") {
-    const requested = (resource: string) =>
-      Float64Array.from(pods.uid, (_, pod) => shapes[pods.shape[pod] as number]?.requests[resource] ?? 0);
+    const requested = (resource: string) => {
+      const ofShape = Float64Array.from(shapes, ({ requests }) => requests[resource] ?? 0);
+      return new Float64Array(pods.uid.length).map((_, pod) => ofShape[pods.shape[pod] as number] as number);
+    };
     return { cpu: requested("cpu"), memory: requested("memory") };
   }
   return { cpu: orOwnersMean(cluster, pods.cpuUsage), memory: orOwnersMean(cluster, pods.memoryUsage) };
@@ -135,7 +137,7 @@ function orOwnersMean({ pods, owners }: ClusterSnapshot, usage: ArrayLike<number
     sums[owner] = (sums[owner] as number) + (usage[pod] as number);
     counts[owner] = (counts[owner] as number) + 1;
   }
-  return Float64Array.from(pods.uid, (_, pod) => {
+  return new Float64Array(pods.uid.length).map((_, pod) => {
     const own = usage[pod] as number;
     const owner = pods.owner[pod] as number;
     if (isKnown(own)) return own;

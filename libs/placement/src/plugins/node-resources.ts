@@ -114,8 +114,23 @@ export class NodeResources {
     return 50 + Math.trunc((50 + after - (this.#figures[row + BALANCE] ?? 0)) / 2);
   }
 
-  /** The sum of both scores. */
-  points(demand: Demand, node: number): number {
+  /**
+   * The sum of both scores, or -1 where the pod does not fit. The common resources are compared here and not by
+   * {@link whyNot}, because a landing asks this of every node.
+   */
+  pointsIfFits(demand: Demand, node: number): number {
+    const { cpu, memory, storage } = demand;
+    const figures = this.#figures;
+    const row = node * STRIDE;
+    const hasCpu = figures[row + CPU] as number;
+    const hasMemory = figures[row + MEMORY] as number;
+    const cpuUsed = figures[row + CPU_USED] as number;
+    const memoryUsed = figures[row + MEMORY_USED] as number;
+    if (!(1 <= (figures[row + PODS] as number) - (figures[row + PODS_USED] as number))) return -1;
+    if (cpu !== 0 && !(cpu <= hasCpu - cpuUsed)) return -1;
+    if (memory !== 0 && !(memory <= hasMemory - memoryUsed)) return -1;
+    if (storage !== 0 && !(storage <= this.#free(row, STORAGE))) return -1;
+    if (demand.others.length > 0 && this.whyNot(demand, node) !== undefined) return -1;
     return this.leastAllocated(demand, node) + this.balanced(demand, node);
   }
 
