@@ -1,5 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
+import { podShape } from "@evenkeel/placement";
 import { NO_MEMORY, NOW, type PodSpec, snapshotOf, type World } from "./fixtures.ts";
+import { OBSTACLE_CODES } from "./obstacles.ts";
 import { plan } from "./plan.ts";
 import { type PlanMemory, type PlanSnapshot, POD } from "./snapshot.ts";
 
@@ -54,6 +56,15 @@ describe("unlike the original, the planner", () => {
     expect([moved(cordoned), codes(cordoned)]).toEqual([[], ["NoOtherNode"]]);
   });
 
+  test("S5: honours a toleration of every taint, and lets an empty node selector term match nothing", () => {
+    const taints = [{ key: "team", value: "data", effect: "NoSchedule" }];
+    const tainted = nodes.map((node) => (node.name === "a" ? node : { ...node, row: { taints } }));
+    const withShape = (shape: NonNullable<PodSpec["shape"]>): World => ({ ...all({ shape }), nodes: tainted });
+    expect(moved(withShape({}))).toEqual([]);
+    expect(moved(withShape({ tolerations: [{ operator: "Exists" }] }))).not.toEqual([]);
+    expect(codes(all({ shape: { requiredNodes: [{}] } }))).toEqual(["NoOtherNode"]);
+  });
+
   test("S6: freezes nodes without metrics, which attract nothing", () => {
     const { moves, nodes: counted } = plan(snapshotOf({ ...world, nodes: [...nodes, { name: "d", rest: null }] }));
     expect(counted.frozen).toEqual([{ node: "d", reason: "NoUsage" }]);
@@ -85,8 +96,17 @@ describe("unlike the original, the planner", () => {
     expect(moved({ ...world, slos }, { targetSigma: 0 })).toHaveLength(1);
   });
 
+  test("S10: counts evictions of the last minute, not of the last reconcile", () => {
+    const memory = { ...NO_MEMORY, levels: hot };
+    expect(moved(world, { maxEvictionsPerMinute: 3 }, { ...memory, lastMinute: 2 })).toHaveLength(1);
+    expect(moved(world, { maxEvictionsPerMinute: 3 }, { ...memory, lastMinute: 3 })).toEqual([]);
+  });
+
   test("S12: leaves mirror, terminating, ownerless and Job pods alone, and counts emptyDir limits in bytes", () => {
     expect(codes(all({ flags: POD.mirror }))).toEqual(["Mirror"]);
+    const terminating = all({ flags: POD.terminating });
+    expect(moved({ ...terminating, nodes: [{ name: "a", rest: 0.9 }, { name: "b" }] })).toEqual([]);
+    expect(codes({ ...terminating, nodes: [{ name: "a", rest: 0.9 }, { name: "b" }] })).toEqual(["Terminating"]);
     expect(codes(all({ owner: null }))).toEqual(["Ownerless"]);
     expect(codes({ ...all({ owner: "job" }), owners: { job: { kind: "Job" } } })).toEqual(["Job"]);
     expect(codes(all({ flags: POD.emptyDir, emptyDirBytes: 2.9 * 2 ** 30 }))).toEqual(["EmptyDir"]);
@@ -108,6 +128,14 @@ describe("unlike the original, the planner", () => {
     expect(sigma?.predicted).toBe(curve.predicted[1]);
   });
 
+  test("S16: names reasons by codes of a closed list, and whoever asks for them apart", () => {
+    const disruptionBudgets = [{ namespace: "shop", name: "checkout-2", disruptionsAllowed: 0 }];
+    const { held } = plan(snapshotOf({ ...world, disruptionBudgets }));
+    expect(held).toEqual([{ code: "DisruptionBudget", by: "shop/checkout-2", pods: 3 }]);
+    expect(OBSTACLE_CODES).toContain("DisruptionBudget");
+    expect(OBSTACLE_CODES.filter((code) => !/^[A-Z][A-Za-z]+$/.test(code))).toEqual([]);
+  });
+
   test("S17: plans nothing for a policy with a selector that cannot be read", () => {
     const workloadSelectors = [{ matchExpressions: [{ key: "app", operator: "Resembles" }] }];
     expect(plan(snapshotOf(world, { workloadSelectors }))).toMatchObject({ outcome: "InvalidPolicy", moves: [] });
@@ -119,8 +147,55 @@ describe("unlike the original, the planner", () => {
     expect(moved(world, { maxEvictionsPerNamespace: 0 })).toEqual([]);
   });
 
+  test("S20: takes no node for empty where nothing is measured", () => {
+    const unmeasured = { ...world, nodes: nodes.map((node) => ({ ...node, rest: null })) };
+    expect(plan(snapshotOf(unmeasured))).toMatchObject({ outcome: "NothingKnown", moves: [], nodes: { cold: 0 } });
+  });
+
+  test("S23: chooses the move that lands on a preferred NodeClass", () => {
+    const pools = [
+      { name: "a", rest: 0.1 },
+      { name: "b", labels: { pool: "spot" } },
+      { name: "c", labels: { pool: "steady" } },
+    ];
+    const bound = (name: string, pool: string): PodSpec => {
+      return { name, node: "a", load: 0.4, shape: { nodeSelector: { pool } } };
+    };
+    const preferring = (nodeClassPreference: string[]) =>
+      moved(
+        {
+          nodes: pools,
+          pods: [bound("p0", "spot"), bound("p1", "steady")],
+          nodeClasses: [{ name: "steady", spec: { weight: 50, matchLabels: { pool: "steady" } } }],
+        },
+        { nodeClassPreference },
+      );
+    expect(preferring(["steady"])[0]).toBe("p1");
+    expect(preferring([])[0]).toBe("p0");
+  });
+
   test("S23: gives no node to a NodeClass without a selector", () => {
     const { classes } = plan(snapshotOf({ ...world, nodeClasses: [{ name: "any", spec: { weight: 10 } }] }));
     expect(classes).toMatchObject([{ name: "any", nodes: 0 }]);
+  });
+
+  test("S24: counts what each pod uses by itself", () => {
+    const uneven = [0.1, 0.4, 0.3].map((load, index) => ({ ...pods[index], node: "a", load, requested: 0.2 }));
+    expect(moved({ nodes, pods: uneven }, { targetSigma: 0 })[0]).toBe("p1");
+  });
+
+  test("S24: counts init containers, sidecars and overhead as requested", () => {
+    const container = (cpu: string) => ({ resources: { requests: { cpu, memory: "1M" } } });
+    const { requests } = podShape({
+      spec: {
+        containers: [container("1"), container("500m")],
+        initContainers: [{ ...container("200m"), restartPolicy: "Always" }, container("4")],
+        overhead: { cpu: "100m" },
+      },
+    });
+    expect(requests["cpu"]).toBe(4_300);
+    const large = all({ requested: 0.1, shape: { requests, scoredRequests: { cpu: 4_300, memory: 1 } } });
+    const small = { ...large, nodes: [nodes[0] ?? { name: "a" }, { name: "b", capacity: 0.4 }] };
+    expect([moved(small), codes(small)]).toEqual([[], ["NoOtherNode"]]);
   });
 });
