@@ -1,6 +1,6 @@
 import type { Assignments, Member } from "./assignments.ts";
 import { CROWDED } from "./levelling.ts";
-import { type Owners, type Placed, poolOf } from "./owners.ts";
+import { type Placed, poolOf } from "./owners.ts";
 
 /** Load is levelled when a member is further than this from the mean, in parts of it. */
 const TRIGGER = 0.1;
@@ -9,6 +9,12 @@ const GOAL = 0.05;
 const CHOICE = 2;
 
 type Loaded = Placed & { readonly load: number };
+
+/** A target and the member that owns it before the decision. */
+export interface Owned {
+  readonly row: Loaded;
+  readonly owner: string | undefined;
+}
 
 /** Which targets a decision looks at, besides those that lost their owner. */
 export interface Givers {
@@ -23,21 +29,15 @@ export interface Givers {
  * Members that give load away. While all of a pool are near its mean, none does; else those with too much do, and as many of
  * the fullest as it takes to fill the others. Of a crowded pool, all do.
  */
-export function giversOf(
-  targets: Iterable<Loaded>,
-  owners: Owners,
-  members: readonly Member[],
-  pool: Assignments["pool"],
-): Givers {
+export function giversOf(owned: readonly Owned[], members: readonly Member[], pool: Assignments["pool"]): Givers {
   const loads = new Map(members.map(({ name }) => [name, 0]));
   const homeless = new Map<string | undefined, number>();
   let total = 0;
-  for (const target of targets) {
-    const owner = owners.ownerOf(target) ?? "";
+  for (const { row, owner = "" } of owned) {
     const known = loads.get(owner);
-    total += target.load;
-    if (known !== undefined) loads.set(owner, known + target.load);
-    else homeless.set(poolOf(target, pool), (homeless.get(poolOf(target, pool)) ?? 0) + target.load);
+    total += row.load;
+    if (known !== undefined) loads.set(owner, known + row.load);
+    else homeless.set(poolOf(row, pool), (homeless.get(poolOf(row, pool)) ?? 0) + row.load);
   }
   const staying = members.filter(({ leaving }) => leaving !== true);
   const meanOfAll = total / Math.max(1, staying.length);

@@ -1,5 +1,5 @@
-import type { Exception, Poll } from "./assignments.ts";
-import { type Givers, giversOf } from "./givers.ts";
+import type { Exception, Member, Poll } from "./assignments.ts";
+import { type Givers, giversOf, type Owned } from "./givers.ts";
 import { membership } from "./membership.ts";
 import { Owners, poolOf } from "./owners.ts";
 import { replicasOf } from "./replicas.ts";
@@ -39,17 +39,18 @@ export function snapshotOf({ owners, targets, polls, ...about }: Observed): Flee
   const now = Date.parse(about.at);
   const rows = rowsOf(targets, about.settings.pool);
   const handOvers = handOversOf(rows.values(), owners);
-  const before = loadedMembers(rows.values(), owners);
+  // Each lookup costs, and there are many targets.
+  const owned = Array.from(rows.values(), (row) => ({ row, owner: owners.ownerOf(row) }));
+  const before = loadedMembers(owned, owners.assignments.members);
   const { wanted } = replicasOf(about.scale, about.targetCount, assignments.memory.fewerSince, now);
   const { members: after } = membership({ ...about, members: before, handOvers }, wanted);
   const next = new Owners({ ...assignments, ...about.settings, members: after }, owners);
-  const givers = giversOf(rows.values(), owners, after, about.settings.pool);
+  const givers = giversOf(owned, after, about.settings.pool);
   const index = new Map(before.map(({ name }, at) => [name, at]));
   const [jobs, pools] = [new Indexed(), new Indexed()];
   const columns = { key: [], load: [], job: [], owner: [], pool: [], diedAt: [], pinned: [] } as Columns;
-  for (const row of rows.values()) {
+  for (const { row, owner } of owned) {
     const exception = assignments.exceptions.get(row.key);
-    const owner = owners.ownerOf(row);
     if (exception?.from !== undefined || isSetApart(exception, givers, now)) continue;
     if (!givers.mayGive(row, owner) && (exception !== undefined || next.choice(row) === owner)) continue;
     const pool = poolOf(row, about.settings.pool);
@@ -109,18 +110,15 @@ function merged(a: Weighed, b: Weighed, pool: FleetSnapshot["settings"]["pool"])
   return { ...first, load: a.load + b.load, interval: Math.max(a.interval, b.interval) };
 }
 
-function loadedMembers(rows: Iterable<Weighed>, owners: Owners): readonly LoadedMember[] {
-  const sums = new Map(owners.assignments.members.map(({ name }) => [name, { load: 0, targets: 0 }]));
-  for (const row of rows) {
-    const sum = sums.get(owners.ownerOf(row) ?? "");
+function loadedMembers(owned: readonly Owned[], members: readonly Member[]): readonly LoadedMember[] {
+  const sums = new Map(members.map(({ name }) => [name, { load: 0, targets: 0 }]));
+  for (const { row, owner } of owned) {
+    const sum = owner === undefined ? undefined : sums.get(owner);
     if (sum === undefined) continue;
     sum.load += row.load;
     sum.targets += 1;
   }
-  return owners.assignments.members.map((member) => ({
-    ...member,
-    ...(sums.get(member.name) ?? { load: 0, targets: 0 }),
-  }));
+  return members.map((member) => ({ ...member, ...(sums.get(member.name) ?? { load: 0, targets: 0 }) }));
 }
 
 function handOversOf(rows: Iterable<Weighed>, { assignments }: Owners): readonly HandOver[] {
