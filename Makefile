@@ -116,7 +116,7 @@ bench: setup bench-packages ## Measure a suite: SUITE=startup|kube|scoring|sim|w
 	@node tools/bench/src/main.ts $(or $(SUITE),startup)
 
 .PHONY: soak
-soak: setup test-packages ## Run long tests that CI leaves out: SUITE=churn|forward|scale-resolver|eviction-planner; ARGS=--minutes=1 for a short churn
+soak: setup test-packages ## Run long tests that CI leaves out: SUITE=churn|forward|scale-resolver|eviction-planner|telemetry; ARGS=--minutes=1 for a short churn
 ifneq ($(or $(SUITE),churn),churn)
 	@nx run $(SUITE):soak --output-style static
 else

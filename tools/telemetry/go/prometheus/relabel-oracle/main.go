@@ -128,11 +128,12 @@ func withNumbers(value any) any {
 	return value
 }
 
+// steps passes the first rules anew for each step: reading a builder's labels sorts them, which a real pass does not.
 func steps(builder *labels.Builder, job *config.ScrapeConfig, asked question) []map[string]string {
-	scrape.PopulateDiscoveredLabels(builder, job, asked.Target, asked.Group)
 	after := []map[string]string{}
-	for _, rule := range job.RelabelConfigs {
-		if !relabel.ProcessBuilder(builder, rule) {
+	for index := range job.RelabelConfigs {
+		scrape.PopulateDiscoveredLabels(builder, job, asked.Target, asked.Group)
+		if !relabel.ProcessBuilder(builder, job.RelabelConfigs[:index+1]...) {
 			return append(after, nil)
 		}
 		after = append(after, builder.Labels().Map())
