@@ -115,7 +115,8 @@ describeRedis("what each of two replicas shows", () => {
     test("shows the requests of both by replica", async () => {
       const { pair } = scene;
       const replica = pair.other(await pair.leader());
-      const { complaints, detail, close } = await show(replica, "shown");
+      await using opened = await show(replica, "shown");
+      const { complaints, detail } = opened;
       const service = await held("shown", { a: 4, b: 6 });
       const waiting = detail.locator(".stat", { hasText: "Waiting" });
       await waiting.getByText("10", { exact: true }).waitFor();
@@ -133,7 +134,6 @@ describeRedis("what each of two replicas shows", () => {
       await service.wake();
       await waiting.getByText("0", { exact: true }).waitFor();
       expect(complaints).toEqual([]);
-      await close();
     });
 
     test("shows a service as it falls asleep and wakes, with its reasons, and wakes and pauses it with a token", async () => {
@@ -141,7 +141,8 @@ describeRedis("what each of two replicas shows", () => {
       const leader = await pair.leader();
       await world.workload("checkout");
       await world.elasti("checkout");
-      const { page, complaints, detail, close } = await show(leader, "checkout");
+      await using opened = await show(leader, "checkout");
+      const { page, complaints, detail } = opened;
       const state = detail.locator(".stat", { hasText: "State" });
       const next = detail.getByRole("region", { name: "What is next" });
       await state.getByText(/^Serve/).waitFor();
@@ -191,7 +192,6 @@ describeRedis("what each of two replicas shows", () => {
       );
       await next.getByText("evenkeel.io/paused").waitFor();
       expect(complaints).toEqual([]);
-      await close();
     });
   });
 });
