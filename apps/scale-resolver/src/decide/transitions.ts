@@ -56,7 +56,7 @@ export const TRANSITIONS: readonly Transition[] = [
     "it is about to sleep, and a replica of the resolver does not report its requests",
   ),
   goes("Guard", "Serve", "leave", "RequestSeen", "it is about to sleep, and a request arrived"),
-  goes("Guard", "Serve", "leave", "TargetNotFound", "it is about to sleep, and the workload is not found any more"),
+  goes("Guard", "Serve", "leave", "TargetNotFound", "it is about to sleep, and the workload is no longer found"),
   goes(
     "Guard",
     "Serve",
