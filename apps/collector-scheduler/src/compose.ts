@@ -19,6 +19,7 @@ import { NodeZones } from "./observe/node-zones.ts";
 import { FleetReconciler } from "./reconciler.ts";
 import { collectorsService } from "./serve/collectors-service.ts";
 import { fleetView } from "./serve/fleet-view.ts";
+import { PollReports } from "./serve/poll-reports.ts";
 import { TargetAllocator } from "./serve/target-allocator.ts";
 
 type CollectorScheduler = Service<
@@ -57,6 +58,7 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
     }),
   );
 
+  const polls = use(new PollReports({ fleets, state, instance: frame.instance, clock, log }));
   const weigh = (fleet: Fleet) => Array.from(fleet.catalogue.targets.values(), (target) => ({ ...target, load: 1 }));
 
   // The loop, on the leader alone.
@@ -74,7 +76,7 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
       observer: new FleetObserver({
         ...{ collectors, seats, original, clock, weigh },
         zoneOf: (node) => zones.zoneOf(node),
-        polls: (fleet) => Promise.resolve(fleet.polls.list()),
+        polls: (fleet) => polls.read(fleet),
       }),
       workloads: new Workloads({ kube, clock }),
       statuses: new StatusWriter(resource),

@@ -56,6 +56,7 @@ export class Fleet {
   #inForce: InForce | undefined;
   #fault: string | undefined;
   #owners: Owners | undefined;
+  #handingOver: readonly string[] = [];
 
   constructor(options: FleetOptions) {
     const { namespace, name, uid, catalogue, records } = options;
@@ -114,7 +115,13 @@ export class Fleet {
     this.history.note(this.#owners?.assignments, assignments);
     this.#owners = new Owners(assignments, this.#owners);
     this.#answers.assign(this.#owners);
+    this.#handingOver = this.#jobsHandingOver(assignments);
     this.polls.keepOnly(new Set(assignments.members.map(({ name }) => name)));
+  }
+
+  /** Jobs with targets that change their collector. */
+  handingOver(): readonly string[] {
+    return this.#handingOver;
   }
 
   answer({ receiver, asks }: AllocatorRequest): AllocatorAnswer {
@@ -136,6 +143,13 @@ export class Fleet {
 
   stop(): void {
     this.catalogue.stop();
+  }
+
+  #jobsHandingOver({ exceptions }: Assignments): readonly string[] {
+    const moving = [...exceptions].flatMap(([key, { from }]) => (from === undefined ? [] : [key]));
+    if (moving.length === 0) return [];
+    // The key of a target begins with its job.
+    return this.jobs.map(({ key }) => key).filter((job) => moving.some((key) => key.startsWith(`${job} `)));
   }
 
   get #title(): string {

@@ -1,7 +1,24 @@
 import type { Metrics } from "@evenkeel/metrics";
 import { findingsOf, type Reconciled } from "./act/findings.ts";
+import type { Assignments } from "./decide/assignments.ts";
+import type { FleetPlan } from "./decide/plan.ts";
 import type { metrics } from "./metrics.ts";
 import { loadRange } from "./serve/fleet-view.ts";
+
+/** Counts what was recorded: moves, and how long hand-overs took that ended. */
+export function measureMoves(
+  table: Metrics<typeof metrics>,
+  plan: FleetPlan,
+  before: Assignments,
+  after: Assignments,
+  now: number,
+): void {
+  for (const { reason } of plan.moves) table.moves.inc({ reason });
+  for (const [key, { from, since }] of before.exceptions) {
+    const isEnded = from !== undefined && after.exceptions.get(key)?.from === undefined;
+    if (isEnded) table.handOverSeconds.observe({}, (now - since) / 1000);
+  }
+}
 
 /** Sets the gauges of a CollectorLoadBalancer after a reconcile. What is not known is absent. */
 export function measure(table: Metrics<typeof metrics>, reconciled: Reconciled): void {

@@ -23,6 +23,12 @@ export const metrics = {
   moves: counter("collector_scheduler_moved_targets_total", "Targets that were given to another collector.", {
     reason: oneOf(...MOVE_REASONS),
   }),
+  handOverSeconds: histogram(
+    "collector_scheduler_hand_over_seconds",
+    "Time from giving a target to its new collector until the former one no longer has it.",
+    {},
+    [5, 10, 15, 20, 30, 60, 120, 300, 600],
+  ),
   requestSeconds: histogram(
     "opentelemetry_allocator_http_duration_seconds",
     "Time to answer a request of a collector.",

@@ -27,7 +27,7 @@ import { type fleetDecider, verdictOf } from "./decide/fleet-decider.ts";
 import { type FleetPlan, planOf } from "./decide/plan.ts";
 import type { Fleet } from "./fleet.ts";
 import type { Fleets } from "./fleets.ts";
-import { measure } from "./measure.ts";
+import { measure, measureMoves } from "./measure.ts";
 import type { metrics } from "./metrics.ts";
 import type { Seats } from "./observe/collectors.ts";
 import type { FleetObserver, FleetSight } from "./observe/fleet-observer.ts";
@@ -120,6 +120,7 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
         context.lastLook();
         await fleet.records.keep(next, context.term);
         fleet.assign(next);
+        measureMoves(this.#options.metrics, plan, recorded, next, this.#options.clock.now());
       }
     }
     const stopsCollectors = snapshot.stop !== null && snapshot.stop.reason !== "Waiting";

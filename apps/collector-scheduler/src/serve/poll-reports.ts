@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { type Clock, type Component, explain, type Logger } from "@evenkeel/runtime";
+import type { State } from "@evenkeel/state";
+import type { Poll } from "../decide/assignments.ts";
+import type { Fleet } from "../fleet.ts";
+
+export interface PollReportsOptions {
+  readonly fleets: { values(): readonly Fleet[] };
+  readonly state: Pick<State, "counters" | "available">;
+  /** Name of this replica. */
+  readonly instance: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Milliseconds between two reports. */
+const PERIOD = 1000;
+/** Milliseconds after which a report counts no longer. */
+const TTL = 60_000;
+
+/**
+ * Tells the leader what collectors were told by this replica, for jobs whose targets change their collector. A collector
+ * may ask any replica, and a hand-over waits until it was told.
+ */
+export class PollReports implements Component {
+  readonly name = "poll reports";
+  readonly #options: PollReportsOptions;
+  #cancel: () => void = () => undefined;
+  #stopped = false;
+
+  constructor(options: PollReportsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#schedule();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel();
+  }
+
+  /** What collectors were told by any replica, for jobs with a hand-over. */
+  async read(fleet: Fleet): Promise<readonly Poll[]> {
+    const jobs = fleet.handingOver();
+    if (jobs.length === 0) return [];
+    const { state, instance, clock } = this.#options;
+    const own = fleet.polls.list();
+    if (!state.available) return own;
+    const byHash = new Map(jobs.map((job) => [hashOf(job), job]));
+    const replicas = await state.counters.read(fleet.uid);
+    const others = [...replicas]
+      .filter(([replica]) => replica !== instance)
+      .flatMap(([, counts]) => Object.entries(counts));
+    const told = others.flatMap(([name, seen]): readonly Poll[] => {
+      const [collector = "", hash = ""] = name.split(":");
+      const job = byHash.get(hash);
+      return job === undefined ? [] : [{ collector, job, seen, at: clock.now() }];
+    });
+    return [...own, ...told];
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#cancel = this.#options.clock.schedule(PERIOD, () => {
+      void this.#report().then(() => this.#schedule());
+    });
+  }
+
+  async #report(): Promise<void> {
+    const { fleets, state, instance, log } = this.#options;
+    if (!state.available) return;
+    for (const fleet of fleets.values()) {
+      const jobs = new Set(fleet.handingOver());
+      if (jobs.size === 0) continue;
+      const polls = fleet.polls.list().filter(({ job }) => jobs.has(job));
+      const counts = Object.fromEntries(polls.map(({ collector, job, seen }) => [`${collector}:${hashOf(job)}`, seen]));
+      try {
+        await state.counters.report(fleet.uid, instance, counts, TTL);
+      } catch (error) {
+        log.debug({ fault: explain(error) }, "what collectors were told could not be shared; it is tried again");
+      }
+    }
+  }
+}
+
+/** Names in the state are short and have few kinds of characters; jobs have any. */
+function hashOf(job: string): string {
+  return createHash("sha256").update(job).digest("hex").slice(0, 16);
+}
