@@ -1,8 +1,8 @@
 import type { Labels, Outcome, Step } from "@evenkeel/relabel";
 import type { RunningJob } from "./catalogue-job.ts";
+import type { DiscoveredGroups } from "./discovered-groups.ts";
 import type { Mechanism } from "./discovery/discovery-block.ts";
 import type { TargetGroup } from "./target-group.ts";
-import type { Target } from "./target.ts";
 
 /** Which target is asked for. What is given must all fit. */
 export interface TargetQuery {
@@ -36,66 +36,75 @@ export interface Explanation {
 /** Sightings in one answer at most. */
 export const SIGHTINGS = 50;
 
+/** Looks once at what each source found, and then, job by job, only at what may fit: there may be thousands of jobs. */
 export function explainTargets(query: TargetQuery, jobs: Iterable<RunningJob>): Explanation {
-  const seen: Omit<Sighting, "steps">[] = [];
-  const relabellings = new Map<string, RunningJob>();
+  const discovered = new Map<DiscoveredGroups, ReadonlySet<FoundTarget>>();
+  const seen: { readonly running: RunningJob; readonly sighting: Omit<Sighting, "steps"> }[] = [];
   for (const running of jobs) {
-    relabellings.set(running.job, running);
     for (const source of running.sources.values()) {
-      const { mechanism } = source.block;
-      for (const group of source.groups.values()) {
-        const made = running.targetsOf(source, group.source);
-        for (const target of group.targets) {
-          const found = look(query, running, { group, target, made });
-          if (found) seen.push({ job: running.job, mechanism, source: group.source, ...found });
-        }
+      const known = discovered.get(source) ?? new Set(fittingTargets(query, source));
+      discovered.set(source, known);
+      for (const found of [...known, ...fittingAfterwards(query, running, source)]) {
+        const { group, target } = found;
+        const outcome = running.relabelling.outcome(group.labels, target);
+        const after = outcome.kind === "kept" ? outcome.labels : undefined;
+        if (!fits(query, found, after)) continue;
+        const labels = new Map([...group.labels, ...target]);
+        const about = { job: running.job, mechanism: source.block.mechanism, source: group.source };
+        seen.push({ running, sighting: { ...about, discovered: labels, outcome } });
       }
     }
   }
-  const nearest = seen.sort((one, other) => progress(other.outcome) - progress(one.outcome)).slice(0, SIGHTINGS);
-  return {
-    found: seen.length,
-    sightings: nearest.map((each) => ({
-      ...each,
-      steps: relabellings.get(each.job)?.relabelling.steps(new Map(), each.discovered) ?? [],
-    })),
-  };
+  seen.sort((one, other) => progress(other.sighting.outcome) - progress(one.sighting.outcome));
+  const sightings = seen.slice(0, SIGHTINGS).map(({ running, sighting }) => ({
+    ...sighting,
+    steps: running.relabelling.steps(new Map(), sighting.discovered),
+  }));
+  return { found: seen.length, sightings };
 }
 
-interface Candidate {
+interface FoundTarget {
   readonly group: TargetGroup;
   readonly target: Labels;
-  /** All targets that came of the group. */
-  readonly made: readonly Pick<Target, "labels">[];
 }
 
-/** What became of a target, if it is the one that is asked for. */
-function look(
-  query: TargetQuery,
-  { relabelling }: RunningJob,
-  { group, target, made }: Candidate,
-): Pick<Sighting, "discovered" | "outcome"> | undefined {
-  const found = (name: string) => target.get(name) ?? group.labels.get(name);
-  if (query.pod !== undefined && podOf(found) !== query.pod) return undefined;
-  const wanted = Object.entries({
-    ...query.labels,
-    ...(query.address !== undefined && { __address__: query.address }),
-  }).filter(([name, value]) => (found(name) ?? "") !== value);
-  // What is not discovered is in a target that came of the group, or nowhere: most are judged without running the rules.
-  if (!wanted.every(([name, value]) => made.some(({ labels }) => labels.get(name) === value))) return undefined;
-  const outcome = relabelling.outcome(group.labels, target);
-  const after = outcome.kind === "kept" ? outcome.labels : undefined;
-  if (!wanted.every(([name, value]) => after?.get(name) === value)) return undefined;
-  return { discovered: new Map([...group.labels, ...target]), outcome };
+/** The targets of a source that fit before relabelling. */
+function* fittingTargets(query: TargetQuery, { groups }: DiscoveredGroups): Iterable<FoundTarget> {
+  for (const group of groups.values())
+    for (const target of group.targets) if (fits(query, { group, target })) yield { group, target };
+}
+
+/** The targets of a source that may fit after a job's relabelling alone. */
+function* fittingAfterwards(query: TargetQuery, job: RunningJob, source: DiscoveredGroups): Iterable<FoundTarget> {
+  for (const [name, kept] of job.made.get(source) ?? []) {
+    const group = source.groups.get(name);
+    for (const target of group?.targets ?? []) {
+      const found = group && { group, target };
+      if (!found || fits(query, found)) continue;
+      if (kept.some(({ labels }) => fits(query, found, labels))) yield found;
+    }
+  }
+}
+
+/** Whether a target is the one that is asked for, by its labels before relabelling and, if given, after it. */
+function fits({ pod, address, labels = {} }: TargetQuery, { group, target }: FoundTarget, after?: Labels): boolean {
+  const discovered = (name: string) => target.get(name) ?? group.labels.get(name);
+  const has = (name: string, value: string) => (discovered(name) ?? "") === value || after?.get(name) === value;
+  if (pod !== undefined && podOf(discovered) !== pod) return false;
+  if (address !== undefined && !has("__address__", address)) return false;
+  return Object.entries(labels).every(([name, value]) => has(name, value));
 }
 
 const META = "__meta_kubernetes_";
 
-function podOf(found: (name: string) => string | undefined): string | undefined {
-  const isTarget = ["endpointslice", "endpoint"].find((kind) => found(`${META}${kind}_address_target_kind`) === "Pod");
+function podOf(labelOf: (name: string) => string | undefined): string | undefined {
+  const isTarget = ["endpointslice", "endpoint"].find(
+    (kind) => labelOf(`${META}${kind}_address_target_kind`) === "Pod",
+  );
   const name =
-    found(`${META}pod_name`) ?? (isTarget === undefined ? undefined : found(`${META}${isTarget}_address_target_name`));
-  return name === undefined ? undefined : `${found(`${META}namespace`) ?? ""}/${name}`;
+    labelOf(`${META}pod_name`) ??
+    (isTarget === undefined ? undefined : labelOf(`${META}${isTarget}_address_target_name`));
+  return name === undefined ? undefined : `${labelOf(`${META}namespace`) ?? ""}/${name}`;
 }
 
 function progress(outcome: Outcome): number {

@@ -58,12 +58,11 @@ function identityOf(job: string, labels: Labels): string {
 }
 
 function keyOf(job: string, address: string, labels: Labels): string {
-  const parameters = [...labels]
-    .filter(([name]) => name.startsWith(PARAMETER))
-    .map(([name, value]) => `${name.slice(PARAMETER.length)}=${value}`)
-    .sort();
-  const { scheme, path } = { scheme: labels.get("__scheme__") ?? "", path: labels.get("__metrics_path__") ?? "" };
-  return [job, `${scheme}://${address}${path}`, ...parameters].join(" ");
+  const parameters: string[] = [];
+  for (const [name, value] of labels)
+    if (name.startsWith(PARAMETER)) parameters.push(` ${name.slice(PARAMETER.length)}=${value}`);
+  const [scheme, path] = [labels.get("__scheme__") ?? "", labels.get("__metrics_path__") ?? ""];
+  return `${job} ${scheme}://${address}${path}${parameters.sort().join("")}`;
 }
 
 function nodeOf(discovered: Discovered): string | undefined {

@@ -165,6 +165,27 @@ describe("discovery in Kubernetes", () => {
     stop();
   });
 
+  test("leaves out an object that it cannot read, names it, and goes on with the others", async () => {
+    await using world = await DiscoveryWorld.start();
+    const metadata = (name: string) => ({ namespace: "default", name });
+    const slice = (name: string, endpoints: unknown) =>
+      world.api.load(
+        JSON.stringify({
+          ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", metadata: metadata(name) },
+          ...{ addressType: "IPv4", ports: [{ port: 80 }], endpoints },
+        }),
+      );
+    slice("bad", [{}]);
+    slice("good", [{ addresses: ["10.0.0.1"] }]);
+    const { sink, stop } = only(discover(world, { role: "endpointslice" }));
+    await eventually(() => expect(sink.addresses).toEqual(["10.0.0.1:80"]));
+    await eventually(() => expect(sink.last?.fault).toContain("endpointslice/default/bad"));
+    await world.kube.resource(kube.endpointSlices).delete(metadata("bad"));
+    await eventually(() => expect(sink.last).toMatchObject({ answered: true }));
+    await eventually(() => expect(sink.last?.fault).toBeUndefined());
+    stop();
+  });
+
   test("has not answered while the API server refuses one of its types", async () => {
     await using world = await DiscoveryWorld.start();
     const back = world.faults.add({ fault: { kind: "status", code: 503 }, resource: "services" });

@@ -1,5 +1,5 @@
 import { keyOf, type KubeObject, TimeSlice } from "@evenkeel/kube";
-import type { Clock } from "@evenkeel/runtime";
+import { type Clock, explain } from "@evenkeel/runtime";
 import type { KubernetesBlock, KubernetesRole } from "../discovery/discovery-block.ts";
 import type { GroupSink, TargetGroup } from "../target-group.ts";
 import { controllerKey, type FollowedObject, type FollowedType } from "./followed-types.ts";
@@ -53,6 +53,8 @@ export class KubernetesDiscovery {
   readonly #main: Feed;
   readonly #around: Surroundings;
   readonly #dirty = new Set<string>();
+  /** Objects of which no group could be made, and why. */
+  readonly #malformed = new Map<string, string>();
   readonly #stopping = new AbortController();
   readonly #unsubscribe: readonly (() => void)[];
   #isSynced = false;
@@ -175,12 +177,21 @@ export class KubernetesDiscovery {
 
   #groupOf(key: string): TargetGroup {
     const object: KubeObject | undefined = this.#main.store.get(key);
-    if (object) return this.#role.group(object as never, this.#around);
+    this.#malformed.delete(key);
+    try {
+      if (object) return this.#role.group(object as never, this.#around);
+    } catch (error) {
+      // An object that lacks a field which API servers demand must not stop the others.
+      this.#malformed.set(key, explain(error));
+    }
     return { source: `${this.#role.source}/${key}`, labels: new Map(), targets: [] };
   }
 
   #tellHealth(): void {
-    const fault = this.#allFeeds.map((feed) => feed.fault()).find((each) => each !== undefined);
+    const [malformed] = this.#malformed;
+    const fault =
+      this.#allFeeds.map((feed) => feed.fault()).find((each) => each !== undefined) ??
+      (malformed && { message: `${this.#role.source}/${malformed.join(": ")}`, goodAt: this.#parts.clock.now() });
     this.#sink.health({
       answered: this.#isSynced,
       ...(fault === undefined

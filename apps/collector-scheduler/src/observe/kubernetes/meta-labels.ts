@@ -27,45 +27,60 @@ interface NamePair {
   readonly present: string;
 }
 
-/** Names kept at most; a cluster with more different keys than that pays for new strings. */
-const KEPT = 20_000;
+/** Names kept at most of each kind and field; a cluster with more different keys than that pays for new strings. */
+const KEPT = 10_000;
 
 /**
  * The names of meta labels that come from labels and annotations. Equal names are one string, since a large cluster has
  * millions of them.
  */
 export class MetaNames {
-  readonly #names = new Map<string, NamePair>();
+  readonly #tables = new Map<string, NameTable>();
 
-  /** Of the label or annotation `key` of a kind of object, such as `pod`. */
-  of(kind: string, field: "label" | "annotation", key: string): NamePair {
-    const id = `${kind} ${field} ${key}`;
-    const known = this.#names.get(id);
-    if (known) return known;
-    const prefix = `${META}${kind}_${field}`;
-    const pair = { value: `${prefix}_${sanitized(key)}`, present: `${prefix}present_${sanitized(key)}` };
-    if (this.#names.size >= KEPT) this.#names.clear();
-    this.#names.set(id, pair);
-    return pair;
-  }
-
-  /** Adds the labels and annotations of an object. */
+  /** Adds the labels and annotations of an object of a kind such as `pod`. */
   addMetadata(labels: LabelDraft, { metadata }: KubeObject, kind: string): void {
-    for (const [key, text] of Object.entries(metadata.labels ?? {})) {
-      const { value, present } = this.of(kind, "label", key);
-      put(labels, value, text);
-      labels.set(present, "true");
-    }
-    for (const [key, text] of Object.entries(metadata.annotations ?? {})) {
-      const { value, present } = this.of(kind, "annotation", key);
-      put(labels, value, text);
-      labels.set(present, "true");
-    }
+    if (metadata.labels) this.#table(`${kind}_label`).add(labels, metadata.labels);
+    if (metadata.annotations) this.#table(`${kind}_annotation`).add(labels, metadata.annotations);
   }
 
   /** Adds the name, labels and annotations of an object. */
   addObject(labels: LabelDraft, object: KubeObject, kind: string): void {
-    put(labels, `${META}${kind}_name`, object.metadata.name);
+    put(labels, this.#table(`${kind}_label`).objectName, object.metadata.name);
     this.addMetadata(labels, object, kind);
+  }
+
+  #table(field: string): NameTable {
+    const known = this.#tables.get(field) ?? new NameTable(field);
+    this.#tables.set(field, known);
+    return known;
+  }
+}
+
+/** The names of the labels that come from one field of one kind of object, such as `pod_label`. */
+class NameTable {
+  /** Of the label with the object's name. */
+  readonly objectName: string;
+  readonly #prefix: string;
+  readonly #names = new Map<string, NamePair>();
+
+  constructor(field: string) {
+    this.#prefix = META + field;
+    this.objectName = `${META}${field.slice(0, field.lastIndexOf("_"))}_name`;
+  }
+
+  add(labels: LabelDraft, values: Readonly<Record<string, string>>): void {
+    for (const key of Object.keys(values)) {
+      const { value, present } = this.#names.get(key) ?? this.#learn(key);
+      put(labels, value, values[key]);
+      labels.set(present, "true");
+    }
+  }
+
+  #learn(key: string): NamePair {
+    const name = sanitized(key);
+    const pair = { value: `${this.#prefix}_${name}`, present: `${this.#prefix}present_${name}` };
+    if (this.#names.size >= KEPT) this.#names.clear();
+    this.#names.set(key, pair);
+    return pair;
   }
 }
