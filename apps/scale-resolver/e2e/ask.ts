@@ -9,9 +9,9 @@ export interface Question {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** Sent one after the other, with nothing that says how much comes. */
+  /** Sent one after the other, without a content length. */
   readonly parts?: readonly Buffer[];
-  /** A connection of its own unless told. */
+  /** Default: a new connection. */
   readonly agent?: Agent;
 }
 
@@ -21,7 +21,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Asks once. There is no second try anywhere. */
+/** Sends one request, without a retry. */
 export async function ask(url: string, question: Question = {}): Promise<Answer> {
   const { body, parts, agent = false, headers = {} } = question;
   const method = question.method ?? (body === undefined && parts === undefined ? "GET" : "POST");
@@ -46,13 +46,16 @@ async function send(
   asked.end(body);
 }
 
-/** What the pod got, as it says itself. */
+/** What the pod received, by its own response. */
 export function arrivalIn({ status, body }: Answer): Arrival {
   expect({ status, body }).toMatchObject({ status: 200 });
   return JSON.parse(body) as Arrival;
 }
 
-/** The kinds of traffic of KubeElasti's second scenario: each asks once, and throws unless all of the answer is right. */
+/**
+ * The kinds of traffic of KubeElasti's second scenario. Each sends one request, and throws unless the response is
+ * complete and correct.
+ */
 export const TRAFFIC: Readonly<Record<string, (url: string) => Promise<Answer>>> = {
   small: async (url) => {
     const answer = await ask(`${url}/small`);
@@ -85,7 +88,7 @@ export const TRAFFIC: Readonly<Record<string, (url: string) => Promise<Answer>>>
 /** Asks again and again, on a connection of its own each time, until it is stopped. */
 export class Asking {
   readonly failures: unknown[] = [];
-  /** Addresses of the pods that answered, in order, without repeats beside each other. */
+  /** Addresses of the pods that responded, in order, without consecutive repeats. */
   readonly pods: string[] = [];
   answers = 0;
   readonly #loops: readonly Promise<void>[];

@@ -2,7 +2,7 @@ const GATEWAY = "gateway.networking.k8s.io";
 
 const text = { type: "string" } as const;
 const whole = { type: "integer", format: "int32" } as const;
-/** What nobody looks at here, and what must be kept all the same. */
+/** Fields that tests do not read and that must be preserved. */
 const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as const;
 const counted = { ...open, properties: { replicas: whole } };
 const texts = { type: "object", additionalProperties: text } as const;
@@ -108,7 +108,7 @@ function object(properties: Readonly<Record<string, object>>, ...required: reado
   return { type: "object", properties, ...(required.length > 0 && { required }) } as const;
 }
 
-/** An atomic list, as these kinds have them: who writes one of its entries writes all. */
+/** An atomic list, as in these kinds: a client that writes one entry writes all. */
 function listOf(items: object) {
   return { type: "array", items, "x-kubernetes-list-type": "atomic" } as const;
 }

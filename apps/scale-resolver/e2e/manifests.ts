@@ -6,11 +6,11 @@ export const NAMESPACE = "demo";
 export interface WorkloadOptions {
   readonly namespace?: string;
   readonly replicas?: number;
-  /** How long its pods go on after they were told to end, in seconds. */
+  /** Seconds for which its pods serve after SIGTERM. */
   readonly grace?: number;
 }
 
-/** A workload whose pods run the programs of `PodPrograms`. */
+/** A workload with pods that run the programs of `PodPrograms`. */
 export function workload(
   kind: "Deployment" | "StatefulSet" | "ReplicaSet",
   name: string,
@@ -52,7 +52,10 @@ export function service(name: string, namespace = NAMESPACE, labels?: Readonly<R
   };
 }
 
-/** An ElastiService of the workload and the Service `name`. Without triggers it only wakes, and follows others who scale. */
+/**
+ * An ElastiService of the workload and the Service `name`. Without triggers it only wakes, and follows other clients
+ * that scale.
+ */
 export function elastiService(name: string, change: Readonly<Record<string, unknown>> = {}, namespace = NAMESPACE) {
   return {
     apiVersion: "elasti.truefoundry.com/v1alpha1",

@@ -10,7 +10,7 @@ import { type Cluster, Site } from "./site.ts";
 const IN_SOAK = process.env["SOAK"] === "1";
 /** How long the API server is away. */
 const AWAY_MS = IN_SOAK ? 60_000 : 9000;
-/** How often another client comes in that time. */
+/** Interval between two clients during that time. */
 const EVERY_MS = AWAY_MS / 12;
 /** How long requests of an impatient service may wait, in seconds, and how late their refusal may be, in milliseconds. */
 const IMPATIENT_S = AWAY_MS / 6000;
@@ -40,7 +40,8 @@ const FAULTS: readonly Fault[] = [
   },
   {
     fault: "is killed",
-    // The others go with it, and come anew: refused for a minute, they would look again after another.
+    // The others are killed and restarted too: after a minute of refused connections they would wait another minute
+    // before a retry.
     begin: (cluster) => Promise.all((["kube-apiserver", ...OTHERS] as const).map((one) => cluster.kill(one))),
     end: (cluster) => cluster.restart("kube-apiserver"),
     rouse: async (cluster) => {
@@ -73,7 +74,7 @@ class Clients {
     for (let one = 0; one < count; one++) this.answers.push(this.#ask());
   }
 
-  /** Every answer came from the service's one pod, which got each request once. */
+  /** Every response came from the service's only pod, which got each request once. */
   async areServed(): Promise<void> {
     const arrivals = (await Promise.all(this.answers)).map(arrivalIn);
     const paths = arrivals.map(({ path }) => path);
@@ -96,14 +97,15 @@ class Clients {
   }
 }
 
-// A cluster for each: nodes that were not heard of for a minute are lost to it with their pods, and KWOK has those not ready for good.
+// A cluster for each: after a minute without contact a cluster removes nodes with their pods, and KWOK does not make
+// them ready again.
 describe.each(FAULTS)(
   `an API server that $fault for ${AWAY_MS / 1000} s during a wake`,
   ({ fault, begin, end, rouse }) => {
     let site: Site;
     let resolver: ServiceProcess;
 
-    // Before the cluster goes, which is the next to be told.
+    // Before the cluster stops, which is next.
     afterAll(async () => {
       await resolver[Symbol.asyncDispose]();
       await site[Symbol.asyncDispose]();
@@ -120,7 +122,8 @@ describe.each(FAULTS)(
     test(
       "delays the answers: requests that came before and meanwhile wait for it and none is lost, and those that may not wait so long are refused in time",
       async () => {
-        // One whose pod is about to be made, one that nobody has asked anything yet, and one whose requests may not wait for so long.
+        // A service with a pod that is about to be created, one without requests so far, and one with a short hold
+        // timeout.
         const names = ["begun", "untouched", "impatient"] as const;
         const [begun, untouched, impatient] = await Promise.all(
           names.map(async (name) => {
@@ -141,7 +144,7 @@ describe.each(FAULTS)(
         untouched.come(20);
         for (let past = 0; past < AWAY_MS; past += EVERY_MS) {
           for (const clients of [begun, untouched]) clients.come();
-          // The last of them have their time before it is over.
+          // The last of them time out before the outage ends.
           if (past < AWAY_MS / 2) impatient.come();
           await pause(EVERY_MS);
         }

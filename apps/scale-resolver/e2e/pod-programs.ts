@@ -32,10 +32,13 @@ export const DRIPS = 10;
 export const DRIP = "d".repeat(1024);
 const DRIP_MS = 20;
 
-/** How long a connection to a pod that is gone is kept before it is cut: its address may have been given to another, which is heard of a moment later. */
+/**
+ * Milliseconds for which a connection to a removed pod is kept: its address may belong to another pod, which is
+ * reported a moment later.
+ */
 const RUMOUR_MS = 500;
 
-/** How long to wait before an API server that is away is asked again. */
+/** Milliseconds before a retry if the API server does not respond. */
 const RETRY_MS = 200;
 
 type RunningPod = KubeObject & {
@@ -44,8 +47,8 @@ type RunningPod = KubeObject & {
 };
 
 /**
- * What runs in the pods of a cluster, at their addresses: HTTP/1.1 at one port, gRPC at another. A pod that is deleted goes on for its grace period and
- * asks clients to go; then it ends what it has begun, and its address answers nobody.
+ * The programs in the pods of a cluster, at their addresses: HTTP/1.1 at one port, gRPC at another. A deleted pod
+ * serves for its grace period and asks clients to reconnect. Then it finishes its requests and closes its listeners.
  */
 export class PodPrograms implements AsyncDisposable {
   readonly arrivals: Arrival[] = [];
@@ -84,7 +87,7 @@ export class PodPrograms implements AsyncDisposable {
     return programs;
   }
 
-  /** What came with a path. */
+  /** The requests with a path. */
   arrivalsAt(path: string): readonly Arrival[] {
     return this.arrivals.filter((arrival) => arrival.path === path);
   }
@@ -151,7 +154,7 @@ export class PodPrograms implements AsyncDisposable {
       hash.update(part);
     }
     const arrival: Arrival = { pod, method, path, headers, bytes, digest: hash.digest("hex") };
-    // The resolver's own question, whether it is in the path, may come to a pod.
+    // The resolver's path probe may reach a pod.
     if (path !== "*") this.arrivals.push(arrival);
     response.writeHead(200, { "content-type": "application/json", "x-pod": pod }).end(JSON.stringify(arrival));
   }
@@ -210,7 +213,7 @@ export class PodPrograms implements AsyncDisposable {
   }
 }
 
-/** A gRPC service with a call of one answer, which repeats the question, and one of as many as are asked for. */
+/** A gRPC service with a unary call that echoes the request, and a stream with the requested number of messages. */
 const greeter = {
   isActive: () => Promise.resolve({ result: true }),
   // eslint-disable-next-line @typescript-eslint/require-await

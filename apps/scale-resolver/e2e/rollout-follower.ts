@@ -6,7 +6,7 @@ const rollouts: ResourceTypeOf<KubeObject> = {
   ...{ group: "argoproj.io", version: "v1alpha1", kind: "Rollout", plural: "rollouts", namespaced: true },
 };
 
-/** Plays Argo's part: the ReplicaSet of a Rollout's name gets the replicas that it asks for. */
+/** Acts as Argo Rollouts: the ReplicaSet of a Rollout's name gets its replicas. */
 export class RolloutFollower implements AsyncDisposable {
   readonly #kube: KubeClient;
   #following: Promise<void> = Promise.resolve();

@@ -10,15 +10,15 @@ import { CHART, type Cluster, type Site, Traffic } from "./site.ts";
 
 const IN = ["-n", NAMESPACE] as const;
 
-/** What a route may take to lead to the resolver again after somebody put it back: it is looked at every two seconds. */
+/** Maximum milliseconds until a restored route is redirected again: it is checked every two seconds. */
 const SWITCHED_AGAIN_MS = 4000;
 
-/** More than the time in which an idle service is put to sleep here: the quiet that is asked for, and the resolver's time in the path. */
+/** More than the time in which an idle service sleeps here: its quiet period and the resolver's time in the path. */
 const SLEEPS_WITHIN_MS = 4000;
 
-/** The ways in which GitOps tools write what they have in their repository. */
-const WAYS = [["apply"], ["apply", "--server-side", "--force-conflicts"]] as const;
-type ApplyWay = (typeof WAYS)[number];
+/** How GitOps tools apply manifests. */
+const APPLY_ARGS = [["apply"], ["apply", "--server-side", "--force-conflicts"]] as const;
+type ApplyArgs = (typeof APPLY_ARGS)[number];
 
 export interface RoutePlace {
   readonly cluster: Cluster;
@@ -27,7 +27,7 @@ export interface RoutePlace {
   readonly home: string;
 }
 
-/** Routes of a mesh and of a gateway that lead to the resolver during sleep, with a resolver that is ready in a place where tests run. */
+/** Routes of a mesh and of a gateway that are redirected to the resolver during sleep. */
 export function routeCases(place: () => RoutePlace): void {
   test.concurrent(
     "without a ReferenceGrant an HTTPRoute is not switched and the service behind it is not put to sleep, and with one it is",
@@ -61,18 +61,18 @@ export function routeCases(place: () => RoutePlace): void {
       async (kind) => {
         const name = `${prefixOf(kind)}-switched`;
         const scene = await Scene.set(place(), kind, name);
-        expect(await scene.way()).toMatchObject({ namespace: NAMESPACE, service: name, port: 80 });
+        expect(await scene.destination()).toMatchObject({ namespace: NAMESPACE, service: name, port: 80 });
 
         await scene.sleep();
         expect((await scene.route()).spec).toEqual(kind.switched(name, place().home));
-        expect(await scene.way()).toMatchObject({ namespace: place().home, service: CHART, port: 8012 });
+        expect(await scene.destination()).toMatchObject({ namespace: place().home, service: CHART, port: 8012 });
         const { status } = await place().site.get(name);
         expect(status?.route).toEqual({ type: kind.type, name });
 
         await scene.isWokenByRoute("/by-route");
         await scene.wake();
         expect(await scene.route()).toEqual(scene.made);
-        expect(await scene.way()).toMatchObject({ namespace: NAMESPACE, service: name });
+        expect(await scene.destination()).toMatchObject({ namespace: NAMESPACE, service: name });
         await scene.isAnsweredByRoute("/after");
       },
       TEST_TIMEOUT_MS,
@@ -93,13 +93,13 @@ export function routeCases(place: () => RoutePlace): void {
     );
 
     test.concurrent.each(
-      ROUTE_KINDS.flatMap((kind) => WAYS.map((way) => ({ kind, way, command: `kubectl ${way.join(" ")}` }))),
+      ROUTE_KINDS.flatMap((kind) => APPLY_ARGS.map((args) => ({ kind, args, command: `kubectl ${args.join(" ")}` }))),
     )(
       "$kind.type that $command restores during sleep, with all other manifests, is switched again, and its service sleeps until a request comes",
-      async ({ kind, way }) => {
-        const name = `${prefixOf(kind)}-again-${way.length}`;
+      async ({ kind, args }) => {
+        const name = `${prefixOf(kind)}-again-${args.length}`;
         const { site } = place();
-        const scene = await Scene.set(place(), kind, name, way);
+        const scene = await Scene.set(place(), kind, name, args);
         await scene.sleep();
 
         await using watch = await RouteWatch.start(site.kube, kind, name);
@@ -117,9 +117,9 @@ export function routeCases(place: () => RoutePlace): void {
         await scene.wake();
         expect((await scene.route()).spec).toEqual(scene.made.spec);
 
-        // A request that comes by the route before it is switched again finds the resolver by the Service's endpoints.
+        // A request through the route before it is redirected again reaches the resolver by the Service's endpoints.
         await scene.sleep();
-        await scene.isWokenByRoute("/before-again", await scene.wayOnceGivenBack());
+        await scene.isWokenByRoute("/before-again", await scene.destinationOnceRestored());
         await scene.wake();
         expect((await scene.route()).spec).toEqual(scene.made.spec);
       },
@@ -135,7 +135,10 @@ interface Written {
   readonly annotations: Readonly<Record<string, string>> | undefined;
 }
 
-/** A workload that nobody asks, its Service, its route and an ElastiService that names it, as a user's repository has them. */
+/**
+ * A workload without requests, its Service, its route and an ElastiService that names the route, as in a user's
+ * repository.
+ */
 class Scene {
   readonly traffic: Traffic;
   /** The route as it was when it was made. */
@@ -143,27 +146,27 @@ class Scene {
   readonly #place: RoutePlace;
   readonly #kind: RouteKind;
   readonly #name: string;
-  readonly #way: ApplyWay;
+  readonly #args: ApplyArgs;
   readonly #gateway: RouteGateway;
   readonly #manifests: readonly object[];
 
-  private constructor(place: RoutePlace, kind: RouteKind, name: string, way: ApplyWay) {
+  private constructor(place: RoutePlace, kind: RouteKind, name: string, args: ApplyArgs) {
     this.#place = place;
     this.#kind = kind;
     this.#name = name;
-    this.#way = way;
+    this.#args = args;
     this.#gateway = new RouteGateway(place.site.kube);
     this.traffic = new Traffic(place.site.prometheus, name);
     const change = { triggers: this.traffic.triggers, switch: { type: kind.type, name } };
     const { spec, ...rest } = workload("Deployment", name);
-    // Who has something else scale leaves the replicas out of the manifest.
+    // A manifest of an autoscaled workload has no replicas.
     const withoutReplicas = { ...rest, spec: { ...spec, replicas: undefined } };
     this.#manifests = [withoutReplicas, service(name), elastiService(name, change), kind.manifest(name)];
   }
 
-  /** All of it, applied and looked after, with a pod that serves. */
-  static async set(place: RoutePlace, kind: RouteKind, name: string, way: ApplyWay = ["apply"]): Promise<Scene> {
-    const scene = new Scene(place, kind, name, way);
+  /** All of it, applied and managed, with a ready pod. */
+  static async set(place: RoutePlace, kind: RouteKind, name: string, args: ApplyArgs = ["apply"]): Promise<Scene> {
+    const scene = new Scene(place, kind, name, args);
     await scene.#apply();
     await place.site.inState(name, "Serve");
     scene.made = await scene.route();
@@ -178,8 +181,8 @@ class Scene {
     return { spec: object.spec, labels, annotations };
   }
 
-  way() {
-    return this.#gateway.way(this.#kind, this.#name, "/");
+  destination() {
+    return this.#gateway.destination(this.#kind, this.#name, "/");
   }
 
   async sleep(): Promise<void> {
@@ -193,10 +196,17 @@ class Scene {
     await this.#place.site.outOfPath(this.#name);
   }
 
-  /** Sends a request by the route, or by a way that it had, to the service that sleeps: the one pod answers, and got it once. */
-  async isWokenByRoute(path: string, way?: Awaited<ReturnType<Scene["way"]>>): Promise<void> {
+  /**
+   * Sends a request through the route, or to a former destination, to the sleeping service: its only pod responds, and
+   * got it once.
+   */
+  async isWokenByRoute(path: string, destination?: Awaited<ReturnType<Scene["destination"]>>): Promise<void> {
     expect(await this.#place.site.replicas(this.#name)).toBe(0);
-    const answer = await this.#gateway.send(way ?? (await this.way()), `${this.#name}.example.com`, this.#own(path));
+    const answer = await this.#gateway.send(
+      destination ?? (await this.destination()),
+      `${this.#name}.example.com`,
+      this.#own(path),
+    );
     expect(answer.headers).toMatchObject({ "x-evenkeel-cold-start": "true" });
     await this.#isFromPod(answer, path);
   }
@@ -210,22 +220,25 @@ class Scene {
   /** Applies everything once more, as it was at first. Gives the command. */
   async applyAgain(): Promise<string> {
     await this.#apply();
-    return `kubectl ${this.#way.join(" ")}`;
+    return `kubectl ${this.#args.join(" ")}`;
   }
 
-  /** Applies the manifests again until the route is read before it is switched again, and gives where it led then. */
-  async wayOnceGivenBack() {
+  /**
+   * Applies the manifests again until the route is read before it is redirected again, and returns its destination at
+   * that time.
+   */
+  async destinationOnceRestored() {
     for (let attempt = 0; attempt < 10; attempt++) {
       await this.#apply();
-      const way = await this.way();
-      if (way.service === this.#name) return way;
+      const destination = await this.destination();
+      if (destination.service === this.#name) return destination;
     }
     throw new Error("the route was switched again each time before it was read");
   }
 
   async #apply(): Promise<void> {
     const input = JSON.stringify({ apiVersion: "v1", kind: "List", items: this.#manifests });
-    await kubectl(this.#place.cluster, [...this.#way, "-f", "-"], { input });
+    await kubectl(this.#place.cluster, [...this.#args, "-f", "-"], { input });
   }
 
   async #isFromPod(answer: Parameters<typeof arrivalIn>[0], path: string): Promise<void> {

@@ -4,8 +4,8 @@ import { type Answer, ask } from "./ask.ts";
 import { NAMESPACE } from "./manifests.ts";
 import { referenceGrants, type Route, type RouteKind } from "./route-manifests.ts";
 
-/** Where a route leads a request. */
-export interface PortQueue {
+/** The destination of a request. */
+export interface Destination {
   readonly namespace: string;
   readonly service: string;
   readonly port: number | undefined;
@@ -38,8 +38,8 @@ interface HttpRouteRule {
 }
 
 /**
- * A gateway of the least kind, since there is none here: reads a route for each request, takes the first rule for its path and the one
- * destination with a weight, sets the headers that it says, and sends the request to the address of the Service that it names, once.
+ * A minimal gateway: reads a route for each request, uses the first rule for its path and its destination with a
+ * weight, sets the rule's headers, and sends the request once to the address of the Service.
  */
 export class RouteGateway {
   readonly #kube: KubeClient;
@@ -48,24 +48,29 @@ export class RouteGateway {
     this.#kube = kube;
   }
 
-  async way(kind: RouteKind, name: string, path: string): Promise<PortQueue> {
+  async destination(kind: RouteKind, name: string, path: string): Promise<Destination> {
     const route = await this.#kube.resource(kind.resource).get({ namespace: NAMESPACE, name });
-    return kind.type === "virtualService" ? wayOfVirtualService(route, path) : this.#wayOfHttpRoute(route, path);
+    return kind.type === "virtualService"
+      ? virtualServiceDestination(route, path)
+      : this.#httpRouteDestination(route, path);
   }
 
-  /** Sends a request for the host `<name>.example.com` by the route of that name. A Service that leads nowhere refuses it. */
+  /**
+   * Sends a request for the host `<name>.example.com` through the route of that name. A Service without endpoints
+   * refuses it.
+   */
   async ask(kind: RouteKind, name: string, path: string): Promise<Answer> {
-    return this.send(await this.way(kind, name, path), `${name}.example.com`, path);
+    return this.send(await this.destination(kind, name, path), `${name}.example.com`, path);
   }
 
-  async send({ namespace, service, port, headers }: PortQueue, host: string, path: string): Promise<Answer> {
+  async send({ namespace, service, port, headers }: Destination, host: string, path: string): Promise<Answer> {
     const { spec } = await this.#kube.resource(services).get({ namespace, name: service });
     const [first] = spec?.ports ?? [];
     const address = `http://${spec?.clusterIP ?? ""}:${port ?? first?.port ?? 0}`;
     return ask(address + path, { headers: { ...headers, host } });
   }
 
-  async #wayOfHttpRoute({ spec }: Route, path: string): Promise<PortQueue> {
+  async #httpRouteDestination({ spec }: Route, path: string): Promise<Destination> {
     const rule = (spec["rules"] as readonly HttpRouteRule[]).find(({ matches }) =>
       matches?.some((match) => path.startsWith(match.path?.value ?? "/")),
     );
@@ -73,7 +78,8 @@ export class RouteGateway {
     if (!backend) throw new Error(`no rule for ${path}`);
     const { namespace = NAMESPACE, name: service, port, filters = [] } = backend;
     // A gateway answers 500 then.
-    if (namespace !== NAMESPACE && !(await this.#isGranted(namespace))) throw new Error(`no way into ${namespace}`);
+    if (namespace !== NAMESPACE && !(await this.#isGranted(namespace)))
+      throw new Error(`no ReferenceGrant in ${namespace}`);
     const set = filters.flatMap(({ requestHeaderModifier }) => requestHeaderModifier?.set ?? []);
     return { namespace, service, port, headers: Object.fromEntries(set.map(({ name, value }) => [name, value])) };
   }
@@ -84,7 +90,7 @@ export class RouteGateway {
   }
 }
 
-function wayOfVirtualService({ spec }: Route, path: string): PortQueue {
+function virtualServiceDestination({ spec }: Route, path: string): Destination {
   const rule = (spec["http"] as readonly VirtualServiceRule[]).find(({ match }) =>
     match?.some(({ uri }) => path.startsWith(uri?.prefix ?? "/")),
   );

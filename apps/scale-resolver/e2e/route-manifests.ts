@@ -12,9 +12,9 @@ export interface RouteKind {
   /** As `spec.switch.type` has it. */
   readonly type: "virtualService" | "httpRoute";
   readonly resource: ResourceTypeOf<Route>;
-  /** A user's route of a name, which leads to the Service of that name, with much in it that is nobody else's business. */
+  /** A user's route to the Service of the same name, with many fields that must not change. */
   readonly manifest: (name: string) => Route;
-  /** What stands in the route instead of the Service while the resolver of a namespace is in its place. */
+  /** The destination in the route while it is redirected to the resolver of a namespace. */
   readonly switched: (name: string, home: string) => Readonly<Record<string, unknown>>;
 }
 

@@ -8,7 +8,7 @@ interface Seen {
   readonly spec: string;
 }
 
-/** Every state that a route was in, in order, and when it was heard of. */
+/** Every state of a route, in order, with the time of its event. */
 export class RouteWatch implements AsyncDisposable {
   readonly #seen: Seen[] = [];
   readonly #ending = new AbortController();
@@ -24,14 +24,14 @@ export class RouteWatch implements AsyncDisposable {
     return new RouteWatch(kube, kind, name, metadata.resourceVersion);
   }
 
-  /** Why it cannot be said that the route led to its Service and then to the resolver again. */
+  /** Why the route was not restored to its Service and then redirected again. */
   whyNotAgain(service: string): string | undefined {
     return this.#returns(service) === undefined
       ? this.#seen.map(({ spec }) => spec).join("\n") || "nothing"
       : undefined;
   }
 
-  /** How long it led to its Service before it led to the resolver again. */
+  /** Milliseconds for which it pointed at its Service before it was redirected again. */
   millisecondsUntilAgain(service: string): number {
     return this.#returns(service) ?? NaN;
   }

@@ -54,7 +54,7 @@ const NOT_USED_HERE = new Map([
 
 let site: Site;
 
-// Before the cluster goes, which is the next to be told.
+// Before the cluster stops, which is next.
 afterAll(async () => {
   await site[Symbol.asyncDispose]();
 }, TEST_TIMEOUT_MS);
@@ -66,7 +66,7 @@ beforeAll(async () => {
   site = await Site.start(cluster());
 }, TEST_TIMEOUT_MS);
 
-/** What KubeElasti leaves of a service that sleeps, with its operator's Lease still held. */
+/** Leftovers of KubeElasti for a sleeping service, with its operator's Lease still held. */
 async function leaveBehind(name: string): Promise<void> {
   const paused = { "autoscaling.keda.sh/paused": "true", "autoscaling.keda.sh/paused-replicas": "0" };
   const time = `${new Date().toISOString().slice(0, -1)}000Z`;
@@ -243,9 +243,10 @@ describe("for the whole cluster,", () => {
       traffic.rate = 5;
       await site.outOfPath("target");
       expect(await annotationsOf()).toMatchObject({ annotations: { "autoscaling.keda.sh/paused": "false" } });
-      await site.until("its way to be told in Events", async () => {
+      await site.until("Events of its transitions", async () => {
         const told = await kubectl(cluster(), ["events", "--for=elastiservice/target", ...IN]);
-        // What led to the wake is told only if the leader looks before a pod is ready, and these are at once.
+        // The cause of the wake is only reported if the leader reconciles before a pod is ready, and these are ready at
+        // once.
         const missing = [/ Idle /, / Quiet /, / PodsReady /].filter((one) => !one.test(told));
         return missing.length === 0 ? undefined : `${missing.join()} in ${told}`;
       });
@@ -319,7 +320,7 @@ describe("for the whole cluster,", () => {
       await kubectl(cluster(), ["delete", "elastiservice", "removed", ...IN, "--timeout=30s"]);
       expect(await site.ownSlices("removed")).toEqual([]);
       expect(arrivalIn(await ask(url)).pod).toMatch(/^10\.200\./);
-      // Nobody looks after it any more.
+      // The Service is no longer managed.
       await kubectl(cluster(), ["scale", "deployment/removed", ...IN, "--replicas=0"]);
       await site.until("connections to be refused", () =>
         ask(url).then(
@@ -446,7 +447,7 @@ describe("for the whole cluster,", () => {
         await serving;
         const seen = await requestsSeen(resolver, "reused");
         for (let sent = 0; sent < 20; sent++) expect(await once()).toBe(pod);
-        // The one connection may have been made while the resolver was still in the path: it is asked to go with its next answer.
+        // The connection may have been made while the resolver was in the path: it is closed after its next response.
         expect((await requestsSeen(resolver, "reused")) - seen).toBeLessThanOrEqual(1);
       } finally {
         agent.destroy();

@@ -26,7 +26,10 @@ export type Cluster = ReturnType<ReturnType<typeof useCluster>>;
 /** The service's chart, and all that it makes. */
 export const CHART = "scale-resolver";
 
-/** Where the resolver takes requests of every Service. Another than its own Service has, at whose address the cluster's proxy listens. */
+/**
+ * The resolver's port for requests of every Service. Not the port of its own Service, because the cluster's proxy
+ * listens there.
+ */
 const REQUESTS_PORT = 18_012;
 
 const MAIN = join(import.meta.dirname, "../dist/main.mjs");
@@ -40,7 +43,10 @@ export interface Release {
   readonly flags?: readonly string[];
 }
 
-/** A cluster in which Services lead somewhere: pods with programs in them, kube-proxy's part, a metric server, and the chart's resolver as a process. */
+/**
+ * A cluster with working Services: pods with programs, a kube-proxy, a metric server, and the chart's resolver as a
+ * process.
+ */
 export class Site implements AsyncDisposable {
   readonly kube: KubeClient;
   readonly pods: PodPrograms;
@@ -76,8 +82,8 @@ export class Site implements AsyncDisposable {
   }
 
   /**
-   * Starts the chart's resolver as a process with the token of the chart's account, and with no other rights. It takes requests at the addresses of the
-   * release's pods.
+   * Starts the chart's resolver as a process with only the rights of the chart's account. It accepts requests at the
+   * addresses of the release's pods.
    */
   async serve({ namespace, values = [], flags = [] }: Release): Promise<ServiceProcess> {
     const account = await chartAccount(this.#cluster, {
@@ -115,21 +121,23 @@ export class Site implements AsyncDisposable {
     return list<Pod>(this.#cluster, "pods", "-n", namespace, "-l", `app.kubernetes.io/name=${CHART}`);
   }
 
-  /** Applies a Deployment, its Service and their ElastiService, and gives the Service's address once it is looked after. */
+  /**
+   * Applies a Deployment, its Service and their ElastiService, and returns the Service's address once it is managed.
+   */
   async given(name: string, change: Readonly<Record<string, unknown>> = {}, grace = 1): Promise<string> {
     await apply(this.#cluster, workload("Deployment", name, { grace }), service(name), elastiService(name, change));
     await this.inState(name, "Serve");
     return this.proxy.url(NAMESPACE, name, 80);
   }
 
-  /** Sets workloads to no replicas by hand, and waits until they sleep. */
+  /** Scales workloads to 0 replicas, and waits until they sleep. */
   async sleepByHand(...names: readonly string[]): Promise<void> {
     const targets = names.map((name) => `deployment/${name}`);
     await kubectl(this.#cluster, ["scale", ...targets, "-n", NAMESPACE, "--replicas=0"]);
     for (const name of names) await this.asleep(name);
   }
 
-  /** Waits until a service sleeps and the last of its pods has gone. */
+  /** Waits until a service sleeps and its last pod is removed. */
   async asleep(name: string, namespace = NAMESPACE): Promise<void> {
     await this.inState(name, "Zero", namespace);
     await this.until(`the pods of ${name} to go`, async () => {
@@ -163,7 +171,7 @@ export class Site implements AsyncDisposable {
     return (await this.kube.resource(endpointSlices).list({ namespace, labelSelector })).items;
   }
 
-  /** Waits until the cluster says that a pod of a Service is ready. */
+  /** Waits until a pod of a Service is ready. */
   async hasReadyEndpoint(name: string): Promise<void> {
     const labelSelector = `kubernetes.io/service-name=${name},endpointslice.kubernetes.io/managed-by=endpointslice-controller.k8s.io`;
     await this.until(`a pod of ${name} to be ready`, async () => {
@@ -189,7 +197,7 @@ export class Site implements AsyncDisposable {
     });
   }
 
-  /** What /scale of a Deployment says. */
+  /** The /scale of a Deployment. */
   async replicas(name: string, namespace = NAMESPACE): Promise<number> {
     const { spec } = await this.kube.resource(deployments).scale.get({ namespace, name });
     return spec.replicas ?? 0;
@@ -219,7 +227,7 @@ export class Site implements AsyncDisposable {
   }
 }
 
-/** A metric of one service, as its trigger asks for it. */
+/** The query of a service's trigger. */
 export class Traffic {
   readonly triggers: readonly object[];
   /** Requests a second; null is no sample at all. */

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** One replica, with a clock of its own that moves when it is told. */
+/** One replica with its own fake clock. */
 class Sample {
   readonly clock = new FakeClock();
   readonly changed: string[] = [];
@@ -187,7 +187,7 @@ describeRedis("replicas on one Redis", () => {
     const { a, b, setReady } = await two();
     b.has({ requests: 1, pending: 1 });
     await eventually(async () => (await a.read())?.pending === 1, 5000);
-    // Its clock stands still, so that it reports no more, as one does that is dead.
+    // Its clock is stopped, so that it sends no reports, as after a crash.
     const since = performance.now();
     await eventually(async () => {
       await a.clock.advance(1000);

@@ -1,6 +1,6 @@
 import type { ServiceProcess } from "@evenkeel/testkit";
 
-/** The sum of a metric's samples that have the given labels: 0 if there is none. Fails if there is no metric of that name. */
+/** The sum of a metric's samples with the given labels: 0 if there are none. Fails if the metric does not exist. */
 export async function metricOf(
   url: string,
   name: string,

@@ -7,7 +7,7 @@ import { World } from "./world.ts";
 
 jest.setTimeout(60_000);
 
-/** As much of KEDA's definition as it takes to store its objects. */
+/** The part of KEDA's definition that is needed to store its objects. */
 const KEDA = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -29,7 +29,7 @@ const shop = { namespace: "default", name: "shop" };
 const FINALIZER = "elasti.truefoundry.com/finalizer";
 const IS_PAUSED = { "autoscaling.keda.sh/paused": "true", "autoscaling.keda.sh/paused-replicas": "0" };
 
-/** What KubeElasti leaves of a service that it scaled to zero. */
+/** Leftovers of KubeElasti for a service that it scaled to zero. */
 async function leftBehind(): Promise<World> {
   const world = await World.start();
   world.api.load(KEDA);

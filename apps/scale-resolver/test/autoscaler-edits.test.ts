@@ -60,7 +60,7 @@ class Scene {
     return scene;
   }
 
-  /** A ScaledObject of somebody else. */
+  /** A user's ScaledObject. */
   async scaledObject(name: string): Promise<void> {
     await this.world.kube.resource(scaledObjects).create({
       apiVersion: "keda.sh/v1alpha1",
@@ -86,7 +86,7 @@ class Scene {
     await this.world.edit(this.name, { autoscaler: name === null ? null : { type: "keda", name } });
   }
 
-  /** Wakes the service, and resolves when it serves with nothing paused any more. */
+  /** Wakes the service, and resolves when it serves with nothing paused. */
   async wake(): Promise<void> {
     this.world.traffic.set(this.name, 5);
     expect((await this.world.ask(this.name)).status).toBe(200);
@@ -175,7 +175,8 @@ describe("an ElastiService that gets another autoscaler while its workload sleep
       const reconciles = () => metricOf(metrics, "controller_runtime_reconcile_total");
       const [before, began] = [await reconciles(), performance.now()];
       expect(before).toBeGreaterThan(0);
-      // It is reconciled at the interval of the triggers, and not in a loop: from the first to the third it takes two intervals.
+      // It is reconciled at the interval of the triggers, and not in a loop: from the first to the third reconcile
+      // there are two intervals.
       await eventually(async () => expect((await reconciles()) - before).toBeGreaterThanOrEqual(3));
       expect(performance.now() - began).toBeGreaterThan(1500);
       expect([await world.replicas("shop"), await scene.annotations(scene.old)]).toEqual([0, IS_PAUSED]);

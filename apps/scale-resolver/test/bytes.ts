@@ -3,7 +3,7 @@ import { createCipheriv, createHash } from "node:crypto";
 const KEY = Buffer.alloc(16, "evenkeel");
 const PART = Buffer.alloc(256 * 1024);
 
-/** So many bytes, always the same, no two parts of which are alike: one that is lost, doubled or out of order shows. */
+/** A fixed sequence of bytes without repeated parts, so that lost, duplicated and reordered parts are detected. */
 export function* bytes(size: number): Generator<Buffer> {
   const cipher = createCipheriv("aes-128-ctr", KEY, KEY);
   for (let left = size; left > 0; left -= PART.length) yield cipher.update(PART.subarray(0, left));

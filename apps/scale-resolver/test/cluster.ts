@@ -10,7 +10,7 @@ const CRD = new URL(
 );
 
 export interface ClusterOptions {
-  /** What the cluster does beside collecting garbage; nothing unless told. */
+  /** Controllers in addition to the garbage collector; default: none. */
   readonly behaviours?: readonly Behaviour[];
   /** Further objects, such as definitions, as YAML. */
   readonly manifests?: string;
@@ -44,7 +44,7 @@ export class Cluster implements AsyncDisposable {
     return cluster;
   }
 
-  /** Requests that change something, since the last time that this was asked for. */
+  /** Requests that change something, since the last call. */
   writes(): string[] {
     return this.calls.splice(0).filter((call) => !call.startsWith("GET "));
   }

@@ -261,7 +261,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     await dialog.getByLabel("Bearer token").fill("captain");
     await page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
-    // Once it wakes, the button is gone.
+    // During the wake there is no button.
     await detail.getByRole("button", { name: "Wake" }).waitFor({ state: "detached" });
     await detail.locator(".object-title .badge").getByText("Wake").waitFor();
     await detail.getByRole("button", { name: "Pause" }).click();

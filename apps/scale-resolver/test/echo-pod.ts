@@ -22,7 +22,7 @@ export interface Received {
   readonly path: string;
   /** Of a request for `/digest`, what it hashes to. */
   readonly body: string;
-  /** Whether the pod was gone when it came. */
+  /** Whether the pod had already been removed. */
   readonly late: boolean;
 }
 
@@ -37,8 +37,8 @@ export interface EchoPodOptions {
 }
 
 /**
- * A pod that answers with its name and what it received, or with as many bytes as `/bytes/<count>` asks for. While it terminates it serves. When it
- * is gone it refuses connections, and those that were open are closed, whatever is in flight.
+ * A pod that responds with its name and the request, or with the bytes of `/bytes/<count>`. It serves while it
+ * terminates. After that it refuses connections, and open ones are closed, with any request in flight.
  */
 export class EchoPod implements PodProgram {
   readonly #server: Server;
@@ -57,7 +57,7 @@ export class EchoPod implements PodProgram {
       const late = this.#gone;
       void (asked.url === DIGEST ? digestOf(asked) : textOf(asked)).then(
         (body) => {
-          // The resolver's own path probe may come to a pod where connections are slow.
+          // The resolver's path probe may reach a pod if connections are slow.
           if (asked.url !== PATH_PROBE_PATH)
             received.push({
               ...{ pod: name, service: this.#service },

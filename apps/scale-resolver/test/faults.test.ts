@@ -94,7 +94,7 @@ describe("an API server that is down", () => {
     await using world = await World.start();
     await world.workload("shop");
     const end = world.faults.add({ fault: { kind: "status", code: 500 }, verb: "create", resource: "endpointslices" });
-    // The sim's own controller does not go through this.
+    // The sim's own controller does not use this API.
     await eventually(() => world.ask("shop"));
     world.traffic.set("shop", 0);
     world.serve();
@@ -185,7 +185,7 @@ describe("a missing dependency", () => {
       // As for every Service without pods.
       await expect(world.ask("missing")).rejects.toThrow("connect ECONNRE");
 
-      // It is looked for at the interval of the triggers, 300 ms, and not in a loop.
+      // It is read at the interval of the triggers, 300 ms, and not in a loop.
       const metrics = await service.url("admin", "/metrics");
       const decisions = () => metricOf(metrics, "evenkeel_decisions_total", { reason: "TargetNotFound" });
       const [before, began] = [await decisions(), performance.now()];

@@ -3,18 +3,18 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** The arguments for services with traffic, which stand between `args:` and the program. */
+/** The arguments between `args:` and the program for services with traffic. */
 const TRAFFIC_FLAGS =
   / args:\n(?: +#.*\n)* +\{\{- if \.traffic \}\}\n((?: +[#-] .*\n)+) +\{\{- end \}\}\n +- \/app\/main\.mjs\n/;
 
 /** How Node is started in a cluster. */
 export interface ImageStart {
-  /** What stands before the program; of two that contradict each other the last one counts. */
+  /** Flags before the program. The last of two contradictory flags applies. */
   readonly nodeFlags: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** As the image's entry point and the chart's arguments after it have it. Fails if it cannot be told from these files. */
+/** The command line of the image's entry point and the chart. Fails if these files do not contain it. */
 export function imageStart(): ImageStart {
   const dockerfile = readFileSync(join(root, "infra/docker/Dockerfile"), "utf8");
   const template = readFileSync(join(root, "charts/lib/templates/_deployment.tpl"), "utf8");

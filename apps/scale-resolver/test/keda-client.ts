@@ -90,7 +90,7 @@ export class KedaClient implements AsyncDisposable {
   }
 }
 
-/** The messages of one call, each with the moment at which it came. */
+/** The messages of one call, each with its time of arrival. */
 export class Stream<T> {
   readonly messages: { readonly message: T; readonly at: number }[] = [];
   readonly end: Promise<End>;
@@ -129,7 +129,7 @@ export class Stream<T> {
     this.end = promise;
   }
 
-  /** The message with this number, once it came. */
+  /** The message with this number, once it has arrived. */
   async at(index: number): Promise<{ readonly message: T; readonly at: number }> {
     for (;;) {
       const found = this.messages[index];

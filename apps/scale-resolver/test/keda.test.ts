@@ -61,7 +61,7 @@ describeRedis("two replicas behind KEDA", () => {
 
   async function asleep(name: string, change: Readonly<Record<string, unknown>> = {}) {
     await world.asleep(name, { autoscaler: { type: "keda", name }, ...change });
-    // The replica that does not lead reads it from the status a moment later.
+    // The follower reads it from the status a moment later.
     await eventually(async () =>
       expect(await fromBoth((client) => client.isActive(referenceTo(name)))).toEqual([false, false]),
     );
@@ -75,7 +75,7 @@ describeRedis("two replicas behind KEDA", () => {
       { metricName: REQUEST_RATE, targetSize: 3n, targetSizeFloat: 2.5 },
     ];
     expect(await fromBoth((client) => client.metricSpec(reference))).toEqual([specs, specs]);
-    // KEDA takes the float only if it is above 0, so that nothing is nothing in both.
+    // KEDA uses the float only if it is above 0, so that 0 is 0 in both.
     for (let poll = 0; poll < 4; poll++) {
       const client = next();
       const nothing = [{ metricName: CONCURRENCY, metricValue: 0n, metricValueFloat: 0 }];
@@ -98,7 +98,7 @@ describeRedis("two replicas behind KEDA", () => {
   test("push the first held request within 20 ms, from the one that holds it and from the other", async () => {
     const names = Array.from({ length: 12 }, (_, index) => `edge-${index}`);
     await Promise.all(names.map((name) => asleep(name)));
-    // The machine may be busy with other things at any one of them: the quickest tells how long the push takes.
+    // Any single push may be delayed by other processes, so the fastest counts.
     const BAR = 20;
     const quickest = { here: Infinity, there: Infinity };
     for (const name of names) {

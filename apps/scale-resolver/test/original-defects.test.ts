@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals
 import { metricOf } from "./admin-api.ts";
 import { times, World } from "./world.ts";
 
-// What KubeElasti 0.1.30 gets wrong. What the gateway alone can show is in gateway/: clients that disconnect, slots that leak, bodies that are
-// kept, streams and WebSockets, ports whose Service no header names.
+// Defects of KubeElasti 0.1.30. Those of the gateway alone are tested in gateway/: disconnected clients, leaked slots,
+// buffered bodies, streams and WebSockets, ports without a header for their Service.
 
 jest.setTimeout(60_000);
 
@@ -79,7 +79,7 @@ describe("a cold burst", () => {
     client.on("data", (chunk: Buffer) => (got += chunk.toString()));
     await once(client, "connect");
     const statuses = () => [...got.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
-    // At once, as clients do that pipeline: none knows yet that it is told to connect again.
+    // Pipelined: the second request is sent before the response to the first asks to reconnect.
     client.write("GET /1 HTTP/1.1\r\nhost: shop\r\n\r\nGET /2 HTTP/1.1\r\nhost: shop\r\n\r\n");
     await eventually(() => expect(statuses().length).toBeGreaterThanOrEqual(1));
     expect(new Set(statuses())).toEqual(new Set(["200"]));
@@ -118,7 +118,7 @@ describe("a cold burst", () => {
     },
   );
 
-  // Alone, since a slower wake takes more calls.
+  // Not concurrent, because a slower wake needs more calls.
   test("of 500 costs the API server 16 calls at most, and not one for each waiting request", async () => {
     await using world = await World.start({ startDelay: 2000 });
     const service = world.serve();
@@ -126,8 +126,8 @@ describe("a cold burst", () => {
     const metrics = await service.url("admin", "/metrics");
     world.calls.length = 0;
     expect(await world.askAll("shop", 500)).toEqual(times(500, 200));
-    // One call wakes. Each of three changes of state takes a read, an Event and a status. After 1 s and 3 s the service verifies with three calls
-    // each that the workload is still awake. The Lease is renewed regardless.
+    // One call wakes. Each of three transitions needs a read, an Event and a status. After 1 s and 3 s the service
+    // verifies with three calls each that the workload is still awake. The Lease is renewed regardless.
     const calls = world.calls.filter((call) => !call.includes("/leases/"));
     expect(calls).toContain("PATCH /apis/apps/v1/namespaces/default/deployments/shop/scale");
     expect(calls.slice(16)).toEqual([]);

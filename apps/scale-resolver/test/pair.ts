@@ -15,13 +15,13 @@ export interface Replica {
 }
 
 /**
- * Two replicas of the real service on one real Redis. They listen on the same ports of two addresses, as pods do, and the test says which
- * of them are ready.
+ * Two replicas of the real service on one real Redis. They listen on the same ports of two addresses, as pods do. The
+ * test sets which of them are ready.
  */
 export class Pair implements AsyncDisposable {
   readonly #world: World;
   readonly #flags: readonly string[];
-  /** Identities of replicas that have ended. */
+  /** Identities of replicas that have stopped. */
   readonly #gone = new Set<string>();
   readonly redis: RedisServer;
   readonly a: Replica;
@@ -78,7 +78,7 @@ export class Pair implements AsyncDisposable {
     else await resource.patch(metadata, { type: "merge", body: { endpoints } });
   }
 
-  /** The replica that leads, once one that is alive does. */
+  /** The leader, once it is one that runs. */
   async leader(): Promise<Replica> {
     return eventually(async () => {
       const holder = await this.#holder();
@@ -93,7 +93,7 @@ export class Pair implements AsyncDisposable {
     return spec?.holderIdentity ?? "";
   }
 
-  /** A Lease outlives a leader that is gone. */
+  /** A Lease outlives a stopped leader. */
   async #end(replica: Replica, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
     replica.process.signal(signal);
     const holder = await this.#holder();
@@ -121,13 +121,13 @@ export class Pair implements AsyncDisposable {
     await this.setReady("a", "b");
   }
 
-  /** Where one replica takes the requests of a Service. */
+  /** The address at which one replica accepts the requests of a Service. */
   async place(replica: Replica, service: string): Promise<{ readonly host: string; readonly port: number }> {
     const port = (await this.#world.get(service)).status?.ports?.[0]?.port ?? 0;
     return { host: replica.address, port };
   }
 
-  /** What one replica answers a request for a Service. */
+  /** The response of one replica to a request for a Service. */
   async ask(replica: Replica, service: string, options: AskOptions = {}): Promise<Answer> {
     return ask(await this.place(replica, service), options);
   }

@@ -149,11 +149,11 @@ describe("the EndpointSlice of a Service that sleeps", () => {
   interface Replica {
     readonly address: string;
     readonly ready?: boolean;
-    /** It serves until it is gone. */
+    /** It serves until it is removed. */
     readonly terminating?: boolean;
   }
 
-  /** A service that sleeps behind replicas of which the test says which are ready. */
+  /** A sleeping service. The test sets which replicas of the resolver are ready. */
   class Scene implements AsyncDisposable {
     readonly world: World;
 

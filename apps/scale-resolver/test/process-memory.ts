@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Milliseconds between two looks at the memory of a process. */
+/** Milliseconds between two reads of a process's memory. */
 const LOOK = 250;
 
 /** Bytes of a process that are in memory. */
@@ -22,7 +22,7 @@ export class MemoryWatch implements Disposable {
     this.#timer = setInterval(() => this.#sizes.push(residentSize(pid)), LOOK);
   }
 
-  /** How often it has looked. */
+  /** Number of reads. */
   get looks(): number {
     return this.#sizes.length;
   }

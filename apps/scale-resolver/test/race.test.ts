@@ -22,8 +22,8 @@ const PATIENCE = 20_000;
 
 let world: World;
 beforeAll(async () => {
-  // A pod that terminates serves until every node has heard of it, as it must in any cluster. Its program ends before its deletion is complete,
-  // and so before anybody can hear of that.
+  // A terminating pod serves until every node has followed, as in any cluster. Its program ends before its deletion is
+  // complete and reported.
   world = await World.start({ nodeLag: (node) => LAGS[node] ?? 0, exitDelay: 2000, terminationDelay: 8000 });
 });
 afterAll(async () => {
@@ -43,7 +43,7 @@ function seeded(seed: number): () => number {
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** What the log of a resolver has said of each service last. */
+/** The last log line of a resolver about each service. */
 class States {
   readonly #service: ServiceProcess;
   readonly #states = new Map<string, unknown>();
@@ -81,7 +81,8 @@ async function drive(service: string, count: number, random: () => number, state
     }
     await pause(length);
     if (sent === count) break;
-    // How long it takes to fall asleep depends on the machine. A third of the bursts come at any time, the others soon after it slept.
+    // The time to fall asleep depends on the machine. A third of the bursts are sent at any time, the others soon after
+    // the service slept.
     if (random() < 2 / 3)
       await eventually(() => expect(states.of(service)).toBe("Zero"), PATIENCE).catch(() => undefined);
     await pause(random() * LONGEST_GAP);
@@ -145,7 +146,7 @@ describe("requests that come while services fall asleep", () => {
   );
 });
 
-/** Clients that came while the service slept reuse their connections until after the path is restored. */
+/** Clients that connected while the service slept reuse their connections until after the path is restored. */
 async function keepsPinnedClients(name: string): Promise<void> {
   await world.asleep(name);
   const agents = Array.from({ length: 20 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
@@ -169,7 +170,7 @@ async function keepsPinnedClients(name: string): Promise<void> {
     }
     return got;
   });
-  // They are traffic: the metric says so from now on.
+  // They are traffic, which the metric reports from now on.
   world.traffic.set(name, 5);
   await world.inState(name, "Serve");
   const serving = answered;

@@ -4,8 +4,8 @@ import { expect } from "@jest/globals";
 import type { World } from "./world.ts";
 
 /**
- * Has the leader reconcile a service that sleeps several times, and resolves after the last reconcile. Each has a cause, a label of the Service and
- * another cooldown, that asks for no change of a path.
+ * Makes the leader reconcile a sleeping service several times, and resolves after the last reconcile. Each has a cause,
+ * a label of the Service and another cooldown, that does not change a path.
  */
 export async function reconcileAgain(world: World, name: string, count = 5): Promise<void> {
   for (let round = 1; round <= count; round++) {

@@ -21,7 +21,7 @@ async function slicesOf(service: string) {
 }
 
 describe("an ElastiService", () => {
-  /** A second one of a Service, as KubeElasti has left it, whose finalizer every object has. */
+  /** A second ElastiService of a Service, as left by KubeElasti, with its finalizer. */
   async function second(name: string, { spec }: StoredElastiService, status: object = {}): Promise<void> {
     const metadata = { namespace: "default", name, finalizers: [FINALIZER] };
     const resource = world.kube.resource(elastiServices);

@@ -35,10 +35,10 @@ const SWITCHED = "evenkeel.io/switched";
 const HOME = "evenkeel-system";
 const RESOLVER = { host: `scale-resolver.${HOME}.svc.cluster.local`, port: { number: 8012 } };
 
-/** A world with routes, and the resolver with a Service of its own of which it is the one replica that is ready. */
+/** A world with routes. The resolver has its own Service, in which it is the only ready replica. */
 class Scene implements AsyncDisposable {
   readonly world: World;
-  /** Where the resolver takes requests of all Services. */
+  /** The resolver's address for requests of all Services. */
   readonly place: { readonly host: string; readonly port: number };
 
   private constructor(world: World, place: Scene["place"]) {
@@ -70,14 +70,14 @@ class Scene implements AsyncDisposable {
     return new Scene(world, { host: "127.0.0.1", port: ports["requests"] ?? 0 });
   }
 
-  /** An idle service with a switch of that type, under its own name unless told. */
+  /** An idle service with a switch of that type. The default name of the route is the service's. */
   async idle(service: string, type: "virtualService" | "httpRoute", route = service): Promise<void> {
     this.world.traffic.set(service, 0);
     await this.world.workload(service);
     await this.world.elasti(service, { switch: { type, name: route } });
   }
 
-  /** A service that sleeps, with a switch of that type, under its own name unless told. */
+  /** A sleeping service with a switch of that type. The default name of the route is the service's. */
   async asleep(service: string, type: "virtualService" | "httpRoute", route = service): Promise<void> {
     await this.world.asleep(service, { switch: { type, name: route } });
   }
@@ -222,7 +222,7 @@ test.concurrent(
       await scene.isSwitched("applied");
     }
     await apply("6s");
-    // Requests find the resolver by the Service's endpoints, whatever the route says.
+    // Requests reach the resolver by the Service's endpoints, whatever the route says.
     expect((await world.ask("applied")).status).toBe(200);
     world.traffic.set("applied", 5);
     await world.inState("applied", "Serve");

@@ -25,7 +25,7 @@ subjects: [{ kind: User, name: resolver, apiGroup: rbac.authorization.k8s.io }]
 roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: resolver }
 `;
 
-/** A custom type of namespace `shop` as a CRD has it, with spec.replicas as its scale unless told. */
+/** The CRD of a custom type in the namespace `shop`, with spec.replicas as its scale by default. */
 export function definition(group: string, version: string, kind: string, plural: string, scale = true): string {
   const scaled = { scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } };
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
@@ -40,7 +40,7 @@ export function definition(group: string, version: string, kind: string, plural:
   });
 }
 
-/** An API server with the namespace `shop`, what goes wrong in it, and every call of the user `resolver` in order. */
+/** An API server with the namespace `shop`, its faults, and every call of the user `resolver` in order. */
 export class ScaleCluster {
   readonly #folder = mkdtempSync(join(tmpdir(), "evenkeel-resolver-"));
   readonly #clients: KubeClient[] = [];
@@ -49,7 +49,7 @@ export class ScaleCluster {
   readonly calls: string[] = [];
   /** How many of them have their whole answer. */
   answered = 0;
-  /** Runs before a call of the resolver is answered, which waits for it. It may answer in the server's place, and says so. */
+  /** Runs before a call of the resolver is answered. It may answer itself, and then returns true. */
   before: (call: string, response: ServerResponse) => ReturnType<Faults> = () => "pass";
   /** Lines that were logged. */
   readonly lines: { readonly level: string; readonly msg: string; readonly error?: { readonly code?: string } }[] = [];
@@ -87,7 +87,7 @@ export class ScaleCluster {
     await this.admin.resource(clusterRoles).delete({ name: "resolver" });
   }
 
-  /** The API server is gone until the returned function is called; what it stores stays. */
+  /** The API server is down until the returned function is called. Its data stays. */
   async gone(): Promise<() => Promise<void>> {
     const port = Number(new URL(this.server.url).port);
     await this.server.stop();

@@ -98,7 +98,7 @@ describe("a service", () => {
   test.concurrent(
     "that another client scales to zero loses no request, sends none to a removed pod, and is woken by the next",
     async () => {
-      // For the resolver to hear of it before the pod is gone, however busy the machine is.
+      // Long enough for the resolver to react before the pod is removed, on a busy machine too.
       await using world = await World.start({ terminationDelay: 3000 });
       world.serve();
       await world.workload("shop");

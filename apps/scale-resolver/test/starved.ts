@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Milliseconds for which this process has had work and no core to do it: what others on the machine took. */
+/** Milliseconds for which this process was ready to run and had no CPU. */
 export function starved(): number {
   const [, nanoseconds] = readFileSync("/proc/self/schedstat", "utf8").split(" ");
   return Number(nanoseconds) / 1e6;

@@ -14,7 +14,7 @@ import { World } from "./world.ts";
 jest.setTimeout(120_000);
 
 const MIB = 2 ** 20;
-/** More than the buffers of sender and receiver take. */
+/** More than the buffers of sender and receiver. */
 const BUFFERS = 32 * MIB;
 
 /** In MiB. Each is at least twice what the process may grow by. */
@@ -34,7 +34,7 @@ async function start() {
   return { world, service, port, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
 }
 
-/** Reads an answer at a pace, in bytes a second, and gives what it hashes to. */
+/** Reads a response at a rate in bytes per second, and returns its hash. */
 async function read(answer: IncomingMessage, pace: number): Promise<string> {
   const hash = createHash("sha256");
   const began = performance.now();

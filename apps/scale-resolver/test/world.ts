@@ -42,17 +42,17 @@ const main = join(import.meta.dirname, "../dist/main.mjs");
 /** Of this test's own calls. */
 const USER_AGENT = "tests";
 
-/** How long a change of state may take on a busy machine. */
+/** Maximum milliseconds of a change of state on a busy machine. */
 const PATIENCE = 30_000;
 
 export interface WorldOptions {
   /** From a pod's creation until it is ready. */
   readonly startDelay?: number;
-  /** From a pod's deletion until it is gone, whatever is in flight. */
+  /** From a pod's deletion until it is removed, with any requests in flight. */
   readonly terminationDelay?: number;
   /**
-   * From a pod's deletion until its program ends by itself, in the next moment without requests of its Service: what breaks half way may be lost
-   * with any program. Unless told it serves until the pod is gone.
+   * From a pod's deletion until its program ends by itself, at the next moment without requests of its Service, because
+   * any program may lose requests that it has begun. Default: it serves until the pod is removed.
    */
   readonly exitDelay?: number;
   /** After which a node sees a change of EndpointSlices. */
@@ -63,7 +63,7 @@ export interface WorldOptions {
   readonly lenient?: boolean;
 }
 
-/** The parts of a world beside the API server and the service's processes. */
+/** The parts of a world except the API server and the service's processes. */
 interface Parts {
   readonly addresses: LoopbackAddresses;
   readonly faults: FaultPlan;
@@ -175,7 +175,7 @@ export class World extends ServiceWorld {
     await this.plane.reach({ node: "cluster", namespace: "default", service: name, port: PORT, at });
   }
 
-  /** A Deployment whose pods have these labels; they receive the requests of the Service `app`. */
+  /** A Deployment with these pod labels. Its pods receive the requests of the Service `app`. */
   async deployment(
     name: string,
     labels: Readonly<Record<string, string>> & { readonly app: string },
@@ -252,8 +252,8 @@ export class World extends ServiceWorld {
   }
 
   /**
-   * A service that scale-resolver itself scales to zero, after its periods without traffic, and whose autoscaler it pauses. A process must serve
-   * already.
+   * A service that scale-resolver itself scales to zero, after its periods without traffic, with its autoscaler paused.
+   * A process must already serve.
    */
   async fallsAsleep(name: string, change: Readonly<Record<string, unknown>> = {}): Promise<void> {
     this.traffic.set(name, 0);
@@ -262,7 +262,10 @@ export class World extends ServiceWorld {
     await this.sleeps(name);
   }
 
-  /** A service at 0 replicas that nothing but a request wakes, and that does not fall asleep again: it has no triggers unless told. */
+  /**
+   * A service at 0 replicas that only a request wakes, and that does not fall asleep again: by default it has no
+   * triggers.
+   */
   async atZero(name: string, change: Readonly<Record<string, unknown>> = {}): Promise<void> {
     await this.asleep(name, { triggers: undefined, ...change });
   }
@@ -335,7 +338,7 @@ export class World extends ServiceWorld {
     await eventually(async () => (await this.resolverSlices(service)).length === 0);
   }
 
-  /** Resolves when a workload has no pods any more. */
+  /** Resolves when a workload has no pods. */
   async isEmpty(name: string): Promise<void> {
     await eventually(async () => {
       const { items } = await this.kube.resource(pods).list({ namespace: "default", labelSelector: `app=${name}` });
@@ -362,8 +365,8 @@ export class World extends ServiceWorld {
   }
 
   /**
-   * Resolves when a service sleeps and the resolver knows that nothing is left of its pods. That pods are gone is not enough: until the resolver
-   * hears of it, requests still go to them.
+   * Resolves when a service sleeps and the resolver knows that it has no pods. It is not enough that the pods are
+   * removed: until the resolver knows, it still forwards requests to them.
    */
   async sleeps(name: string, limit = PATIENCE): Promise<void> {
     await this.inState(name, "Zero", limit);
@@ -376,7 +379,7 @@ export class World extends ServiceWorld {
     }, PATIENCE);
   }
 
-  /** What a client gets from a Service, by a connection of its own; on a node of its own if it is told which. */
+  /** The response of a Service to a client with a new connection, on a given node if there is one. */
   async ask(name: string, options: AskOptions = {}): Promise<Answer> {
     const { node, ...rest } = options;
     const place =

@@ -16,7 +16,10 @@ const paused: Changes = { blocked: { reason: "Paused", message: "it is paused" }
 const unsupported: Changes = { blocked: { reason: "Unsupported", message: "it has no TCP port" } };
 const beside: Changes = { blocked: { reason: "OriginalRuns", message: "its operator leads" } };
 
-/** A turn about a service whose object names another route than the one that leads to the resolver: what is done, and what comes of it. */
+/**
+ * Carries out a decision for a service whose object names another route than the redirected one. Returns the calls and
+ * the outcome.
+ */
 async function reconcile(changes: Changes, dryRun = false, failure?: Error) {
   const done: string[] = [];
   const act = (what: string) => {

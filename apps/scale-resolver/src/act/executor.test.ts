@@ -14,7 +14,7 @@ import { PausedScaledObjects } from "./paused-scaled-objects.ts";
 
 const keda = (name: string): AutoscalerRef => ({ type: "keda", name });
 
-/** No pods, no replicas and nobody who asks. */
+/** No pods, no replicas and no requests. */
 const ASLEEP: Changes = { stage: { state: "Zero" }, pods: { ready: 0 }, replicas: 0 };
 const LISTENING: Changes = { stage: { state: "Guard", purpose: "sleep" } };
 
@@ -93,7 +93,7 @@ class Leader {
     return this.#executor.run(work, context as unknown as ObjectContext);
   }
 
-  /** What is on record now, to whoever sees that status. */
+  /** The current record, for a reader of that status. */
   paused(status: ElastiServiceStatus = {}) {
     return this.pauses.of(stored("checkout", { status }));
   }

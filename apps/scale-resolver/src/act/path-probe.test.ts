@@ -47,7 +47,7 @@ describe("a probe of a Service's path", () => {
     });
     return listen(server);
   };
-  /** One whose connections this replica does not see. */
+  /** A resolver whose connections this replica does not see. */
   const otherResolver = () => http(answers);
   const pod = (status = 200) =>
     http(({ method }, response) => {
@@ -58,7 +58,7 @@ describe("a probe of a Service's path", () => {
     metadata: { name: "web" },
     spec: { clusterIP: "127.0.0.1", ports: [{ port }] },
   });
-  /** Connections go to several places in turn, as those to a Service do. */
+  /** Connections go to several ports in rotation, as those to a Service do. */
   const service = async (...ports: readonly number[]): Promise<Service> => {
     let turn = 0;
     const port = await listen(

@@ -8,7 +8,7 @@ import { statusAfter } from "./status.ts";
 const now = Date.parse(NOON);
 const inMinutes = (minutes: number) => now + minutes * 60_000;
 
-/** The status after a turn of a service that idles since then, and is otherwise as it was. */
+/** The status after a reconcile of a service that is idle since then, and otherwise unchanged. */
 function after(
   before: ElastiServiceStatus | undefined,
   idleSince: number | null,

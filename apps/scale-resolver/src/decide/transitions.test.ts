@@ -14,7 +14,7 @@ const MISSING = "Deployment shop/chekout not found";
 const LOCAL = "internalTrafficPolicy of the Service is Local";
 const FAULT = "The last good spec is in force, since this one cannot be understood: spec.dial: Invalid option";
 const gone = { ready: 0, leaving: 0, starting: 0 };
-/** In Guard on the way to sleep; nothing is in the way, so that it does sleep. */
+/** In Guard before sleep, without obstacles. */
 const falling = (changes: Changes = {}): Changes => ({
   ...changes,
   stage: { state: "Guard", purpose: "sleep", ...changes.stage },

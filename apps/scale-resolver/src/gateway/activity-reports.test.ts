@@ -10,7 +10,7 @@ function of(activity: Partial<SharedActivity>): SharedActivity {
   return { ...NOTHING, ...activity };
 }
 
-/** Reports whose readings end when the test says so. */
+/** Reports with reads that end when the test says so. */
 function reading() {
   const asked: PromiseWithResolvers<ReadonlyMap<string, Counts>>[] = [];
   const clock = new FakeClock();

@@ -16,7 +16,7 @@ const POD: ServiceEndpoint = {
 describe("the gate", () => {
   let objects: Store<StoredElastiService, "service">;
   let feeder: Feeder;
-  /** What the gate was told, in order. */
+  /** The calls of the gate, in order. */
   let told: string[];
   let forgotten: string[];
 

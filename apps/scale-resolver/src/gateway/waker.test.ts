@@ -54,7 +54,9 @@ describe("waking a workload for requests", () => {
     await cluster.stop();
   };
 
-  /** Lets events come in until something is so; `clock` goes on meanwhile, slowly enough for answers to come in time. */
+  /**
+   * Processes events until a condition holds, and advances `clock` meanwhile, slowly enough for responses to arrive.
+   */
   const until = async (holds: () => boolean, clock?: FakeClock, step = 10): Promise<void> => {
     const ends = systemClock.monotonic() + 20_000;
     while (!holds()) {

@@ -4,7 +4,7 @@ import { isWithin } from "./enabled-period.ts";
 
 const MINUTE = 60_000;
 
-/** Whether the period goes on at an instant such as `2026-03-08T06:30Z`. */
+/** Whether an instant such as `2026-03-08T06:30Z` is within the period. */
 function within(schedule: string, duration: string, at: string, timeZone?: string): boolean | string {
   const answer = isWithin({ schedule, duration, ...(timeZone !== undefined && { timeZone }) }, Date.parse(at));
   return "error" in answer ? answer.error : answer.within;
@@ -84,7 +84,7 @@ describe("an enabled period", () => {
     ["0 0 29 2 *", "1h", "2104-02-29T00:30Z", true],
     ["0 0 29 2 *", "69000h", "2103-12-01T00:30Z", true],
     ["0 0 31 2 *", "1000000h", "2026-05-21T23:59Z", false],
-    // No such day ever comes.
+    // These days do not exist.
     ["0 0 31 2,4,6,9,11 *", "8h", "2026-11-17T14:30Z", false],
     ["0 0 31 2,4,6,9,11 WED", "8h", "2026-05-06T00:30Z", false],
     ["0 0 31 2,4,6,9,11 WED", "8h", "2026-06-03T00:30Z", true],
@@ -170,7 +170,7 @@ describe("in a time zone an enabled period", () => {
     ["0 3 * * *", "1h", "2026-03-08T07:30Z", "America/New_York", true],
     ["0 22 * * *", "8h", "2026-03-08T10:59Z", "America/New_York", true],
     ["0 22 * * *", "8h", "2026-03-08T11:00Z", "America/New_York", false],
-    // New York, 1 November 2026: from 02:00 to 01:00 at 06:00Z. 01:30 comes twice.
+    // New York, 1 November 2026: from 02:00 to 01:00 at 06:00Z. 01:30 occurs twice.
     ["30 1 * * *", "10m", "2026-11-01T05:35Z", "America/New_York", true],
     ["30 1 * * *", "10m", "2026-11-01T06:05Z", "America/New_York", false],
     ["30 1 * * *", "10m", "2026-11-01T06:35Z", "America/New_York", true],

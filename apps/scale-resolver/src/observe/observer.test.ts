@@ -12,7 +12,7 @@ const never = new AbortController().signal;
 const WEB: Service = { metadata: {}, spec: { clusterIP: "10.0.0.1", ports: [{ port: 80 }] } };
 const time = (milliseconds: number) => new Date(milliseconds).toISOString();
 const object = stored("checkout", { metadata: { namespace: "shop", name: "checkout" } });
-/** On its way to sleep, with the path proven a minute ago. */
+/** About to sleep, with the path verified a minute ago. */
 const falling: Memory = {
   stage: quietService({ stage: { state: "Guard", purpose: "sleep" } }).stage,
   provenAt: secondsAgo(60),
@@ -105,7 +105,10 @@ describe("from when a cooldown counts", () => {
 });
 
 describe("the path of a service that is about to sleep", () => {
-  /** Joined so many seconds ago and looked at a second ago, with a settle time of two seconds: the rounds of probes, and what came of them. */
+  /**
+   * Joined `joined` seconds ago and observed a second ago, with a settle time of two seconds. Returns the rounds of
+   * probes and their results.
+   */
   const probed = async (joined: number, memory: Partial<Memory> = {}) => {
     const rounds: unknown[] = [];
     const prove: ObserverOptions["prove"] = (_service, round) => {

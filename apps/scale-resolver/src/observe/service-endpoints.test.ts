@@ -99,7 +99,7 @@ describe("the pods behind a Service", () => {
 
   test("are none where a slice names hosts, or has neither endpoints nor addresses", () => {
     const hosts = slice("web-1", [{ addresses: ["example.com"] }], { addressType: "FQDN" });
-    // The API server leaves an empty list out, whatever the model says.
+    // The API server omits an empty list, although the type requires it.
     const bare = { metadata: { name: "web-2" }, addressType: "IPv4" } as EndpointSlice;
     expect(serviceEndpoints([hosts, bare, slice("web-3", [{ addresses: [] }])])).toEqual([]);
   });

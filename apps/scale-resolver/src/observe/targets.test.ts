@@ -8,7 +8,7 @@ import { Targets, type TargetsOptions } from "./targets.ts";
 const never = new AbortController().signal;
 const INTERVAL = 30_000;
 
-/** Workloads of which each read gives the next of `replicas`, and how often they were read. */
+/** Workloads with a read that returns the next of `replicas`, and the number of reads. */
 function setUp(replicas: readonly (number | Error)[], template: object | Error = {}) {
   const clock = new FakeClock(NOON);
   const reads: string[] = [];

@@ -157,7 +157,7 @@ test("a preparation that is not released ends by itself", async () => {
 });
 
 describe("a replica that does not lead", () => {
-  /** One that leads and one that does not, where they can meet. */
+  /** A leader and a follower with shared state. */
   async function two(behind: Record<string, readonly ServiceEndpoint[] | null>) {
     const { state, close } = await openedState("sqlite::memory:");
     const clock = new FakeClock();

@@ -45,7 +45,7 @@ test.each([
   expect(await views.replicas("shop/checkout")).toBe(4);
 });
 
-/** A scaler that sees what it is told to, and a caller of it. */
+/** A scaler with a scripted view, and a client of it. */
 async function scaler(first: ScaledServiceView, replicas: number | null = null) {
   const clock = new FakeClock();
   const listeners = new Set<(key: string) => void>();
@@ -81,7 +81,7 @@ test.each([
   await expect(asked.client.isActive({ ...reference, name: "chekout", scalerMetadata })).rejects.toThrow(named);
 });
 
-/** What a stream says, as it comes. */
+/** The messages of a stream, as they arrive. */
 function following(open: (options: { readonly signal: AbortSignal }) => AsyncIterable<{ readonly result: boolean }>) {
   const leaving = new AbortController();
   const iterator = open({ signal: leaving.signal })[Symbol.asyncIterator]();

@@ -219,7 +219,7 @@ describe("Preview", () => {
       next: State.STATE_ZERO,
       reason: "Quiet",
     });
-    // The turn put it to sleep: its two replicas are no more.
+    // The reconcile scaled it to zero: its two replicas are removed.
     expect(await preview(falling)).toMatchObject({
       state: State.STATE_ZERO,
       next: State.STATE_ZERO,

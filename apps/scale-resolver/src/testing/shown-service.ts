@@ -36,7 +36,7 @@ export function seenBy(...parts: readonly Partial<ReplicaActivity>[]): SeenActiv
   return { total: whole.reduce<SharedActivity>(added, nothing), parts: whole, gap: null };
 }
 
-/** A board with ElastiServices that a test stores, at noon. `told` has the Services that it reported. */
+/** A board with ElastiServices that a test stores, at noon. `told` has the reported Services. */
 export function boardOf(options: Partial<BoardOptions> = {}) {
   const store = new Store<StoredElastiService>({ log: silence });
   const clock = new FakeClock(NOON);

@@ -21,7 +21,7 @@ const serves = "Pods of the service serve; requests are treated accordingly";
 const ready = "Pods are ready and nobody waits; the resolver leaves the path";
 const seen = "A request came while the resolver listened; the resolver leaves the path";
 
-/** An hour in which the service fell asleep and was woken three times, and once was about to sleep when somebody came. */
+/** An hour in which the service slept and was woken three times, and once a request interrupted an attempt to sleep. */
 const STEPS: readonly Step[] = [
   { ago: 5400, state: STATE_SERVE, action: "stay", reason: "", message: "" },
   { ago: 3400, state: STATE_GUARD, action: "join", reason: "Idle", message: idle },

@@ -43,7 +43,7 @@ export class ScriptedResolver extends RunningService<typeof definition.settings,
   readonly services = new Map<string, Activity>();
   readonly histories = new Map<string, History>();
   readonly previews = new Map<string, Preview>();
-  /** What was asked for that changes something. */
+  /** The requests that change something. */
   readonly done: string[] = [];
   #news = Promise.withResolvers<undefined>();
 

@@ -19,7 +19,7 @@ export interface Answer {
   readonly took: number;
 }
 
-/** Sends one request, on a connection of its own unless there is an agent. */
+/** Sends one request, on a new connection unless there is an agent. */
 export function ask(port: number, { id = "", method, path = "/", body, headers, agent }: Asked = {}): Promise<Answer> {
   const began = performance.now();
   return new Promise((resolve, reject) => {

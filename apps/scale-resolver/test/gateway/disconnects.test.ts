@@ -37,8 +37,8 @@ async function open(port: number, head: string, body: Buffer): Promise<Socket> {
 }
 
 /**
- * Clients that connect, wait until all are held, and disconnect; gives the milliseconds from the first disconnect until none is pending,
- * without those that others on the machine took.
+ * Clients that connect, wait until all are held, and disconnect. Returns the milliseconds from the first disconnect
+ * until none is pending, without those in which other processes had the CPU.
  */
 async function connectAndDisconnect(world: GateWorld, port: number, head: string, body: Buffer): Promise<number> {
   const sockets = await Promise.all(Array.from({ length: CLIENTS }, () => open(port, head, body)));

@@ -25,7 +25,7 @@ export interface RouteChanges extends Partial<Omit<GateRoute, "hold">> {
   readonly hold?: Partial<Hold>;
 }
 
-/** A gate on loopback and what it told. */
+/** A gate on loopback with its calls. */
 export class GateWorld implements AsyncDisposable {
   readonly gate: Gate;
   readonly registry = new MetricRegistry();
@@ -62,7 +62,7 @@ export class GateWorld implements AsyncDisposable {
     return world;
   }
 
-  /** Puts a Service with one port, and gives the port of the gate that leads to it. */
+  /** Adds a Service with one port, and returns the gate's port for it. */
   async put(key = KEY, changes: RouteChanges = {}): Promise<number> {
     const listen = changes.ports ? 0 : await freePort();
     await this.gate.put(routeOf(key, listen, changes));

@@ -13,8 +13,8 @@ const each = (method: "GET" | "POST"): readonly { id: string; method: string; bo
   );
 
 /**
- * Two pods, of which the first is warm: it has answered as many requests as it is to get, so that each of those finds a connection that was
- * in use before. From then on it answers nothing.
+ * Two pods. The first has answered as many requests as it will get, so that each of those reuses a connection. From
+ * then on it does not respond.
  */
 async function scene(method: "GET" | "POST") {
   let mute = false;
@@ -50,7 +50,7 @@ async function scene(method: "GET" | "POST") {
     port,
     asked,
     connections,
-    /** As a process that is killed: every connection breaks, and nobody listens. Its EndpointSlice does not say so yet. */
+    /** A killed process: every connection breaks, and new ones are refused. Its EndpointSlice is not updated yet. */
     kill: async () => {
       // Those that would be used next first.
       for (const { req } of warming.toReversed()) req.socket.destroy();

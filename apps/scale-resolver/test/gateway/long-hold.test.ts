@@ -8,7 +8,9 @@ import { PodServer } from "./pod-server.ts";
 
 const MIB = 2 ** 20;
 const soak = process.env["SOAK"] === "1";
-/** Longer than what node:http gives a whole request unless told, and undici a head or a part of a body: 300 s each. */
+/**
+ * Longer than the default limits of node:http for a request and of undici for a head or a part of a body: 300 s each.
+ */
 const LONG = 310_000;
 
 /** An upload that is written as fast as it is taken. */
@@ -27,7 +29,7 @@ class Upload {
     this.asked.flushHeaders();
   }
 
-  /** Writes up to `end`, of all that is to be sent unless told; resolves when that has been taken. */
+  /** Writes up to `end`, by default everything; resolves when the data was accepted. */
   async write(end = this.#size): Promise<void> {
     const part = Buffer.alloc(MIB);
     while (this.sent < end) {
@@ -102,7 +104,7 @@ describe("an upload that is held for longer than 300 s by the gate's clock", () 
   });
 });
 
-/** By the clock on the wall, since neither node:http nor undici goes by ours. All of it at once: it takes five minutes. */
+/** In real time, because node:http and undici do not use the fake clock. All at once: it takes five minutes. */
 (soak ? describe : describe.skip)("for 310 s of real time (SOAK=1)", () => {
   const pause = () => new Promise((resolve) => setTimeout(resolve, LONG));
   const late = LONG + 60_000;

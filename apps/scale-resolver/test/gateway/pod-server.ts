@@ -45,7 +45,7 @@ export class PodServer implements AsyncDisposable {
   readonly port: number;
   readonly server: Server;
   readonly arrivals: Arrival[] = [];
-  /** Requests, also those whose body never ended. */
+  /** Number of requests, including those with an incomplete body. */
   begun = 0;
   connections = 0;
   running = 0;

@@ -8,7 +8,7 @@ import { PodServer } from "./pod-server.ts";
 /** More than the gate reads of a body that waits. */
 const LENGTH = 3_000_000;
 
-/** Sends an upload and records all that comes back. */
+/** Sends an upload and records the response. */
 async function upload(port: number, header = "x: y"): Promise<{ said: string }> {
   const client = { said: "" };
   const socket = connect(port, HOST);

@@ -7,7 +7,9 @@ const SLICE = "elasti-web-endpointslice-to-resolver-4b5e57f6eb";
 const COPY = "elasti-web-pvt-4b5e57f6eb";
 const { signal } = new AbortController();
 
-/** As KubeElasti 0.1.21 leaves them: the slice without a manager, the copy with the ElastiService as its controller. */
+/**
+ * The leftovers of KubeElasti 0.1.21: a slice without a manager, and a copy with the ElastiService as its controller.
+ */
 const LEFT = `
 apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice

@@ -20,15 +20,15 @@ interface World {
   readonly joined?: boolean;
   /** Pods that are ready. */
   readonly ready?: number;
-  /** Whether somebody leads whom the object belongs to as well. */
+  /** Whether the original's operator runs. */
   readonly original?: boolean;
-  /** How an older ElastiService looks after the same Service. */
+  /** The binding of an older ElastiService for the same Service. */
   readonly older?: Partial<Binding>;
   /** Whether the object stays, and is released by its annotation. */
   readonly stays?: boolean;
 }
 
-/** Lets `checkout` go, of which that is on record, and tells what was done in order. */
+/** Releases `checkout` with this recorded status, and returns the calls in order. */
 async function releaseService(status: ElastiServiceStatus, world: World = {}, change: Partial<Binding> = {}) {
   const { dryRun = false, joined = false, ready = 0, original = false, older, stays = false } = world;
   const done: string[] = [];

@@ -37,7 +37,7 @@ function endpoint(address: string, state: Partial<ServiceEndpoint> = {}): Servic
   return { ...base, ports: { http: 8080 }, ...state };
 }
 
-/** A way, and the slots that pods have given out: no request is settled unless a test does so. */
+/** A queue, and the slots that pods have released: a request is settled only by the test. */
 function newQueue(from: GateRoute = route()) {
   const clock = new FakeClock();
   const slots: Slot<Pod>[] = [];

@@ -5,7 +5,7 @@ import { ProbeRules } from "./probe-rules.ts";
 
 const RESPONSE = { status: 200, body: "asleep" };
 
-/** As much of an exchange as rules look at. */
+/** The part of an exchange that rules read. */
 function asked(path: string, headers: Record<string, string | readonly string[]> = {}, method = "GET"): Exchange {
   return { path, method, headers: Object.entries(headers).flatMap(pairsOf) } as unknown as Exchange;
 }

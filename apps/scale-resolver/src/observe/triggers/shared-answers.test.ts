@@ -6,7 +6,7 @@ import { SharedAnswers } from "./shared-answers.ts";
 
 const never = new AbortController().signal;
 
-/** Answers over a client that remembers what it is asked. */
+/** Answers over a client that records its queries. */
 function world() {
   const clock = new FakeClock();
   const asked: Query[] = [];

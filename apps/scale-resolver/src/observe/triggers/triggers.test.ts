@@ -30,7 +30,7 @@ const refusal =
   (response) =>
     response.writeHead(status).end(JSON.stringify({ status: "error", errorType: "bad_data", error }));
 
-/** A server that answers each query as it is told to, and remembers what it was asked. */
+/** A server with scripted responses that records its queries. */
 class MetricServer {
   readonly asked: string[] = [];
   readonly headers: IncomingMessage["headers"][] = [];
