@@ -7,6 +7,7 @@ export { withHashedNames } from "./files/hashed-names.ts";
 export { type FileContents, readFiles } from "./files/read-files.ts";
 export { type SavedSnapshot, snapshotText } from "./files/saved-snapshot.ts";
 export { snapshotOf, type SnapshotOptions } from "./snapshot/snapshot-of.ts";
+export { metricsApi } from "./usage/metrics-api.ts";
 export { NO_USAGE, type Usage, type UsageSource } from "./usage/usage.ts";
 export { usageSettings } from "./usage/usage-settings.ts";
 export { usageContradictions, usageSource } from "./usage/usage-source.ts";

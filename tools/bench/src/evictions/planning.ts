@@ -1,13 +1,10 @@
 // A process that plans for a large cluster as often as told, and prints what that took as one line of JSON. It is started with
 // the flags of the image.
 import { plan } from "@evenkeel/eviction-planner/plan";
-import { planInWorker } from "@evenkeel/eviction-planner/observe";
 import { sigmaBound } from "@evenkeel/scoring";
-import { watchStalls } from "../stall.ts";
 import { holdingsOf, largeCluster } from "./scene.ts";
 
 const [nodes = NaN, moves = NaN, rounds = NaN] = process.argv.slice(2, 5).map(Number);
-const worker = process.argv[5];
 
 /** Milliseconds of CPU time of this thread: a busy machine does not count. */
 function cost(work: () => void): number {
@@ -23,10 +20,6 @@ export interface Planning {
   readonly bounds: readonly number[];
   readonly moves: number;
   readonly sigma: { readonly before: number; readonly predicted: number; readonly bound: number };
-  /** Milliseconds for which the main thread was kept busy at most while a worker planned. */
-  readonly stall: number;
-  /** Bytes. */
-  readonly peakRss: number;
 }
 
 const snapshot = largeCluster(nodes, moves);
@@ -35,20 +28,10 @@ const times = Array.from({ length: rounds }, () => ({
   plan: cost(() => plan(snapshot)),
   bound: cost(() => sigmaBound(holdingsOf(snapshot), moves)),
 }));
-let stall = 0;
-if (worker !== undefined) {
-  const stalls = watchStalls();
-  stalls.longest();
-  await planInWorker(snapshot, worker, new AbortController().signal);
-  stall = stalls.longest();
-}
 const result: Planning = {
   plans: times.map(({ plan }) => plan),
   bounds: times.map(({ bound }) => bound),
   moves: made.moves.length,
   sigma: made.sigma ?? { before: NaN, predicted: NaN, bound: NaN },
-  stall,
-  peakRss: process.resourceUsage().maxRSS * 1024,
 };
 console.log(JSON.stringify(result));
-process.exit(0);

@@ -1,16 +1,25 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { compareWith, plan } from "@evenkeel/eviction-planner/plan";
-import { type Run, runDescheduler, runPlanner, snapshot } from "./contest.ts";
+import { type Basis, type Run, runDescheduler, runPlanner, snapshot } from "./contest.ts";
 import type { Stage } from "./stage.ts";
 import type { Scene } from "./workload.ts";
+
+/** Milliseconds after which the usage of a pod is settled for the planner, with some to spare. */
+const SETTLING_MS = 130_000;
 
 export interface Case {
   readonly name: string;
   readonly scene: Scene;
+  readonly basis: Basis;
+  /** Whether the emulation is meant to foresee descheduler's evictions: it knows no pods that are still terminating. */
+  readonly isEmulated?: boolean;
 }
 
 /** What both did with the same cluster. */
 export interface CaseRuns {
   readonly name: string;
+  readonly basis: Basis;
+  readonly isEmulated: boolean;
   readonly planner: Run;
   readonly rivals: readonly {
     readonly band: number;
@@ -32,24 +41,28 @@ export interface Contest {
 }
 
 export async function runCase(
-  { name, scene }: Case,
+  { name, scene, basis, isEmulated = true }: Case,
   { stage, descheduler, bands, progress }: Contest,
 ): Promise<CaseRuns> {
   await stage.place(scene);
-  const before = await snapshot(stage, { targetSigma: 0, budget: scene.pods.length });
-  const { bound } = plan(before).curve;
-  const rivals: CaseRuns["rivals"][number][] = [];
+  const runs: { readonly band: number; readonly run: Run }[] = [];
   for (const band of bands) {
-    const run = await runDescheduler(stage, { program: descheduler, kubeconfig: stage.kubeconfig, band });
-    const emulated = compareWith(before, "low-node-utilization", band).evictions;
-    progress(`${name}: descheduler, band ${band} %: ${summary(run)}; emulated ${emulated}`);
-    rivals.push({ band, run, emulated });
+    const run = await runDescheduler(stage, { program: descheduler, kubeconfig: stage.kubeconfig, band, basis });
+    progress(`${name}: descheduler, band ${band} %: ${summary(run)}`);
+    runs.push({ band, run });
     await stage.place(scene);
   }
-  const targets = rivals.map(({ run }) => run.points.at(-1)?.sigma ?? NaN);
-  const planner = await runPlanner(stage, targets);
+  if (basis === "usage") await sleep(SETTLING_MS);
+  const before = await snapshot(stage, basis, { targetSigma: 0, budget: scene.pods.length });
+  const { bound } = plan(before).curve;
+  const rivals = runs.map(({ band, run }) => {
+    return { band, run, emulated: compareWith(before, "low-node-utilization", band).evictions };
+  });
+  progress(`${name}: descheduler, emulated: ${rivals.map(({ emulated }) => emulated).join(", ")} evictions`);
+  const targets = runs.map(({ run }) => run.points.at(-1)?.sigma ?? NaN);
+  const planner = await runPlanner(stage, basis, targets);
   progress(`${name}: planner: ${summary(planner)}`);
-  return { name, planner, rivals, bound };
+  return { name, basis, isEmulated, planner, rivals, bound };
 }
 
 function summary({ points, returned }: Run): string {

@@ -1,7 +1,10 @@
-import { defaultPolicy, listCluster, NO_USAGE, snapshotOf } from "@evenkeel/eviction-planner/observe";
+import { defaultPolicy, listCluster, metricsApi, NO_USAGE, snapshotOf } from "@evenkeel/eviction-planner/observe";
 import { plan, type PlanSnapshot } from "@evenkeel/eviction-planner/plan";
 import { deschedule, type DeschedulerOptions } from "./descheduler.ts";
 import type { SeenPod, Stage } from "./stage.ts";
+
+/** Which load is made level. */
+export type Basis = PlanSnapshot["policy"]["spec"]["basis"];
 
 /** σ of the nodes after so many evictions and the landing of all replacements. */
 export interface Point {
@@ -28,7 +31,7 @@ const EMPTY_DIR_LIMIT = 2 * 2 ** 30;
 
 /** Runs descheduler in cycles until it evicts nothing, with pauses at the budgets that are compared. */
 export async function runDescheduler(stage: Stage, options: DeschedulerOptions): Promise<Run> {
-  const record = await Record.of(stage);
+  const record = await Record.of(stage, options.basis);
   for (let cycle = 0; cycle < MOST_CYCLES; cycle += 1) {
     const limit = nextBudget(record.evictions) - record.evictions;
     await deschedule(options, limit);
@@ -38,13 +41,13 @@ export async function runDescheduler(stage: Stage, options: DeschedulerOptions):
 }
 
 /** Plans, evicts a wave, waits until all landed and plans again, until σ is as low as the last target. */
-export async function runPlanner(stage: Stage, targets: readonly number[]): Promise<Run> {
-  const record = await Record.of(stage);
+export async function runPlanner(stage: Stage, basis: Basis, targets: readonly number[]): Promise<Run> {
+  const record = await Record.of(stage, basis);
   for (const targetSigma of targets.toSorted((a, b) => b - a)) {
     for (;;) {
       if (record.sigma <= targetSigma) break;
       const budget = Math.min(WAVE, nextBudget(record.evictions) - record.evictions);
-      const { moves } = plan(await snapshot(stage, { targetSigma, budget }));
+      const { moves } = plan(await snapshot(stage, basis, { targetSigma, budget }));
       if (moves.length === 0) break;
       await stage.evict(moves.map(({ pod }) => pod));
       await record.look();
@@ -56,17 +59,16 @@ export async function runPlanner(stage: Stage, targets: readonly number[]): Prom
 /** The cluster as the planner sees it. */
 export async function snapshot(
   { kube }: Stage,
+  basis: Basis,
   { targetSigma, budget }: { readonly targetSigma?: number; readonly budget: number },
 ): Promise<PlanSnapshot> {
   const signal = AbortSignal.timeout(60_000);
   const { objects } = await listCluster(kube, { signal });
+  const usage = basis === "usage" ? await metricsApi(kube).read(signal) : NO_USAGE;
   const { name, spec } = defaultPolicy();
-  const policy = {
-    name,
-    spec: { ...spec, basis: "requests" as const, ...(targetSigma !== undefined && { targetSigma }) },
-  };
+  const policy = { name, spec: { ...spec, basis, ...(targetSigma !== undefined && { targetSigma }) } };
   const at = Date.now();
-  return snapshotOf(objects, NO_USAGE, { at, policy, budget, memory: null, emptyDirLimit: EMPTY_DIR_LIMIT });
+  return snapshotOf(objects, usage, { at, policy, budget, memory: null, emptyDirLimit: EMPTY_DIR_LIMIT });
 }
 
 function nextBudget(evictions: number): number {
@@ -78,16 +80,18 @@ class Record implements Run {
   readonly points: Point[] = [];
   returned = 0;
   readonly #stage: Stage;
+  readonly #basis: Basis;
   #pods: readonly SeenPod[] = [];
 
-  private constructor(stage: Stage) {
+  private constructor(stage: Stage, basis: Basis) {
     this.#stage = stage;
+    this.#basis = basis;
   }
 
-  static async of(stage: Stage): Promise<Record> {
-    const record = new Record(stage);
+  static async of(stage: Stage, basis: Basis): Promise<Record> {
+    const record = new Record(stage, basis);
     record.#pods = await stage.landed();
-    record.points.push({ evictions: 0, sigma: await sigmaOf(stage) });
+    record.points.push({ evictions: 0, sigma: await sigmaOf(stage, basis) });
     return record;
   }
 
@@ -106,14 +110,14 @@ class Record implements Run {
     const gone = missing(before, this.#pods);
     this.returned += countReturned(gone, missing(this.#pods, before));
     if (gone.length > 0) {
-      this.points.push({ evictions: this.evictions + gone.length, sigma: await sigmaOf(this.#stage) });
+      this.points.push({ evictions: this.evictions + gone.length, sigma: await sigmaOf(this.#stage, this.#basis) });
     }
     return gone.length;
   }
 }
 
-async function sigmaOf(stage: Stage): Promise<number> {
-  return plan(await snapshot(stage, { budget: 0 })).sigma?.before ?? NaN;
+async function sigmaOf(stage: Stage, basis: Basis): Promise<number> {
+  return plan(await snapshot(stage, basis, { budget: 0 })).sigma?.before ?? NaN;
 }
 
 function missing(some: readonly SeenPod[], others: readonly SeenPod[]): readonly SeenPod[] {

@@ -32,6 +32,7 @@ export interface DeschedulerOptions {
   readonly kubeconfig: string;
   /** Percent around the mean utilisation of all nodes. */
   readonly band: number;
+  readonly basis: "requests" | "usage";
 }
 
 /** Runs one cycle of descheduler's LowNodeUtilization with at most so many evictions. */
@@ -51,16 +52,19 @@ export async function deschedule(options: DeschedulerOptions, mostEvictions: num
   }
 }
 
-function policyOf({ band }: DeschedulerOptions, mostEvictions: number): unknown {
+function policyOf({ band, basis }: DeschedulerOptions, mostEvictions: number): unknown {
+  const isUsage = basis === "usage";
   const args = {
     useDeviationThresholds: true,
     thresholds: { cpu: band, memory: band },
     targetThresholds: { cpu: band, memory: band },
+    ...(isUsage && { metricsUtilization: { source: "KubernetesMetrics" } }),
   };
   return {
     apiVersion: "descheduler/v1alpha2",
     kind: "DeschedulerPolicy",
     maxNoOfPodsToEvictTotal: mostEvictions,
+    ...(isUsage && { metricsProviders: [{ source: "KubernetesMetrics" }] }),
     profiles: [
       {
         name: "bench",

@@ -5,6 +5,8 @@ import { countReturned } from "./contest.ts";
 
 const runs: CaseRuns = {
   name: "uniform",
+  basis: "requests",
+  isEmulated: true,
   planner: {
     points: [
       { evictions: 0, sigma: 0.4 },

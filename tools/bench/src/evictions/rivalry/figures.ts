@@ -4,13 +4,20 @@ import type { CaseRuns } from "./case.ts";
 import { BUDGETS, type Run } from "./contest.ts";
 
 /** Figures of a case. `mostOfRival` is the highest share of descheduler's evictions that the planner may need for the same σ. */
-export function caseFigures({ name, planner, rivals, bound }: CaseRuns, mostOfRival: number): readonly Result[] {
+export function caseFigures(
+  { name, basis, isEmulated, planner, rivals, bound }: CaseRuns,
+  mostOfRival: number,
+): readonly Result[] {
   const compared = rivals.map(({ band, run, emulated }) => {
     const { evictions, sigma } = lastOf(run);
     const least = bound.findIndex((value) => value <= sigma);
     return { band, evictions, sigma, emulated, own: evictionsTo(planner, sigma), least };
   });
   const highest = (value: (one: (typeof compared)[number]) => number) => Math.max(...compared.map(value));
+  const ofBound = `${name}: planner's evictions of the bound's, highest of all bands`;
+  const ofEmulation = `${name}: emulation's evictions against descheduler's, largest difference`;
+  const toEmulation = highest(({ emulated, evictions }) => 100 * Math.abs(emulated / evictions - 1));
+  const toBound = highest(({ own, least }) => own / least);
   return [
     ...BUDGETS.flatMap((budget) => [
       figure(`${name}: σ after ${budget} evictions, planner`, sigmaAfter(planner, budget), ""),
@@ -33,19 +40,10 @@ export function caseFigures({ name, planner, rivals, bound }: CaseRuns, mostOfRi
       "",
       `<= ${mostOfRival}`,
     ),
-    barred(
-      `${name}: planner's evictions of the bound's, highest of all bands`,
-      highest(({ own, least }) => own / least),
-      "",
-      "<= 1.15",
-    ),
+    // The bound takes usage where it is asked for, and the scheduler, which decides where pods land, does not.
+    basis === "requests" ? barred(ofBound, toBound, "", "<= 1.15") : figure(ofBound, toBound, ""),
     barred(`${name}: back on the source, planner`, (100 * planner.returned) / lastOf(planner).evictions, "%", "<= 1"),
-    barred(
-      `${name}: emulation's evictions against descheduler's, largest difference`,
-      highest(({ emulated, evictions }) => 100 * Math.abs(emulated / evictions - 1)),
-      "%",
-      "<= 10",
-    ),
+    isEmulated ? barred(ofEmulation, toEmulation, "%", "<= 10") : figure(ofEmulation, toEmulation, "%"),
   ];
 }
 

@@ -4,14 +4,16 @@ import {
   controllerOf,
   evict,
   type KubeClient,
+  kubeErrors,
   type Pod,
   pods,
   type ReplicaSet,
   replicaSets,
 } from "@evenkeel/kube";
+import { slowDeletion } from "./slow-deletion.ts";
 import { MEBIBYTES_PER_MILLI_CPU, NODE_CPU, type PlacedPod, type Scene, type Workload } from "./workload.ts";
 
-const NAMESPACE = "bench";
+export const NAMESPACE = "bench";
 /** Calls to the API server at a time. */
 const AT_A_TIME = 16;
 const DEADLINE_MS = 300_000;
@@ -24,14 +26,25 @@ export interface SeenPod {
   readonly node: string;
 }
 
+export interface StageOptions {
+  readonly nodes: number;
+  /** Milliseconds for which an evicted pod stays on its node. Default: 0. */
+  readonly deletionMs?: number;
+}
+
 /** A real control plane with KWOK nodes, on which every contender finds the same pods on the same nodes. */
 export class Stage implements AsyncDisposable {
   readonly kube: KubeClient;
   readonly #cluster: Cluster;
+  readonly #resources: DisposableStack;
+  /** Evicted pods stay for a while, and nobody waits for their end. */
+  readonly #isSlow: boolean;
   #staged: { readonly scene: Scene; readonly pods: readonly Pod[] } | undefined;
 
-  private constructor(cluster: Cluster) {
+  private constructor(cluster: Cluster, isSlow: boolean, resources: DisposableStack) {
     this.#cluster = cluster;
+    this.#resources = resources;
+    this.#isSlow = isSlow;
     const settings = {
       kubeconfig: cluster.kubeconfig,
       kubeContext: undefined,
@@ -43,9 +56,12 @@ export class Stage implements AsyncDisposable {
     this.kube = connectKube({ settings, env: {}, userAgent: "bench" });
   }
 
-  static async start(nodes: number, progress: (line: string) => void): Promise<Stage> {
+  static async start({ nodes, deletionMs = 0 }: StageOptions, progress: (line: string) => void): Promise<Stage> {
     const size = { count: nodes, cpu: `${NODE_CPU}m`, memory: `${NODE_CPU * MEBIBYTES_PER_MILLI_CPU}Mi` };
-    const stage = new Stage(await startCluster({ name: "bench", nodes: size, progress }));
+    using resources = new DisposableStack();
+    const toolset = deletionMs === 0 ? undefined : resources.use(await slowDeletion(deletionMs, progress));
+    const options = { name: "bench", nodes: size, progress, ...(toolset && { toolset: toolset.folder }) };
+    const stage = new Stage(await startCluster(options), deletionMs > 0, resources.move());
     await stage.kube.request({
       method: "POST",
       path: "/api/v1/namespaces",
@@ -68,9 +84,10 @@ export class Stage implements AsyncDisposable {
     if (this.#staged?.scene !== scene) await this.#stageNew(scene);
     const wanted = new Map(this.#staged?.pods.map((pod) => [pod.metadata.name, pod]));
     const found = new Set<string | undefined>();
-    await inTurns(await this.#list(), async ({ metadata: { namespace, name = "" } }) => {
-      if (wanted.has(name)) found.add(name);
-      else await this.kube.resource(pods).delete({ namespace, name }, { gracePeriodSeconds: 0 });
+    await inTurns(await this.#list(), async ({ metadata: { namespace, name = "", deletionTimestamp } }) => {
+      // A pod of this scene that was evicted and is terminating has its name still.
+      if (wanted.has(name) && deletionTimestamp === undefined) found.add(name);
+      else await this.#remove({ namespace, name });
     });
     const missing = [...wanted].flatMap(([name, pod]) => (found.has(name) ? [] : [pod]));
     await inTurns(missing, (pod) => this.kube.resource(pods).create(pod));
@@ -79,7 +96,7 @@ export class Stage implements AsyncDisposable {
     await waitUntil("the controllers count all replicas", () => this.#whyNotCounted(), { deadlineMs: DEADLINE_MS });
   }
 
-  /** Waits until all replicas run somewhere and no evicted pod is left, and gives them. */
+  /** Waits until all replicas run somewhere and no evicted pod is left, unless deletion is slow, and gives them. */
   async landed(): Promise<readonly SeenPod[]> {
     const wanted = this.#staged?.pods.length ?? 0;
     let seen: readonly SeenPod[] = [];
@@ -88,13 +105,18 @@ export class Stage implements AsyncDisposable {
       async () => {
         const found = await this.#list();
         seen = found.filter(isRunning).map(seenPod);
-        return found.length === wanted && seen.length === wanted
+        return seen.length === wanted && (this.#isSlow || found.length === wanted)
           ? undefined
           : `${seen.length} of ${found.length} pods run; ${wanted} are wanted`;
       },
       { deadlineMs: DEADLINE_MS, everyMs: 200 },
     );
     return seen;
+  }
+
+  /** The pods that run now. */
+  async running(): Promise<readonly SeenPod[]> {
+    return (await this.#list()).filter(isRunning).map(seenPod);
   }
 
   /** Evicts pods in this order, each after the answer for the one before. */
@@ -105,6 +127,16 @@ export class Stage implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kube.stop();
     await this.#cluster.stop();
+    this.#resources.dispose();
+  }
+
+  /** A pod that is terminating may be gone by itself in the meantime. */
+  async #remove(pod: { readonly namespace?: string | undefined; readonly name: string }): Promise<void> {
+    try {
+      await this.kube.resource(pods).delete(pod, { gracePeriodSeconds: 0 });
+    } catch (error) {
+      if (!(error instanceof kubeErrors.NotFound)) throw error;
+    }
   }
 
   async #list(): Promise<readonly Pod[]> {

@@ -20,4 +20,11 @@ describe("a scene", () => {
     const extent = { nodes: 20, workloads: 12 };
     expect(sceneOf("lognormal", extent)).toEqual(sceneOf("lognormal", extent));
   });
+
+  test("has usage that differs from requests only if asked for", () => {
+    const usages = (hasOwnUsage: boolean) =>
+      new Set(sceneOf("uniform", { nodes: 20, workloads: 12 }, hasOwnUsage).workloads.map(({ usage }) => usage));
+    expect(usages(false)).toEqual(new Set([1]));
+    expect(usages(true).size).toBe(12);
+  });
 });

@@ -7,6 +7,8 @@ export interface Workload {
   readonly replicas: number;
   /** What a pod requests, in milli-CPU. */
   readonly cpu: number;
+  /** What a pod uses, as a multiple of what it requests. */
+  readonly usage: number;
 }
 
 export interface PlacedPod {
@@ -36,8 +38,8 @@ export const REPLICAS = 25;
 const FULLNESS = 0.71;
 const SMALLEST = 20;
 
-/** The same for the same arguments. */
-export function sceneOf(sizes: Sizes, { nodes, workloads: count }: Extent): Scene {
+/** The same for the same arguments. `hasOwnUsage`: usage is a fifth to nearly twice of what is requested, instead of equal. */
+export function sceneOf(sizes: Sizes, { nodes, workloads: count }: Extent, hasOwnUsage = false): Scene {
   const random = randomNumbers(7);
   const relative = Array.from({ length: count }, () => relativeSize(sizes, random));
   const scale = (FULLNESS * NODE_CPU * (nodes / 2)) / (REPLICAS * relative.reduce((sum, size) => sum + size, 0));
@@ -45,6 +47,7 @@ export function sceneOf(sizes: Sizes, { nodes, workloads: count }: Extent): Scen
     name: `workload-${index}`,
     replicas: REPLICAS,
     cpu: Math.max(SMALLEST, Math.round(size * scale)),
+    usage: hasOwnUsage ? 0.2 + 1.6 * random() : 1,
   }));
   return { nodes, workloads, pods: placeOn(nodes / 2, workloads, random) };
 }
