@@ -6,12 +6,12 @@ import { Workloads } from "./act/workloads.ts";
 import { collectorLoadBalancers } from "./collector-load-balancer-resource.ts";
 import type { FleetReason } from "./decide/fleet-decider.ts";
 import type { collectorScheduler } from "./definition.ts";
-import type { Fleet } from "./fleet.ts";
 import { Fleets } from "./fleets.ts";
 import { Nudges } from "./nudges.ts";
 import { Catalogue } from "./observe/catalogue.ts";
 import { Seats } from "./observe/collectors.ts";
 import { followCollectors } from "./observe/follow-collectors.ts";
+import { FleetLoads, seriesClient } from "./observe/fleet-loads.ts";
 import { FleetObserver } from "./observe/fleet-observer.ts";
 import { KubernetesFeeds } from "./observe/kubernetes/kubernetes-feeds.ts";
 import { MetaNames } from "./observe/kubernetes/meta-labels.ts";
@@ -59,7 +59,7 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
   );
 
   const polls = use(new PollReports({ fleets, state, instance: frame.instance, clock, log }));
-  const weigh = (fleet: Fleet) => Array.from(fleet.catalogue.targets.values(), (target) => ({ ...target, load: 1 }));
+  const loads = new FleetLoads({ client: use(seriesClient(clock, env)), clock });
 
   // The loop, on the leader alone.
   frame.announce({ isWarning: ({ reason }) => isFault(reason as FleetReason) });
@@ -72,9 +72,9 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
     sources: [specChanges(store, [PAUSED]), ...collectors.changes, nudges],
     board,
     reconciler: new FleetReconciler({
-      ...{ fleets, seats, decisions, board, state, metrics, clock, interval: settings.interval },
+      ...{ fleets, seats, loads, decisions, board, state, metrics, clock, interval: settings.interval },
       observer: new FleetObserver({
-        ...{ collectors, seats, original, clock, weigh },
+        ...{ collectors, seats, original, clock, loads },
         zoneOf: (node) => zones.zoneOf(node),
         polls: (fleet) => polls.read(fleet),
       }),
@@ -95,6 +95,6 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
   );
   certificates?.onChange((renewed) => allocator.secure(renewed));
   frame.serve(objectsService({ type: collectorLoadBalancers, resource, board }));
-  frame.serve(collectorsService({ fleets, store, weigh, clock }));
+  frame.serve(collectorsService({ fleets, store, clock, weigh: loads.weigh.bind(loads) }));
   frame.open();
 }

@@ -30,6 +30,7 @@ import type { Fleets } from "./fleets.ts";
 import { measure, measureMoves } from "./measure.ts";
 import type { metrics } from "./metrics.ts";
 import type { Seats } from "./observe/collectors.ts";
+import type { FleetLoads } from "./observe/fleet-loads.ts";
 import type { FleetObserver, FleetSight } from "./observe/fleet-observer.ts";
 import { targetRefresh } from "./observe/fleet-settings.ts";
 import type { FleetBoard } from "./serve/fleet-view.ts";
@@ -39,6 +40,7 @@ export interface FleetReconcilerOptions {
   readonly fleets: Pick<Fleets, "get" | "endTerm">;
   readonly observer: FleetObserver;
   readonly seats: Seats;
+  readonly loads: Pick<FleetLoads, "forget">;
   readonly workloads: Workloads;
   readonly statuses: StatusWriter<StoredCollectorLoadBalancer, CollectorLoadBalancerStatus>;
   readonly decisions: Pick<Decisions<typeof fleetDecider>, "record">;
@@ -80,7 +82,7 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
     const fleet = fleets.get(keyOf(object));
     // The store tells the fleets and this reconcile in any order.
     if (fleet === undefined || fleet.uid !== object.metadata.uid) return { requeueAfter: HAND_OVER_INTERVAL };
-    const sight = await observer.observe(object, spec, fleet, context.term);
+    const sight = await observer.observe(object, spec, fleet, context);
     const { snapshot } = sight;
     const plan = planOf(snapshot);
     const decision = decisions.record(verdictOf(snapshot, plan), snapshot.at, () => snapshotText(snapshot));
@@ -92,9 +94,10 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
   }
 
   async forget(_name: ObjectName, uid: string, { term }: ReconcileContext): Promise<void> {
-    const { workloads, seats, state } = this.#options;
+    const { workloads, seats, loads, state } = this.#options;
     workloads.forget(uid);
     seats.forget(uid);
+    loads.forget(uid);
     if (state.available) await state.forget(uid, { scope: "leader", token: term.fencingToken });
   }
 

@@ -32,6 +32,10 @@ export function findingsOf(reconciled: Reconciled): Readonly<Record<string, Find
       fault === null
         ? { holds: true, reason: "Valid", message: "" }
         : { holds: false, reason: fault.code, message: fault.message },
+    LoadsKnown:
+      snapshot.loadFault === null
+        ? { holds: true, reason: "Known", message: "" }
+        : { holds: false, reason: "NoSeries", message: `No load is levelled: ${snapshot.loadFault}` },
     StateAvailable: stateAvailable
       ? { holds: true, reason: "Available", message: "" }
       : { holds: false, reason: "Away", message: "The shared state does not answer: no target moves until it does" },

@@ -1,13 +1,15 @@
 import type { CollectorLoadBalancerSpec } from "@evenkeel/api";
 import { type ForeignLease, isPaused, type StatefulSet } from "@evenkeel/kube";
-import type { Clock, Term } from "@evenkeel/runtime";
+import type { ObjectContext } from "@evenkeel/operator";
+import type { Clock } from "@evenkeel/runtime";
 import { collectorsName } from "../act/collector-objects.ts";
 import type { StoredCollectorLoadBalancer } from "../collector-load-balancer-resource.ts";
 import { type Assignments, NO_ASSIGNMENTS, type Poll } from "../decide/assignments.ts";
 import { Owners } from "../decide/owners.ts";
 import type { FleetSnapshot } from "../decide/snapshot.ts";
-import { snapshotOf, type Weighed } from "../decide/snapshot-of.ts";
+import { snapshotOf } from "../decide/snapshot-of.ts";
 import type { Fleet } from "../fleet.ts";
+import type { FleetLoads } from "./fleet-loads.ts";
 import type { Seats, ZoneOf } from "./collectors.ts";
 import type { FollowedCollectors } from "./follow-collectors.ts";
 import { fleetSettings, scaleSettings } from "./fleet-settings.ts";
@@ -20,8 +22,7 @@ export interface FleetObserverOptions {
   readonly seats: Seats;
   readonly zoneOf: ZoneOf;
   readonly original: Pick<ForeignLease, "live">;
-  /** What each target of a fleet costs its collector. */
-  readonly weigh: (fleet: Fleet, spec: CollectorLoadBalancerSpec) => Iterable<Weighed>;
+  readonly loads: Pick<FleetLoads, "refresh" | "weigh">;
   /** Of all replicas. */
   readonly polls: (fleet: Fleet) => Promise<readonly Poll[]>;
   readonly clock: Clock;
@@ -50,13 +51,14 @@ export class FleetObserver {
     object: StoredCollectorLoadBalancer,
     spec: CollectorLoadBalancerSpec,
     fleet: Fleet,
-    term: Term,
+    { term, signal }: Pick<ObjectContext, "term" | "signal">,
   ): Promise<FleetSight> {
-    const { collectors, seats, zoneOf, weigh, polls, clock } = this.#options;
+    const { collectors, seats, zoneOf, loads, polls, clock } = this.#options;
     const { namespace = "", name = "", uid = "" } = object.metadata;
     const recorded = await fleet.records.recall(term);
     const stop = await this.#stop(fleet, recorded);
     const seen = await polls(fleet);
+    const loadFault = await loads.refresh(fleet, spec, signal);
     // All that follows is of one moment.
     const key = `${namespace}/${collectorsName(name)}`;
     const statefulSet = collectors.statefulSets.get(key);
@@ -73,11 +75,11 @@ export class FleetObserver {
       settings: fleetSettings(spec),
       scale: scaleSettings(spec, statefulSet?.spec?.replicas ?? 0),
       targetCount: fleet.catalogue.answered ? fleet.catalogue.targets.size : null,
-      loadFault: null,
+      loadFault,
       collectors: found,
       drain: [],
       owners: owners ?? NOTHING_OWNED,
-      targets: weigh(fleet, spec),
+      targets: loads.weigh(fleet, spec),
       polls: seen,
     });
     return { snapshot, recorded, statefulSet };
