@@ -1,7 +1,9 @@
-import { CommonObjectsPage, defineView } from "@evenkeel/dashboard/browser";
+import { defineView } from "@evenkeel/dashboard/browser";
+import { FleetsPage } from "./fleets-page.tsx";
+import "./view.css";
 
 export default defineView({
   title: "Collectors",
   summary: "Each CollectorLoadBalancer, its collectors and their share of the targets.",
-  page: (page) => <CommonObjectsPage {...page} kind="CollectorLoadBalancer" />,
+  page: FleetsPage,
 });

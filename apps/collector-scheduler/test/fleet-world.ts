@@ -66,7 +66,13 @@ export function staticFleet(name: string, count: number, spec: object = {}): obj
     apiVersion: "otel.k8s.aws/v1",
     kind: "CollectorLoadBalancer",
     metadata: { name, namespace: "default" },
-    spec: { replicas: 3, collectorImage: "collector:1", collectorConfig: configuration(jobs), ...spec },
+    spec: {
+      replicas: 3,
+      collectorImage: "collector:1",
+      collectorConfig: configuration(jobs),
+      placement: { cooldown: "1s" },
+      ...spec,
+    },
   };
 }
 

@@ -85,6 +85,7 @@ class Buoys implements Scene {
       spec: {
         replicas: this.#replicas,
         collectorImage: "images.invalid/collector:1",
+        placement: { cooldown: "1s" },
         collectorConfig: JSON.stringify({ receivers: { prometheus: { config: { scrape_configs: jobs } } } }),
       },
     });
