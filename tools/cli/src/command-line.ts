@@ -61,7 +61,7 @@ export async function run(
 
 async function carryOut(session: Session, args: readonly string[]): Promise<number> {
   const { screen, version, registrations } = session;
-  const verbs = [status, explainVerb, plan, whatIf(registrations), decisions, snapshot, replay, doctor];
+  const verbs = [status, explainVerb(registrations), plan, whatIf(registrations), decisions, snapshot, replay, doctor];
   const find = (name: string | undefined): Verb | undefined => verbs.find((one) => one.name === name);
   // Common flags may precede the verb. Whether other flags have a value depends on the verb.
   const { words: named, flags: all } = splitCommandLine(commonSettings, args);

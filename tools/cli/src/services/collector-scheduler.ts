@@ -1,8 +1,11 @@
 import rules from "../../../../charts/collector-scheduler/files/rules.json" with { type: "json" };
 import { COLLECTOR_LOAD_BALANCER } from "@evenkeel/api";
+import { setting } from "@evenkeel/runtime";
 import type { ServiceClient } from "../reach/service-client.ts";
+import { number } from "../setting-kinds.ts";
 import { fieldsOf, listOf, numberOf, textOf } from "../wire.ts";
-import type { ObjectState, Registration } from "./registration.ts";
+import { type ObjectState, part, type Registration, whatIf } from "./registration.ts";
+import { targetLines, targetQuery } from "./target-explanation.ts";
 
 const name = "collector-scheduler";
 
@@ -22,6 +25,34 @@ export const collectorSchedulerRegistration: Registration = {
     const [fleet] = await fleets(client, { namespace: object.namespace ?? "", name: object.name });
     return fleet === undefined ? [] : sentences(fleet);
   },
+  part: part({
+    kind: COLLECTOR_LOAD_BALANCER.kind,
+    settings: {
+      target: setting.text({
+        optional: true,
+        help: "A target of a CollectorLoadBalancer: <address>, <namespace>/<pod> or <label>=<value>[,…]",
+      }),
+    },
+    isAsked: ({ target }) => target !== undefined,
+    ask: async (client, object, { target = "" }) => {
+      const of = { namespace: object.namespace, name: object.name };
+      const answer = fieldsOf(await client.post("Collectors/Explain", { ...of, ...targetQuery(target) }));
+      return { answer, lines: targetLines(answer) };
+    },
+  }),
+  whatIf: whatIf({
+    kind: COLLECTOR_LOAD_BALANCER.kind,
+    value: "the number of collectors",
+    settings: { replicas: number({ help: "Number of collectors" }) },
+    check: ({ replicas }) => (replicas === undefined ? "--replicas is required" : undefined),
+    supposed: ({ replicas }) => `${replicas ?? ""} collectors`,
+    ask: async (client, object, { replicas }) => {
+      const of = { namespace: object.namespace, name: object.name };
+      const details = fieldsOf(await client.post("Collectors/WhatIf", { ...of, replicas }));
+      const [before, after] = ["before", "after"].map((when) => listOf(fieldsOf(details[when])["collectors"]).length);
+      return { before, after, reason: "Planned", message: textOf(details["message"]), details: { plan: details } };
+    },
+  }),
 };
 
 interface Fleet {

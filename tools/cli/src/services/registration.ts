@@ -25,12 +25,16 @@ export interface Supposition {
   readonly after: unknown;
   readonly reason: string;
   readonly message: string;
+  /** More of the answer, for `-o json`. */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** How a service simulates a decision. */
 export interface WhatIf<T extends SettingsTable = SettingsTable> {
   /** The kind of object that it applies to. */
   readonly kind: string;
+  /** What is simulated, if that is not the `value` of the service. */
+  readonly value?: string;
   /** The flags for the inputs. */
   readonly settings: T;
   /** Why the inputs are invalid, for the user. */
@@ -38,6 +42,24 @@ export interface WhatIf<T extends SettingsTable = SettingsTable> {
   /** The inputs, as the end of "With …". */
   readonly supposed: (given: SettingsOf<T>) => string;
   readonly ask: (client: ServiceClient, object: ObjectRef, given: SettingsOf<T>) => Promise<Supposition>;
+}
+
+/** How a service explains a part of its objects, such as one target of a CollectorLoadBalancer. */
+export interface PartExplanation<T extends SettingsTable = SettingsTable> {
+  /** The kind of object that it applies to. */
+  readonly kind: string;
+  /** The flags that name the part. */
+  readonly settings: T;
+  /** Whether the flags name a part. */
+  readonly isAsked: (given: SettingsOf<T>) => boolean;
+  readonly ask: (client: ServiceClient, object: ObjectRef, given: SettingsOf<T>) => Promise<ExplainedPart>;
+}
+
+export interface ExplainedPart {
+  /** For a person. */
+  readonly lines: readonly string[];
+  /** The answer of the service, for `-o json`. */
+  readonly answer: Readonly<Record<string, unknown>>;
 }
 
 /** Everything that this program knows about a service. */
@@ -60,10 +82,16 @@ export interface Registration {
   readonly objects: (client: ServiceClient, namespace: string | undefined) => Promise<readonly ObjectState[]>;
   /** What it measures now, in sentences for `explain`. */
   readonly describe: (client: ServiceClient, object: ObjectRef) => Promise<readonly string[]>;
+  readonly part?: PartExplanation;
   readonly whatIf?: WhatIf;
 }
 
 /** Keeps the types of the flags inside a registration and out of the list. */
 export function whatIf<const T extends SettingsTable>(asked: WhatIf<T>): WhatIf {
   return asked as unknown as WhatIf;
+}
+
+/** As `whatIf`. */
+export function part<const T extends SettingsTable>(explained: PartExplanation<T>): PartExplanation {
+  return explained as unknown as PartExplanation;
 }

@@ -1,13 +1,21 @@
-import { type Decision, explain as explained, type ObjectRef, objectKey, setting } from "@evenkeel/runtime";
-import { faultLine, NothingKnown, Refused } from "../errors.ts";
-import { namedObject } from "../object-argument.ts";
+import {
+  type Decision,
+  explain as explained,
+  flagName,
+  type ObjectRef,
+  objectKey,
+  setting,
+  type SettingsTable,
+} from "@evenkeel/runtime";
+import { faultLine, NothingKnown, Refused, WrongUsage } from "../errors.ts";
+import { type NamedObject, namedObject } from "../object-argument.ts";
 import { Reach, type ReachedService } from "../reach/reach.ts";
-import type { ObjectState } from "../services/registration.ts";
+import type { ExplainedPart, ObjectState, Registration } from "../services/registration.ts";
 import { commonSettings } from "../settings.ts";
 import { noteMissed, someReached } from "../show/missed.ts";
 import { coloured, harmless } from "../show/table.ts";
 import { ageText, sentence, valueText } from "../show/words.ts";
-import { defineVerb, type Session } from "../verb.ts";
+import { defineVerb, type Session, type Verb } from "../verb.ts";
 import { fieldsOf } from "../wire.ts";
 
 /** How many earlier decisions the table shows; JSON has all that the service returned. */
@@ -23,44 +31,90 @@ interface Explanation {
   readonly now: readonly string[];
 }
 
-export const explain = defineVerb({
-  name: "explain",
-  usage: ["<kind>/<namespace>/<name>", "<kind> <namespace>/<name>"],
-  summary: "Explains the last decision about an object",
-  details: ["Exits 1 if no service knows the object."],
-  settings: {
-    ...commonSettings,
-    namespace: setting.text({
-      optional: true,
-      aliases: ["n"],
-      help: "Namespace of the object, if its name has none",
-    }),
-  },
-  words: { least: 1, most: 2 },
-  run: async (session, settings, words) => {
-    const { object, registration } = namedObject(words, session.registrations, settings.namespace);
-    await using reach = new Reach(session, settings);
-    const services = await reach.services();
-    const reached = someReached(session.screen, services);
-    // Only its own service is asked about a registered kind. Any service may know an object of another kind.
-    const asked = reached.filter((one) => registration === undefined || one.registration === registration);
-    const key = objectKey(object);
-    const answers = await Promise.all(asked.map((service) => ask(service, object)));
-    const [found] = answers.filter((answer) => answer !== undefined);
-    if (found === undefined) {
-      noteMissed(session.screen, services.missed);
-      const names = asked.map(({ name }) => name).join(", ");
-      const who =
-        asked.length === 0 ? `${registration?.name ?? ""} does not answer` : `${names} has no decision about it`;
-      throw new NothingKnown({ what: `${key} is unknown: ${who}` });
-    }
-    if (settings.output === "json") {
-      const { service, ...answer } = found;
-      session.screen.json({ service: service.name, object: key, ...answer });
-    } else show(session, key, found);
-    return 0;
-  },
-});
+const own = {
+  ...commonSettings,
+  namespace: setting.text({
+    optional: true,
+    aliases: ["n"],
+    help: "Namespace of the object, if its name has none",
+  }),
+};
+
+/** The verb with the flags of every service that explains parts of its objects. */
+export function explain(registrations: readonly Registration[]): Verb {
+  const parts = registrations.flatMap((one) => one.part ?? []);
+  const flags: SettingsTable = Object.fromEntries(parts.flatMap(({ settings }) => Object.entries(settings)));
+  return defineVerb({
+    name: "explain",
+    usage: ["<kind>/<namespace>/<name>", "<kind> <namespace>/<name>"],
+    summary: "Explains the last decision about an object",
+    details: ["Exits 1 if no service knows the object."],
+    settings: { ...flags, ...own },
+    words: { least: 1, most: 2 },
+    run: async (session, settings, words) => {
+      const named = namedObject(words, session.registrations, settings.namespace);
+      const asked = parts.find(({ isAsked }) => isAsked(settings));
+      if (asked !== undefined && asked.kind !== named.object.kind) {
+        const given = Object.keys(asked.settings).map((key) => `--${flagName(key)}`);
+        throw new WrongUsage({ fault: `${given.join(", ")} is for ${asked.kind} only` });
+      }
+      await using reach = new Reach(session, settings);
+      const services = await reach.services();
+      const reached = someReached(session.screen, services);
+      // Only its own service is asked about a registered kind. Any service may know an object of another kind.
+      const { registration } = named;
+      const able = reached.filter((one) => registration === undefined || one.registration === registration);
+      if (asked !== undefined && able[0] !== undefined) {
+        return showPart(
+          session,
+          able[0],
+          named.object,
+          await asked.ask(able[0].client, named.object, settings),
+          settings,
+        );
+      }
+      return await explainObject(session, services.missed, able, named, settings.output);
+    },
+  });
+}
+
+async function explainObject(
+  session: Session,
+  missed: Parameters<typeof noteMissed>[1],
+  asked: readonly ReachedService[],
+  { object, registration }: NamedObject,
+  output: "table" | "json",
+): Promise<0> {
+  const key = objectKey(object);
+  const answers = await Promise.all(asked.map((service) => ask(service, object)));
+  const [found] = answers.filter((answer) => answer !== undefined);
+  if (found === undefined) {
+    noteMissed(session.screen, missed);
+    const names = asked.map(({ name }) => name).join(", ");
+    const who =
+      asked.length === 0 ? `${registration?.name ?? ""} does not answer` : `${names} has no decision about it`;
+    throw new NothingKnown({ what: `${key} is unknown: ${who}` });
+  }
+  if (output === "json") {
+    const { service, ...answer } = found;
+    session.screen.json({ service: service.name, object: key, ...answer });
+  } else show(session, key, found);
+  return 0;
+}
+
+function showPart(
+  { screen }: Session,
+  { name }: ReachedService,
+  object: ObjectRef,
+  { lines, answer }: ExplainedPart,
+  { output }: { readonly output: "table" | "json" },
+): 0 {
+  const key = objectKey(object);
+  if (output === "json") screen.json({ service: name, object: key, ...answer });
+  else
+    screen.lines(`${coloured(key, "good", screen.paper)} (${name})`, "", ...lines.map((line) => `  ${harmless(line)}`));
+  return 0;
+}
 
 async function ask(service: ReachedService, object: ObjectRef): Promise<Explanation | undefined> {
   const { client } = service;

@@ -43,7 +43,8 @@ export function whatIf(registrations: readonly Registration[]): Verb {
       }
       const answer = await asked.ask(service.client, object, settings);
       if (settings.output === "json") {
-        session.screen.json({ service: service.name, object: objectKey(object), ...answer });
+        const { details, ...outcome } = answer;
+        session.screen.json({ service: service.name, object: objectKey(object), ...outcome, ...details });
         return 0;
       }
       const { before, after, reason, message } = answer;
@@ -51,7 +52,7 @@ export function whatIf(registrations: readonly Registration[]): Verb {
       const change =
         was === would ? `would stay ${would}` : `would ${was === "" ? "become" : `go from ${was} to`} ${would}`;
       session.screen.lines(
-        `With ${asked.supposed(settings)}, ${registration.value} of ${objectKey(object)} ${change}.`,
+        `With ${asked.supposed(settings)}, ${asked.value ?? registration.value} of ${objectKey(object)} ${change}.`,
         `${reason}: ${harmless(sentence(message))}`,
         "Nothing was changed.",
       );
