@@ -95,7 +95,7 @@ export class Fleets implements Component {
 
   #begin({ metadata: { namespace = "", name = "", uid = "" } }: StoredCollectorLoadBalancer): Kept {
     const { catalogue, limits, clock, state, log, changed } = this.#options;
-    const records = new AssignmentRecords({ object: uid, state, log });
+    const records = new AssignmentRecords({ object: uid, state, clock, log });
     const about = { namespace, name, uid, catalogue: catalogue(), records, limits };
     const fleet = new Fleet({ ...about, now: () => clock.now() });
     const unfollow = records.follow((assignments) => fleet.assign(assignments));

@@ -1,4 +1,4 @@
-import { explain, type Logger, type Term } from "@evenkeel/runtime";
+import { type Clock, explain, type Logger, type Term } from "@evenkeel/runtime";
 import type { Fence, State, StoredRecord, Version } from "@evenkeel/state";
 import { z } from "zod";
 import { type Assignments, type Exception, NO_ASSIGNMENTS } from "../decide/assignments.ts";
@@ -13,6 +13,8 @@ const BUCKET_BYTES = 128 * 1024;
 const LEAST_BUCKETS = 16;
 /** Bytes of an exception besides its key, at most. */
 const EXCEPTION_BYTES = 400;
+/** Milliseconds between two looks at the head, because the edge that tells of a change can be lost. */
+const REREAD = 10_000;
 
 const member = z.object({
   name: z.string(),
@@ -43,6 +45,7 @@ export interface AssignmentRecordsOptions {
   /** The uid of the CollectorLoadBalancer. */
   readonly object: string;
   readonly state: Pick<State, "records" | "edges" | "available">;
+  readonly clock: Pick<Clock, "schedule">;
   readonly log: Logger;
 }
 
@@ -69,27 +72,52 @@ export class AssignmentRecords {
 
   /** Keeps {@link current} up to date, and calls `listener` with each change, until the returned function is called. */
   follow(listener: (assignments: Assignments) => void): () => void {
-    const { state, object } = this.#options;
+    const { state, object, clock } = this.#options;
     const ending = new AbortController();
     let reading = Promise.resolve();
     const read = async () => {
       try {
-        const { assignments } = knownOf(await state.records.list(object));
-        // A read that was overtaken by this replica's own write tells nothing new.
-        if (ending.signal.aborted || assignments.at <= (this.#seen?.at ?? -1)) return;
+        const assignments = await this.#readNewer();
+        if (ending.signal.aborted || assignments === null) return;
         this.#seen = assignments;
         listener(assignments);
       } catch (error) {
         this.#log.warn({ fault: explain(error) }, "assignments cannot be read; the last known ones stay in force");
       }
     };
-    const unsubscribe = state.edges.subscribe(object, TOPIC, () => {
+    const readNext = () => {
       reading = reading.then(read);
-    });
+    };
+    let cancel: () => void;
+    const readLater = () => {
+      cancel = clock.schedule(REREAD, () => {
+        if (state.available) readNext();
+        readLater();
+      });
+    };
+    readLater();
+    const unsubscribe = state.edges.subscribe(object, TOPIC, readNext);
     return () => {
       ending.abort();
+      cancel();
       unsubscribe();
     };
+  }
+
+  /** What is recorded, if it is newer than what is known. */
+  async #readNewer(): Promise<Assignments | null> {
+    const { state, object } = this.#options;
+    const found = await state.records.get(object, HEAD);
+    // The state was emptied: the leader reads it again, and records what it knows.
+    if (found === undefined && this.#isKnown) this.#led = undefined;
+    if (found !== undefined && head.parse(found.value).at <= (this.#seen?.at ?? -1)) return null;
+    const { assignments } = knownOf(await state.records.list(object));
+    // A read that was overtaken by this replica's own write tells nothing new.
+    return assignments.at <= (this.#seen?.at ?? -1) ? null : assignments;
+  }
+
+  get #isKnown(): boolean {
+    return this.#seen !== null && this.#seen.at > NO_ASSIGNMENTS.at;
   }
 
   /** What is recorded, for the leader to decide on; null while that is not certain, so that nothing may move. */
@@ -114,15 +142,7 @@ export class AssignmentRecords {
     if (led?.token !== term.fencingToken) throw new Error("assignments were not read in this term");
     if (next === led.assignments) return;
     this.#led = undefined;
-    const { state, object } = this.#options;
-    const fence = fenceOf(term);
-    const names = await this.#putBuckets(led, next, fence);
-    const { at, members, pool, fallback, memory } = next;
-    const value = { at, members, pool, fallback, memory, buckets: names };
-    const version = await state.records.put(object, HEAD, value, { expected: led.version, fence });
-    this.#led = { assignments: next, buckets: names, version, token: led.token };
-    await state.edges.publish(object, TOPIC, `${at}`);
-    await this.#drop(led.buckets.filter((name) => name !== null && !names.includes(name)) as string[], fence);
+    await this.#write(led, next, term);
   }
 
   endTerm(): void {
@@ -135,12 +155,37 @@ export class AssignmentRecords {
     await state.records.raise(object, fenceOf(term));
     const stored = await state.records.list(object);
     const known = knownOf(stored);
+    if (known.version === "absent" && this.#seen !== null && this.#isKnown) {
+      this.#log.warn({}, "the shared state has lost the assignments; the last known ones are recorded again");
+      return this.#write(known, this.#seen, term);
+    }
     this.#led = { ...known, token: term.fencingToken };
     const left = stored.filter(({ name }) => name.startsWith(BUCKET) && !known.buckets.includes(name));
     await this.#drop(
       left.map(({ name }) => name),
       fenceOf(term),
     );
+  }
+
+  /** Writes the buckets that differ from `before`, then the head. From then on `next` is in force, whatever fails later. */
+  async #write(before: Known, next: Assignments, term: Term): Promise<void> {
+    const { state, object } = this.#options;
+    const fence = fenceOf(term);
+    const names = await this.#putBuckets(before, next, fence);
+    const { at, members, pool, fallback, memory } = next;
+    const value = { at, members, pool, fallback, memory, buckets: names };
+    const version = await state.records.put(object, HEAD, value, { expected: before.version, fence });
+    this.#led = { assignments: next, buckets: names, version, token: term.fencingToken };
+    this.#seen = next;
+    try {
+      await state.edges.publish(object, TOPIC, `${at}`);
+    } catch (error) {
+      this.#log.warn(
+        { fault: explain(error) },
+        "other replicas were not told of new assignments; they read them later",
+      );
+    }
+    await this.#drop(before.buckets.filter((name) => name !== null && !names.includes(name)) as string[], fence);
   }
 
   /** Writes the buckets that changed; returns the names of all. */
