@@ -93,5 +93,6 @@ function containerOf({ metadata, spec }: Pod): { config: string; env: Record<str
     ]),
   );
   const { [CONFIGURATION]: config = "", ...rest } = env;
-  return { config, env: rest };
+  // As the kubelet does with the values of variables.
+  return { config: config.replaceAll("$$", "$"), env: rest };
 }

@@ -165,7 +165,8 @@ function polling(name: string, count: number): () => void {
   const ask = async () => {
     for (let index = 0; index < count; index++) {
       const query = `collector_id=${name}-collector-${index}`;
-      await fetch(await service.url("targets", `/collectors/default/${name}/jobs/k8s-pods/targets?${query}`));
+      const url = await service.url("targets", `/collectors/default/${name}/jobs/k8s-pods/targets?${query}`);
+      await fetch(url, { headers: { "x-prometheus-refresh-interval-seconds": "1" } });
     }
   };
   const timer = setInterval(() => void ask().catch(() => undefined), 500);

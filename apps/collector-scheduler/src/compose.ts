@@ -90,7 +90,7 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
   const allocator = service.open(
     new TargetAllocator({
       ...{ host: settings.listenHost, port: settings.targetPort, tls: certificates !== undefined, metrics, clock },
-      answer: (request) => fleets.answer(request),
+      answer: (request, isPoll) => fleets.answer(request, isPoll),
     }),
   );
   certificates?.onChange((renewed) => allocator.secure(renewed));

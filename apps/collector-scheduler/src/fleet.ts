@@ -27,6 +27,11 @@ export interface FleetOptions {
   readonly now: () => number;
 }
 
+interface Asked {
+  readonly collector: string | undefined;
+  readonly isPoll: boolean;
+}
+
 /** A configuration that is in force. */
 interface InForce {
   readonly configuration: CollectorConfiguration;
@@ -124,7 +129,8 @@ export class Fleet {
     return this.#handingOver;
   }
 
-  answer({ receiver, asks }: AllocatorRequest): AllocatorAnswer {
+  /** `isPoll`: a collector asks by itself, so that it now knows what it is told. */
+  answer({ receiver, asks }: AllocatorRequest, isPoll: boolean): AllocatorAnswer {
     const inForce = this.#inForce;
     if (inForce === undefined) {
       const why = this.#fault ?? "it is not known yet";
@@ -133,7 +139,8 @@ export class Fleet {
     const name = this.#receiverName(receiver, inForce.configuration.receivers);
     if (name === undefined) return { status: 404, sentence: `${this.#title} has no such receiver` };
     const own = [...inForce.jobs.values()].filter((job) => job.receiver === name);
-    if (asks.for === "targets") return this.#targets(`${name}/${asks.job}`, asks.collector, inForce);
+    if (asks.for === "targets")
+      return this.#targets(`${name}/${asks.job}`, { collector: asks.collector, isPoll }, inForce);
     // An empty map tells collectors to stop all jobs.
     if (own.length === 0 && inForce.configuration.jobCount > 0) {
       return { status: 503, sentence: `No job of ${this.#title} can be used: see its condition ConfigValid` };
@@ -185,7 +192,7 @@ export class Fleet {
     return receivers.includes(name) ? name : undefined;
   }
 
-  #targets(key: string, collector: string | undefined, { jobs }: InForce): AllocatorAnswer {
+  #targets(key: string, { collector, isPoll }: Asked, { jobs }: InForce): AllocatorAnswer {
     const job = jobs.get(key);
     if (job === undefined) return { status: 404, sentence: `${this.#title} has no job ${key}, or it cannot be used` };
     if (this.#owners === undefined) {
@@ -195,9 +202,12 @@ export class Fleet {
       return { status: 503, sentence: `Not every source of job ${key} has answered yet` };
     }
     if (collector === undefined) return { body: this.#answers.overview(job, this.#base(job.receiver)) };
-    const body = this.#answers.targetsOf(key, collector);
     const { at, members } = this.#owners.assignments;
-    if (members.some(({ name }) => name === collector)) this.polls.note(collector, key, at, this.#options.now());
+    // An empty list would make collectors stop, and with no members nobody is known to take over.
+    if (members.length === 0) return { status: 503, sentence: `${this.#title} has no ready collector on record yet` };
+    const body = this.#answers.targetsOf(key, collector);
+    const isMember = members.some(({ name }) => name === collector);
+    if (isPoll && isMember) this.polls.note(collector, key, at, this.#options.now());
     return { body };
   }
 

@@ -65,17 +65,17 @@ export class Fleets implements Component {
   }
 
   /** Answers a collector. The bare paths are those of the only CollectorLoadBalancer. */
-  answer(request: AllocatorRequest): AllocatorAnswer {
+  answer(request: AllocatorRequest, isPoll: boolean): AllocatorAnswer {
     const { fleet: key } = request;
     if (!this.#options.store.hasSynced) {
       return { status: 503, sentence: "The CollectorLoadBalancers are not known yet: the API server has not answered" };
     }
     if (key !== undefined) {
       const sentence = `There is no CollectorLoadBalancer ${key}`;
-      return this.get(key)?.answer(request) ?? { status: 404, sentence };
+      return this.get(key)?.answer(request, isPoll) ?? { status: 404, sentence };
     }
     const [only, ...others] = this.values();
-    if (only !== undefined && others.length === 0) return only.answer(request);
+    if (only !== undefined && others.length === 0) return only.answer(request, isPoll);
     const sentence = `There are ${this.#fleets.size} CollectorLoadBalancers: ask below /collectors/{namespace}/{name}`;
     return { status: 404, sentence };
   }

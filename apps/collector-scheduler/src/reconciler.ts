@@ -15,7 +15,7 @@ import type { Metrics } from "@evenkeel/metrics";
 import type { ObjectContext, Reconciler } from "@evenkeel/operator";
 import { type Clock, type DecisionOf, type Decisions, explain, snapshotText } from "@evenkeel/runtime";
 import type { State } from "@evenkeel/state";
-import { CA_PATH, collectorLabels, collectorObjects, selectorText } from "./act/collector-objects.ts";
+import { CA_PATH, collectorLabels, collectorObjects, MAX_NAME, selectorText } from "./act/collector-objects.ts";
 import { findingsOf } from "./act/findings.ts";
 import { podTemplateFault } from "./act/pod-template.ts";
 import { statusAfter } from "./act/status.ts";
@@ -116,6 +116,8 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
     context: ObjectContext,
   ): Promise<WorkloadFault> {
     const { snapshot, recorded } = sight;
+    // What an earlier reconcile recorded and could not bring to this replica's answers.
+    if (recorded !== null) fleet.assign(recorded);
     const isHeld = snapshot.paused || snapshot.stop !== null || decision.dryRun;
     if (!isHeld && recorded !== null) {
       const next = assignmentsAfter(recorded, snapshot, plan);
@@ -144,6 +146,10 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
     // While sources are waited for, the targets of collectors that are to leave are not known.
     const replicas = snapshot.stop === null ? (plan.replicas ?? present) : Math.max(present, plan.scale.wanted ?? 0);
     if (configuration === undefined || (statefulSet === undefined && plan.scale.wanted === null)) return undefined;
+    if (name.length > MAX_NAME) {
+      const message = `The name has ${name.length} characters, too many for the pods of a StatefulSet: use at most ${MAX_NAME}`;
+      return { reason: "NameTooLong", message };
+    }
     const authority = ca();
     const objects = collectorObjects(object, {
       spec,

@@ -87,7 +87,8 @@ export interface Served {
 
 /** What a service tells a collector of a job; fails unless it is 200 with JSON. */
 export async function targetsOf(service: ServiceProcess, path: string): Promise<readonly Served[]> {
-  const answer = await fetch(await service.url("targets", path));
+  const headers = { "x-prometheus-refresh-interval-seconds": "1" };
+  const answer = await fetch(await service.url("targets", path), { headers });
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
   return (await answer.json()) as readonly Served[];
 }

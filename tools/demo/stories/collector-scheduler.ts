@@ -110,7 +110,8 @@ class Buoys implements Scene {
   #targets(): Promise<readonly (readonly string[])[]> {
     const base = `http://127.0.0.1:${this.#port}/collectors/${BUOYS.namespace}/${BUOYS.name}/jobs/${JOB}/targets`;
     const ask = async (_: unknown, index: number) => {
-      const answer = await fetch(`${base}?collector_id=${BUOYS.name}-collector-${index}`);
+      const headers = { "x-prometheus-refresh-interval-seconds": "1" };
+      const answer = await fetch(`${base}?collector_id=${BUOYS.name}-collector-${index}`, { headers });
       if (!answer.ok) throw new Error((await answer.text()).trim());
       return ((await answer.json()) as readonly { readonly targets: readonly string[] }[]).flatMap(
         (each) => each.targets,

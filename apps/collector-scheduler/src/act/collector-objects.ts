@@ -53,6 +53,7 @@ const CONFIG_VARIABLE = "AOT_CONFIG_CONTENT";
 /** Bytes of one variable that Linux allows a process, with some room. A longer configuration is read from the file. */
 const MAX_VARIABLE = 120_000;
 const HASH = "evenkeel.io/collector-config";
+const MIN_READY_SECONDS = 5;
 /** Characters of a label's value. */
 const MAX_LABEL = 63;
 
@@ -60,6 +61,9 @@ const MAX_LABEL = 63;
 export function collectorsName(name: string): string {
   return `${name}-collector`;
 }
+
+/** Characters of a CollectorLoadBalancer's name: pods of a StatefulSet with a longer one cannot be created. */
+export const MAX_NAME = 42;
 
 /** The key of the CollectorLoadBalancer by that of its StatefulSet. */
 export function ownerOfSet(key: string): string | undefined {
@@ -122,6 +126,8 @@ export function collectorObjects(object: StoredCollectorLoadBalancer, settings: 
         replicas: settings.replicas,
         selector: { matchLabels: labels },
         podManagementPolicy: settings.podManagement ?? "Parallel",
+        // A collector that exits at once stops the rollout at its first pod.
+        minReadySeconds: MIN_READY_SECONDS,
         template,
       },
     }),
@@ -149,7 +155,7 @@ function podTemplate(
           imagePullPolicy: "Always",
           args: [`--config=${source}`],
           env: [
-            ...(inVariable ? [{ name: CONFIG_VARIABLE, value: configuration }] : []),
+            ...(inVariable ? [{ name: CONFIG_VARIABLE, value: escapedForKubelet(configuration) }] : []),
             { name: POD_NAME, valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "metadata.name" } } },
             { name: "AWS_REGION", value: "us-west-2" },
           ],
@@ -195,6 +201,11 @@ function servicePorts({ spec }: PodTemplate) {
     targetPort: containerPort,
     protocol,
   }));
+}
+
+/** The kubelet replaces `$(NAME)` and `$$` in the values of variables. */
+function escapedForKubelet(text: string): string {
+  return text.replaceAll("$", "$$$$");
 }
 
 function hashOf(text: string): string {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server as HttpServer, type Ser
 import { createServer as createSecureServer, type Server as HttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Metrics } from "@evenkeel/metrics";
-import { type Clock, runtimeErrors, type Server } from "@evenkeel/runtime";
+import { type Clock, explain, runtimeErrors, type Server } from "@evenkeel/runtime";
 import type { metrics } from "../metrics.ts";
 import { type AllocatorRequest, readRequest } from "./request-path.ts";
 
@@ -15,10 +15,16 @@ export interface TargetAllocatorOptions {
   readonly port: number;
   /** Serve over TLS alone, with the certificate that `secure` gets. Handshakes fail until then. */
   readonly tls: boolean;
-  readonly answer: (request: AllocatorRequest) => AllocatorAnswer;
+  /** `isPoll`: by Prometheus's http_sd, and not by a person who looks. */
+  readonly answer: (request: AllocatorRequest, isPoll: boolean) => AllocatorAnswer;
   readonly metrics: Metrics<typeof metrics>;
   readonly clock: Clock;
 }
+
+/** A header that Prometheus's http_sd sends, and with it every collector. */
+const REFRESH_INTERVAL = "x-prometheus-refresh-interval-seconds";
+
+type PathLabel = "scrape_configs" | "jobs" | "targets" | "other";
 
 const TLS = { minVersion: "TLSv1.2", handshakeTimeout: 5000 } as const;
 /** Milliseconds. */
@@ -104,15 +110,23 @@ export class TargetAllocator implements Server {
       this.#inFlight -= 1;
       if (this.#draining) this.#server.closeIdleConnections();
     });
-    const path = this.#send(request, response);
+    const path = this.#trySend(request, response);
     metrics.requestSeconds.observe({ path }, (clock.monotonic() - startedAt) / 1000);
   }
 
+  /** An answer that cannot be made, such as one above the longest text that V8 holds, ends no process. */
+  #trySend(request: IncomingMessage, response: ServerResponse): PathLabel {
+    try {
+      return this.#send(request, response);
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else refuse(response, 503, `the answer cannot be made: ${explain(error)}`);
+      return "other";
+    }
+  }
+
   /** Returns what was asked for. */
-  #send(
-    { method, url = "" }: IncomingMessage,
-    response: ServerResponse,
-  ): "scrape_configs" | "jobs" | "targets" | "other" {
+  #send({ method, url = "", headers }: IncomingMessage, response: ServerResponse): PathLabel {
     if (method !== "GET" && method !== "HEAD") {
       refuse(response, 405, "only GET is served here");
       return "other";
@@ -122,7 +136,8 @@ export class TargetAllocator implements Server {
       refuse(response, 404, "this path is not served: ask for /scrape_configs, /jobs or /jobs/{job}/targets");
       return "other";
     }
-    const answer = this.#options.answer(request);
+    const isPoll = method === "GET" && headers[REFRESH_INTERVAL] !== undefined;
+    const answer = this.#options.answer(request, isPoll);
     if ("body" in answer) {
       response.writeHead(200, { "content-type": "application/json", "content-length": answer.body.length });
       response.end(answer.body);

@@ -1,0 +1,43 @@
+import { MetricRegistry } from "@evenkeel/metrics";
+import { systemClock } from "@evenkeel/runtime";
+import { expect, test } from "@jest/globals";
+import { metrics } from "../metrics.ts";
+import { type AllocatorAnswer, TargetAllocator } from "./target-allocator.ts";
+
+const POLL = { "x-prometheus-refresh-interval-seconds": "10" };
+
+/** A server that gives this answer, and whether each request counted as a poll. */
+async function served(answer: () => AllocatorAnswer) {
+  const polls: boolean[] = [];
+  const server = new TargetAllocator({
+    ...{ host: "127.0.0.1", port: 0, tls: false, clock: systemClock },
+    answer: (_request, isPoll) => {
+      polls.push(isPoll);
+      return answer();
+    },
+    metrics: new MetricRegistry().register(metrics),
+  });
+  await server.start();
+  return {
+    polls,
+    url: `http://127.0.0.1:${server.port}/jobs/app/targets?collector_id=c-0`,
+    [Symbol.asyncDispose]: () => server.stop(AbortSignal.timeout(1000)),
+  };
+}
+
+test("only what Prometheus's http_sd asks counts as a poll, not a person who looks", async () => {
+  await using server = await served(() => ({ body: Buffer.from("[]") }));
+  await fetch(server.url, { headers: POLL });
+  await fetch(server.url, { method: "HEAD", headers: POLL });
+  await fetch(server.url);
+  expect(server.polls).toEqual([true, false, false]);
+});
+
+test("an answer that cannot be made is 503 with a sentence", async () => {
+  await using server = await served(() => {
+    throw new RangeError("Invalid string length");
+  });
+  const answer = await fetch(server.url);
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([503, "text/plain; charset=utf-8"]);
+  expect(await answer.text()).not.toBe("");
+});
