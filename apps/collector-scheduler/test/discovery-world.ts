@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectKube, type KubeClient, pods } from "@evenkeel/kube";
 import { relabelling, type RelabelRule, type ScrapeJob } from "@evenkeel/relabel";
-import { systemClock } from "@evenkeel/runtime";
+import { type Clock, systemClock } from "@evenkeel/runtime";
 import { silentLog } from "@evenkeel/runtime/testing";
 import { type ApiServer, FaultPlan, startApiServer } from "@evenkeel/sim";
 import { ADMIN, kubeconfigFor } from "@evenkeel/testkit";
@@ -108,6 +108,12 @@ export class DiscoveryWorld implements AsyncDisposable {
     await this.api.stop();
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** A clock by which every step of a work takes longer than its slice. */
+export function tiringClock(): Clock {
+  let passed = 0;
+  return { ...systemClock, monotonic: () => (passed += 100) };
 }
 
 const scrape: ScrapeJob = {

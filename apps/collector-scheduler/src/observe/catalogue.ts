@@ -214,10 +214,17 @@ export class Catalogue {
       await slice.rest();
       if (this.#isStopped) return;
     }
-    for (const source of this.#sources.values()) if (source.health.answered) this.#settled.add(source);
+    for (const source of this.#sources.values()) this.#settle(source);
     this.#isWorking = false;
     this.#tell();
     if (this.#hasWork()) this.#work();
+  }
+
+  /** A source may answer after its groups had their turn: then the groups it has changed are relabelled first. */
+  #settle(source: DiscoveredGroups): void {
+    if (!source.health.answered || source.changed.size > 0 || this.#settled.has(source)) return;
+    this.#settled.add(source);
+    this.#newsOfSources = true;
   }
 
   #hasWork(): boolean {

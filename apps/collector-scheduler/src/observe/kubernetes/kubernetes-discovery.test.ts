@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import * as kube from "@evenkeel/kube";
 import { eventually } from "@evenkeel/runtime/testing";
 import { CollectedGroups } from "../../../test/collected-groups.ts";
-import { blocksOf, DiscoveryWorld } from "../../../test/discovery-world.ts";
+import { blocksOf, DiscoveryWorld, tiringClock } from "../../../test/discovery-world.ts";
 import { startDiscovery } from "../discovery/start-discovery.ts";
 
 function discover(world: DiscoveryWorld, ...configs: readonly object[]) {
@@ -194,5 +194,33 @@ describe("discovery in Kubernetes", () => {
     back();
     await eventually(() => expect(sink.last).toMatchObject({ answered: true }));
     stop();
+  });
+
+  test("has not answered while its first groups are still being made", async () => {
+    await using world = await DiscoveryWorld.start();
+    for (const index of [1, 2, 3]) await world.addPod(`p-${index}`, { ip: `10.0.0.${index}` });
+    let tellFault: () => void = () => undefined;
+    const feeds = {
+      follow: (...[type, where, onFault]: Parameters<typeof world.feeds.follow>) => {
+        tellFault = onFault;
+        return world.feeds.follow(type, where, onFault);
+      },
+    } as typeof world.feeds;
+    const [block] = blocksOf({ kubernetes_sd_configs: [{ role: "pod" }] });
+    if (block === undefined) throw new Error("the configuration has no block");
+    const groups: number[] = [];
+    let made = 0;
+    const sink = {
+      update: (changed: readonly unknown[]) => {
+        made += changed.length;
+        tellFault();
+      },
+      health: ({ answered }: { answered: boolean }) => {
+        if (answered) groups.push(made);
+      },
+    };
+    const discovery = startDiscovery(block, sink, { ...world.parts, feeds, clock: tiringClock() });
+    await eventually(() => expect(groups).toEqual([3]));
+    discovery.stop();
   });
 });

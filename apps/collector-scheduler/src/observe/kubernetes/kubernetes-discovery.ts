@@ -58,6 +58,8 @@ export class KubernetesDiscovery {
   readonly #stopping = new AbortController();
   readonly #unsubscribe: readonly (() => void)[];
   #isSynced = false;
+  /** Whether the sink has had a group of every object that was there at first. */
+  #hasAnswered = false;
   #isFlushing = false;
 
   constructor(block: KubernetesBlock, sink: GroupSink, parts: KubernetesParts) {
@@ -172,7 +174,9 @@ export class KubernetesDiscovery {
       if (slice.spent) await slice.rest();
     }
     this.#isFlushing = false;
-    if (!ended()) this.#tellHealth();
+    if (ended()) return;
+    this.#hasAnswered = true;
+    this.#tellHealth();
   }
 
   #groupOf(key: string): TargetGroup {
@@ -193,9 +197,9 @@ export class KubernetesDiscovery {
       this.#allFeeds.map((feed) => feed.fault()).find((each) => each !== undefined) ??
       (malformed && { message: `${this.#role.source}/${malformed.join(": ")}`, goodAt: this.#parts.clock.now() });
     this.#sink.health({
-      answered: this.#isSynced,
+      answered: this.#hasAnswered,
       ...(fault === undefined
-        ? this.#isSynced && { goodAt: this.#parts.clock.now() }
+        ? this.#hasAnswered && { goodAt: this.#parts.clock.now() }
         : { fault: fault.message, ...(fault.goodAt !== undefined && { goodAt: fault.goodAt }) }),
     });
   }
