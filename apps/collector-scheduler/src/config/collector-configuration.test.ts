@@ -64,6 +64,17 @@ test.each([
   ["a header that Prometheus sets", "{job_name: a, http_headers: {Host: {values: [x]}}}", "http_headers.Host"],
   ["a secret that has no file form", "{job_name: a, proxy_connect_header: {X: [y]}}", "proxy_connect_header"],
   ["a password in a URL", '{job_name: a, proxy_url: "http://u:p@proxy"}', "proxy_url"],
+  ["a user in a URL", '{job_name: a, proxy_url: "http://token@proxy"}', "proxy_url"],
+  [
+    "a password in the URL of tokens",
+    '{job_name: a, oauth2: {client_id: c, token_url: "https://u:p@idp/token"}}',
+    "oauth2.token_url",
+  ],
+  [
+    "a password among the parameters of a token request",
+    "{job_name: a, oauth2: {client_id: c, token_url: https://idp, endpoint_params: {audience: x, password: p}}}",
+    "oauth2.endpoint_params.password",
+  ],
   ["a variable that is not known", '{job_name: a, params: {x: ["${env:NOWHERE}"]}}', "params.x[0]"],
   ["a file reference", '{job_name: a, scheme: "${file:/etc/passwd}"}', "scheme"],
 ])("refuses %s, and goes on with the other jobs", (_what, job, field) => {

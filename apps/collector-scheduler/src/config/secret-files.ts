@@ -74,14 +74,23 @@ function secretWithoutFile({ proxy_connect_header, oauth2, proxy_url }: ScrapeCo
   const header = "its values cannot be read from a file, so they would be served in the clear: remove it";
   if (proxy_connect_header !== undefined) return { field: "proxy_connect_header", message: header };
   if (oauth2?.proxy_connect_header !== undefined) return { field: "oauth2.proxy_connect_header", message: header };
-  const password = "its password would be served in the clear: remove user and password from the URL";
-  if (hasPassword(proxy_url)) return { field: "proxy_url", message: password };
-  if (hasPassword(oauth2?.proxy_url)) return { field: "oauth2.proxy_url", message: password };
-  return undefined;
+  const user = "its user and password would be served in the clear: remove them from the URL";
+  if (hasUser(proxy_url)) return { field: "proxy_url", message: user };
+  if (hasUser(oauth2?.proxy_url)) return { field: "oauth2.proxy_url", message: user };
+  if (hasUser(oauth2?.token_url)) return { field: "oauth2.token_url", message: user };
+  const parameter = Object.keys(oauth2?.endpoint_params ?? {}).find((name) => SECRET_PARAMETER.test(name));
+  if (parameter === undefined) return undefined;
+  const message = "it cannot be read from a file, so it would be served in the clear: use client_secret";
+  return { field: `oauth2.endpoint_params.${parameter}`, message };
 }
 
-function hasPassword(url: string | undefined): boolean {
-  return url !== undefined && URL.canParse(url) && new URL(url).password !== "";
+/** Parameters of token requests that are secrets by OAuth 2.0, or by their name. */
+const SECRET_PARAMETER = /(?:password|secret|assertion|token|api_?key)$/i;
+
+/** Whether a user, a password or a token stands before the host, also in a URL that cannot be parsed. */
+function hasUser(url = ""): boolean {
+  const afterScheme = url.replace(/^(?:[^/?#]*:)?\/\//, "");
+  return /^[^/?#]*@/.test(afterScheme);
 }
 
 function hash(text: string): string {

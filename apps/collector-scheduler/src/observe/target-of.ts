@@ -57,12 +57,13 @@ function identityOf(job: string, labels: Labels): string {
   return hash("sha1", text, "base64url");
 }
 
+/** Keys are recorded and shown, and parameters may be tokens: a key has only a hash of them. */
 function keyOf(job: string, address: string, labels: Labels): string {
   const parameters: string[] = [];
-  for (const [name, value] of labels)
-    if (name.startsWith(PARAMETER)) parameters.push(` ${name.slice(PARAMETER.length)}=${value}`);
+  for (const [name, value] of labels) if (name.startsWith(PARAMETER)) parameters.push(`${name}\xff${value}`);
   const [scheme, path] = [labels.get("__scheme__") ?? "", labels.get("__metrics_path__") ?? ""];
-  return `${job} ${scheme}://${address}${path}${parameters.sort().join("")}`;
+  const key = `${job} ${scheme}://${address}${path}`;
+  return parameters.length === 0 ? key : `${key} ${hash("sha1", parameters.sort().join("\xff"), "base64url")}`;
 }
 
 function nodeOf(discovered: Discovered): string | undefined {

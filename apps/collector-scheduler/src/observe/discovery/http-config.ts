@@ -12,7 +12,7 @@ const TLS_VERSIONS: Readonly<Record<string, TlsVersion>> = {
 
 const url = z
   .url({ protocol: /^https?$/, message: "a URL that begins with http:// or https:// is required" })
-  .refine((text) => URL.canParse(text) && new URL(text).username === "", "put the user into basic_auth");
+  .refine((text) => URL.canParse(text) && !hasUser(new URL(text)), "put the user into basic_auth");
 const tlsVersion = z
   .enum(Object.keys(TLS_VERSIONS))
   .optional()
@@ -111,6 +111,10 @@ export function httpConfig(limits: DiscoveryLimits) {
       },
     };
   }
+}
+
+function hasUser({ username, password }: URL): boolean {
+  return username !== "" || password !== "";
 }
 
 function secret(text: string | undefined, file: string | undefined): SecretText | undefined {

@@ -132,6 +132,7 @@ describe("a fault", () => {
     [{ dns_sd_configs: [{ names: [] }] }, ["dns_sd_configs[0].names"]],
     [{ http_sd_configs: [{}] }, ["http_sd_configs[0].url"]],
     [{ http_sd_configs: [{ url: "file:///etc/passwd" }] }, ["http_sd_configs[0].url"]],
+    [{ http_sd_configs: [{ url: "http://:password@a" }] }, ["http_sd_configs[0].url"]],
     [{ http_sd_configs: [{ url: "http://a", oauth2: {} }] }, ["http_sd_configs[0].oauth2"]],
     [{ http_sd_configs: [{ url: "http://a", proxy_url: "http://b" }] }, ["http_sd_configs[0].proxy_url"]],
     [
