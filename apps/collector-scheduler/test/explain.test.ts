@@ -100,7 +100,7 @@ describeRedis("two replicas", () => {
     }
 
     // Dropped targets: the rule is named, and the job that came nearest is first.
-    const dropped = await ask<{ message: string }>(service, "Explain", { pod: "default/web-0" });
+    const dropped = await ask<Explained>(service, "Explain", { pod: "default/web-0" });
     expect(dropped).toMatchObject({
       sightings: [
         {
@@ -111,6 +111,7 @@ describeRedis("two replicas", () => {
       ],
     });
     expect(dropped.message).toContain("relabel_configs[1]");
+    expect(dropped.sightings[0]?.steps.map(({ set }) => set)).toEqual([{ app: "web" }, {}]);
     expect(await ask(service, "Explain", { address: "late:80" })).toMatchObject({
       sightings: [{ job: "prometheus/slow", invalid: { fault: "TimeoutAboveInterval" } }],
     });
@@ -137,6 +138,11 @@ describeRedis("two replicas", () => {
     });
   }, 90_000);
 });
+
+interface Explained {
+  readonly message: string;
+  readonly sightings: readonly { readonly steps: readonly { readonly set: Readonly<Record<string, string>> }[] }[];
+}
 
 interface WhatIf {
   readonly before: { readonly collectors: readonly unknown[] };

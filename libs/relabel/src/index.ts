@@ -10,3 +10,4 @@ export type {
   TargetFault,
 } from "./relabelling.ts";
 export { relabelling } from "./relabelling.ts";
+export { seeds } from "./seeds.ts";

@@ -1,4 +1,4 @@
-import type { Labels } from "@evenkeel/relabel";
+import { type Labels, seeds } from "@evenkeel/relabel";
 import type { collectorsV1 } from "@evenkeel/rpc";
 import { faultText } from "../config/fault.ts";
 import type { Owners } from "../decide/owners.ts";
@@ -81,7 +81,7 @@ function sightingMessage(
   return {
     ...{ job, mechanism, source: withoutQuery(source) },
     discovered: Object.fromEntries(Array.from(discovered, ([name, value]) => [name, shown(name, value)])),
-    steps: stepMessages(discovered, steps),
+    steps: stepMessages(new Map([...seedsOf(fleet, job), ...discovered]), steps),
     outcome: outcomeMessage(),
   };
 
@@ -100,9 +100,16 @@ function sightingMessage(
   }
 }
 
-/** What each rule changed. Labels that the job itself sets, such as `__scheme__`, are changes of the first rule. */
-function stepMessages(discovered: Labels, steps: Sighting["steps"]): collectorsV1.Step[] {
-  let before = discovered;
+/** Labels that the job gives every target before its rules run. */
+function seedsOf({ jobs }: Fleet, key: string): Labels {
+  const job = jobs.find((each) => each.key === key);
+  const seeded = job === undefined ? [] : seeds(job.scrape);
+  return Array.isArray(seeded) ? new Map() : seeded;
+}
+
+/** What each rule changed. `first` are the labels before the first rule. */
+function stepMessages(first: Labels, steps: Sighting["steps"]): collectorsV1.Step[] {
+  let before = first;
   return steps.map(({ rule, labels }, index) => {
     const after = labels ?? before;
     const set = [...after].filter(([name, value]) => before.get(name) !== value);
