@@ -6,7 +6,9 @@ import { connectKube } from "@evenkeel/kube";
 import { eventually } from "@evenkeel/runtime/testing";
 import { loopbackAddresses, ServiceProcess } from "@evenkeel/testkit";
 import { expect } from "@jest/globals";
+import { Collector } from "@evenkeel/telemetry";
 import { CollectorPods } from "./collector-pods.ts";
+import { ScrapeHistory, stallsOf } from "./scrape-history.ts";
 import { ScrapedServer } from "./scraped-server.ts";
 
 const main = join(import.meta.dirname, "../dist/main.mjs");
@@ -15,7 +17,21 @@ const main = join(import.meta.dirname, "../dist/main.mjs");
 export const INTERVAL = 5;
 export const REFRESH = 5;
 
+/** Seconds for which the targets of a collector that is away wait for it. */
+export const SEAT_GRACE = 5;
+
 const PORT = 8082;
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+interface WithConditions {
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
 
 /** A CollectorLoadBalancer on a cluster with the real service, real collectors as its pods, and real targets. */
 export class CollectorFleet implements AsyncDisposable {
@@ -26,10 +42,13 @@ export class CollectorFleet implements AsyncDisposable {
   readonly #targets: ScrapedServer;
   readonly #resources = new AsyncDisposableStack();
   readonly collectors: CollectorPods;
+  /** Scrapes the same targets all the time: if it is late, the machine is busy and nobody is to blame. */
+  readonly #steady: Collector;
   #service: ServiceProcess | undefined;
 
-  private constructor(cluster: Cluster, name: string, host: string, targets: ScrapedServer) {
+  private constructor(cluster: Cluster, name: string, host: string, targets: ScrapedServer, steady: Collector) {
     this.#cluster = cluster;
+    this.#steady = steady;
     this.#name = name;
     this.#host = host;
     this.#targets = targets;
@@ -43,6 +62,7 @@ export class CollectorFleet implements AsyncDisposable {
     });
     this.#resources.defer(() => rmSync(this.#folder, { recursive: true, force: true }));
     this.#resources.use(targets);
+    this.#resources.use(steady);
     this.#resources.defer(() => kube.stop());
     this.#resources.defer(() => this.#service?.[Symbol.asyncDispose]());
     this.#resources.use(this.collectors);
@@ -50,7 +70,10 @@ export class CollectorFleet implements AsyncDisposable {
 
   static async start(cluster: Cluster, name: string): Promise<CollectorFleet> {
     const addresses = await loopbackAddresses();
-    const fleet = new CollectorFleet(cluster, name, addresses.next(), await ScrapedServer.start());
+    const targets = await ScrapedServer.start();
+    const jobs = [jobOf("steady", targets.addresses(50, 200))];
+    const steady = await Collector.start({ config: configurationOf(jobs) });
+    const fleet = new CollectorFleet(cluster, name, addresses.next(), targets, steady);
     fleet.#resources.use(addresses);
     await fleet.restartService();
     return fleet;
@@ -67,30 +90,35 @@ export class CollectorFleet implements AsyncDisposable {
     await this.#service.phase("ready");
   }
 
-  /** Applies the object with this many collectors and jobs of this many targets. */
-  async apply(replicas: number, ...counts: readonly number[]): Promise<void> {
-    const jobs = counts.map((count, index) => ({
-      ...{ job_name: `job-${index}`, scrape_interval: `${INTERVAL}s`, scrape_timeout: "2s" },
-      static_configs: [{ targets: this.#targets.addresses(count, 1 + 100 * index) }],
-    }));
-    const config = {
-      receivers: { prometheus: { config: { scrape_configs: jobs } } },
-      exporters: { counting: {} },
-      service: { pipelines: { metrics: { receivers: ["prometheus"], exporters: ["counting"] } } },
-    };
+  /** Applies the object with this many collectors, jobs of this many targets, and `more` jobs. */
+  async apply(replicas: number, counts: readonly number[], more: readonly object[] = []): Promise<void> {
+    const jobs = counts.map((count, index) => jobOf(`job-${index}`, this.#targets.addresses(count, 1 + 100 * index)));
     await apply(this.#cluster, {
       apiVersion: "otel.k8s.aws/v1",
       kind: "CollectorLoadBalancer",
       metadata: { name: this.#name, namespace: "default" },
       spec: {
-        ...{ replicas, collectorImage: "collector:1", collectorConfig: JSON.stringify(config) },
-        ...{ targetRefresh: `${REFRESH}s`, placement: { cooldown: "1s" } },
+        ...{ replicas, collectorImage: "collector:1", collectorConfig: configurationOf([...jobs, ...more]) },
+        ...{ targetRefresh: `${REFRESH}s`, placement: { cooldown: "1s", seatGrace: `${SEAT_GRACE}s` } },
       },
     });
   }
 
+  /** A condition of the object. */
+  async condition(type: string): Promise<Condition | undefined> {
+    const path = `collectorloadbalancers/${this.#name}`;
+    const { status } = JSON.parse(await kubectl(this.#cluster, ["get", path, "-o", "json"])) as WithConditions;
+    return status?.conditions?.find((condition) => condition.type === type);
+  }
+
   async scale(replicas: number): Promise<void> {
     await kubectl(this.#cluster, ["scale", `collectorloadbalancers/${this.#name}`, `--replicas=${replicas}`]);
+  }
+
+  /** What the fleet's collectors have scraped so far. */
+  async history(): Promise<ScrapeHistory> {
+    const [scraped, steady] = await Promise.all([this.collectors.scraped(), this.#steady.counts()]);
+    return new ScrapeHistory(scraped, stallsOf(steady, INTERVAL * 1000));
   }
 
   /**
@@ -99,7 +127,7 @@ export class CollectorFleet implements AsyncDisposable {
    */
   async settled(replicas: number, count: number): Promise<ReadonlyMap<string, string>> {
     return eventually(async () => {
-      const history = await this.collectors.history();
+      const history = await this.history();
       const owners = history.ownersSince(Date.now() - 1.4 * INTERVAL * 1000);
       const notOnOne = [...owners].filter(([, names]) => names.length !== 1);
       expect({ notOnOne, count: owners.size }).toEqual({ notOnOne: [], count });
@@ -112,4 +140,17 @@ export class CollectorFleet implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#resources.disposeAsync();
   }
+}
+
+function jobOf(name: string, targets: readonly string[]): object {
+  const scrape = { scrape_interval: `${INTERVAL}s`, scrape_timeout: "2s" };
+  return { job_name: name, ...scrape, static_configs: [{ targets }] };
+}
+
+function configurationOf(jobs: readonly object[]): string {
+  return JSON.stringify({
+    receivers: { prometheus: { config: { scrape_configs: jobs } } },
+    exporters: { counting: {} },
+    service: { pipelines: { metrics: { receivers: ["prometheus"], exporters: ["counting"] } } },
+  });
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KubeClient, type Pod, pods } from "@evenkeel/kube";
 import { Collector, type ScrapedTarget } from "@evenkeel/telemetry";
-import { ScrapeHistory } from "./scrape-history.ts";
 
 /** Keeps a pod until its process has ended, as a kubelet does. */
 const FINALIZER = "evenkeel.io/process";
@@ -18,6 +17,8 @@ export class CollectorPods implements AsyncDisposable {
   readonly #running = new Map<string, { readonly name: string; readonly collector: Collector }>();
   /** What the collectors of ended pods had scraped. */
   readonly #ended = new Map<string, readonly ScrapedTarget[]>();
+  /** Uids of pods whose collector does not come back. */
+  readonly #crashed = new Set<string>();
   readonly #loop: Promise<void>;
 
   constructor(kube: KubeClient, selection: { readonly namespace: string; readonly labelSelector: string }) {
@@ -32,13 +33,26 @@ export class CollectorPods implements AsyncDisposable {
   }
 
   /** What all collectors have scraped so far, those that have ended too. */
-  async history(): Promise<ScrapeHistory> {
+  async scraped(): Promise<ReadonlyMap<string, readonly ScrapedTarget[]>> {
     const now = await Promise.all(
       [...this.#running].map(
         async ([uid, { name, collector }]) => [`${name} ${uid}`, await collector.counts()] as const,
       ),
     );
-    return new ScrapeHistory(new Map([...this.#ended, ...now]));
+    return new Map([...this.#ended, ...now]);
+  }
+
+  /** Kills a pod's collector, which does not come back. The pod stays, and is not ready. */
+  async crash(name: string): Promise<void> {
+    const [uid, running] = [...this.#running].find(([, one]) => one.name === name) ?? [];
+    if (uid === undefined || running === undefined) throw new Error(`${name} has no collector`);
+    this.#crashed.add(uid);
+    await this.#end(uid, running.collector, name, "SIGKILL");
+    const conditions = [{ type: "Ready", status: "False", lastTransitionTime: new Date().toISOString() }];
+    const { namespace } = this.#selection;
+    await this.#kube
+      .resource(pods)
+      .status.patch({ name, namespace }, { type: "merge", body: { status: { conditions } } });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -62,18 +76,18 @@ export class CollectorPods implements AsyncDisposable {
     const { uid = "", name = "", deletionTimestamp } = pod.metadata;
     const running = this.#running.get(uid);
     if (deletionTimestamp !== undefined) {
-      if (running !== undefined) await this.#end(uid, running.collector, name);
+      if (running !== undefined) await this.#end(uid, running.collector, name, "SIGTERM");
       await this.#setFinalizers(pod, []);
-    } else if (running === undefined && pod.status?.phase === "Running") {
+    } else if (running === undefined && !this.#crashed.has(uid) && pod.status?.phase === "Running") {
       await this.#setFinalizers(pod, [FINALIZER]);
       this.#running.set(uid, { name, collector: await Collector.start(containerOf(pod)) });
     }
   }
 
-  async #end(uid: string, collector: Collector, name: string): Promise<void> {
+  async #end(uid: string, collector: Collector, name: string, signal: NodeJS.Signals): Promise<void> {
     this.#ended.set(`${name} ${uid}`, await collector.counts());
-    await collector.stop();
     this.#running.delete(uid);
+    await collector.stop(signal);
     await collector[Symbol.asyncDispose]();
   }
 

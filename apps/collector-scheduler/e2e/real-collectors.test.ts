@@ -2,7 +2,7 @@ import { kubectl, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
 import { eventually } from "@evenkeel/runtime/testing";
 import { definitionOf } from "@evenkeel/testkit";
 import { beforeAll, expect, test } from "@jest/globals";
-import { CollectorFleet, INTERVAL, REFRESH } from "./collector-fleet.ts";
+import { CollectorFleet, INTERVAL, REFRESH, SEAT_GRACE } from "./collector-fleet.ts";
 import type { ScrapeHistory } from "./scrape-history.ts";
 
 const cluster = useCluster({ name: "real-collectors", nodes: 1 });
@@ -21,23 +21,46 @@ function expectNothingMissed(history: ScrapeHistory): void {
 
 test("real collectors miss no scrape while their number, the jobs and the scheduler change", async () => {
   await using fleet = await CollectorFleet.start(cluster(), "shop");
-  await fleet.apply(2, 60);
+  await fleet.apply(2, [60]);
   await fleet.settled(2, 60);
 
   await fleet.scale(4);
   await fleet.settled(4, 60);
 
-  await fleet.apply(4, 60, 10);
+  await fleet.apply(4, [60, 10]);
   const owners = await fleet.settled(4, 70);
 
   await fleet.restartService();
   const restartedAt = Date.now();
   // A target that the new process gave to another collector would be there by then.
   const scrapes = 1 + (REFRESH + 10) / INTERVAL;
-  await eventually(async () => (await fleet.collectors.history()).fewestSince(restartedAt) > scrapes, 60_000);
+  await eventually(async () => (await fleet.history()).fewestSince(restartedAt) > scrapes, 60_000);
   expect(await fleet.settled(4, 70)).toEqual(owners);
 
   await fleet.scale(2);
   await fleet.settled(2, 70);
-  expectNothingMissed(await fleet.collectors.history());
+  expectNothingMissed(await fleet.history());
 }, 300_000);
+
+test("a collector that is killed and a job that is invalid cost the other targets no scrape", async () => {
+  await using fleet = await CollectorFleet.start(cluster(), "depot");
+  await fleet.apply(3, [30]);
+  const before = await fleet.settled(3, 30);
+
+  const bad = { job_name: "bad", relabel_configs: [{ action: "keep", source_labels: ["a"], regex: "(" }] };
+  await fleet.apply(3, [30], [{ ...bad, static_configs: [{ targets: ["a:1"] }] }]);
+  await eventually(async () => expect(await fleet.condition("ConfigValid")).toMatchObject({ status: "False" }));
+  expect((await fleet.condition("ConfigValid"))?.message).toContain("bad");
+
+  const [killed = ""] = fleet.collectors.names;
+  const killedAt = Date.now();
+  await fleet.collectors.crash(killed);
+  await fleet.settled(2, 30);
+  const history = await fleet.history();
+  const lost = [...before].flatMap(([instance, name]) => (name.startsWith(`${killed} `) ? [instance] : []));
+  expect(lost).not.toEqual([]);
+  const limit = (SEAT_GRACE + REFRESH + 10 + INTERVAL) * 1000;
+  for (const instance of lost) expect(history.firstSince(instance, killedAt) - killedAt).toBeLessThan(limit);
+  const gaps = history.gaps(1.2 * INTERVAL * 1000, Date.now() - INTERVAL * 1000);
+  expect(gaps.filter(({ instance }) => !lost.includes(instance))).toEqual([]);
+}, 200_000);

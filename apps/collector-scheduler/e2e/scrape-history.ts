@@ -7,6 +7,25 @@ interface Spell {
   readonly last: number;
 }
 
+/** A time in which this machine was too busy to scrape, in milliseconds. */
+export interface Stall {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Milliseconds that a scrape is late when the machine was too busy for it. */
+const LATE = 100;
+
+/** When a collector was late that scrapes the same targets all the time. */
+export function stallsOf(scraped: readonly ScrapedTarget[], interval: number): readonly Stall[] {
+  return scraped.flatMap(({ scrapes }) =>
+    scrapes.flatMap(({ at }, index) => {
+      const due = (scrapes[index - 1]?.at ?? at) + interval;
+      return at - due > LATE ? [{ from: due, to: at }] : [];
+    }),
+  );
+}
+
 export interface Gap {
   readonly instance: string;
   readonly from: number;
@@ -24,7 +43,10 @@ export class ScrapeHistory {
   /** Of each instance, the times at which each collector scraped it, in order. */
   readonly #times = new Map<string, Map<string, readonly number[]>>();
 
-  constructor(scraped: ReadonlyMap<string, readonly ScrapedTarget[]>) {
+  readonly #stalls: readonly Stall[];
+
+  constructor(scraped: ReadonlyMap<string, readonly ScrapedTarget[]>, stalls: readonly Stall[] = []) {
+    this.#stalls = stalls.toSorted((one, other) => one.from - other.from);
     for (const [collector, targets] of scraped)
       for (const { instance, scrapes } of targets) {
         const byCollector = this.#times.get(instance) ?? new Map<string, readonly number[]>();
@@ -40,13 +62,14 @@ export class ScrapeHistory {
     return [...this.#times.keys()].sort();
   }
 
-  /** Pauses longer than `limit` in which nobody scraped an instance, from its first scrape until `end`. */
+  /** Pauses longer than `limit`, less stalls, in which nobody scraped an instance, from its first scrape until `end`. */
   gaps(limit: number, end: number): readonly Gap[] {
     return this.instances.flatMap((instance) => {
       const times = [...this.#of(instance).values(), [end]].flat().sort((one, other) => one - other);
       return times.slice(1).flatMap((to, index) => {
         const from = times[index] ?? to;
-        return to - from > limit ? [{ instance, from, milliseconds: to - from }] : [];
+        const milliseconds = to - from - this.#stalled(from, to);
+        return milliseconds > limit ? [{ instance, from, milliseconds }] : [];
       });
     });
   }
@@ -75,12 +98,29 @@ export class ScrapeHistory {
     );
   }
 
+  /** When an instance was first scraped after `start`; infinite if it was not. */
+  firstSince(instance: string, start: number): number {
+    return Math.min(...[...this.#of(instance).values()].flat().filter((at) => at > start));
+  }
+
   /** How often the instance was scraped since `start` that was scraped least. */
   fewestSince(start: number): number {
     const counts = this.instances.map(
       (instance) => [...this.#of(instance).values()].flat().filter((at) => at >= start).length,
     );
     return Math.min(...counts);
+  }
+
+  /** For how long the machine stalled in a time. */
+  #stalled(from: number, to: number): number {
+    let sum = 0;
+    let seen = from;
+    for (const stall of this.#stalls) {
+      const end = Math.min(stall.to, to);
+      sum += Math.max(0, end - Math.max(stall.from, seen));
+      seen = Math.max(seen, end);
+    }
+    return sum;
   }
 
   #of(instance: string): ReadonlyMap<string, readonly number[]> {

@@ -7,12 +7,12 @@ import { expect, jest, test } from "@jest/globals";
 import { questionOf, relabelAnswer, relabelAnswers } from "../src/relabel-answers.ts";
 import { askOracle } from "../src/index.ts";
 
-jest.setTimeout(600_000);
-
 const COMMITTED = join(import.meta.dirname, "../../../libs/relabel/src/testing/relabel-answers.jsonl.gz");
 
 /** `make soak SUITE=telemetry` compares more. */
 const CASES = process.env["SOAK"] === undefined ? 5_000 : 200_000;
+
+jest.setTimeout(CASES > 5_000 ? 3_000_000 : 300_000);
 
 test("the answers that libs/relabel is tested with are those that Prometheus gives now", async () => {
   const committed = gunzipSync(readFileSync(COMMITTED)).toString().split("\n");
