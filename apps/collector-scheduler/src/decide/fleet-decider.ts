@@ -56,6 +56,8 @@ export function verdictOf(snapshot: FleetSnapshot, plan: FleetPlan): FleetVerdic
       message: `${message}; ${targets(moves.length)} ${dryRun ? "would move" : "move"}`,
     };
   };
+  if (membership.left.length > 0 && scale.wanted === 0)
+    return assign("CollectorLeft", `No collector is wanted, and ${listed(membership.left)} left`);
   if (membership.joined.length > 0) return assign("CollectorJoined", `${listed(membership.joined)} joined`);
   if (membership.dead.length > 0)
     return assign("Orphans", `${listed(membership.dead)} was away for longer than seatGrace`);
@@ -66,6 +68,7 @@ export function verdictOf(snapshot: FleetSnapshot, plan: FleetPlan): FleetVerdic
   if (moves.length > 0) return assign("Orphans", "Targets had no owner");
   if (membership.left.length > 0) return assign("CollectorLeft", `${listed(membership.left)} handed over all targets`);
   if (scale.fault !== null) return hold("InvalidScale", scale.fault.message);
+  if (scale.wanted === 0) return hold("NoCollector", "No collector is wanted, so no target has an owner");
   if (membership.members.length === 0) return hold("NoCollector", "No collector is ready, so no target has an owner");
   if (plan.uneven !== null) return hold(plan.uneven, UNEVEN[plan.uneven]);
   if (handingOver > 0) return hold("HandingOver", `${targets(handingOver)} change their collector`);

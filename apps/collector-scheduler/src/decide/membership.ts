@@ -7,7 +7,7 @@ export interface Membership {
   readonly joined: readonly string[];
   /** They died: their seat was empty for longer than its grace. */
   readonly dead: readonly string[];
-  /** They handed all their targets over. */
+  /** They handed all their targets over, or nobody is left to take them. */
   readonly left: readonly string[];
   /** Their pod is away and their targets wait for it. */
   readonly kept: readonly string[];
@@ -21,7 +21,7 @@ type Given = Pick<FleetSnapshot, "at" | "collectors" | "drain" | "targetCount"> 
 
 /**
  * Collectors become members when they are ready and within `wanted`. A member beyond `wanted`, or one to be drained, hands
- * its targets over and is then no longer a member. One whose pod is away keeps its targets for the grace of its seat.
+ * its targets over and is then no longer a member; if none is wanted, all leave at once. One whose pod is away keeps its targets for the grace of its seat.
  * While no collector is ready nobody dies: then it is more likely that the view is wrong than that all are dead.
  */
 export function membership(given: Given, wanted: number | null): Membership {
@@ -30,6 +30,7 @@ export function membership(given: Given, wanted: number | null): Membership {
   const seats = new Map(collectors.map((collector) => [collector.name, collector]));
   const busy = new Set(handOvers.flatMap(({ owner, from }) => [owner, from]));
   const isWanted = ({ name, ordinal }: Collector) => (wanted === null || ordinal < wanted) && !drain.includes(name);
+  const hasHeirs = wanted !== 0;
   const isAnyReady = collectors.some(({ awaySince }) => awaySince === null);
 
   const [after, joined, dead, left, kept]: [Member[], string[], string[], string[], string[]] = [[], [], [], [], []];
@@ -45,7 +46,7 @@ export function membership(given: Given, wanted: number | null): Membership {
       if (!leaving) kept.push(name);
     }
     const ownsNothing = given.targetCount !== null && member.targets === 0 && !busy.has(name);
-    if (leaving && ownsNothing) left.push(name);
+    if (leaving && (ownsNothing || !hasHeirs)) left.push(name);
     else after.push(memberOf(member, seat, leaving));
   }
   const known = new Set(members.map(({ name }) => name));

@@ -61,3 +61,24 @@ test("the highest ordinal hands its targets over before the set shrinks", () => 
   expect(fleet.decide()).toMatchObject({ replicas: 2, moves: [] });
   expect(fleet.assignments.members.map(({ name }) => name)).toEqual([nameOf(0), nameOf(1)]);
 });
+
+test.each([
+  ["spec.replicas", { replicas: 0 }],
+  ["the scaler", { scaler: { expectedTargets: 100, min: 0, max: 0 } }],
+])("no collector is left when %s says 0", (_, scale) => {
+  const fleet = fleetOf(3, 300);
+  fleet.scale = { ...fleet.scale, ...scale };
+  expect(fleet.decide()).toMatchObject({ reason: "CollectorLeft", replicas: 0, handingOver: 0 });
+  expect(fleet.assignments.members).toEqual([]);
+  expect(fleet.decide()).toMatchObject({ reason: "NoCollector", replicas: 0, moves: [] });
+});
+
+test("collectors leave at once when none is wanted in the middle of a hand-over", () => {
+  const fleet = fleetOf(2, 300);
+  fleet.run(3).decide();
+  fleet.scale = { ...fleet.scale, replicas: 0 };
+  expect(fleet.decide()).toMatchObject({ replicas: 0, handingOver: 0 });
+  expect([...fleet.assignments.exceptions]).toEqual([]);
+  fleet.run(2).settle();
+  expect([...fleet.served().values()].every((owners) => owners.length === 1)).toBe(true);
+});
