@@ -10,6 +10,8 @@ export interface Collector {
   readonly node?: string;
   /** Since when its pod is gone or not ready, in milliseconds; null if it is ready. */
   readonly awaySince: number | null;
+  /** Since when its pod is ready, in milliseconds; absent if that is long ago. */
+  readonly readySince?: number;
 }
 
 /** Settings of the object, with defaults. Times are in milliseconds. */

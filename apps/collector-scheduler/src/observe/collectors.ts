@@ -4,71 +4,90 @@ import type { Collector } from "../decide/snapshot.ts";
 /** Where a node is; undefined if that is not known. */
 export type ZoneOf = (node: string) => string | undefined;
 
+export interface SeatsSeen {
+  /** The uid of the CollectorLoadBalancer. */
+  readonly uid: string;
+  readonly statefulSet: StatefulSet | undefined;
+  readonly pods: Iterable<Pod>;
+  /** Names of the recorded members. Each has a seat, also after its pod is gone for good. */
+  readonly members: readonly string[];
+  readonly zoneOf: ZoneOf;
+  readonly now: number;
+}
+
+/** Whether a seat has a ready pod, and since when, by the clock of this process. */
+interface Presence {
+  /** The uid of the pod; undefined while none is ready. */
+  readonly ready: string | undefined;
+  readonly since: number;
+}
+
 /**
- * The seats of collectors: one for each pod of a StatefulSet, and one for each ordinal that is to have a pod. It
- * remembers since when a seat is empty, because nothing else does.
+ * The seats of collectors: one for each pod of a StatefulSet, for each ordinal that is to have a pod, and for each member.
+ * It remembers since when a seat is ready or away. The times of pods are not used for that, because the clocks of nodes differ.
  */
 export class Seats {
-  /** By the uid of the CollectorLoadBalancer, then by the name of the pod: when it was first seen to be gone. */
-  readonly #gone = new Map<string, Map<string, number>>();
+  /** By the uid of the CollectorLoadBalancer, then by the name of the pod. */
+  readonly #presences = new Map<string, ReadonlyMap<string, Presence>>();
 
   /** In the order of their ordinals. */
-  observe(
-    uid: string,
-    statefulSet: StatefulSet | undefined,
-    pods: Iterable<Pod>,
-    zoneOf: ZoneOf,
-    now: number,
-  ): readonly Collector[] {
-    const name = statefulSet?.metadata.name ?? "";
-    const found = new Map<string, Collector>();
-    for (const pod of pods) {
-      const ordinal = ordinalOf(pod, name);
-      if (ordinal !== undefined) found.set(pod.metadata.name ?? "", collectorOf(pod, ordinal, zoneOf, now));
+  observe({ uid, statefulSet, pods, members, zoneOf, now }: SeatsSeen): readonly Collector[] {
+    const set = statefulSet?.metadata.name ?? "";
+    const found = new Map<string, Pod | undefined>();
+    for (const pod of pods) if (isOf(pod, set)) found.set(pod.metadata.name ?? "", pod);
+    const expected = Array.from({ length: statefulSet?.spec?.replicas ?? 0 }, (_, ordinal) => `${set}-${ordinal}`);
+    for (const name of [...expected, ...members]) if (!found.has(name)) found.set(name, undefined);
+
+    const before = this.#presences.get(uid);
+    const presences = new Map<string, Presence>();
+    const collectors: Collector[] = [];
+    for (const [name, pod] of found) {
+      const ordinal = ordinalOf(name);
+      if (ordinal === undefined) continue;
+      const presence = presenceOf(pod, before?.get(name), now);
+      presences.set(name, presence);
+      collectors.push({ name, ordinal, ...placeOf(pod, zoneOf), ...timesOf(presence) });
     }
-    const before = this.#gone.get(uid) ?? new Map<string, number>();
-    const gone = new Map<string, number>();
-    for (let ordinal = 0; ordinal < (statefulSet?.spec?.replicas ?? 0); ordinal++) {
-      const seat = `${name}-${ordinal}`;
-      if (found.has(seat)) continue;
-      const since = before.get(seat) ?? now;
-      gone.set(seat, since);
-      found.set(seat, { name: seat, ordinal, awaySince: since });
-    }
-    this.#gone.set(uid, gone);
-    return [...found.values()].sort((a, b) => a.ordinal - b.ordinal);
+    this.#presences.set(uid, presences);
+    return collectors.sort((a, b) => a.ordinal - b.ordinal);
   }
 
   forget(uid: string): void {
-    this.#gone.delete(uid);
+    this.#presences.delete(uid);
   }
 
   endTerm(): void {
-    this.#gone.clear();
+    this.#presences.clear();
   }
 }
 
-function collectorOf({ metadata, spec, status }: Pod, ordinal: number, zoneOf: ZoneOf, now: number): Collector {
-  const ready = status?.conditions?.find(({ type }) => type === "Ready");
-  const isReady = ready?.status === "True" && metadata.deletionTimestamp === undefined;
-  const node = spec?.nodeName;
-  const zone = node === undefined ? undefined : zoneOf(node);
-  const changedAt = Date.parse(
-    metadata.deletionTimestamp ?? ready?.lastTransitionTime ?? metadata.creationTimestamp ?? "",
-  );
-  return {
-    name: metadata.name ?? "",
-    ordinal,
-    ...(node !== undefined && { node }),
-    ...(zone !== undefined && { zone }),
-    awaySince: isReady ? null : Math.min(Number.isNaN(changedAt) ? now : changedAt, now),
-  };
+function presenceOf(pod: Pod | undefined, before: Presence | undefined, now: number): Presence {
+  const condition = pod?.status?.conditions?.find(({ type }) => type === "Ready");
+  const isReady = condition?.status === "True" && pod?.metadata.deletionTimestamp === undefined;
+  const ready = isReady ? (pod?.metadata.uid ?? "") : undefined;
+  if (before !== undefined) return before.ready === ready ? before : { ready, since: now };
+  // A new leader must not take all collectors for new ones.
+  const changedAt = isReady ? Date.parse(condition.lastTransitionTime ?? "") : NaN;
+  return { ready, since: Number.isNaN(changedAt) ? now : Math.min(changedAt, now) };
 }
 
-/** Of a pod that the StatefulSet made. Another pod with the same labels is no collector. */
-function ordinalOf({ metadata }: Pod, statefulSet: string): number | undefined {
-  const isOwned = metadata.ownerReferences?.some(({ kind, name }) => kind === "StatefulSet" && name === statefulSet);
-  const { name = "" } = metadata;
-  const digits = name.startsWith(`${statefulSet}-`) ? name.slice(statefulSet.length + 1) : "";
-  return isOwned && /^\d{1,9}$/.test(digits) ? Number(digits) : undefined;
+function timesOf({ ready, since }: Presence): Pick<Collector, "awaySince" | "readySince"> {
+  return ready === undefined ? { awaySince: since } : { awaySince: null, readySince: since };
+}
+
+function placeOf(pod: Pod | undefined, zoneOf: ZoneOf): Pick<Collector, "zone" | "node"> {
+  const node = pod?.spec?.nodeName;
+  const zone = node === undefined ? undefined : zoneOf(node);
+  return { ...(node !== undefined && { node }), ...(zone !== undefined && { zone }) };
+}
+
+/** Whether the StatefulSet made the pod. Another pod with the same labels is no collector. */
+function isOf({ metadata: { name = "", ownerReferences = [] } }: Pod, set: string): boolean {
+  const isOwned = ownerReferences.some((owner) => owner.kind === "StatefulSet" && owner.name === set);
+  return isOwned && name === `${set}-${ordinalOf(name)}`;
+}
+
+function ordinalOf(name: string): number | undefined {
+  const digits = /-(\d{1,9})$/.exec(name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
 }

@@ -63,8 +63,10 @@ export class FleetObserver {
     const key = `${namespace}/${collectorsName(name)}`;
     const statefulSet = collectors.statefulSets.get(key);
     const now = clock.now();
-    const found = seats.observe(uid, statefulSet, collectors.pods.by("set", key), zoneOf, now);
-    const owners = recorded === null ? fleet.owners : new Owners(recorded, fleet.owners);
+    const owners = (recorded === null ? fleet.owners : new Owners(recorded, fleet.owners)) ?? NOTHING_OWNED;
+    const members = owners.assignments.members.map((member) => member.name);
+    const pods = collectors.pods.by("set", key);
+    const found = seats.observe({ uid, statefulSet, pods, members, zoneOf, now });
     const snapshot = snapshotOf({
       at: new Date(now).toISOString(),
       namespace,
@@ -78,7 +80,7 @@ export class FleetObserver {
       loadFault,
       collectors: found,
       drain: [],
-      owners: owners ?? NOTHING_OWNED,
+      owners,
       targets: loads.weigh(fleet, spec),
       polls: seen,
     });
