@@ -2,10 +2,15 @@ import type { lookup as systemLookup, LookupAddress } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
 /**
- * Link-local addresses, where clouds serve credentials to whoever asks, and the other addresses of such services. A
- * configuration must not reach them with this service's place in the network.
+ * This machine, where this service answers, and link-local addresses, where clouds serve credentials to whoever asks,
+ * and the other addresses of such services. A configuration must not reach them with this service's place in the
+ * network.
  */
 const forbidden = new BlockList();
+forbidden.addSubnet("127.0.0.0", 8, "ipv4");
+forbidden.addSubnet("0.0.0.0", 8, "ipv4"); // Linux connects to itself
+forbidden.addAddress("::1", "ipv6");
+forbidden.addAddress("::", "ipv6");
 forbidden.addSubnet("169.254.0.0", 16, "ipv4");
 forbidden.addAddress("100.100.100.200", "ipv4"); // Alibaba Cloud
 forbidden.addAddress("192.0.0.192", "ipv4"); // Oracle Cloud
@@ -23,10 +28,10 @@ export function isForbidden(address: string): boolean {
 export type Lookup = typeof systemLookup;
 
 /** A lookup for connections that fails for a name with a forbidden address, so that no later check can be deceived. */
-export function guardedLookup(lookup: Lookup): LookupFunction {
+export function guardedLookup(lookup: Lookup, isBad: (address: string) => boolean): LookupFunction {
   return (name, options, callback) => {
     lookup(name, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-      const bad = error === null ? addresses.find(({ address }) => isForbidden(address)) : undefined;
+      const bad = error === null ? addresses.find(({ address }) => isBad(address)) : undefined;
       const fault = bad && Object.assign(new Error(forbiddenMessage(name)), { code: "EACCES" });
       const [first] = addresses;
       if (error ?? fault) callback(error ?? fault ?? null, "", 0);
@@ -37,5 +42,5 @@ export function guardedLookup(lookup: Lookup): LookupFunction {
 }
 
 export function forbiddenMessage(host: string): string {
-  return `${host} is a link-local or metadata address, which discovery must not reach`;
+  return `${host} is a loopback, link-local or metadata address, which discovery must not reach`;
 }

@@ -44,15 +44,19 @@ function groups(...targets: readonly string[]): RequestListener {
     response.writeHead(200, type).end(JSON.stringify([{ targets, labels: { team: "shop" } }]));
 }
 
+/** The server of these tests listens where discovery must not connect. */
+const notHere = (address: string) => address !== "127.0.0.1" && isForbidden(address);
+
 interface Options {
   readonly clock?: Clock;
+  readonly isForbidden?: typeof isForbidden;
   readonly lookup?: typeof lookup;
 }
 
 function discover(config: object = {}, { clock = systemClock, ...parts }: Options = {}) {
   const sink = new CollectedGroups();
   const [block] = blocksOf({ http_sd_configs: [{ url, ...config }] }, folder);
-  const discovery = httpDiscovery(block as HttpBlock, sink, { clock, files: folder, ...parts });
+  const discovery = httpDiscovery(block as HttpBlock, sink, { clock, files: folder, isForbidden: notHere, ...parts });
   return { sink, [Symbol.dispose]: () => discovery.stop() };
 }
 
@@ -168,6 +172,14 @@ describe("http_sd", () => {
     await eventually(() => expect(named.sink.last?.fault).toContain("must not reach"));
     expect(requests).toEqual([]);
   });
+
+  test("does not connect to its own machine, by number or by name", async () => {
+    for (const host of ["127.0.0.1", "localhost", "127.1", "0.0.0.0", "[::ffff:127.0.0.1]"]) {
+      using discovered = discover({ url: url.replace("127.0.0.1", host) }, { isForbidden });
+      await eventually(() => expect(discovered.sink.last?.fault).toContain("must not reach"));
+    }
+    expect(requests).toEqual([]);
+  });
 });
 
 test.each([
@@ -178,7 +190,12 @@ test.each([
   ["fd00:ec2::254", true],
   ["64:ff9b::a9fe:a9fe", true],
   ["10.0.0.1", false],
-  ["127.0.0.1", false],
+  ["127.0.0.1", true],
+  ["127.8.9.1", true],
+  ["0.0.0.0", true],
+  ["::1", true],
+  ["::", true],
+  ["::ffff:7f00:1", true],
   ["2001:db8::1", false],
   ["example.com", false],
 ])("whether %s is forbidden: %s", (address, expected) => {

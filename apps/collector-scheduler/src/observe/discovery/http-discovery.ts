@@ -16,9 +16,11 @@ export interface HttpParts {
   /** The folder below which files of credentials may be read. */
   readonly files?: string | undefined;
   readonly lookup?: Lookup | undefined;
+  /** Whether it must not connect to an IP address; tests serve on their own machine. */
+  readonly isForbidden?: ((address: string) => boolean) | undefined;
 }
 
-/** Asks an HTTP server for target groups. Redirects are not followed, and link-local addresses are not reached. */
+/** Asks an HTTP server for target groups. Redirects are not followed, and this machine and link-local addresses are not reached. */
 export function httpDiscovery(block: HttpBlock, sink: GroupSink, parts: HttpParts): Discovery {
   const read = (signal: AbortSignal) => ask(block, parts, signal);
   return new RefreshedSource({ interval: block.refreshInterval, read, sink, clock: parts.clock });
@@ -27,11 +29,12 @@ export function httpDiscovery(block: HttpBlock, sink: GroupSink, parts: HttpPart
 /** A connection of its own for each request: they are rare, and credentials and certificates may change meanwhile. */
 async function ask(block: HttpBlock, parts: HttpParts, signal: AbortSignal): Promise<Reading> {
   const { url, refreshInterval } = block;
+  const { isForbidden: isBad = isForbidden, lookup = systemLookup } = parts;
   const { hostname } = new URL(url);
-  if (isForbidden(hostname.replace(/^\[(.*)\]$/, "$1"))) throw new Error(forbiddenMessage(hostname));
+  if (isBad(hostname.replace(/^\[(.*)\]$/, "$1"))) throw new Error(forbiddenMessage(hostname));
   const read = (secret: SecretText) => readSecret(secret, parts.files);
   const headers = await headersOf(block, read);
-  const connect = { ...(await tlsOf(block.tls, read)), lookup: guardedLookup(parts.lookup ?? systemLookup) };
+  const connect = { ...(await tlsOf(block.tls, read)), lookup: guardedLookup(lookup, isBad) };
   // The signal ends a request that takes too long.
   const timeouts = { headersTimeout: 0, bodyTimeout: 0, connectTimeout: refreshInterval };
   const dispatcher = new Agent({ connect, ...timeouts, maxResponseSize: LARGEST_DOCUMENT });
