@@ -144,6 +144,10 @@ test.each([
   ["is a list", "[1]", /map/],
   ["has no prometheus receiver", "receivers: {otlp: {}}", /prometheus/],
   ["is too long", `receivers: {prometheus: {}} #${"x".repeat(1_000_001)}`, /characters/],
+  ["nests lists too deeply", `a: ${"[".repeat(101)}${"]".repeat(101)}`, /nest/],
+  ["nests maps too deeply", `a: ${"{a: ".repeat(900_000 / 4)}`, /nest/],
+  ["nests lists too deeply in one line", `a:\n  ${"- ".repeat(101)}x`, /nest/],
+  ["nests keys too deeply in one line", `${"? ".repeat(101)}x`, /nest/],
   [
     "is a bomb of aliases",
     `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]`,
