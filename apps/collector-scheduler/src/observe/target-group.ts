@@ -9,6 +9,28 @@ export interface TargetGroup {
   readonly targets: readonly Labels[];
 }
 
+/** Characters of the labels of a group, or of an address, at most: each target of the group has them. */
+export const LONGEST_LABELS = 65_536;
+
+/** Targets of which labels are changed in one go. */
+const PART = 1000;
+
+/** A group of many targets as several, `source`, `source/1`, `source/2`…, so that none takes long. */
+export function partsOf(group: TargetGroup): readonly TargetGroup[] {
+  const { source, labels, targets } = group;
+  if (targets.length <= PART) return [group];
+  return Array.from({ length: Math.ceil(targets.length / PART) }, (_, part) => ({
+    source: part === 0 ? source : `${source}/${part}`,
+    labels,
+    targets: targets.slice(part * PART, (part + 1) * PART),
+  }));
+}
+
+/** Characters of names and values. */
+export function lengthOfLabels(labels: Readonly<Record<string, string>>): number {
+  return Object.entries(labels).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+}
+
 /** How a discovery block is doing. */
 export interface SourceHealth {
   /** Whether it has answered once. Until then nothing of its job is served. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { prometheusMilliseconds } from "../../config/prometheus-duration.ts";
+import { lengthOfLabels, LONGEST_LABELS } from "../target-group.ts";
 import { allowedPath, type DiscoveryLimits } from "./discovery-limits.ts";
 
 /** A Prometheus duration, as milliseconds. */
@@ -31,10 +32,12 @@ export function readableFile(limits: DiscoveryLimits) {
 }
 
 /** Label names are any text that is not empty. A number or a flag in the configuration is its text. */
-export const labels = z.record(
-  z.string().min(1),
-  z.union([z.string(), z.number(), z.boolean()]).transform((value) => String(value)),
-);
+export const labels = z
+  .record(
+    z.string().min(1),
+    z.union([z.string(), z.number(), z.boolean()]).transform((value) => String(value)),
+  )
+  .refine((all) => lengthOfLabels(all) <= LONGEST_LABELS, `labels have at most ${LONGEST_LABELS} characters`);
 
 /** Fields that Prometheus writes into a configuration with their defaults. They have no effect here. */
 export const httpDefaults = { follow_redirects: z.boolean().optional(), enable_http2: z.boolean().optional() };

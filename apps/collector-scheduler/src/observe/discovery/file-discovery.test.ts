@@ -45,6 +45,15 @@ describe("file_sd", () => {
     });
   });
 
+  test("keeps every part of a large group while its file cannot be read", async () => {
+    await put("a.json", json(...Array.from({ length: 1001 }, (_, index) => `a:${index}`)));
+    using discovered = discover("a.json");
+    await eventually(() => expect(discovered.sink.addresses).toHaveLength(1001));
+    await put("a.json", "{");
+    await eventually(() => expect(discovered.sink.last?.fault).toContain("a.json"));
+    expect(discovered.sink.addresses).toHaveLength(1001);
+  });
+
   test("follows files that change, come, shrink and go", async () => {
     await put("a.json", JSON.stringify([{ targets: ["a:80"] }, { targets: ["b:80"] }]));
     using discovered = discover("*.json");

@@ -88,7 +88,7 @@ export class FileDiscovery implements Discovery {
 }
 
 function isGroupOf(source: string, path: string): boolean {
-  return source.startsWith(`${path}:`) && /^\d+$/.test(source.slice(path.length + 1));
+  return source.startsWith(`${path}:`) && /^\d+(?:\/\d+)?$/.test(source.slice(path.length + 1));
 }
 
 function isAbsent(error: unknown): boolean {

@@ -1,8 +1,10 @@
 import { parse } from "yaml";
-import type { TargetGroup } from "../target-group.ts";
+import { lengthOfLabels, LONGEST_LABELS, partsOf, type TargetGroup } from "../target-group.ts";
 
 /** Bytes of a file or an answer that are read at most. */
 export const LARGEST_DOCUMENT = 32 * 1024 * 1024;
+/** Targets of one file or answer at most. */
+const MOST_TARGETS = 200_000;
 
 /** Reads groups of targets as files and HTTP servers give them: `[{targets: ["host:1"], labels: {a: b}}]`. */
 export function jsonGroups(text: string, origin: string, label: string): readonly TargetGroup[] {
@@ -18,7 +20,8 @@ export function yamlGroups(text: string, origin: string, label: string): readonl
 function groupsOf(document: unknown, origin: string, label: string): readonly TargetGroup[] {
   if (document === null || document === undefined || document === "") return [];
   if (!Array.isArray(document)) throw new Error("expected a list of target groups");
-  return document.map((group: unknown, index) => {
+  let count = 0;
+  return document.flatMap((group: unknown, index) => {
     const fail = (what: string) => new Error(`target group ${index}: ${what}`);
     if (!isFields(group)) throw fail("expected targets and labels");
     const unknown = Object.keys(group).find((field) => field !== "targets" && field !== "labels");
@@ -30,11 +33,17 @@ function groupsOf(document: unknown, origin: string, label: string): readonly Ta
     if (!isFields(labels)) throw fail("labels is not a map of texts");
     const bad = Object.entries(labels).find(([name, value]) => name === "" || typeof value !== "string");
     if (bad) throw fail(`label ${JSON.stringify(bad[0])} is not a name with a text`);
-    return {
+    if (lengthOfLabels(labels as Readonly<Record<string, string>>) > LONGEST_LABELS)
+      throw fail(`its labels have at most ${LONGEST_LABELS} characters`);
+    if (targets.some(({ length }) => length > LONGEST_LABELS))
+      throw fail(`a target has at most ${LONGEST_LABELS} characters`);
+    count += targets.length;
+    if (count > MOST_TARGETS) throw fail(`all groups together have at most ${MOST_TARGETS} targets`);
+    return partsOf({
       source: `${origin}:${index}`,
       labels: new Map([...(Object.entries(labels) as [string, string][]), [label, origin]]),
       targets: targets.map((address: string) => new Map([["__address__", address]])),
-    };
+    });
   });
 }
 

@@ -16,6 +16,9 @@ const SELECTABLE: Readonly<Record<KubernetesRole, readonly KubernetesRole[]>> = 
   ingress: ["ingress"],
 };
 
+/** Characters. Checking a selector takes time that grows with the square of its length. */
+const LONGEST_SELECTOR = 4096;
+
 const attach = z.strictObject({
   node: z.boolean().default(false),
   namespace: z.boolean().default(false),
@@ -102,6 +105,7 @@ function checkScope(
 function selector(faultOf: (text: string) => string | undefined) {
   return z
     .string()
+    .max(LONGEST_SELECTOR, { abort: true, message: `a selector has at most ${LONGEST_SELECTOR} characters` })
     .optional()
     .transform((text, context) => {
       const fault = text === undefined ? undefined : faultOf(text);

@@ -155,6 +155,26 @@ describe("a fault", () => {
     expect(parseDiscovery(config, limits).faults?.map(({ field }) => field)).toEqual(fields);
   });
 
+  test.each<[what: string, config: Record<string, unknown>, field: string]>([
+    [
+      "label selector",
+      { kubernetes_sd_configs: [{ role: "pod", selectors: [{ role: "pod", label: "a,".repeat(2048) + "a" }] }] },
+      "kubernetes_sd_configs[0].selectors[0].label",
+    ],
+    [
+      "field selector",
+      { kubernetes_sd_configs: [{ role: "pod", selectors: [{ role: "pod", field: `a=${"b".repeat(4096)}` }] }] },
+      "kubernetes_sd_configs[0].selectors[0].field",
+    ],
+    [
+      "set of labels",
+      { static_configs: [{ targets: ["a"], labels: { a: "x".repeat(65_536) } }] },
+      "static_configs[0].labels",
+    ],
+  ])("of a %s that is too long names its field", (_what, config, field) => {
+    expect(parseDiscovery(config, limits).faults).toMatchObject([{ field }]);
+  });
+
   test.each([
     [{ role: "node" }, "role"],
     [{ role: "pod", namespaces: { names: ["shop", "billing"] } }, "namespaces.names[1]"],

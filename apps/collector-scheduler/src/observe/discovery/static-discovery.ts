@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { TargetGroup } from "../target-group.ts";
+import { partsOf, type TargetGroup } from "../target-group.ts";
 import { labels } from "./config-fields.ts";
 import type { StaticBlock } from "./discovery-block.ts";
 
@@ -19,9 +19,11 @@ export const staticConfigs = z
 
 /** The groups of `static_configs`, which never change. */
 export function staticGroups({ groups }: StaticBlock): readonly TargetGroup[] {
-  return groups.map((group, index) => ({
-    source: String(index),
-    labels: new Map(Object.entries(group.labels)),
-    targets: group.targets.map((target) => new Map([["__address__", target]])),
-  }));
+  return groups.flatMap((group, index) =>
+    partsOf({
+      source: String(index),
+      labels: new Map(Object.entries(group.labels)),
+      targets: group.targets.map((target) => new Map([["__address__", target]])),
+    }),
+  );
 }
