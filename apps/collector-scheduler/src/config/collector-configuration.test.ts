@@ -64,6 +64,18 @@ test.each([
   ["a header that Prometheus sets", "{job_name: a, http_headers: {Host: {values: [x]}}}", "http_headers.Host"],
   ["a secret that has no file form", "{job_name: a, proxy_connect_header: {X: [y]}}", "proxy_connect_header"],
   ["a password in a URL", '{job_name: a, proxy_url: "http://u:p@proxy"}', "proxy_url"],
+  ["a proxy with a space in its name", '{job_name: a, proxy_url: "http://bad host:80"}', "proxy_url"],
+  ["a proxy without a scheme", '{job_name: a, proxy_url: ":foo"}', "proxy_url"],
+  [
+    "half a client certificate for tokens",
+    "{job_name: a, oauth2: {client_id: c, token_url: t, tls_config: {cert_file: c}}}",
+    "oauth2.tls_config",
+  ],
+  [
+    "exceptions from no proxy for tokens",
+    "{job_name: a, oauth2: {client_id: c, token_url: t, no_proxy: x}}",
+    "oauth2.no_proxy",
+  ],
   ["a user in a URL", '{job_name: a, proxy_url: "http://token@proxy"}', "proxy_url"],
   [
     "a password in the URL of tokens",

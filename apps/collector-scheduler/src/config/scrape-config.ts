@@ -40,7 +40,9 @@ const protocols = () =>
     .refine((list) => new Set(list).size === list.length, { error: "expected each protocol once" });
 
 const proxy = {
-  proxy_url: text().exactOptional(),
+  proxy_url: text()
+    .refine((url) => !/^:|^[^/?#]*\/\/[^/?#]*\s/.test(url), { error: "expected a URL" })
+    .exactOptional(),
   no_proxy: text().exactOptional(),
   proxy_from_environment: z.boolean().exactOptional(),
   proxy_connect_header: z.record(z.string(), z.array(secret())).exactOptional(),
@@ -231,12 +233,16 @@ const CONTRADICTIONS: readonly Rule[] = [
     `tls_config.${part}`,
     `set ${part} or ${part}_file, not both`,
   ]),
+  [({ tls_config }) => isHalf(tls_config), "tls_config", "a client certificate needs both cert and key"],
   [
-    ({ tls_config }) =>
-      ((tls_config?.cert ?? tls_config?.cert_file) === undefined) !==
-      ((tls_config?.key ?? tls_config?.key_file) === undefined),
-    "tls_config",
+    ({ oauth2: token }) => isHalf(token?.tls_config),
+    "oauth2.tls_config",
     "a client certificate needs both cert and key",
+  ],
+  [
+    ({ oauth2: token }) => token?.no_proxy !== undefined && token.proxy_url === undefined,
+    "oauth2.no_proxy",
+    "it needs proxy_url",
   ],
   [
     ({ proxy_url, no_proxy, proxy_from_environment }) =>
@@ -257,6 +263,10 @@ const CONTRADICTIONS: readonly Rule[] = [
 export function contradictionOf(config: ScrapeConfig): { field: string; message: string } | undefined {
   const found = CONTRADICTIONS.find(([holds]) => holds(config));
   return found && { field: found[1], message: found[2] };
+}
+
+function isHalf({ cert, cert_file, key, key_file }: NonNullable<ScrapeConfig["tls_config"]> = {}): boolean {
+  return ((cert ?? cert_file) === undefined) !== ((key ?? key_file) === undefined);
 }
 
 function countOf(...values: readonly unknown[]): number {
