@@ -39,7 +39,9 @@ export class Fleet {
   }
 
   back(name: string): void {
-    this.collectors = this.collectors.map((each) => (each.name === name ? { ...each, awaySince: null } : each));
+    this.collectors = this.collectors.map((each) =>
+      each.name === name ? { ...each, awaySince: null, readySince: this.now } : each,
+    );
   }
 
   snapshot(changes: Partial<Observed> = {}): FleetSnapshot {

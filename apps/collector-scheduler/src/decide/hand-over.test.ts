@@ -67,6 +67,23 @@ describe("a hand-over that overlaps", () => {
     expect(served()).toEqual([OLD]);
   });
 
+  test("waits while the new owner is away after its poll, and for a poll of the pod that comes back", () => {
+    fleet.poll([NEW]);
+    fleet.decide();
+    fleet.away(NEW);
+    fleet.now += 30_000;
+    expect(fleet.decide()).toMatchObject({ handingOver: 10 });
+    expect(served()).toEqual([NEW, OLD]);
+    fleet.back(NEW);
+    fleet.now += 30_000;
+    fleet.decide();
+    expect(served()).toEqual([NEW, OLD]);
+    fleet.poll([NEW]);
+    fleet.now += 20_000;
+    fleet.decide();
+    expect(served()).toEqual([NEW]);
+  });
+
   test("ends at once if the old owner dies", () => {
     fleet.away(OLD);
     fleet.now += 120_000;

@@ -1,5 +1,5 @@
 import type { Exception, Poll } from "./assignments.ts";
-import type { HandOver } from "./snapshot.ts";
+import type { Collector, HandOver } from "./snapshot.ts";
 
 /** Milliseconds from a poll until a collector has taken over what it was told: its throttles of discovery and reload. */
 export const SETTLE = 10_000;
@@ -23,14 +23,16 @@ export interface StepTerms {
   /** When the step is recorded, as {@link Assignments.at}. */
   readonly at: number;
   readonly isAlive: (name: string) => boolean;
+  readonly seatOf: (name: string) => Pick<Collector, "awaySince" | "readySince"> | undefined;
 }
 
 /**
  * One step of a hand-over. Overlap: the new owner is served the target too, until its poll was seen and a scrape had time to
  * happen. Gap: nobody is served it, until the poll of the former owner was seen and its scrapes had time to stop. A dead
- * new owner gives the target back; a dead former owner ends the hand-over.
+ * new owner gives the target back; a dead former owner ends the hand-over. While the pod of the new owner is away the
+ * hand-over waits, and a poll from before its return does not count: the process that polled is gone.
  */
-export function handOverStep(handOver: HandOver, { pollOf, now, at, isAlive }: StepTerms): Step {
+export function handOverStep(handOver: HandOver, { pollOf, now, at, isAlive, seatOf }: StepTerms): Step {
   const { owner, from, gap, since, diedAt, job, interval } = handOver;
   const died = diedAt === null ? {} : { diedAt };
   if (!isAlive(owner) && !isAlive(from)) return { kind: "orphan" };
@@ -38,11 +40,14 @@ export function handOverStep(handOver: HandOver, { pollOf, now, at, isAlive }: S
   if (!isAlive(from)) return { kind: "done", exception: { owner, since, ...died } };
   const awaited = gap ? from : owner;
   const poll = pollOf(awaited, job);
-  const polledAt = handOver.seenAt ?? (poll !== undefined && poll.seen >= since ? poll.at : null);
+  const isAway = (seatOf(owner)?.awaySince ?? null) !== null;
+  const readySince = gap ? -Infinity : (seatOf(owner)?.readySince ?? -Infinity);
+  const isTold = poll !== undefined && poll.seen >= since && poll.at >= readySince;
+  const polledAt = isAway && !gap ? null : (handOver.seenAt ?? (isTold ? poll.at : null));
   // A time to come means that the clock has jumped back: the wait begins again.
   const seenAt = polledAt === null ? null : Math.min(polledAt, now);
   const exception = { owner, from, ...(gap && { gap }), since, ...(seenAt !== null && { seenAt }), ...died };
-  if (seenAt === null) return { kind: "wait", exception, until: null };
+  if (seenAt === null || isAway) return { kind: "wait", exception, until: null };
   const until = seenAt + SETTLE + (gap ? 0 : interval);
   return now >= until ? { kind: "done", exception: { owner, since, ...died } } : { kind: "wait", exception, until };
 }

@@ -1,6 +1,9 @@
 import type { Member } from "./assignments.ts";
 import type { Collector, FleetSnapshot } from "./snapshot.ts";
 
+/** Milliseconds for which a collector must be ready before it joins others, so that one that crashes gets nothing. */
+export const JOIN_AFTER = 10_000;
+
 /** Who is a member after the decision, and what changed. */
 export interface Membership {
   readonly members: readonly Member[];
@@ -20,7 +23,7 @@ type Given = Pick<FleetSnapshot, "at" | "collectors" | "drain" | "targetCount"> 
 };
 
 /**
- * Collectors become members when they are ready and within `wanted`. A member beyond `wanted`, or one to be drained, hands
+ * Collectors become members when they are ready for a while and within `wanted`; the first ones do at once. A member beyond `wanted`, or one to be drained, hands
  * its targets over and is then no longer a member; if none is wanted, all leave at once. One whose pod is away keeps its targets for the grace of its seat.
  * While no collector is ready nobody dies: then it is more likely that the view is wrong than that all are dead.
  */
@@ -52,6 +55,7 @@ export function membership(given: Given, wanted: number | null): Membership {
   const known = new Set(members.map(({ name }) => name));
   for (const seat of collectors) {
     if (seat.awaySince !== null || known.has(seat.name) || !isWanted(seat)) continue;
+    if (members.length > 0 && now - (seat.readySince ?? -Infinity) < JOIN_AFTER) continue;
     joined.push(seat.name);
     after.push(memberOf(seat, seat, false));
   }

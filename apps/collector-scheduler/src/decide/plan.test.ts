@@ -82,3 +82,34 @@ test("collectors leave at once when none is wanted in the middle of a hand-over"
   fleet.run(2).settle();
   expect([...fleet.served().values()].every((owners) => owners.length === 1)).toBe(true);
 });
+
+test("the targets of a dead collector go to none that is away, unless all are", () => {
+  const fleet = fleetOf(4, 400);
+  fleet.away(nameOf(1));
+  fleet.now += 60_000;
+  fleet.away(nameOf(2));
+  fleet.now += 60_000;
+  const { moves } = fleet.decide();
+  expect(moves.length).toBeGreaterThan(50);
+  expect(new Set(moves.map(({ to }) => to))).toEqual(new Set([nameOf(0), nameOf(3)]));
+});
+
+test("a collector joins others after it was ready for 10 s", () => {
+  const fleet = fleetOf(2, 300).run(3);
+  fleet.back(nameOf(2));
+  expect(fleet.decide()).toMatchObject({ moves: [], membership: { joined: [] }, wakeAt: fleet.now + 10_000 });
+  fleet.now += 10_000;
+  expect(fleet.decide()).toMatchObject({ reason: "CollectorJoined", membership: { joined: [nameOf(2)] } });
+});
+
+test("no target changes its collector without a hand-over when one joins", () => {
+  const fleet = fleetOf(3, 300);
+  // Each is with its rendezvous owner, by an exception that says no more than that.
+  const before = fleet.served();
+  const since = fleet.assignments.at;
+  const exceptions = new Map([...before].map(([key, [owner = ""]]) => [key, { owner, since }]));
+  fleet.assignments = { ...fleet.assignments, exceptions };
+  fleet.run(4).decide();
+  const after = fleet.served();
+  for (const [key, [owner = ""]] of before) expect(after.get(key)).toContain(owner);
+});

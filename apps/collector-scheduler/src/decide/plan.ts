@@ -2,7 +2,7 @@ import { allowance } from "@evenkeel/scoring";
 import type { Assignments, Exception, Member, Memory, Poll } from "./assignments.ts";
 import { handOverStep, type Step, type StepTerms } from "./hand-over.ts";
 import { type Levelled, levelled, type Row } from "./levelling.ts";
-import { membership, type Membership } from "./membership.ts";
+import { JOIN_AFTER, membership, type Membership } from "./membership.ts";
 import { Owners, poolOf } from "./owners.ts";
 import { type Replicas, replicasOf, WINDOW } from "./replicas.ts";
 import { SUSPICION } from "./snapshot-of.ts";
@@ -66,7 +66,11 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
   const wakes: number[] = [];
 
   const next = new Owners({ ...emptied(snapshot), members });
-  const steps = { pollOf: lastPolls(snapshot.polls), now, at, isAlive: (name: string) => alive.has(name) };
+  const seats = new Map(snapshot.collectors.map((collector) => [collector.name, collector]));
+  const isAway = (name: string) => (seats.get(name)?.awaySince ?? null) !== null;
+  const isAlive = (name: string) => alive.has(name);
+  const seatOf = (name: string) => seats.get(name);
+  const steps = { pollOf: lastPolls(snapshot.polls), now, at, isAlive, seatOf };
   const candidates = candidatesOf(snapshot);
   let handingOver = 0;
   for (const handOver of snapshot.handOvers) {
@@ -80,7 +84,12 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
 
   const isDead = ({ owner }: Candidate) => owner !== null && !alive.has(owner);
   const isSuspect = (row: Candidate) => isDead(row) && row.diedAt !== null && now - row.diedAt < SUSPICION;
-  const rows = candidates.filter((row) => !isSuspect(row));
+  const present = presentMembers(members, isAway);
+  const isPresent = new Set(present.map(({ name }) => name));
+  // The targets of a collector that is away wait for it.
+  const isKept = ({ owner }: Candidate) => owner !== null && alive.has(owner) && !isPresent.has(owner);
+  const kept = candidates.filter(isKept);
+  const rows = candidates.filter((row) => !isSuspect(row) && !isKept(row));
   const suspects = candidates.filter(isSuspect);
   const budget = { limit: settings.movesPerMinute ?? Infinity, window: MINUTE };
   const allowed =
@@ -90,13 +99,17 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
   const coolsUntil = memory.balancedAt === null ? now : Math.min(memory.balancedAt, now) + settings.cooldown;
   const isKnown = snapshot.loadFault === null && snapshot.targetCount !== null;
   const options = { level: isKnown && coolsUntil <= now, limit: allowed?.remaining ?? Infinity };
-  const result = levelled(rows, { members, fixed: fixedLoads(snapshot, candidates), owners: next }, settings, options);
+  const fixed = new Map([...fixedLoads(snapshot, candidates)].filter(([name]) => isPresent.has(name)));
+  const result = levelled(rows, { members: present, fixed, owners: next }, settings, options);
 
   const moves: Move[] = [];
   const joined = new Set(changed.joined);
-  for (const [index, row] of rows.entries()) {
+  const placedRows = [
+    ...rows.map((row, index) => ({ row, to: result.owners[index] ?? null })),
+    ...kept.map((row) => ({ row, to: row.owner })),
+  ];
+  for (const { row, to } of placedRows) {
     const { key, owner: from } = row;
-    const to = result.owners[index] ?? null;
     const former = from === null ? undefined : alive.get(from);
     if (to === from) {
       if (to !== null && !row.isPinned && to !== next.choice(placed(row, settings)))
@@ -123,7 +136,10 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
   if (uneven === "Cooldown") wakes.push(coolsUntil);
   if (uneven === "BudgetSpent" || allowed?.remaining === 0) wakes.push(allowed?.nextAt ?? Infinity);
   if (scale.fewerSince !== null) wakes.push(scale.fewerSince + WINDOW);
-  for (const { awaySince } of snapshot.collectors) if (awaySince !== null) wakes.push(awaySince + settings.seatGrace);
+  for (const { awaySince, readySince } of snapshot.collectors) {
+    if (awaySince !== null) wakes.push(awaySince + settings.seatGrace);
+    else if (readySince !== undefined) wakes.push(readySince + JOIN_AFTER);
+  }
   const later = wakes.filter((wake) => wake > now && wake < Infinity);
   return {
     ...{
@@ -145,6 +161,12 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
     },
     wakeAt: later.length === 0 ? null : Math.min(...later),
   };
+}
+
+/** Members that targets may be given to, and those that leave. If all are away, it is more likely that the view is wrong. */
+function presentMembers(members: readonly Member[], isAway: (name: string) => boolean): readonly Member[] {
+  const present = members.filter(({ name, leaving }) => leaving === true || !isAway(name));
+  return present.some(({ leaving }) => leaving !== true) ? present : members;
 }
 
 function lastPolls(polls: FleetSnapshot["polls"]): StepTerms["pollOf"] {

@@ -123,6 +123,7 @@ test("a target under which two owners die is set apart, and waits for its collec
   fleet.decide();
   expect(suspects.every((key) => fleet.served().get(key)?.length === 0)).toBe(true);
   fleet.back(spare ?? "");
+  fleet.now += 10_000;
   fleet.decide();
   expect(suspects.every((key) => fleet.served().get(key)?.[0] === spare)).toBe(true);
 });

@@ -67,7 +67,10 @@ export function snapshotOf({ owners, targets, polls, ...about }: Observed): Flee
     if (row === undefined || exception === undefined) return true;
     const { owner, from, apart, diedAt } = exception;
     if (from !== undefined || apart === true) return false;
-    return owner === owners.choice(row) && (diedAt === undefined || now - diedAt > SUSPICION);
+    // A choice that changes in this decision would take the target along without a hand-over.
+    return (
+      owner === owners.choice(row) && owner === next.choice(row) && (diedAt === undefined || now - diedAt > SUSPICION)
+    );
   };
   const involved = new Set(handOvers.flatMap(({ owner, from, job }) => [`${owner} ${job}`, `${from} ${job}`]));
   return {
