@@ -95,6 +95,21 @@ test.each([
   expect(jobs.map(({ name }) => name)).toEqual(["good"]);
 });
 
+test("refuses UTF-8 names in a job where global has legacy ones, unless the job has UTF-8 too", () => {
+  const escaping = "metric_name_escaping_scheme: allow-utf-8";
+  const { jobs, faults } = read(`
+receivers:
+  prometheus:
+    config:
+      global: {metric_name_validation_scheme: legacy}
+      scrape_configs:
+        - {job_name: a, ${escaping}}
+        - {job_name: b, ${escaping}, metric_name_validation_scheme: utf8}
+`);
+  expect(faults).toMatchObject([{ job: "prometheus/a", field: "metric_name_escaping_scheme" }]);
+  expect(jobs.map(({ name }) => name)).toEqual(["b"]);
+});
+
 test("names the second of two jobs of one name, and a file of jobs", () => {
   const { jobs, faults } = read(
     "receivers: {prometheus: {config: {scrape_config_files: [x], scrape_configs: [{job_name: a}, {job_name: a}]}}}",

@@ -53,7 +53,7 @@ export function readJob(entry: unknown, index: number, context: JobContext): Job
   if (!parsed.success) {
     return failed(parsed.error.issues.map(({ path, message }) => ({ field: fieldName(path), message })));
   }
-  const contradiction = contradictionOf(parsed.data);
+  const contradiction = contradictionOf(parsed.data, global);
   if (contradiction !== undefined) return failed([contradiction]);
   const scrape = scrapeJobOf(parsed.data, global);
   if (milliseconds(scrape.scrapeTimeout) > milliseconds(scrape.scrapeInterval)) {

@@ -260,8 +260,12 @@ const CONTRADICTIONS: readonly Rule[] = [
 ];
 
 /** The first pair of fields that Prometheus refuses together. */
-export function contradictionOf(config: ScrapeConfig): { field: string; message: string } | undefined {
-  const found = CONTRADICTIONS.find(([holds]) => holds(config));
+export function contradictionOf(
+  config: ScrapeConfig,
+  { metric_name_validation_scheme: names = "utf8" }: GlobalConfig,
+): { field: string; message: string } | undefined {
+  const whole = { metric_name_validation_scheme: names, ...config };
+  const found = CONTRADICTIONS.find(([holds]) => holds(whole));
   return found && { field: found[1], message: found[2] };
 }
 
