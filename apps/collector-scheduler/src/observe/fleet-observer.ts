@@ -74,7 +74,7 @@ export class FleetObserver {
       paused: isPaused(object),
       dryRun: spec.dryRun ?? false,
       stop,
-      settings: fleetSettings(spec),
+      settings: fleetSettings(spec, fleet.jobs),
       scale: scaleSettings(spec, statefulSet?.spec?.replicas ?? 0),
       targetCount: fleet.catalogue.answered ? fleet.catalogue.targets.size : null,
       loadFault,

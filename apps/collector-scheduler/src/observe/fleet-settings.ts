@@ -6,8 +6,12 @@ const SEAT_GRACE = 120_000;
 const COOLDOWN = 60_000;
 const TARGET_REFRESH = 10_000;
 
-/** The settings of an object with defaults filled in. */
-export function fleetSettings({ placement = {}, handOver = {} }: CollectorLoadBalancerSpec): FleetSettings {
+/** The settings of an object with defaults filled in. `handOver.jobs` names jobs with or without their receiver. */
+export function fleetSettings(
+  { placement = {}, handOver = {} }: CollectorLoadBalancerSpec,
+  jobs: readonly { readonly key: string; readonly name: string }[],
+): FleetSettings {
+  const named = handOver.jobs && new Set(handOver.jobs);
   return {
     pool: placement.pool ?? "none",
     fallback: placement.fallback ?? "any",
@@ -15,7 +19,9 @@ export function fleetSettings({ placement = {}, handOver = {} }: CollectorLoadBa
     movesPerMinute: placement.movesPerMinute ?? null,
     cooldown: milliseconds(placement.cooldown) ?? COOLDOWN,
     handOver: handOver.policy ?? "overlap",
-    handOverJobs: handOver.jobs ?? null,
+    handOverJobs: named
+      ? jobs.filter(({ key, name }) => named.has(key) || named.has(name)).map(({ key }) => key)
+      : null,
   };
 }
 

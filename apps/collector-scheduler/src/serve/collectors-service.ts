@@ -65,7 +65,13 @@ class CollectorsService implements collectorsV1.CollectorsServiceImplementation 
     const targets = [...this.#options.weigh(fleet, spec)];
     const set = collectorsName(request.name);
     const { before, after, movedTargets, movedLoad } = whatIf({
-      ...{ replicas, owners, targets, settings: fleetSettings(spec), nameOf: (ordinal) => `${set}-${ordinal}` },
+      ...{
+        replicas,
+        owners,
+        targets,
+        settings: fleetSettings(spec, fleet.jobs),
+        nameOf: (ordinal) => `${set}-${ordinal}`,
+      },
       at: new Date(this.#options.clock.now()).toISOString(),
     });
     const total = targets.reduce((sum, { load }) => sum + load, 0);
