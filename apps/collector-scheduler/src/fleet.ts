@@ -141,8 +141,8 @@ export class Fleet {
     const own = [...inForce.jobs.values()].filter((job) => job.receiver === name);
     if (asks.for === "targets")
       return this.#targets(`${name}/${asks.job}`, { collector: asks.collector, isPoll }, inForce);
-    // An empty map tells collectors to stop all jobs.
-    if (own.length === 0 && inForce.configuration.jobCount > 0) {
+    // An empty map tells collectors to stop all jobs. Only a receiver that names none gets it: it waits for an answer.
+    if (own.length === 0 && (inForce.configuration.jobCounts.get(name) ?? 0) > 0) {
       return { status: 503, sentence: `No job of ${this.#title} can be used: see its condition ConfigValid` };
     }
     return { body: asks.for === "jobs" ? this.#jobList(name, own) : this.#scrapeConfigs(name, own, inForce) };

@@ -110,6 +110,18 @@ receivers:
   expect(jobs.map(({ name }) => name)).toEqual(["b"]);
 });
 
+test("counts the jobs of each receiver, so that one without jobs is told apart from one whose jobs are all faulty", () => {
+  const receivers = { prometheus: { config: { scrape_configs: [{ job_name: 7, bad: 1 }] } }, "prometheus/self": {} };
+  const { jobs, jobCounts } = read(JSON.stringify({ receivers }));
+  expect(jobs).toEqual([]);
+  expect(jobCounts).toEqual(
+    new Map([
+      ["prometheus", 1],
+      ["prometheus/self", 0],
+    ]),
+  );
+});
+
 test("names the second of two jobs of one name, and a file of jobs", () => {
   const { jobs, faults } = read(
     "receivers: {prometheus: {config: {scrape_config_files: [x], scrape_configs: [{job_name: a}, {job_name: a}]}}}",

@@ -12,8 +12,8 @@ export interface CollectorConfiguration {
   readonly faults: readonly ConfigFault[];
   /** Names of the receivers whose targets are served, such as `prometheus` and `prometheus/x`. */
   readonly receivers: readonly string[];
-  /** How many jobs the configuration names, the faulty ones included. */
-  readonly jobCount: number;
+  /** How many jobs each receiver names, the faulty ones included. */
+  readonly jobCounts: ReadonlyMap<string, number>;
   readonly parsed: Fields;
 }
 
@@ -32,13 +32,15 @@ export function readConfiguration(text: string, environment: PodEnvironment): Co
   return {
     jobs: readings.flatMap(({ jobs }) => jobs),
     faults: readings.flatMap(({ faults }) => faults),
-    jobCount: readings.reduce((sum, { jobCount }) => sum + jobCount, 0),
+    jobCounts: new Map(readings.map(({ jobCount }, index) => [names[index] ?? "", jobCount])),
     receivers: names,
     parsed,
   };
 }
 
-type ReceiverReading = Pick<CollectorConfiguration, "jobs" | "faults" | "jobCount">;
+interface ReceiverReading extends Pick<CollectorConfiguration, "jobs" | "faults"> {
+  readonly jobCount: number;
+}
 
 function readReceiver(receiver: string, fields: unknown, environment: PodEnvironment): ReceiverReading {
   const config = isFields(fields) && isFields(fields["config"]) ? fields["config"] : {};
