@@ -70,11 +70,15 @@ export function verdictOf(snapshot: FleetSnapshot, plan: FleetPlan): FleetVerdic
   if (scale.fault !== null) return hold("InvalidScale", scale.fault.message);
   if (scale.wanted === 0) return hold("NoCollector", "No collector is wanted, so no target has an owner");
   if (membership.members.length === 0) return hold("NoCollector", "No collector is ready, so no target has an owner");
+  if (snapshot.targetCount === null) return hold("Waiting", UNDISCOVERED);
   if (plan.uneven !== null) return hold(plan.uneven, UNEVEN[plan.uneven]);
   if (handingOver > 0) return hold("HandingOver", `${targets(handingOver)} change their collector`);
   if (membership.kept.length > 0) return hold("SeatKept", `The targets of ${listed(membership.kept)} wait for its pod`);
   return hold("Balanced", "Every collector has its share");
 }
+
+const UNDISCOVERED =
+  "Not every source has answered, so load is not levelled and no collector leaves: see the condition TargetsDiscovered";
 
 const UNEVEN = {
   Cooldown: "Collectors are further than 10 % from the mean load; targets move when placement.cooldown has passed",

@@ -53,6 +53,8 @@ export interface FleetPlan {
 }
 
 const MINUTE = 60_000;
+/** Targets that are set apart at once. More of them tell of lost nodes, not of a target that kills its collector. */
+const MOST_SUSPECTS = 10;
 
 export function planOf(snapshot: FleetSnapshot): FleetPlan {
   const { settings, memory } = snapshot;
@@ -89,8 +91,9 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
   // The targets of a collector that is away wait for it.
   const isKept = ({ owner }: Candidate) => owner !== null && alive.has(owner) && !isPresent.has(owner);
   const kept = candidates.filter(isKept);
-  const rows = candidates.filter((row) => !isSuspect(row) && !isKept(row));
-  const suspects = candidates.filter(isSuspect);
+  const suspected = new Set(candidates.filter(isSuspect));
+  const suspects = suspected.size <= MOST_SUSPECTS ? suspected : new Set<Candidate>();
+  const rows = candidates.filter((row) => !suspects.has(row) && !isKept(row));
   const budget = { limit: settings.movesPerMinute ?? Infinity, window: MINUTE };
   const allowed =
     settings.movesPerMinute === null

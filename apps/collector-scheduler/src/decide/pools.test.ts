@@ -105,7 +105,7 @@ test("a target stays when the pools are switched on, unless it is outside its ow
 
 test("a target under which two owners die is set apart, and waits for its collector", () => {
   const fleet = new Fleet().run(5);
-  fleet.targets = targetsOf(100);
+  fleet.targets = targetsOf(40);
   fleet.settle();
   fleet.away(nameOf(0));
   fleet.now += 120_000;
@@ -128,10 +128,23 @@ test("a target under which two owners die is set apart, and waits for its collec
   expect(suspects.every((key) => fleet.served().get(key)?.[0] === spare)).toBe(true);
 });
 
+test("targets of two lost nodes go to the others, because so many are no sign of a target that kills its collector", () => {
+  const fleet = new Fleet().run(4);
+  fleet.targets = targetsOf(1200);
+  fleet.settle();
+  for (const name of [nameOf(3), nameOf(2)]) {
+    fleet.away(name);
+    fleet.now += 150_000;
+    expect(fleet.decide().moves.filter(({ reason }) => reason === "SetApart")).toEqual([]);
+  }
+  const counts = Map.groupBy(fleet.served().values(), ([owner = ""]) => owner);
+  expect([...counts.keys()].sort()).toEqual([nameOf(0), nameOf(1)]);
+});
+
 test.each([
-  ["loads are", { loadFault: "Prometheus is away" }],
-  ["not all targets are", { isDiscovered: false }],
-])("nothing is levelled while %s not known", (_, unknown) => {
+  ["loads are", { loadFault: "Prometheus is away" }, "LoadUnknown"],
+  ["not all targets are", { isDiscovered: false }, "Waiting"],
+])("nothing is levelled while %s not known", (_, unknown, reason) => {
   const fleet = new Fleet().run(3);
   fleet.targets = targetsOf(90);
   const served = fleet.settle().served();
@@ -140,5 +153,5 @@ test.each([
   );
   Object.assign(fleet, unknown);
   fleet.now += 60_000;
-  expect(fleet.decide()).toMatchObject({ moves: [], uneven: "LoadUnknown", reason: "LoadUnknown" });
+  expect(fleet.decide()).toMatchObject({ moves: [], uneven: "LoadUnknown", reason });
 });
