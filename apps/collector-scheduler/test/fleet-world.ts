@@ -20,6 +20,7 @@ export async function fleetWorld(): Promise<FleetWorld> {
     }),
   );
   world.load(simNode("one", { cpu: "64", memory: "64Gi" }));
+  await eventually(() => expect(world.serves("apis/otel.k8s.aws/v1/collectorloadbalancers")).resolves.toBe(true));
   return world;
 }
 
@@ -32,6 +33,12 @@ interface Read {
 export class FleetWorld extends World {
   load(object: object): void {
     this.api.load(JSON.stringify(object));
+  }
+
+  /** Whether the API server serves a type yet: that of a definition is served a moment after it was created. */
+  async serves(path: string): Promise<boolean> {
+    const headers = { authorization: `Bearer ${ADMIN.token}` };
+    return (await fetch(`${this.api.url}/${path}`, { headers })).ok;
   }
 
   async read<T = Read>(path: string): Promise<T> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -159,6 +159,7 @@ function secured(): void {
     const tls = { ...CA, ...CLIENT, serverName: SERVER_NAME };
     prometheus.kill("SIGSTOP");
     try {
+      await eventually(() => expect(stateOf(prometheus)).toBe("T"));
       const reading = await ask(tls, { timeout: 1 });
       expect(reading).toMatchObject({ value: null, fault: "QueryFailed" });
       expect(reading.message).toContain("1 s");
@@ -167,6 +168,14 @@ function secured(): void {
     }
     expect((await ask(tls)).value).toBe("42");
   });
+}
+
+/** As the kernel says it: T for a process of which every thread is stopped. */
+function stateOf({ pid = 0 }: ChildProcess): string {
+  const states = readdirSync(`/proc/${pid}/task`).map(
+    (task) => / (\S) /.exec(readFileSync(`/proc/${pid}/task/${task}/stat`, "utf8").replace(/^.*\)/, ""))?.[1] ?? "",
+  );
+  return [...new Set(states)].join("");
 }
 
 async function freePort(): Promise<number> {
