@@ -88,9 +88,8 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
     const decision = decisions.record(verdictOf(snapshot, plan), snapshot.at, () => snapshotText(snapshot));
     const workloadFault = await this.#act(object, spec, { fleet, sight, plan, decision }, context);
     await this.#report(object, { fleet, sight, plan, decision, workloadFault }, context);
-    if (plan.handingOver > 0) return { requeueAfter: HAND_OVER_INTERVAL };
     const wakeIn = plan.wakeAt === null ? interval : Math.max(0, plan.wakeAt - clock.now());
-    return { requeueAfter: Math.min(interval, wakeIn) };
+    return { requeueAfter: Math.min(plan.handingOver > 0 ? HAND_OVER_INTERVAL : interval, wakeIn) };
   }
 
   async forget(_name: ObjectName, uid: string, { term }: ReconcileContext): Promise<void> {
