@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, jest } from "@jest/globals";
 import { accessContract } from "./contract/access.contract.ts";
 import { applyContract } from "./contract/apply.contract.ts";
 import { customContract } from "./contract/custom.contract.ts";
+import { discoveryContract } from "./contract/discovery.contract.ts";
 import { deletionContract } from "./contract/deletion.contract.ts";
 import { evictionContract } from "./contract/eviction.contract.ts";
+import { identityContract } from "./contract/identity.contract.ts";
 import { listsContract } from "./contract/lists.contract.ts";
 import { ownObjectsContract } from "./contract/own-objects.contract.ts";
 import { partsContract } from "./contract/parts.contract.ts";
@@ -27,6 +29,7 @@ export function kubeContract(implementation: string, start: () => Promise<KubeHa
     afterAll(() => world.end());
     const subjects = [writesContract, listsContract, patchesContract, applyContract, watchesContract];
     for (const subject of [...subjects, partsContract, deletionContract, evictionContract]) subject(world);
-    for (const subject of [accessContract, customContract, ownObjectsContract]) subject(world);
+    for (const subject of [accessContract, identityContract, discoveryContract, customContract, ownObjectsContract])
+      subject(world);
   });
 }

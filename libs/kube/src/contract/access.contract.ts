@@ -14,7 +14,7 @@ import { refused, WatchReader, type World } from "./world.ts";
 
 const USER = "contract-user";
 
-/** Authentication, authorization and discovery. */
+/** Authentication and authorization. */
 export function accessContract(world: World): void {
   let namespace: string;
   let user: KubeClient;
@@ -100,25 +100,6 @@ export function accessContract(world: World): void {
       const review = { metadata: {}, spec: { token: "none" } };
       const { status } = await world.admin.resource(tokenReviews).create(review);
       expect(status?.authenticated ?? false).toBe(false);
-    });
-  });
-
-  describe("discovery", () => {
-    test("reports the version", async () => {
-      const { major, minor, text } = await world.admin.version();
-      expect(major).toBe(1);
-      expect(minor).toBeGreaterThanOrEqual(31);
-      expect(text).toMatch(/^v1\.\d+/);
-    });
-
-    test("reports which types are served", async () => {
-      expect(await world.admin.serves(configMaps)).toBe(true);
-      expect(await world.admin.serves({ ...configMaps, plural: "nothings" })).toBe(false);
-      expect(await world.admin.serves({ ...configMaps, group: "nobody.example.com" })).toBe(false);
-    });
-
-    test("has NotFound for an unknown path", async () => {
-      await refused(world.admin.request({ path: "/apis/nobody.example.com" }), errors.NotFound);
     });
   });
 }

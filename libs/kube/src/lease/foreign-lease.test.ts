@@ -90,6 +90,12 @@ describe("the Lease of another controller", () => {
     expect(await toldAt(0, 50, 60)).toEqual([LIVE, LIVE, null]);
   });
 
+  test("lasts two minutes at most without a renewal", async () => {
+    const { leases, toldAt } = world();
+    await leases.create(lease({ leaseDurationSeconds: 2_147_483_647 }));
+    expect(await toldAt(0, 110, 120)).toEqual([LIVE, LIVE, null]);
+  });
+
   test("lasts fifteen seconds if it states no duration", async () => {
     const { leases, toldAt } = world();
     await leases.create(lease({ leaseDurationSeconds: 0 }));

@@ -272,6 +272,41 @@ describe("a stop", () => {
     expect(clock.pending).toBe(0);
   });
 
+  test("is noticed within 100 ms by a candidate with a hint, which tries so often for five seconds only", async () => {
+    const { clock, leases } = world();
+    let hint = (): void => undefined;
+    const releaseHints = (listener: () => void) => {
+      hint = listener;
+      return () => (hint = () => undefined);
+    };
+    const one = candidate("one", clock, leases);
+    const first = one.run();
+    await clock.advance(0);
+    const two = candidate("two", clock, leases, { releaseHints });
+    const second = two.run();
+    await clock.advance(500);
+    hint();
+    await clock.advance(0);
+    one.stop();
+    await first;
+    await clock.advance(100);
+    expect(two.leads()).toBe(true);
+
+    const three = candidate("three", clock, leases, { releaseHints });
+    const third = three.run();
+    await clock.advance(500);
+    const before = leases.count("get");
+    hint();
+    hint();
+    await clock.advance(5000);
+    expect(leases.count("get") - before).toBe(51);
+    await clock.advance(20_000);
+    expect(leases.count("get") - before).toBe(61);
+    for (const each of [two, three]) each.stop();
+    await Promise.all([second, third]);
+    expect(clock.pending).toBe(0);
+  });
+
   test("ends even if the lease cannot be released", async () => {
     const { clock, leases } = world();
     const one = candidate("one", clock, leases);

@@ -23,7 +23,7 @@ export async function evict(
   { namespace = "", name }: ObjectName,
   options: EvictOptions = {},
 ): Promise<void> {
-  const { uid, resourceVersion, gracePeriodSeconds, dryRun, signal, deadline } = options;
+  const { uid, resourceVersion, gracePeriodSeconds, dryRun, signal, deadline, beforeSend } = options;
   const preconditions = uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion };
   const place = `${pathSegment("evict", "pods", "namespace", namespace)}/pods/${pathSegment("evict", "pods", "name", name)}`;
   await client.request({
@@ -39,6 +39,7 @@ export async function evict(
       deleteOptions: { preconditions, gracePeriodSeconds },
     },
     signal,
+    beforeSend,
     ...(deadline === undefined ? {} : { deadline }),
   });
 }

@@ -23,12 +23,14 @@ export type PriorityClass = Wire<models.V1PriorityClass>;
 export type EndpointSlice = Wire<models.V1EndpointSlice>;
 export type Endpoints = Wire<models.V1Endpoints>;
 export type Ingress = Wire<models.V1Ingress>;
+export type HorizontalPodAutoscaler = Wire<models.V2HorizontalPodAutoscaler>;
 export type PodDisruptionBudget = Wire<models.V1PodDisruptionBudget>;
 export type Lease = Wire<models.V1Lease>;
 export type Event = Wire<models.EventsV1Event>;
 export type Role = Wire<models.V1Role>;
 export type RoleBinding = Wire<models.V1RoleBinding>;
 export type ClusterRole = Wire<models.V1ClusterRole>;
+export type ClusterRoleBinding = Wire<models.V1ClusterRoleBinding>;
 export type TokenReview = Wire<models.V1TokenReview>;
 export type SubjectAccessReview = Wire<models.V1SubjectAccessReview>;
 
@@ -124,6 +126,11 @@ export const priorityClasses = clusterWide<PriorityClass>("scheduling.k8s.io/v1"
 export const endpointSlices = namespaced<EndpointSlice>("discovery.k8s.io/v1", "EndpointSlice", "endpointslices");
 /** Deprecated by Kubernetes in favour of EndpointSlices since 1.33, and still served. */
 export const endpoints = namespaced<Endpoints>("v1", "Endpoints", "endpoints");
+export const horizontalPodAutoscalers = namespaced<HorizontalPodAutoscaler>(
+  "autoscaling/v2",
+  "HorizontalPodAutoscaler",
+  "horizontalpodautoscalers",
+);
 export const ingresses = namespaced<Ingress>("networking.k8s.io/v1", "Ingress", "ingresses");
 export const podDisruptionBudgets = namespaced<PodDisruptionBudget>(
   "policy/v1",
@@ -140,6 +147,11 @@ export const customResourceDefinitions = clusterWide<CustomResourceDefinition>(
 export const roles = namespaced<Role>("rbac.authorization.k8s.io/v1", "Role", "roles");
 export const roleBindings = namespaced<RoleBinding>("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings");
 export const clusterRoles = clusterWide<ClusterRole>("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles");
+export const clusterRoleBindings = clusterWide<ClusterRoleBinding>(
+  "rbac.authorization.k8s.io/v1",
+  "ClusterRoleBinding",
+  "clusterrolebindings",
+);
 
 /** Served by metrics-server or another implementation of the metrics API. A LIST has one page and there is no watch. */
 export const nodeMetrics = clusterWide<NodeMetrics>("metrics.k8s.io/v1beta1", "NodeMetrics", "nodes");

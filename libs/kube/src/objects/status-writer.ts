@@ -10,8 +10,15 @@ export interface StoredObject<S> extends KubeObject {
   readonly status?: S;
 }
 
-/** A status to write: absent leaves a field as it is stored, null removes it. Only optional fields can be removed. */
-export type Nulled<S> = { readonly [F in keyof S]: undefined extends S[F] ? S[F] | null : S[F] };
+/**
+ * A status to write: absent leaves a field as it is stored, null removes it. Only optional fields can be removed. A list
+ * is written as a whole.
+ */
+export type Nulled<S> = {
+  readonly [F in keyof S]: undefined extends S[F] ? NulledField<S[F]> | null : NulledField<S[F]>;
+};
+
+type NulledField<V> = V extends readonly unknown[] ? V : V extends object ? Nulled<V> : V;
 
 /** Computes the status to write from the present one. To return the present one means that nothing is to be written. */
 export type StatusChange<S> = (present: S | undefined) => Nulled<S> | undefined;

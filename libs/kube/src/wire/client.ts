@@ -9,9 +9,10 @@ import {
   type SettingsOf,
 } from "@evenkeel/runtime";
 import { systemClock, TokenBucket } from "@evenkeel/runtime";
-import { Credentials } from "./credentials.ts";
+import { type Access, Credentials } from "./credentials.ts";
 import { BadResponse, NotFound } from "../errors.ts";
 import { Exchange } from "./exchange.ts";
+import { type GivenTarget, targetOf } from "./given-target.ts";
 import { kubeMetrics } from "./kube-metrics.ts";
 import { readTarget, type TargetOptions } from "./kubeconfig.ts";
 import type { KubeObject, ResourceType, ResourceTypeOf } from "../objects/object.ts";
@@ -25,6 +26,11 @@ import { Transport } from "./transport.ts";
 
 export interface KubeOptions {
   readonly settings: SettingsOf<typeof kubeSettings>;
+  /**
+   * The API server, instead of a kubeconfig or a pod's service account. A function is called at most every ten seconds,
+   * and when the server refuses what it gave last. If it throws a coded error, its last target stays in use.
+   */
+  readonly target?: GivenTarget | (() => GivenTarget | Promise<GivenTarget>);
   readonly env: Environment;
   /** The name of this process in the API server's audit log and in managedFields, such as `weight-rebalancer/1.0.0`. */
   readonly userAgent: string;
@@ -62,8 +68,16 @@ export class KubeClient implements Component {
     const { settings, env, userAgent, clock = systemClock, random = Math.random, log } = options;
     const { kubeconfig, kubeContext: context } = settings;
     const { serviceAccount } = options;
-    const target: TargetOptions = { kubeconfig, context, env, serviceAccount };
-    this.#credentials = new Credentials({ clock, log, readTarget: () => readTarget(target) });
+    const { target: given } = options;
+    const found: TargetOptions = { kubeconfig, context, env, serviceAccount };
+    this.#credentials = new Credentials({
+      clock,
+      log,
+      readTarget: async () => {
+        if (given === undefined) return readTarget(found);
+        return targetOf(typeof given === "function" ? await given() : given);
+      },
+    });
     this.#transport = new Transport(settings.kubeConnections, (server) => proxyFor(server, env));
     const rate = { perSecond: settings.kubeQps, burst: settings.kubeBurst };
     this.#exchange = new Exchange({
@@ -90,6 +104,14 @@ export class KubeClient implements Component {
   /** The namespace of the kubeconfig's context, or of the pod. */
   async namespace(): Promise<string | undefined> {
     return (await this.#credentials.access()).namespace;
+  }
+
+  /**
+   * What this client connects and authenticates with at present, for another one that speaks to the same server. Read
+   * it for each request: files, tokens and certificates that rotate change it within ten seconds.
+   */
+  access(): Promise<Access> {
+    return this.#credentials.access();
   }
 
   /** The objects of one type, custom or built in. */

@@ -14,7 +14,7 @@ const MAX_AGE = 10_000;
 /** Milliseconds that a credential program or issuer may take. */
 const PLUGIN_DEADLINE = 60_000;
 
-/** What a connection is opened with. */
+/** What a connection is opened with. PEM. */
 export interface TlsMaterial {
   readonly ca?: Buffer;
   readonly cert?: Buffer | string;
@@ -129,7 +129,7 @@ export class Credentials {
       proxy: target.proxy,
       tls,
       connectionKey: digest([server, target.proxy, tls]),
-      headers: { ...target.impersonation, ...(authorization === undefined ? {} : { authorization }) },
+      headers: { ...target.headers, ...(authorization === undefined ? {} : { authorization }) },
     };
   }
 

@@ -66,7 +66,7 @@ describe("a kubeconfig", () => {
       token: { file: folder.file("token") },
       serverName: "api",
       insecure: false,
-      impersonation: { "impersonate-user": "someone" },
+      headers: { "impersonate-user": "someone" },
     });
   });
 

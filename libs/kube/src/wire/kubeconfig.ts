@@ -9,8 +9,8 @@ import { isObject, oneLine } from "./status.ts";
 export type Material = { readonly file: string } | { readonly data: Buffer };
 
 /**
- * Where the API server is and how this process authenticates: from one context of a kubeconfig, or from a pod's service
- * account.
+ * Where the API server is and how this process authenticates: from one context of a kubeconfig, from a pod's service
+ * account, or given in code.
  */
 export interface Target {
   readonly server: URL;
@@ -24,8 +24,8 @@ export interface Target {
   readonly key: Material | undefined;
   readonly token: Material | undefined;
   readonly basic: string | undefined;
-  /** Impersonate-* headers. */
-  readonly impersonation: Readonly<Record<string, string>>;
+  /** Sent with every request, by names in lower case: a kubeconfig's Impersonate-User, or what the code gives. */
+  readonly headers: Readonly<Record<string, string>>;
   /** A kubeconfig user whose credentials come from a program or an OIDC issuer. */
   readonly plugin: User | undefined;
 }
@@ -62,7 +62,7 @@ async function podTarget(host: string, port: string, folder: string): Promise<Ta
     ca: { file: join(folder, "ca.crt") },
     token: { file: join(folder, "token") },
     ...{ serverName: undefined, insecure: false, proxy: undefined, certificate: undefined, key: undefined },
-    ...{ basic: undefined, impersonation: {}, plugin: undefined },
+    ...{ basic: undefined, headers: {}, plugin: undefined },
   };
 }
 
@@ -130,7 +130,7 @@ function userPart(
   name: string,
   user: Fields,
   file: string,
-): Pick<Target, "certificate" | "key" | "token" | "basic" | "impersonation" | "plugin"> {
+): Pick<Target, "certificate" | "key" | "token" | "basic" | "headers" | "plugin"> {
   const token = text(user["token"]);
   const tokenFile = text(user["tokenFile"]);
   const username = text(user["username"]);
@@ -155,7 +155,7 @@ function userPart(
       username === undefined
         ? undefined
         : Buffer.from(`${username}:${text(user["password"]) ?? ""}`).toString("base64"),
-    impersonation: impersonated === undefined ? {} : { "impersonate-user": impersonated },
+    headers: impersonated === undefined ? {} : { "impersonate-user": impersonated },
     plugin: plugin ? { name, exec: user["exec"], authProvider: user["auth-provider"] } : undefined,
   };
 }
