@@ -7,6 +7,24 @@ export interface Origin {
   readonly port: number;
   /** `h2c` is HTTP/2 without TLS by prior knowledge. Upgrades use HTTP/1.1 on the same port in both cases. */
   readonly protocol: "http1" | "h2c";
+  /** With it, connections use TLS. Only for `http1`. */
+  readonly tls?: OriginTls | undefined;
+}
+
+/**
+ * TLS material of an origin. The server is always verified. Renewed material needs another `id` in another `Origin`
+ * object: new requests then use new connections, and those of the old `id` close when they are idle.
+ */
+export interface OriginTls {
+  /** Names the material. Connections are shared by requests with the same `id` only. */
+  readonly id: string;
+  /** The authorities in PEM; those of Node by default. */
+  readonly ca?: string | Buffer | undefined;
+  /** The client certificate and its key in PEM. */
+  readonly cert?: string | Buffer | undefined;
+  readonly key?: string | Buffer | undefined;
+  /** The name in the server's certificate, and in SNI unless it is an address; the host by default. */
+  readonly servername?: string | undefined;
 }
 
 /** How an exchange ended. */
@@ -39,6 +57,40 @@ export interface Forward {
   readonly settled?: (outcome: Outcome) => void;
 }
 
+/** The owner of the router responds itself. Drain, metrics and `counts` include it as any exchange. */
+export interface Answer {
+  /**
+   * Resolves after `response.end`. A coded error before the head becomes a refusal: 413 or 408 for errors of `body`,
+   * 503 if it is retryable, else 500. After the head, an error ends the client's connection or stream.
+   */
+  readonly answer: (request: AnswerRequest, response: AnswerResponse) => Promise<void>;
+  /** Overrides single deadlines of the forwarder: `response` is the time to the head, `connect` and `expect` do not apply. */
+  readonly deadlines?: Partial<Deadlines>;
+  /** Called once, when the exchange has ended. */
+  readonly settled?: (outcome: Outcome) => void;
+}
+
+export interface AnswerRequest {
+  readonly exchange: Exchange;
+  /** Aborts when the client disconnects or a deadline passes. */
+  readonly signal: AbortSignal;
+  /**
+   * The whole body, read once: a further call has the same result. Sends `100 Continue` if the client waits for it.
+   * Rejects if the body is longer than `limit` bytes (`EK_FORWARD_BODY_TOO_LONG`) or `signal` aborts.
+   */
+  body(limit: number): Promise<Buffer>;
+}
+
+/** `head` is called once, then `write` any number of times, then `end`. */
+export interface AnswerResponse {
+  /** Headers alternate names and values. */
+  head(status: number, headers: readonly string[]): void;
+  /** Resolves when the client can receive more; rejects if `signal` aborts. */
+  write(part: Buffer | string): Promise<void>;
+  /** Trailers alternate names and values. */
+  end(trailers?: readonly string[]): void;
+}
+
 /** This process responds to the request. */
 export interface Refuse {
   readonly refuse: Refusal;
@@ -53,7 +105,7 @@ export interface Refusal {
   readonly body?: string;
 }
 
-export type Destination = Forward | Refuse;
+export type Destination = Forward | Answer | Refuse;
 
 /** Why a try got no response. */
 export interface Failure {

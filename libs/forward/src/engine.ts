@@ -1,6 +1,8 @@
 import type { Clock, Logger } from "@evenkeel/runtime";
 import type { Batch } from "./batch.ts";
-import type { Router } from "./destination.ts";
+import type { Refusal, Router } from "./destination.ts";
+import type { Head } from "./exchange.ts";
+import type { StrippedHeaders } from "./headers/stripped-headers.ts";
 import type { Deadlines, ForwardLimits } from "./limits.ts";
 import type { UnreadConnections } from "./client/unread-connections.ts";
 import type { Tally } from "./tally.ts";
@@ -27,6 +29,9 @@ export interface Engine {
   readonly origins: Origins;
   /** The name in `Via`. */
   readonly proxy: string;
+  readonly strip: StrippedHeaders | undefined;
+  /** The words of a refusal. `head` is undefined if the request could not be parsed. */
+  readonly word: (refusal: Refusal, head: Head | undefined) => Refusal;
   readonly batch: Batch;
   readonly unread: UnreadConnections;
   /** Writes heads that no body has followed, at the end of the tick. */

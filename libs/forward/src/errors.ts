@@ -29,6 +29,21 @@ export const TooSlow = defineError({
   remedy: "The upstream is slow or hung. If the request needs longer, raise the deadline of its route.",
 });
 
+export const Untrusted = defineError({
+  code: "EK_FORWARD_UNTRUSTED",
+  recovery: "terminal",
+  message: "the TLS certificate of {origin} is not accepted ({fault})",
+  remedy:
+    "Nothing of the request was sent. Check the authorities, the server name and the validity of the certificate.",
+});
+
+export const BadTlsMaterial = defineError({
+  code: "EK_FORWARD_BAD_TLS_MATERIAL",
+  recovery: "terminal",
+  message: "the TLS material of {subject} is unusable: {fault}",
+  remedy: "Check that certificate, key and authorities are valid PEM, and that the key belongs to the certificate.",
+});
+
 export const BadRequest = defineError({
   code: "EK_FORWARD_BAD_REQUEST",
   recovery: "terminal",
@@ -48,6 +63,35 @@ export const HeadTooSlow = defineError({
   recovery: "retryable",
   message: "the request's headers did not arrive in time",
   remedy: "The client or its network is too slow, or the client opened a connection that it does not use.",
+});
+
+export const BodyTooLong = defineError({
+  code: "EK_FORWARD_BODY_TOO_LONG",
+  recovery: "terminal",
+  message: "the request's body is longer than {limit} bytes",
+  remedy: "Send a smaller body, or split it over several requests.",
+});
+
+export const BodyTooSlow = defineError({
+  code: "EK_FORWARD_BODY_TOO_SLOW",
+  recovery: "retryable",
+  message: "the request's body did not arrive in time",
+  remedy: "The client or its network is too slow. Retry.",
+});
+
+export const NotAnswered = defineError({
+  code: "EK_FORWARD_NOT_ANSWERED",
+  recovery: "terminal",
+  message: "the request could not be answered",
+  remedy: "This is a defect: please report it with the log line. Other requests are not affected.",
+});
+
+/** For code that answers a request itself. Clients never see it. */
+export const ExchangeEnded = defineError({
+  code: "EK_FORWARD_EXCHANGE_ENDED",
+  recovery: "terminal",
+  message: "the client disconnected, or the deadline of its request passed",
+  remedy: "Nothing to do: nobody waits for this answer.",
 });
 
 export const NotForwarded = defineError({

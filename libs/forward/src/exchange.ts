@@ -1,3 +1,6 @@
+import type { X509Certificate } from "node:crypto";
+import type { TlsOptions } from "node:tls";
+
 /** The protocol of the client. */
 export type ClientProtocol = "http/1.0" | "http/1.1" | "h2c" | "h2";
 
@@ -24,6 +27,20 @@ export interface Head {
   readonly hasBody: boolean;
 }
 
+/**
+ * The certificate that a client sent in its TLS handshake, and the verdict of that time: a connection may outlive the
+ * certificate, or an authority that was removed.
+ */
+export interface ClientCertificate {
+  readonly certificate: X509Certificate;
+  /** Whether it is valid and one of the listener's authorities issued it, directly or by a chain. */
+  readonly verified: boolean;
+  /** Why it is not: a code of OpenSSL, such as `CERT_HAS_EXPIRED`. */
+  readonly fault: string | undefined;
+  /** The listener's authorities at that time, as they were given: the same value until they are renewed. */
+  readonly authorities: TlsOptions["ca"];
+}
+
 export interface LeaveListener {
   /** Called once. Must not throw. */
   left(): void;
@@ -31,6 +48,8 @@ export interface LeaveListener {
 
 /** A request and its response, as a router sees it. */
 export interface Exchange extends Head {
+  /** Undefined if the client sent none, or the listener requests none: see `requestCert` of `ListenerOptions.tls`. */
+  readonly client: ClientCertificate | undefined;
   /** The first value of a header; `name` is in lower case. */
   header(name: string): string | undefined;
   /**
@@ -41,6 +60,8 @@ export interface Exchange extends Head {
   whenLeft: LeaveListener | undefined;
   /** Whether the client has disconnected. */
   readonly left: boolean;
+  /** Bytes of the response's body that have been written to the client; refusals and tunnels are not counted. */
+  readonly sentBytes: number;
   /** Closes the client's connection after this response: `connection: close` in HTTP/1.1, GOAWAY in HTTP/2. */
   closeAfter(): void;
   /**

@@ -1,9 +1,11 @@
 import { MetricRegistry } from "@evenkeel/metrics";
-import type { Clock, Logger, Server } from "@evenkeel/runtime";
+import { type Clock, type Logger, type Server, toError } from "@evenkeel/runtime";
 import { Batch } from "./batch.ts";
 import { UnreadConnections } from "./client/unread-connections.ts";
-import type { Origin, Router } from "./destination.ts";
+import type { Origin, Refusal, Router } from "./destination.ts";
 import { type Engine, FlushQueue } from "./engine.ts";
+import type { Head } from "./exchange.ts";
+import { StrippedHeaders, type StripOptions } from "./headers/stripped-headers.ts";
 import { type Deadlines, defaultDeadlines, defaultLimits, type ForwardLimits } from "./limits.ts";
 import { Listener, type ListenerOptions } from "./listener.ts";
 import { Tally } from "./tally.ts";
@@ -20,6 +22,14 @@ export interface ForwarderOptions extends ListenerOptions {
   readonly registry: MetricRegistry;
   /** The name in `Via`; default: `evenkeel`. */
   readonly proxy?: string | undefined;
+  /** Clients' headers and trailers that never reach an upstream. A route may set headers of these names. */
+  readonly strip?: StripOptions | undefined;
+  /**
+   * Words every refusal, the router's and the forwarder's own: the result is sent instead. `head` is undefined if the
+   * request could not be parsed. If it throws, the refusal is sent as it is. Two have no words: a head over the limit
+   * in HTTP/2, which is a reset, and connections over `limits.connections`, which are closed.
+   */
+  readonly word?: ((refusal: Refusal, head: Head | undefined) => Refusal) | undefined;
 }
 
 /** Numbers of open resources. Each is 0 when no request is in flight and idle connections are closed. */
@@ -69,6 +79,11 @@ export class Forwarder implements Server {
   /** The port of the first listener, once started. */
   get port(): number {
     return this.#main.port;
+  }
+
+  /** Replaces TLS material of the first listener, as `Listener.renew` does for the others. */
+  renew(tls: Parameters<Listener["renew"]>[0]): void {
+    this.#main.renew(tls);
   }
 
   async start(): Promise<void> {
@@ -146,8 +161,19 @@ export class Forwarder implements Server {
     };
   }
 
+  #word(refusal: Refusal, head: Head | undefined): Refusal {
+    const { word, log } = this.#options;
+    if (!word) return refusal;
+    try {
+      return word(refusal, head);
+    } catch (error) {
+      log.error({ error: toError(error) }, "a refusal could not be worded");
+      return refusal;
+    }
+  }
+
   #make(options: ListenerOptions, router: Router): Listener {
-    const { clock, log, proxy } = this.#options;
+    const { clock, log, proxy, strip } = this.#options;
     const engine: Engine = {
       listener: options.name,
       inFlight: 0,
@@ -162,6 +188,8 @@ export class Forwarder implements Server {
       tally: this.#tally,
       origins: this.#origins,
       proxy: proxy ?? "evenkeel",
+      strip: strip && new StrippedHeaders(strip),
+      word: (refusal, head) => this.#word(refusal, head),
       batch: this.#batch,
       unread: this.#unread,
       flush: this.#flush,

@@ -8,17 +8,18 @@ import {
 } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { createServer as createTlsServer, type Server as TlsServer, type TlsOptions, type TLSSocket } from "node:tls";
+import type { TlsOptions } from "node:tls";
 import { Http1Exchange } from "./client/http1-exchange.ts";
 import { Http2Exchange } from "./client/http2-exchange.ts";
-import { plainAddress } from "./client/plain-address.ts";
-import { refuseRaw, textOf } from "./client/raw-refusal.ts";
+import { refusalHeaders, refuseRaw } from "./client/raw-refusal.ts";
 import { isHost, isMethod, isPath, ShapeFault, shapeOf } from "./client/request-shape.ts";
 import { isTaken, waitInPipeline } from "./client/pipelining.ts";
 import { UpgradeStart, upgradeToken } from "./client/upgrade-start.ts";
+import { refusalOf } from "./client/verdict.ts";
 import type { Engine } from "./engine.ts";
 import { BadRequest, CannotListen, HeadTooLarge, HeadTooSlow, NotForwarded } from "./errors.ts";
 import { Sniffer } from "./sniffer.ts";
+import { TlsListener } from "./tls-listener.ts";
 
 /**
  * Maximum connections that wait to be accepted: a burst may arrive in one event loop iteration. The system's limit
@@ -37,7 +38,8 @@ export interface ListenerOptions {
   readonly flag?: string | undefined;
   /**
    * Certificate, key and other TLS options of Node. With it the port accepts TLS, and only TLS unless `plaintext` is
-   * set.
+   * set. With `requestCert`, clients are asked for a certificate of the authorities in `ca`, and exchanges have it; set
+   * `rejectUnauthorized` to false to accept clients without a valid one.
    */
   readonly tls?: (TlsOptions & { readonly plaintext?: boolean }) | undefined;
 }
@@ -51,7 +53,7 @@ export class Listener {
   readonly #options: ListenerOptions;
   readonly #http1: Server;
   readonly #http2: Http2Server;
-  readonly #tls: TlsServer | undefined;
+  readonly #tls: TlsListener | undefined;
   readonly #serveHttp1: (socket: Duplex) => void;
   readonly #sockets = new Set<Socket>();
   readonly #sessions = new Set<ServerHttp2Session>();
@@ -86,7 +88,7 @@ export class Listener {
     this.#http1.on("checkContinue", (request, response) => this.#request(request, response, true));
     this.#http1.on("upgrade", (request, socket, head) => this.#upgrade(request, socket as Socket, head));
     this.#http1.on("connect", (_request, socket: Duplex) => {
-      refuseRaw(socket, 501, new NotForwarded({ what: "CONNECT" }));
+      refuseRaw(this.#engine, socket, 501, new NotForwarded({ what: "CONNECT" }));
     });
     this.#http1.on("clientError", (error, socket) => this.#clientError(error, socket));
     const [serve] = this.#http1.listeners("connection");
@@ -104,7 +106,12 @@ export class Listener {
     this.#http2.on("stream", (stream, head, flags, raw) => this.#stream(stream, head, flags, raw));
     this.#http2.on("session", (session) => this.#session(session));
     this.#http2.on("sessionError", () => undefined);
-    if (options.tls) this.#tls = this.#secure(options.tls);
+    if (options.tls) {
+      this.#tls = new TlsListener(options.name, options.tls, (socket) => {
+        if (socket.alpnProtocol === "h2") this.#serveHttp2(socket);
+        else this.#serveHttp1(socket);
+      });
+    }
   }
 
   /** The port number, once started. */
@@ -136,9 +143,12 @@ export class Listener {
     this.#port = (this.#http1.address() as AddressInfo).port;
   }
 
-  /** Replaces the certificate for new connections. */
-  secure(tls: TlsOptions): void {
-    this.#tls?.setSecureContext(tls);
+  /**
+   * Replaces certificate, key or client authorities for new connections; what `tls` does not name stays. Open
+   * connections go on. Throws if the material is unusable, and nothing changes.
+   */
+  renew(tls: Pick<TlsOptions, "cert" | "key" | "ca">): void {
+    this.#tls?.renew(tls);
   }
 
   /**
@@ -185,10 +195,10 @@ export class Listener {
     });
     new Sniffer(this.#engine, socket, (speaks) => {
       if (speaks === "tls") {
-        if (this.#tls) this.#tls.emit("connection", socket);
+        if (this.#tls) this.#tls.accept(socket);
         else socket.destroy();
       } else if (this.#tls && this.#options.tls?.plaintext !== true) {
-        refuseRaw(socket, 400, new BadRequest({ fault: "plain text where TLS is spoken" }));
+        refuseRaw(this.#engine, socket, 400, new BadRequest({ fault: "plain text where TLS is spoken" }));
       } else this.#serve(socket, speaks);
     });
   }
@@ -209,24 +219,14 @@ export class Listener {
     this.#http2.emit("connection", socket);
   }
 
-  #secure(options: TlsOptions): TlsServer {
-    const server = createTlsServer({ ...options, ALPNProtocols: ["h2", "http/1.1"] });
-    server.on("secureConnection", (socket: TLSSocket) => {
-      if (socket.alpnProtocol === "h2") this.#serveHttp2(socket);
-      else this.#serveHttp1(socket);
-    });
-    server.on("tlsClientError", (_error, socket) => socket.destroy());
-    return server;
-  }
-
   #request(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     const shape = shapeOf(request);
     if (shape instanceof ShapeFault) {
       this.#engine.tally.malformed();
       response.shouldKeepAlive = false;
-      const body = textOf(shape.error);
-      response.writeHead(shape.status, ["evenkeel-error", shape.error.code, "content-length", String(body.length)]);
-      response.end(body);
+      const refusal = this.#engine.word(refusalOf(shape.status, shape.error), undefined);
+      response.writeHead(refusal.status, refusalHeaders(refusal));
+      response.end(refusal.body);
       return;
     }
     const exchange = new Http1Exchange(this.#engine, request, response, shape, expectsContinue);
@@ -243,7 +243,7 @@ export class Listener {
     const shape = shapeOf(request);
     if (shape instanceof ShapeFault) {
       this.#engine.tally.malformed();
-      refuseRaw(socket, shape.status, shape.error);
+      refuseRaw(this.#engine, socket, shape.status, shape.error);
       return;
     }
     const start = new UpgradeStart(upgradeToken(request) ?? "", socket, head);
@@ -259,9 +259,9 @@ export class Listener {
       return;
     }
     this.#engine.tally.malformed();
-    if (error.code === "HPE_HEADER_OVERFLOW") refuseRaw(socket, 431, new HeadTooLarge({}));
-    else if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") refuseRaw(socket, 408, new HeadTooSlow({}));
-    else refuseRaw(socket, 400, new BadRequest({ fault: error.message }));
+    if (error.code === "HPE_HEADER_OVERFLOW") refuseRaw(this.#engine, socket, 431, new HeadTooLarge({}));
+    else if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") refuseRaw(this.#engine, socket, 408, new HeadTooSlow({}));
+    else refuseRaw(this.#engine, socket, 400, new BadRequest({ fault: error.message }));
   }
 
   #session(session: ServerHttp2Session): void {
@@ -281,10 +281,7 @@ export class Listener {
   }
 
   #stream(stream: ServerHttp2Stream, head: IncomingHttpHeaders, flags: number, raw: readonly string[]): void {
-    const socket = stream.session?.socket as TLSSocket | undefined;
-    const secure = socket?.encrypted === true;
-    const address = plainAddress(socket?.remoteAddress);
-    const exchange = new Http2Exchange(this.#engine, stream, head, flags, raw, address, secure);
+    const exchange = new Http2Exchange(this.#engine, stream, head, flags, raw);
     if (exchange.method === "CONNECT") exchange.refuseWith(501, new NotForwarded({ what: "CONNECT" }));
     else if (!isMethod(exchange.method)) exchange.refuseWith(501, new NotForwarded({ what: "an unknown method" }));
     else if (!isPath(exchange.path, exchange.method) || (exchange.host !== "" && !isHost(exchange.host))) {

@@ -10,6 +10,7 @@ import type { AddressInfo } from "node:net";
 import { addAbortSignal } from "node:stream";
 import { describe, expect, jest, test } from "@jest/globals";
 import { Stage } from "./parts/stage.ts";
+import { transports } from "./parts/transport.ts";
 import { Wire, WireServer } from "./parts/wire.ts";
 
 /** Each way to die is tried so many times, ten at once. */
@@ -59,9 +60,9 @@ async function rounds(run: (round: number) => Promise<void>): Promise<void> {
   }
 }
 
-function kill({ socket }: Wire, round: number): void {
-  if (round % 2 === 0) socket.destroy();
-  else socket.resetAndDestroy();
+function kill(wire: Wire, round: number): void {
+  if (round % 2 === 0) wire.socket.destroy();
+  else wire.reset();
 }
 
 async function noticed(wire: Wire): Promise<void> {
@@ -84,105 +85,107 @@ async function meet(point: Point, stage: Stage, upstream: WireServer): Promise<{
 
 const nothing = { exchanges: 0, tunnels: 0, clientSockets: 0, upstreamSockets: 0, timers: 0 };
 
-async function scene() {
-  const upstreams: WireServer[] = [];
-  for (let index = 0; index < AT_ONCE; index++) upstreams.push(await WireServer.start());
-  let turn = 0;
-  const stage = await Stage.start({
-    limits: { tries: 1 },
-    router: {
-      route: () => {
-        const { port } = upstreams[turn++ % AT_ONCE] as WireServer;
-        return { origin: { host: "127.0.0.1", port, protocol: "http1" } };
+describe.each(transports())("an upstream of HTTP/1.1 %s", (_name, transport) => {
+  async function scene() {
+    const upstreams: WireServer[] = [];
+    for (let index = 0; index < AT_ONCE; index++) upstreams.push(await WireServer.start(transport));
+    let turn = 0;
+    const stage = await Stage.start({
+      limits: { tries: 1 },
+      router: {
+        route: () => {
+          const { origin } = upstreams[turn++ % AT_ONCE] as WireServer;
+          return { origin };
+        },
       },
-    },
-  });
-  return {
-    stage,
-    upstreams,
-    async [Symbol.asyncDispose]() {
-      await stage[Symbol.asyncDispose]();
-      for (const upstream of upstreams) await upstream[Symbol.asyncDispose]();
-    },
-  };
-}
-
-describe("when the client dies", () => {
-  test.each(points)(`$where, the upstream's connection ends, ${ROUNDS} times`, async (point) => {
-    await using s = await scene();
-    const all = new WireServers(s.upstreams);
-    await rounds(async (round) => {
-      const client = await Wire.to(s.stage.port);
-      client.send(point.asks);
-      const up = await all.next();
-      await up.until(point.read ?? "");
-      if (point.answers !== undefined) up.send(point.answers);
-      if (point.seen !== undefined) await client.until(point.seen);
-      kill(client, round);
-      await noticed(up);
     });
-    await s.stage.settled(nothing);
-  });
+    return {
+      stage,
+      upstreams,
+      async [Symbol.asyncDispose]() {
+        await stage[Symbol.asyncDispose]();
+        for (const upstream of upstreams) await upstream[Symbol.asyncDispose]();
+      },
+    };
+  }
 
-  test.each(["", "GET / HTTP/1.1\r\nho"])(
-    `before its request is complete (%j), nobody is asked, ${ROUNDS} times`,
-    async (asks) => {
+  describe("when the client dies", () => {
+    test.each(points)(`$where, the upstream's connection ends, ${ROUNDS} times`, async (point) => {
       await using s = await scene();
+      const all = new WireServers(s.upstreams);
       await rounds(async (round) => {
         const client = await Wire.to(s.stage.port);
-        if (asks !== "") client.send(asks);
+        client.send(point.asks);
+        const up = await all.next();
+        await up.until(point.read ?? "");
+        if (point.answers !== undefined) up.send(point.answers);
+        if (point.seen !== undefined) await client.until(point.seen);
         kill(client, round);
+        await noticed(up);
       });
       await s.stage.settled(nothing);
-      expect(s.upstreams.flatMap(({ wires }) => wires)).toEqual([]);
-    },
-  );
-});
+    });
 
-describe("when the upstream dies", () => {
-  test.each(points)(`$where, the client hears of it, ${ROUNDS} times`, async (point) => {
-    await using upstream = await WireServer.start();
-    const origin = { host: "127.0.0.1", port: upstream.port, protocol: "http1" } as const;
-    await using stage = await Stage.start({ origin, limits: { tries: 1 } });
-    // One after the other where it matters which connection is which.
-    for (let round = 0; round < ROUNDS; round++) {
-      const { client, up } = await meet(point, stage, upstream);
-      const began = performance.now();
-      kill(up, round);
-      if (point.seen === undefined) await client.until(/^HTTP\/1\.1 502 [^]*EK_FORWARD_BROKEN: /);
-      else {
-        await client.end();
-        expect(client.received).not.toMatch(/\r\n0\r\n/);
-      }
-      expect(performance.now() - began).toBeLessThan(SOON);
-      client.socket.destroy();
-    }
-    await stage.settled(nothing);
+    test.each(["", "GET / HTTP/1.1\r\nho"])(
+      `before its request is complete (%j), nobody is asked, ${ROUNDS} times`,
+      async (asks) => {
+        await using s = await scene();
+        await rounds(async (round) => {
+          const client = await Wire.to(s.stage.port);
+          if (asks !== "") client.send(asks);
+          kill(client, round);
+        });
+        await s.stage.settled(nothing);
+        expect(s.upstreams.flatMap(({ wires }) => wires)).toEqual([]);
+      },
+    );
   });
-});
 
-/** The next connection at any of several servers. */
-class WireServers {
-  readonly #found: Wire[] = [];
-  readonly #waiting: ((wire: Wire) => void)[] = [];
-
-  constructor(servers: readonly WireServer[]) {
-    const follow = async (server: WireServer): Promise<void> => {
-      for (;;) {
-        const wire = await server.next();
-        const taker = this.#waiting.shift();
-        if (taker) taker(wire);
-        else this.#found.push(wire);
+  describe("when the upstream dies", () => {
+    test.each(points)(`$where, the client hears of it, ${ROUNDS} times`, async (point) => {
+      await using upstream = await WireServer.start(transport);
+      const { origin } = upstream;
+      await using stage = await Stage.start({ origin, limits: { tries: 1 } });
+      // One after the other where it matters which connection is which.
+      for (let round = 0; round < ROUNDS; round++) {
+        const { client, up } = await meet(point, stage, upstream);
+        const began = performance.now();
+        kill(up, round);
+        if (point.seen === undefined) await client.until(/^HTTP\/1\.1 502 [^]*EK_FORWARD_BROKEN: /);
+        else {
+          await client.end();
+          expect(client.received).not.toMatch(/\r\n0\r\n/);
+        }
+        expect(performance.now() - began).toBeLessThan(SOON);
+        client.socket.destroy();
       }
-    };
-    for (const server of servers) void follow(server);
-  }
+      await stage.settled(nothing);
+    });
+  });
 
-  next(): Promise<Wire> {
-    const wire = this.#found.shift();
-    return wire ? Promise.resolve(wire) : new Promise((resolve) => this.#waiting.push(resolve));
+  /** The next connection at any of several servers. */
+  class WireServers {
+    readonly #found: Wire[] = [];
+    readonly #waiting: ((wire: Wire) => void)[] = [];
+
+    constructor(servers: readonly WireServer[]) {
+      const follow = async (server: WireServer): Promise<void> => {
+        for (;;) {
+          const wire = await server.next();
+          const taker = this.#waiting.shift();
+          if (taker) taker(wire);
+          else this.#found.push(wire);
+        }
+      };
+      for (const server of servers) void follow(server);
+    }
+
+    next(): Promise<Wire> {
+      const wire = this.#found.shift();
+      return wire ? Promise.resolve(wire) : new Promise((resolve) => this.#waiting.push(resolve));
+    }
   }
-}
+});
 
 describe("over HTTP/2", () => {
   const places = ["before the answer", "inside the answer", "inside the request"] as const;
@@ -250,7 +253,7 @@ describe("over HTTP/2", () => {
 
   test(`the end of a client's stream inside the request leaves it unfinished at an upstream of HTTP/1.1, ${ROUNDS} times`, async () => {
     await using upstream = await WireServer.start();
-    await using stage = await Stage.start({ origin: { host: "127.0.0.1", port: upstream.port, protocol: "http1" } });
+    await using stage = await Stage.start({ origin: upstream.origin });
     const session = connectHttp2(stage.url);
     for (let round = 0; round < ROUNDS; round++) {
       const stream = session.request({ ":path": "/", ":method": "POST" });

@@ -88,8 +88,11 @@ describe("an exchange that stands still for longer than its idle deadline", () =
     up.send(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
     up.socket.write(Buffer.alloc(size));
     await blocked(up);
-    await s.clock.advance(1_100);
-    await up.end();
+    // A busy machine may move a few more bytes, which give it new time.
+    while (!up.ended && !up.closed) {
+      await s.clock.advance(1_100);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
     await s.stage.settled();
     expect(s.outcomes).toEqual([{ status: 200, end: "left" }]);
   });

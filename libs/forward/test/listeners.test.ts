@@ -272,7 +272,7 @@ describe("a listener with a certificate", () => {
     };
     const before = await serial();
     const renewed = authority.issue();
-    listener.secure({ cert: renewed.cert, key: renewed.key });
+    listener.renew({ cert: renewed.cert, key: renewed.key });
     expect(await serial()).not.toBe(before);
     await stage.forwarder.unlisten(listener, AbortSignal.abort());
   });

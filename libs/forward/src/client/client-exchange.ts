@@ -1,16 +1,16 @@
 import type { Duplex, Readable } from "node:stream";
-import { CodedError, isRetryable, toError } from "@evenkeel/runtime";
-import type { Destination, Failure, Forward, Outcome, Refusal } from "../destination.ts";
+import { CodedError, toError } from "@evenkeel/runtime";
+import type { Answer, Destination, Failure, Forward, Outcome, Refusal } from "../destination.ts";
 import type { Engine } from "../engine.ts";
-import { BadRequest, NoRoute } from "../errors.ts";
-import type { ClientProtocol, LeaveListener } from "../exchange.ts";
-import type { Deadlines } from "../limits.ts";
+import { BadRequest, BodyTooSlow, NoRoute, NotAnswered, TooSlow } from "../errors.ts";
+import type { ClientCertificate, ClientProtocol, LeaveListener } from "../exchange.ts";
 import { requestHeaders } from "../headers/request-headers.ts";
 import { trailerList } from "../headers/response-headers.ts";
 import type { OriginPool } from "../upstream/origin-pool.ts";
-import type { Asker, Try } from "../upstream/try.ts";
-import { Timed } from "../wheel.ts";
-import { verdictOn } from "./verdict.ts";
+import type { Try } from "../upstream/try.ts";
+import { ExchangeDeadlines } from "./exchange-deadlines.ts";
+import { type Answered, OwnerAnswer } from "./owner-answer.ts";
+import { refusalOf, statusOf, verdictOn } from "./verdict.ts";
 
 /** Methods that may be repeated even if the first request may have arrived (RFC 9110, section 9.2.2). */
 const idempotent = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
@@ -18,13 +18,11 @@ const idempotent = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"])
 /** Number of parts of an interval over which the probes of held uploads are spread. */
 const PROBE_PARTS = 16;
 
-type Phase = "routing" | "trying" | "answering" | "tunnel" | "ended";
-
 /**
  * One request from its route to its end. The two subclasses have the differences between HTTP/1.1 and HTTP/2 clients;
  * the tries have the differences between upstreams.
  */
-export abstract class ClientExchange extends Timed implements Asker {
+export abstract class ClientExchange extends ExchangeDeadlines implements Answered {
   abstract readonly method: string;
   abstract readonly path: string;
   abstract readonly host: string;
@@ -32,42 +30,35 @@ export abstract class ClientExchange extends Timed implements Asker {
   abstract readonly protocol: ClientProtocol;
   abstract readonly scheme: "http" | "https";
   abstract readonly remoteAddress: string;
+  abstract readonly client: ClientCertificate | undefined;
   abstract readonly upgrade: string | undefined;
   abstract readonly hasBody: boolean;
-  abstract readonly body: Readable;
-  abstract readonly expectsContinue: boolean;
+  abstract override readonly body: Readable;
+  abstract override readonly expectsContinue: boolean;
   abstract readonly bodyLength: number;
 
   whenLeft: LeaveListener | undefined = undefined;
-  protected readonly engine: Engine;
-  protected continueSent = false;
-  #phase: Phase = "routing";
   #forward: Forward | undefined = undefined;
+  #own: Answer | undefined = undefined;
   #try: Try | undefined = undefined;
   #pool: OriginPool | undefined = undefined;
   #tries = 0;
-  #bodyTaken = false;
   #status = 0;
   #end: Outcome["end"] = "answered";
+  #sentBytes = 0;
   #left = false;
   readonly #arrived: number;
-  #routed = 0;
-  #tried = 0;
-  /** When the last part of the response moved, or its head arrived. */
-  #moved = 0;
-  /** Whether the client has read everything that was written so far. */
-  #taken = true;
 
   constructor(engine: Engine) {
-    super();
-    this.engine = engine;
+    super(engine);
     this.#arrived = engine.clock.monotonic();
     engine.inFlight += 1;
     engine.tally.opened("exchange");
   }
 
   abstract bodyWhole(): boolean;
-  abstract bodyTrailers(): readonly string[];
+  /** The trailers of the request, as received. */
+  protected abstract receivedTrailers(): readonly string[];
   abstract interim(status: number, headers: string[]): void;
   abstract closeAfter(): void;
   abstract unreadAfter(): void;
@@ -94,8 +85,16 @@ export abstract class ClientExchange extends Timed implements Asker {
     return this.engine.listener;
   }
 
+  protected override get connected(): boolean | undefined {
+    return this.#try?.connected;
+  }
+
   get left(): boolean {
     return this.#left;
+  }
+
+  get sentBytes(): number {
+    return this.#sentBytes;
   }
 
   header(name: string): string | undefined {
@@ -105,6 +104,11 @@ export abstract class ClientExchange extends Timed implements Asker {
       if (own.length === name.length && own.toLowerCase() === name) return headers[index + 1];
     }
     return undefined;
+  }
+
+  bodyTrailers(): readonly string[] {
+    const { strip } = this.engine;
+    return strip ? strip.rest(this.receivedTrailers()) : this.receivedTrailers();
   }
 
   /** Routes the request. Called once. */
@@ -121,9 +125,10 @@ export abstract class ClientExchange extends Timed implements Asker {
   }
 
   /** Responds without an upstream. */
-  refuse({ status, code, headers, body }: Refusal): void {
-    if (this.#phase === "ended" || this.#phase === "answering" || this.#phase === "tunnel") return;
-    this.#phase = "answering";
+  refuse(refusal: Refusal): void {
+    if (this.phase === "ended" || this.phase === "answering" || this.phase === "tunnel") return;
+    const { status, code, headers, body } = this.engine.word(refusal, this);
+    this.phase = "answering";
     this.#status = status;
     this.#end = "refused";
     this.engine.wheel.clear(this);
@@ -137,11 +142,11 @@ export abstract class ClientExchange extends Timed implements Asker {
       this.engine.log.error({ error: toError(error), listener: this.listener }, "a refusal could not be written");
       this.cut(undefined);
     }
-    this.#waitForClient();
+    this.armClient();
   }
 
   refuseWith(status: number, error: CodedError, headers: readonly string[] = []): void {
-    this.refuse({ status, code: error.code, headers, body: `${error.code}: ${error.message}\n` });
+    this.refuse({ ...refusalOf(status, error), headers });
   }
 
   #hold(promised: Promise<Destination>): void {
@@ -156,7 +161,7 @@ export abstract class ClientExchange extends Timed implements Asker {
   }
 
   #take(destination: Destination, now: number): void {
-    if (this.#phase !== "routing") {
+    if (this.phase !== "routing") {
       this.#settle(destination, { status: 0, end: "left" });
       return;
     }
@@ -165,18 +170,32 @@ export abstract class ClientExchange extends Timed implements Asker {
       this.refuse(destination.refuse);
       return;
     }
-    this.#forward = destination;
-    this.#ask(destination, now);
+    if (this.routed === 0) this.routed = now;
+    this.phase = "trying";
+    this.tried = now;
+    if ("answer" in destination) {
+      this.limitBy(destination.deadlines, true);
+      this.#own = destination;
+      this.#answerHere(destination);
+    } else {
+      this.limitBy(destination.deadlines, false);
+      this.#forward = destination;
+      this.#ask(destination);
+    }
   }
 
-  #ask(forward: Forward, now: number): void {
-    if (this.#routed === 0) this.#routed = now;
-    this.#phase = "trying";
+  #answerHere(own: Answer): void {
+    const started = new OwnerAnswer(this);
+    this.#try = started;
+    this.arm(this.tried);
+    started.start(own);
+  }
+
+  #ask(forward: Forward): void {
     this.#tries += 1;
     if (this.#tries > 1) this.engine.tally.retried();
-    this.#tried = now;
     try {
-      const { list, host } = requestHeaders(this, forward, this.engine.proxy);
+      const { list, host } = requestHeaders(this, forward, this.engine.proxy, this.engine.strip);
       const ask = { asker: this, forward, path: forward.path ?? this.path, host, headers: list };
       const pool = this.engine.origins.pool(forward.origin);
       pool.enter();
@@ -190,7 +209,7 @@ export abstract class ClientExchange extends Timed implements Asker {
       this.#defect(error);
       return;
     }
-    this.#arm(this.#tried);
+    this.arm(this.tried);
   }
 
   /** The try has ended. */
@@ -202,137 +221,89 @@ export abstract class ClientExchange extends Timed implements Asker {
   }
 
   #defect(error: unknown): void {
-    if (this.#phase === "ended" || this.#left) return;
+    if (this.phase === "ended" || this.#left) return;
     if (error instanceof CodedError) {
-      this.refuseWith(isRetryable(error) ? 503 : 500, error);
+      this.refuseWith(statusOf(error), error);
       return;
     }
-    this.engine.log.error({ error: toError(error), listener: this.listener }, "a request could not be routed");
-    this.refuseWith(500, new NoRoute({}));
-  }
-
-  /** When the deadline `name` passes, counted from `since`. */
-  #due(name: keyof Deadlines, since: number): number {
-    const deadline = this.#forward?.deadlines?.[name] ?? this.engine.deadlines[name] ?? 0;
-    return deadline > 0 ? since + deadline : Infinity;
-  }
-
-  get #withheld(): boolean {
-    return this.expectsContinue && !this.continueSent;
-  }
-
-  /** Sets the timer to the next deadline of the phase. */
-  #arm(now: number): void {
-    let due = this.#due("total", this.#routed);
-    if (this.#phase === "trying") {
-      due = Math.min(due, this.#due("response", this.#tried));
-      if (this.#try?.connected !== true) due = Math.min(due, this.#due("connect", this.#tried));
-      if (this.#withheld) due = Math.min(due, this.#due("expect", this.#tried));
-    }
-    due = Math.min(due, this.#idleDue());
-    if (due === Infinity) this.engine.wheel.clear(this);
-    else this.engine.wheel.set(this, due - now);
-  }
-
-  /** Whether the idle time is limited. */
-  get #idleLimited(): boolean {
-    return this.#due("idle", 0) < Infinity;
-  }
-
-  /** When the idle limit passes. Before the head of the response, only a body that is being sent can be idle. */
-  #idleDue(): number {
-    if (this.#phase === "answering") return this.#due("idle", this.#moved);
-    return this.#bodyTaken && !this.body.readableEnded ? this.#due("idle", this.#tried) : Infinity;
-  }
-
-  /** The whole response is written. Only the client can delay its end. */
-  #waitForClient(): void {
-    if (this.#phase !== "answering") return;
-    if (this.#idleLimited) this.engine.wheel.set(this, this.#due("idle", 0));
-    else this.engine.wheel.clear(this);
+    const what = this.#own ? "answered" : "routed";
+    this.engine.log.error({ error: toError(error), listener: this.listener }, `a request could not be ${what}`);
+    this.refuseWith(500, this.#own ? new NotAnswered({}) : new NoRoute({}));
   }
 
   override expire(): void {
-    if (this.#phase === "routing") {
+    if (this.phase === "routing") {
       if (this.probe()) this.engine.wheel.set(this, this.engine.limits.probe);
       return;
     }
-    if (this.#phase !== "trying" && this.#phase !== "answering") return;
+    if (this.phase !== "trying" && this.phase !== "answering") return;
     const now = this.engine.clock.monotonic();
-    if (this.#phase === "answering" && (!this.#try || (!this.#taken && now >= this.#idleDue()))) {
+    const passed = this.passed(now);
+    if (passed === "client") {
       // The client reads nothing, so its connection is closed.
       this.cut(undefined);
       return;
     }
-    const connected = this.#try?.connected === true;
-    const tried = this.#tried;
-    const trying = this.#phase === "trying";
-    const late =
-      now >= this.#due("total", this.#routed) ||
-      (trying && now >= this.#due("response", tried)) ||
-      now >= this.#idleDue();
-    if (late || (trying && !connected && now >= this.#due("connect", tried))) {
+    if (passed === "late" || passed === "connect") {
+      const connected = this.#try?.connected === true;
       this.#try?.abort();
       const error = Object.assign(new Error("the deadline passed"), { code: "ETIMEDOUT" });
-      this.failed(late ? "deadline" : "connect", error, connected);
+      this.failed(passed === "late" ? "deadline" : "connect", error, connected);
       return;
     }
-    if (trying && connected && this.#withheld && now >= this.#due("expect", tried)) {
+    if (passed === "expect") {
       this.continued();
       this.#try?.sendBody();
     }
-    this.#arm(now);
+    this.arm(now);
   }
 
   bodyTaken(): void {
-    const first = !this.#bodyTaken;
-    this.#bodyTaken = true;
+    const first = !this.bodyIsTaken;
+    this.bodyIsTaken = true;
     // While the client is still sending, the upstream is not late.
-    this.#tried = this.#moved = this.engine.clock.monotonic();
-    if (first && this.#idleLimited) this.#arm(this.#tried);
+    this.tried = this.moved = this.engine.clock.monotonic();
+    if (first) this.armBody();
   }
 
   continued(): void {
-    if (!this.expectsContinue || this.continueSent || this.#phase !== "trying") return;
+    if (!this.expectsContinue || this.continueSent || this.phase !== "trying") return;
     this.continueSent = true;
     this.interim(100, []);
   }
 
   answer(status: number, text: string, headers: string[], complete: boolean): void {
-    if (this.#phase !== "trying") return;
-    this.#phase = "answering";
+    if (this.phase !== "trying") return;
+    this.phase = "answering";
     this.#status = status;
     this.#forward?.answering?.();
-    if (this.#withheld || this.engine.draining) this.closeAfter();
+    if ((this.expectsContinue && !this.continueSent) || this.engine.draining) this.closeAfter();
     const more = this.#forward?.answerHeaders;
     if (more) headers.push(...more);
-    // The timer is only set again if it would expire too late. When it expires, the current deadline is computed.
-    if (this.#idleLimited) {
-      this.#moved = this.engine.clock.monotonic();
-      this.#arm(this.#moved);
-    }
+    this.armAnswer();
     this.writeHead(status, text, headers, complete);
   }
 
   chunk(data: Buffer): boolean {
-    this.#moved = this.engine.clock.monotonic();
-    this.#taken = this.writeChunk(data);
-    return this.#taken;
+    this.moved = this.engine.clock.monotonic();
+    this.#sentBytes += data.length;
+    this.taken = this.writeChunk(data);
+    return this.taken;
   }
 
   complete(trailers: readonly string[] | undefined): void {
-    if (this.#phase !== "answering") return;
+    if (this.phase !== "answering") return;
     this.#leavePool();
-    this.#waitForClient();
+    this.armClient();
     this.writeEnd(trailers === undefined ? undefined : trailerList(trailers));
   }
 
   upgraded(status: number, text: string, headers: readonly string[], socket: Duplex, head: Buffer): void {
-    if (this.#phase !== "trying") {
+    if (this.phase !== "trying") {
       socket.destroy();
       return;
     }
-    this.#phase = "tunnel";
+    this.phase = "tunnel";
     this.#status = status;
     this.#forward?.answering?.();
     this.#try = undefined;
@@ -341,28 +312,46 @@ export abstract class ClientExchange extends Timed implements Asker {
   }
 
   unsendable(error: Error): void {
-    if (this.#phase !== "trying") return;
+    if (this.phase !== "trying") return;
     this.#leavePool();
     this.engine.tally.malformed();
     this.refuseWith(400, new BadRequest({ fault: error.message }));
   }
 
   failed(kind: Failure["kind"], error: Error, sent: boolean, code?: number): void {
-    if (this.#phase !== "trying" && this.#phase !== "answering") return;
-    const forward = this.#forward as Forward;
+    if (this.phase !== "trying" && this.phase !== "answering") return;
+    const forward = this.#forward;
     this.#leavePool();
     this.engine.wheel.clear(this);
     this.engine.tally.failed(kind);
-    if (this.#phase === "answering") {
+    if (this.phase === "answering") {
       this.#end = "broken";
       this.cut(code);
       return;
     }
-    const repeatable = !this.#bodyTaken && (!sent || (kind === "reset" && idempotent.has(this.method)));
+    if (!forward) {
+      const unread = this.bodyIsTaken && !this.body.readableEnded;
+      this.#defect(unread ? new BodyTooSlow({}) : new TooSlow({ origin: this.engine.proxy }));
+      return;
+    }
+    const repeatable = !this.bodyIsTaken && (!sent || (kind === "reset" && idempotent.has(this.method)));
     const failure = { kind, origin: forward.origin, forward, tries: this.#tries, repeatable, error };
     if (repeatable && this.#again(failure)) return;
     const verdict = verdictOn(failure);
     this.refuseWith(verdict.status, verdict.error);
+  }
+
+  unanswered(error: unknown): void {
+    if (this.phase !== "trying" && this.phase !== "answering") return;
+    this.#leavePool();
+    this.engine.wheel.clear(this);
+    if (this.phase === "trying") {
+      this.#defect(error);
+      return;
+    }
+    this.engine.log.error({ error: toError(error), listener: this.listener }, "an answer broke off");
+    this.#end = "broken";
+    this.cut(undefined);
   }
 
   /** Returns true if there is another try. */
@@ -382,7 +371,7 @@ export abstract class ClientExchange extends Timed implements Asker {
     // Frees the slot of the first destination, unless the same one is tried again.
     if (before !== next) this.#settle(before, { status: 0, end: "broken" });
     this.#forward = undefined;
-    this.#phase = "routing";
+    this.phase = "routing";
     if (next instanceof Promise) this.#hold(next);
     else this.#take(next, this.engine.clock.monotonic());
     return true;
@@ -390,16 +379,16 @@ export abstract class ClientExchange extends Timed implements Asker {
 
   /** The client can receive more of the response. */
   drained(): void {
-    this.#moved = this.engine.clock.monotonic();
-    this.#taken = true;
+    this.moved = this.engine.clock.monotonic();
+    this.taken = true;
     this.#try?.resume();
   }
 
   /** The client's side has ended: everything was sent if `whole`, else the client disconnected. Called last. */
   protected ended(whole: boolean): void {
-    if (this.#phase === "ended") return;
-    const tunnelled = this.#phase === "tunnel";
-    this.#phase = "ended";
+    if (this.phase === "ended") return;
+    const tunnelled = this.phase === "tunnel";
+    this.phase = "ended";
     const { wheel, tally, clock } = this.engine;
     wheel.clear(this);
     const running = this.#try;
@@ -418,7 +407,7 @@ export abstract class ClientExchange extends Timed implements Asker {
       tally.ended(protocol, this.#end === "left" || this.#end === "broken" ? this.#end : classOf(this.#status));
       tally.took(protocol, clock.monotonic() - this.#arrived);
     }
-    this.#settle(this.#forward, { status: this.#status, end: this.#end });
+    this.#settle(this.#forward ?? this.#own, { status: this.#status, end: this.#end });
     this.engine.settled();
   }
 

@@ -2,7 +2,8 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:ht
 import type { Duplex, Readable } from "node:stream";
 import type { PlannedWrite } from "../batch.ts";
 import type { Engine, Flushable } from "../engine.ts";
-import type { ClientProtocol } from "../exchange.ts";
+import type { ClientCertificate, ClientProtocol } from "../exchange.ts";
+import { certificateOn } from "./client-certificate.ts";
 import { ClientExchange } from "./client-exchange.ts";
 import { joinSockets } from "./join-sockets.ts";
 import type { RequestShape } from "./request-shape.ts";
@@ -30,6 +31,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
   readonly protocol: ClientProtocol;
   readonly scheme: "http" | "https";
   readonly remoteAddress: string;
+  readonly client: ClientCertificate | undefined;
   readonly upgrade: string | undefined;
   readonly hasBody: boolean;
   readonly expectsContinue: boolean;
@@ -65,6 +67,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
     this.protocol = request.httpVersionMinor === 0 ? "http/1.0" : "http/1.1";
     this.scheme = "encrypted" in request.socket ? "https" : "http";
     this.remoteAddress = plainAddress(request.socket.remoteAddress);
+    this.client = certificateOn(request.socket);
     this.upgrade = start?.token;
     this.hasBody = shape.hasBody;
     this.bodyLength = shape.bodyLength;
@@ -82,7 +85,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
     return this.#request.complete;
   }
 
-  bodyTrailers(): readonly string[] {
+  protected override receivedTrailers(): readonly string[] {
     return this.#request.rawTrailers;
   }
 

@@ -1,12 +1,15 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Duplex, Readable } from "node:stream";
+import type { TLSSocket } from "node:tls";
 import type { Engine } from "../engine.ts";
-import type { ClientProtocol } from "../exchange.ts";
+import type { ClientCertificate, ClientProtocol } from "../exchange.ts";
 import { headerObject } from "../headers/header-object.ts";
 import { endWithTrailers, resetStream } from "../reset-stream.ts";
+import { certificateOn } from "./client-certificate.ts";
 import { ClientExchange } from "./client-exchange.ts";
 import { grpcRefusal } from "./grpc-refusal.ts";
 import { mayHaveBody } from "./may-have-body.ts";
+import { plainAddress } from "./plain-address.ts";
 
 /** An exchange on a stream of HTTP/2. */
 export class Http2Exchange extends ClientExchange {
@@ -17,6 +20,7 @@ export class Http2Exchange extends ClientExchange {
   readonly protocol: ClientProtocol;
   readonly scheme: "http" | "https";
   readonly remoteAddress: string;
+  readonly client: ClientCertificate | undefined;
   readonly upgrade = undefined;
   readonly hasBody: boolean;
   readonly expectsContinue: boolean;
@@ -32,10 +36,10 @@ export class Http2Exchange extends ClientExchange {
     head: IncomingHttpHeaders,
     flags: number,
     raw: readonly string[],
-    remoteAddress: string,
-    secure: boolean,
   ) {
     super(engine);
+    const socket = stream.session?.socket as TLSSocket | undefined;
+    const secure = socket?.encrypted === true;
     this.#stream = stream;
     this.method = head[":method"] ?? "";
     this.path = head[":path"] ?? "";
@@ -43,7 +47,8 @@ export class Http2Exchange extends ClientExchange {
     this.headers = withoutPseudo(raw);
     this.protocol = secure ? "h2" : "h2c";
     this.scheme = secure ? "https" : "http";
-    this.remoteAddress = remoteAddress;
+    this.remoteAddress = plainAddress(socket?.remoteAddress);
+    this.client = certificateOn(socket);
     this.hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0;
     this.bodyLength = head["content-length"] === undefined ? -1 : Number(head["content-length"]);
     this.expectsContinue = this.hasBody && head.expect?.toLowerCase() === "100-continue";
@@ -66,7 +71,7 @@ export class Http2Exchange extends ClientExchange {
     return !this.#stream.aborted && this.#stream.rstCode === constants.NGHTTP2_NO_ERROR;
   }
 
-  bodyTrailers(): readonly string[] {
+  protected override receivedTrailers(): readonly string[] {
     return this.#bodyTrailers;
   }
 

@@ -2,12 +2,18 @@ import { describe, expect, test } from "@jest/globals";
 import type { Forward } from "../destination.ts";
 import type { Exchange } from "../exchange.ts";
 import { requestHeaders } from "./request-headers.ts";
+import { StrippedHeaders } from "./stripped-headers.ts";
 
 const origin = { host: "10.0.0.1", port: 80, protocol: "http1" } as const;
 
-function sent(headers: readonly string[], more: Partial<Exchange> = {}, forward: Partial<Forward> = {}) {
+function sent(
+  headers: readonly string[],
+  more: Partial<Exchange> = {},
+  forward: Partial<Forward> = {},
+  strip?: StrippedHeaders,
+) {
   const exchange = { headers, host: "shop", scheme: "http", remoteAddress: "192.0.2.9", protocol: "http/1.1", ...more };
-  const { list, host } = requestHeaders(exchange as Exchange, { origin, ...forward }, "keel");
+  const { list, host } = requestHeaders(exchange as Exchange, { origin, ...forward }, "keel", strip);
   const lines: string[] = [];
   for (let index = 0; index < list.length; index += 2) lines.push(`${list[index]}: ${list[index + 1]}`);
   return { lines, host };
@@ -88,5 +94,35 @@ describe("the headers of a forwarded request", () => {
     );
     expect(host).toBe("inner");
     expect(lines).toEqual([...way.slice(0, 4), "x-a: 2", "cookie: d=2", "via: none"]);
+  });
+});
+
+describe("stripped headers", () => {
+  const strip = new StrippedHeaders({
+    names: ["authorization", "x-forwarded-for", "cookie"],
+    prefixes: ["impersonate-", "x-remote-"],
+  });
+  const forged = ["Authorization", "Bearer a", "Impersonate-User", "root", "X-REMOTE-Group", "b", "Cookie", "c=1"];
+  const route = ["authorization", "Bearer ours", "impersonate-user", "alice"];
+  const ours = ["authorization: Bearer ours", "impersonate-user: alice"];
+
+  test("of clients never pass, by name and by prefix, in any spelling", () => {
+    expect(sent(["x-one", "1", ...forged, "x-forwarded-for", "10.0.0.1"], {}, {}, strip).lines).toEqual([
+      "x-one: 1",
+      ...way,
+    ]);
+  });
+
+  test.each([
+    ["alone", []],
+    ["instead of the client's", forged],
+    ["although the client's Connection names them", ["connection", "impersonate-user, authorization", ...forged]],
+    ["although Connection names headers that the client did not send", ["Connection", "Impersonate-User"]],
+  ])("of the route pass, %s", (_name, headers) => {
+    expect(sent(headers, {}, { headers: route }, strip).lines).toEqual([...way, ...ours]);
+  });
+
+  test("are left out of trailers", () => {
+    expect(strip.rest(["X-Sum", "1", "Impersonate-User", "root"])).toEqual(["X-Sum", "1"]);
   });
 });

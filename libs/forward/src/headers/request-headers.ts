@@ -1,6 +1,7 @@
 import type { Forward } from "../destination.ts";
 import type { Exchange } from "../exchange.ts";
 import { isHopByHop, nominated } from "./hop-by-hop.ts";
+import type { StrippedHeaders } from "./stripped-headers.ts";
 
 /** Names that `requestHeaders` writes itself. */
 const written = new Set([
@@ -25,7 +26,12 @@ export interface RequestHeaders {
  * The request headers for the upstream: all except those of the client's connection, with the proxy headers
  * (`X-Forwarded-*`, `Forwarded`, `Via`, appended to those of earlier proxies) and those of the route.
  */
-export function requestHeaders(exchange: Exchange, forward: Forward, proxy: string): RequestHeaders {
+export function requestHeaders(
+  exchange: Exchange,
+  forward: Forward,
+  proxy: string,
+  strip?: StrippedHeaders,
+): RequestHeaders {
   const { headers, remoteAddress, scheme } = exchange;
   const replaced = forward.headers;
   const list: string[] = [];
@@ -46,6 +52,7 @@ export function requestHeaders(exchange: Exchange, forward: Forward, proxy: stri
   for (let index = 0; index < headers.length; index += 2) {
     const name = (headers[index] as string).toLowerCase();
     const value = headers[index + 1] as string;
+    if (strip?.has(name) === true) continue;
     if (written.has(name)) {
       if (name === "x-forwarded-for") forwardedFor = joined(forwardedFor, value, ", ");
       else if (name === "x-forwarded-proto") forwardedProto = value;

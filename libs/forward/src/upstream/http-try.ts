@@ -98,7 +98,8 @@ export class HttpTry implements Try {
       if (expectsContinue || body.readableLength === 0) this.#request?.flushHeaders();
       if (!expectsContinue) this.sendBody();
     };
-    if (socket.connecting) socket.once("connect", ready);
+    if ((socket as { secureConnecting?: boolean }).secureConnecting === true) socket.once("secureConnect", ready);
+    else if (socket.connecting) socket.once("connect", ready);
     // The other side may have just closed an idle connection. Its end is visible before the next check phase.
     else if (this.#asker.hasBody) setImmediate(ready);
     else ready();

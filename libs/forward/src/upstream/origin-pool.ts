@@ -1,6 +1,7 @@
 import { Agent } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { connect as connectTls } from "node:tls";
 import { buildConnector, Pool } from "undici";
 import type { Batch } from "../batch.ts";
 import type { Origin } from "../destination.ts";
@@ -10,6 +11,7 @@ import { Timed, type Wheel } from "../wheel.ts";
 import { H2cSessions } from "./h2c-sessions.ts";
 import { H2cTry } from "./h2c-try.ts";
 import { HttpTry } from "./http-try.ts";
+import { type OriginTlsOptions, tlsOptions } from "./tls-options.ts";
 import type { Ask, Try } from "./try.ts";
 import { UndiciTry } from "./undici-try.ts";
 
@@ -33,6 +35,7 @@ export interface OriginPoolOptions {
 export class OriginPool extends Timed {
   readonly origin: Origin;
   readonly #options: OriginPoolOptions;
+  readonly #tls: OriginTlsOptions | undefined;
   readonly #sockets = new Set<Socket>();
   #undici: Pool | undefined;
   #agent: TrackedAgent | undefined;
@@ -45,6 +48,7 @@ export class OriginPool extends Timed {
     super();
     this.origin = options.origin;
     this.#options = options;
+    this.#tls = tlsOptions(options.origin);
     this.#used = options.now();
     options.wheel.set(this, options.limits.upstreamIdle);
   }
@@ -79,7 +83,9 @@ export class OriginPool extends Timed {
       running.start((this.#agent ??= this.#newAgent()), this.#options.limits.headBytes, ask);
       return running;
     }
-    const running = new UndiciTry((this.#undici ??= this.#newUndici()), ask);
+    // Without a constant name, undici would open another connection for each Host.
+    const name = this.#tls ? this.origin.host : undefined;
+    const running = new UndiciTry((this.#undici ??= this.#newUndici()), ask, name);
     this.#options.batch.toUpstream(running);
     return running;
   }
@@ -108,8 +114,18 @@ export class OriginPool extends Timed {
 
   #newUndici(): Pool {
     const { limits, connectTimeout } = this.#options;
-    const open = buildConnector({ timeout: connectTimeout, keepAlive: true, keepAliveInitialDelay: 15_000 });
-    return new Pool(`http://${authority(this.origin)}`, {
+    const tls = this.#tls;
+    const open = buildConnector({
+      timeout: connectTimeout,
+      keepAlive: true,
+      keepAliveInitialDelay: 15_000,
+      allowH2: false,
+      // A resumed session would not verify the server again.
+      maxCachedSessions: 0,
+      ...tls,
+    });
+    return new Pool(`${tls ? "https" : "http"}://${authority(this.origin)}`, {
+      allowH2: false,
       connections: limits.upstreamConnections,
       pipelining: 1,
       keepAliveTimeout: limits.upstreamIdle,
@@ -117,7 +133,8 @@ export class OriginPool extends Timed {
       bodyTimeout: 0,
       maxHeaderSize: limits.headBytes,
       connect: (options, callback) => {
-        open(options, (...result) => {
+        const named = tls ? { ...options, servername: tls.servername ?? "" } : options;
+        open(named, (...result) => {
           if (result[1]) this.#track(result[1]);
           callback(...result);
         });
@@ -138,7 +155,8 @@ export class OriginPool extends Timed {
 
   #connect(options: { readonly host?: string; readonly port?: number }): Socket {
     const { host = this.origin.host, port = this.origin.port } = options;
-    const socket = connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 });
+    const settings = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 };
+    const socket = this.#tls ? connectTls({ ...settings, ...this.#tls }) : connect(settings);
     this.#track(socket);
     return socket;
   }

@@ -44,6 +44,7 @@ export class Origins {
   }
 }
 
-function keyOf({ host, port, protocol }: Origin): string {
-  return `${protocol}//${host}:${port}`;
+function keyOf({ host, port, protocol, tls }: Origin): string {
+  const key = `${protocol}//${host}:${port}`;
+  return tls ? `${key}/${tls.servername ?? ""}/${tls.id}` : key;
 }

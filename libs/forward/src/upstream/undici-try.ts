@@ -3,6 +3,11 @@ import type { PlannedWrite } from "../batch.ts";
 import { answerHeaders } from "../headers/response-headers.ts";
 import type { Ask, Asker, Try } from "./try.ts";
 
+/** undici's types lack `servername`. */
+interface DispatchOptions extends Dispatcher.DispatchOptions {
+  servername?: string;
+}
+
 /**
  * Sends requests without a body with undici, which is faster. undici does not support `Expect` and trailers, and sends
  * no head before the first byte of a body, so requests with a body use `HttpTry`.
@@ -11,14 +16,17 @@ export class UndiciTry implements Try, PlannedWrite, Dispatcher.DispatchHandler 
   readonly #pool: Pool;
   readonly #ask: Ask;
   readonly #asker: Asker;
+  readonly #name: string | undefined;
   #controller: Dispatcher.DispatchController | undefined = undefined;
   #aborted = false;
   #answered = false;
 
-  constructor(pool: Pool, ask: Ask) {
+  /** `name` groups requests on the TLS connections of `pool`. */
+  constructor(pool: Pool, ask: Ask, name: string | undefined) {
     this.#pool = pool;
     this.#ask = ask;
     this.#asker = ask.asker;
+    this.#name = name;
   }
 
   write(): void {
@@ -27,8 +35,9 @@ export class UndiciTry implements Try, PlannedWrite, Dispatcher.DispatchHandler 
     const { method } = this.#asker;
     headers.push("host", host);
     // By default undici closes the connection after a HEAD.
-    const options: Dispatcher.DispatchOptions =
+    const options: DispatchOptions =
       method === "HEAD" ? { path, method, headers, reset: false } : { path, method, headers };
+    if (this.#name !== undefined) options.servername = this.#name;
     this.#pool.dispatch(options, this);
   }
 

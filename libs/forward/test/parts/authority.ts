@@ -14,20 +14,20 @@ export class Authority implements Disposable {
   #serial = 0;
   readonly cert: string;
 
-  constructor() {
+  constructor(name = "test") {
     const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
-    this.#openssl("req", "-x509", ...key, "-days", "2", "-subj", "/CN=test", "-keyout", "ca.key", "-out", "ca.crt");
+    this.#openssl("req", "-x509", ...key, "-days", "2", "-subj", `/CN=${name}`, "-keyout", "ca.key", "-out", "ca.crt");
     writeFileSync(join(this.#folder, "names"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
     this.cert = this.#read("ca.crt");
   }
 
-  /** A new key and certificate for localhost. */
-  issue(): Pair {
+  /** A new key and certificate for localhost, for servers and clients. A negative number of `days` is in the past. */
+  issue(name = "localhost", days = 2): Pair {
     const serial = String(++this.#serial);
     const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
-    this.#openssl("req", ...key, "-subj", "/CN=localhost", "-keyout", "own.key", "-out", "own.csr");
+    this.#openssl("req", ...key, "-subj", `/CN=${name}`, "-keyout", "own.key", "-out", "own.csr");
     this.#openssl("x509", "-req", "-in", "own.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-set_serial", serial,
-      "-days", "2", "-extfile", "names", "-out", "own.crt"); // prettier-ignore
+      "-days", String(days), "-extfile", "names", "-out", "own.crt"); // prettier-ignore
     return { cert: this.#read("own.crt"), key: this.#read("own.key") };
   }
 

@@ -1,9 +1,12 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { createLogger, systemClock } from "@evenkeel/runtime";
 import { type Counts, Forwarder, type ForwarderOptions, type Origin, type Router } from "../../src/index.ts";
+
+import type { Transport } from "./transport.ts";
 
 export interface StageOptions extends Partial<Omit<ForwarderOptions, "router">> {
   readonly router?: Router;
@@ -73,20 +76,22 @@ export class Stage implements AsyncDisposable {
 /** An upstream of node:http. */
 export class HttpUpstream implements AsyncDisposable {
   readonly server: Server;
+  readonly #transport: Transport;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, transport: Transport) {
     this.server = server;
+    this.#transport = transport;
   }
 
-  static async start(listener?: RequestListener): Promise<HttpUpstream> {
-    const server = createServer(listener);
+  static async start(listener?: RequestListener, transport: Transport = {}): Promise<HttpUpstream> {
+    const server = transport.server ? createHttpsServer(transport.server, listener) : createServer(listener);
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    return new HttpUpstream(server);
+    return new HttpUpstream(server, transport);
   }
 
   get origin(): Origin {
-    return http1(this.server);
+    return { ...http1(this.server), tls: this.#transport.tls };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,8 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import type { Origin } from "../../src/index.ts";
+import type { Transport } from "./transport.ts";
 
 /** One end of a connection on which a test writes and reads bytes as they are. Text is latin1. */
 export class Wire {
@@ -9,9 +12,12 @@ export class Wire {
   closed = false;
   failed: Error | undefined;
   #heard: (() => void)[] = [];
+  readonly #raw: Socket;
 
-  constructor(socket: Socket) {
+  /** `raw` is the connection under TLS. */
+  constructor(socket: Socket, raw = socket) {
     this.socket = socket;
+    this.#raw = raw;
     socket.setNoDelay(true);
     socket.on("data", (data) => {
       this.received += data.toString("latin1");
@@ -55,6 +61,11 @@ export class Wire {
     return this.received;
   }
 
+  /** Breaks the connection with a reset. */
+  reset(): void {
+    this.#raw.resetAndDestroy();
+  }
+
   /** Forgets what was received. */
   clear(): void {
     this.received = "";
@@ -89,19 +100,31 @@ export class WireServer implements AsyncDisposable {
   readonly wires: Wire[] = [];
   #waiting: ((wire: Wire) => void)[] = [];
   #taken = 0;
+  readonly #transport: Transport;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, transport: Transport) {
     this.#server = server;
-    server.on("connection", (socket) => {
-      const wire = new Wire(socket);
+    this.#transport = transport;
+    const take = (socket: Socket, raw?: Socket) => {
+      const wire = new Wire(socket, raw);
       this.wires.push(wire);
       this.#hand();
-    });
+    };
+    if (!transport.server) server.on("connection", (socket) => take(socket));
+    else {
+      const raws = new Map<number | undefined, Socket>();
+      server.on("connection", (socket) => raws.set(socket.remotePort, socket));
+      server.on("secureConnection", (socket: Socket) => take(socket, raws.get(socket.remotePort)));
+    }
   }
 
-  static async start(options: { readonly allowHalfOpen?: boolean } = {}): Promise<WireServer> {
-    const server = createServer(options);
-    const own = new WireServer(server);
+  static async start(
+    transport: Transport = {},
+    options: { readonly allowHalfOpen?: boolean } = {},
+  ): Promise<WireServer> {
+    const pair = transport.server;
+    const server = pair ? createTlsServer({ ...pair, ...options }) : createServer(options);
+    const own = new WireServer(server, transport);
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     return own;
@@ -109,6 +132,11 @@ export class WireServer implements AsyncDisposable {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  get origin(): Origin {
+    const { tls } = this.#transport;
+    return { host: "127.0.0.1", port: this.port, protocol: "http1", tls };
   }
 
   /** Connections that are open now. */
