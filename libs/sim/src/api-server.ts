@@ -1,23 +1,29 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
+import { createServer as createSecureServer, Server as SecureServer, type ServerOptions } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { type Clock, systemClock } from "@evenkeel/runtime";
 import { parseAllDocuments } from "yaml";
+import { impersonate } from "./access/impersonation.ts";
 import { Rbac } from "./access/rbac.ts";
 import { Reviews } from "./access/reviews.ts";
-import { type User, Users } from "./access/users.ts";
+import { ServiceAccountTokens } from "./access/service-account-tokens.ts";
+import { type Caller, type User, Users } from "./access/users.ts";
 import type { Behaviour } from "./behaviours/behaviour.ts";
 import { definitions } from "./behaviours/definitions.ts";
 import { garbageCollection } from "./behaviours/garbage-collection.ts";
 import { namespaceDeletion } from "./behaviours/namespace-deletion.ts";
 import { fieldsOr, textOr, valueAt } from "./json.ts";
 import { Objects } from "./objects/objects.ts";
+import { aggregatedDiscovery } from "./serve/aggregated-discovery.ts";
 import { Api } from "./serve/api.ts";
 import { parseBody, readBody } from "./serve/body.ts";
 import { discover } from "./serve/discovery.ts";
 import { openApi } from "./serve/open-api.ts";
-import { ApiFault, noSuchPath } from "./status.ts";
+import { refuse, send, sendDocument } from "./serve/respond.ts";
+import { noSuchPath } from "./status.ts";
 import { Store } from "./storage/store.ts";
+import type { PodStreams } from "./streams/pod-streams.ts";
 import { TypeRegistry } from "./types/type-registry.ts";
 
 /** What comes before each request: an answer of its own, a delay, a broken connection, or nothing. */
@@ -26,11 +32,29 @@ export type Faults = (
   response: ServerResponse,
 ) => Promise<"handled" | "pass"> | "handled" | "pass";
 
+/** Who asked for what. */
+export interface AuditEntry {
+  readonly method: string;
+  /** With its query. */
+  readonly url: string;
+  /** Whose rights count. */
+  readonly user: Caller;
+  /** Who impersonated that user. */
+  readonly impersonator?: Caller;
+}
+
 export interface ApiServerOptions {
   /** Who may sign in. A user in the group `system:masters` may do everything, others what RBAC grants. */
   readonly users: readonly User[];
-  /** With a certificate the server speaks HTTPS. PEM. */
-  readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
+  /**
+   * With a certificate the server speaks HTTPS. PEM. With `clientCa` it asks for client certificates and knows users by
+   * those of that authority.
+   */
+  readonly tls?: {
+    readonly cert: string | Buffer;
+    readonly key: string | Buffer;
+    readonly clientCa?: string | Buffer;
+  };
   /** On loopback; a free one unless told. */
   readonly port?: number;
   readonly clock?: Clock;
@@ -39,6 +63,10 @@ export interface ApiServerOptions {
   /** What the control plane does by itself; all that there is unless told. */
   readonly behaviours?: readonly Behaviour[];
   readonly faults?: Faults;
+  /** What answers for containers: logs, exec, attach, port-forward. */
+  readonly podStreams?: PodStreams;
+  /** Called for each request that is authenticated, before it is authorized. */
+  readonly audit?: (entry: AuditEntry) => void;
   /** Changes a type that are remembered for watches and for lists of the past. */
   readonly history?: number;
 }
@@ -61,7 +89,11 @@ export class ApiServer {
   readonly #types = new TypeRegistry();
   readonly #objects: Objects;
   readonly #api: Api;
+  readonly #rbac: Rbac;
   readonly #faults: Faults;
+  readonly #audit: (entry: AuditEntry) => void;
+  /** Connections that have left HTTP, which the server no longer closes by itself. */
+  readonly #upgraded = new Set<Duplex>();
   readonly #stops: readonly (() => void)[];
 
   constructor(options: ApiServerOptions) {
@@ -74,17 +106,27 @@ export class ApiServer {
       history = 5000,
     } = options;
     this.#store = new Store({ history });
-    this.#users = new Users(users);
+    const tokens = new ServiceAccountTokens(this.#store, clock, random);
+    this.#users = new Users(users, tokens);
     this.#faults = options.faults ?? (() => "pass");
+    this.#audit = options.audit ?? (() => undefined);
     const world = { store: this.#store, types: this.#types, clock };
     const objects = new Objects({ ...world, random });
     this.#objects = objects;
     const rbac = new Rbac(this.#store);
-    this.#api = new Api({ ...world, objects, random, rbac, reviews: new Reviews(this.#users, rbac) });
+    this.#rbac = rbac;
+    const reviews = new Reviews(this.#users, rbac);
+    const { podStreams = {} } = options;
+    this.#api = new Api({ ...world, objects, random, rbac, tokens, reviews, podStreams });
     this.#stops = behaviours.map((behaviour) => behaviour({ ...world, objects }));
     const handle = (request: IncomingMessage, response: ServerResponse): void => void this.#handle(request, response);
     this.#secure = tls !== undefined;
-    this.#server = tls === undefined ? createServer(handle) : createSecureServer(tls, handle);
+    this.#server = tls === undefined ? createServer(handle) : createSecureServer(serverTls(tls), handle);
+    this.#server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      this.#upgraded.add(socket);
+      socket.once("close", () => this.#upgraded.delete(socket));
+      void this.#handleUpgrade(request, socket, head);
+    });
     for (const name of ["default", "kube-system"])
       this.load(`{apiVersion: v1, kind: Namespace, metadata: {name: ${name}}}`);
   }
@@ -100,6 +142,11 @@ export class ApiServer {
       this.#server.once("error", reject);
       this.#server.listen(port, "127.0.0.1", resolve);
     });
+  }
+
+  /** Presents another certificate, and trusts other client authorities, on new connections. */
+  renewTls(tls: NonNullable<ApiServerOptions["tls"]>): void {
+    if (this.#server instanceof SecureServer) this.#server.setSecureContext(serverTls(tls));
   }
 
   addUser(user: User): void {
@@ -129,23 +176,49 @@ export class ApiServer {
   /** Ends every request and watch. */
   async stop(): Promise<void> {
     for (const stop of this.#stops) stop();
+    for (const socket of this.#upgraded) socket.destroy();
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
       this.#server.closeAllConnections();
     });
   }
 
+  async #handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const response = new ServerResponse(request);
+    response.assignSocket(socket as Socket);
+    try {
+      if ((await this.#faults(request, response)) === "handled") return;
+      const { method = "GET", headers, url = "/" } = request;
+      const { pathname, searchParams } = new URL(url, "http://sim");
+      const caller = this.#identify(request);
+      const call = { method, path: pathname, query: searchParams, caller, contentType: "", body: undefined };
+      const client = { accept: headers.accept ?? "*/*", userAgent: headers["user-agent"] ?? "unknown" };
+      response.detachSocket(socket as Socket);
+      this.#api.upgrade({ ...call, ...client }, request, socket, head);
+    } catch (error) {
+      const refusal = new ServerResponse(request);
+      refusal.assignSocket(socket as Socket);
+      refusal.shouldKeepAlive = false;
+      refuse(refusal, error);
+      socket.end();
+    }
+  }
+
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       if ((await this.#faults(request, response)) === "pass") await this.#serve(request, response);
     } catch (error) {
-      if (response.destroyed) return;
-      const fault =
-        error instanceof ApiFault
-          ? error
-          : new ApiFault(500, "InternalError", `Internal error occurred: ${String(error)}`);
-      send(response, fault.code, fault.toStatus());
+      if (!response.destroyed) refuse(response, error);
     }
+  }
+
+  /** Who the request is for. */
+  #identify(request: IncomingMessage): Caller {
+    const { method = "GET", url = "/" } = request;
+    const caller = this.#users.authenticate(request);
+    const user = impersonate(caller, request.headersDistinct, this.#rbac);
+    this.#audit({ method, url, user, ...(user === caller ? {} : { impersonator: caller }) });
+    return user;
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -153,7 +226,13 @@ export class ApiServer {
     const { pathname, searchParams } = new URL(url, "http://sim");
     const path = pathname.replace(/\/+$/, "");
     const bytes = await readBody(request);
-    const caller = this.#users.authenticate(headers);
+    const caller = this.#identify(request);
+    const accept = headers.accept ?? "*/*";
+    const document = method === "GET" ? aggregatedDiscovery(this.#types, path, accept) : undefined;
+    if (document !== undefined) {
+      sendDocument(response, document, headers["if-none-match"]);
+      return;
+    }
     const found = method === "GET" ? (discover(this.#types, path) ?? openApi(this.#types, path)) : undefined;
     if (found !== undefined) {
       send(response, 200, found);
@@ -163,7 +242,7 @@ export class ApiServer {
     const answer = this.#api.answer(
       {
         ...{ method, path, query: searchParams, caller, contentType, body: parseBody(bytes, contentType) },
-        ...{ accept: headers.accept ?? "*/*", userAgent: headers["user-agent"] ?? "unknown" },
+        ...{ accept, userAgent: headers["user-agent"] ?? "unknown" },
       },
       response,
     );
@@ -173,8 +252,8 @@ export class ApiServer {
   }
 }
 
-function send(response: ServerResponse, code: number, body: object | string): void {
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  const type = typeof body === "string" ? "text/plain" : "application/json";
-  response.writeHead(code, { "content-type": type, "content-length": Buffer.byteLength(text) }).end(text);
+function serverTls({ cert, key, clientCa }: NonNullable<ApiServerOptions["tls"]>): ServerOptions {
+  // A certificate that is not valid must get as far as a 401.
+  const clients = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false };
+  return { cert, key, ...clients };
 }

@@ -1,11 +1,20 @@
-export type { User } from "./access/users.ts";
-export { ApiServer, type ApiServerOptions, controlPlane, type Faults, startApiServer } from "./api-server.ts";
+export { Authority, type Certificate, type ClientSubject } from "./access/authority.ts";
+export type { Caller, User } from "./access/users.ts";
+export {
+  ApiServer,
+  type ApiServerOptions,
+  type AuditEntry,
+  controlPlane,
+  type Faults,
+  startApiServer,
+} from "./api-server.ts";
 export type { Behaviour, World } from "./behaviours/behaviour.ts";
 export { definitions } from "./behaviours/definitions.ts";
 export { garbageCollection } from "./behaviours/garbage-collection.ts";
 export { namespaceDeletion } from "./behaviours/namespace-deletion.ts";
 export { type Fault, FaultPlan, type FaultRule } from "./fault-plan.ts";
 export { type WireFault, type WireFaultRule, WireFaults } from "./loopback/wire-faults.ts";
+export { ACCESS_KEY_AUTH, accessKeySecret } from "./route53/access-key.ts";
 export type { ChangeAction } from "./route53/change.ts";
 export type { AliasTarget, RecordSet } from "./route53/record-set.ts";
 export { Route53Client } from "./route53/route53-client.ts";
@@ -31,3 +40,4 @@ export { statefulSets } from "./behaviours/workloads/stateful-sets.ts";
 export { Prometheus, type PrometheusAuth, type PrometheusOptions, startPrometheus } from "./prometheus/prometheus.ts";
 export type { QueryAnswer } from "./prometheus/query-answer.ts";
 export type { Labels, Sample, Series } from "./prometheus/series.ts";
+export type { CommandStreams, PodStreams, PodTarget } from "./streams/pod-streams.ts";

@@ -1,6 +1,6 @@
 import { type Fields, fieldsOr, isFields, listOr, textOr } from "../json.ts";
 import type { Store } from "../storage/store.ts";
-import { type Caller, MASTERS } from "./users.ts";
+import { AUTHENTICATED, type Caller, MASTERS } from "./users.ts";
 
 /** What someone wants to do. */
 export interface Attempt {
@@ -21,6 +21,9 @@ export interface PathAttempt {
 
 const GROUP = "rbac.authorization.k8s.io";
 
+/** What everybody may ask about themselves, by the built-in role `system:basic-user`. */
+const SELF_REVIEWS = new Set(["selfsubjectreviews", "selfsubjectaccessreviews"]);
+
 /** Who may do what, by the roles and bindings in the store as they are now. */
 export class Rbac {
   readonly #store: Store;
@@ -30,8 +33,11 @@ export class Rbac {
   }
 
   allows(caller: Caller, attempt: Attempt): boolean {
+    const everybody = caller.groups.includes(AUTHENTICATED) && attempt.verb === "create";
     return (
-      caller.groups.includes(MASTERS) || this.#rules(caller, attempt.namespace).some((rule) => covers(rule, attempt))
+      caller.groups.includes(MASTERS) ||
+      (everybody && SELF_REVIEWS.has(attempt.resource)) ||
+      this.#rules(caller, attempt.namespace).some((rule) => covers(rule, attempt))
     );
   }
 
@@ -74,7 +80,7 @@ export class Rbac {
 const among = (list: unknown, value: string): boolean => listOr(list).includes("*") || listOr(list).includes(value);
 
 function covers(rule: Fields, { verb, group, resource, name }: Attempt): boolean {
-  const [, part] = resource.split("/");
+  const part = /\/(.+)$/.exec(resource)?.[1];
   const names = listOr(rule["resourceNames"]);
   return (
     among(rule["verbs"], verb) &&

@@ -24,6 +24,8 @@ export class Reviews {
         return { ...answered, status: this.#access(type, spec, subjectOf(spec)) };
       case "SelfSubjectAccessReview":
         return { ...answered, status: this.#access(type, spec, caller) };
+      case "SelfSubjectReview":
+        return { ...answered, status: { userInfo: userInfo(caller) } };
       default:
         throw notSimulated(type.kind);
     }
@@ -34,7 +36,7 @@ export class Reviews {
     if (token === "") throw invalid(type, "", [requiredValue("spec.token")]);
     const found = this.#users.find(token);
     if (found === undefined) return { user: {}, error: "invalid bearer token" };
-    return { authenticated: true, user: { username: found.name, groups: found.groups } };
+    return { authenticated: true, user: userInfo(found) };
   }
 
   #access(type: ResourceType, spec: Fields, subject: Caller): Fields {
@@ -58,6 +60,10 @@ export class Reviews {
     const attempt = { verb: textOr(verb), group: textOr(group), resource: textOr(resource) + part, ...named };
     return { allowed: this.#rbac.allows(subject, attempt) };
   }
+}
+
+function userInfo({ name, uid, groups, extra }: Caller): Fields {
+  return omit({ username: name, uid, groups, extra });
 }
 
 function subjectOf(spec: Fields): Caller {

@@ -1,7 +1,9 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import type { Clock } from "@evenkeel/runtime";
 import type { Rbac } from "../access/rbac.ts";
 import type { Reviews } from "../access/reviews.ts";
+import type { ServiceAccountTokens } from "../access/service-account-tokens.ts";
 import { type Fields, fieldsOr, textOr, valueAt } from "../json.ts";
 import type { StoredObject } from "../object.ts";
 import type { Objects, Place, Written } from "../objects/objects.ts";
@@ -10,6 +12,9 @@ import { evictPod } from "../parts/eviction.ts";
 import { applyScale, scaleOf, updateScale } from "../parts/scale.ts";
 import { forbidden, methodNotAllowed, noSuchPath, notFound } from "../status.ts";
 import type { Store } from "../storage/store.ts";
+import { serveLog } from "../streams/log.ts";
+import { serveStream } from "../streams/channels.ts";
+import type { PodStreams, PodTarget } from "../streams/pod-streams.ts";
 import { apiVersionOf, asVersion, type ResourceType, tableName } from "../types/resource-type.ts";
 import type { TypeRegistry } from "../types/type-registry.ts";
 import { type ApiRequest, type Call, deleteOptions, patcher, writeOptions } from "./call.ts";
@@ -26,6 +31,8 @@ export interface ApiParts {
   readonly objects: Objects;
   readonly rbac: Rbac;
   readonly reviews: Reviews;
+  readonly tokens: ServiceAccountTokens;
+  readonly podStreams: PodStreams;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -53,23 +60,57 @@ export class Api {
     this.#parts = parts;
   }
 
-  /** Answers a request; undefined if it is a watch, which has taken the response over. Fails with the ApiFault to answer with. */
+  /**
+   * Answers a request; undefined if it is a watch or a log, which has taken the response over. Fails with the ApiFault to answer with.
+   */
   answer(request: ApiRequest, response: ServerResponse): ApiAnswer | undefined {
-    const route = parseRoute(this.#parts.types, request.path);
-    const [one, many] = verbs[request.method] ?? [];
-    if (one === undefined || many === undefined) throw methodNotAllowed();
-    const watches = many === "list" && route.name === undefined && isTrue(request.query.get("watch"));
-    const verb = watches ? "watch" : route.name === undefined ? many : one;
-    const call = { ...request, route, verb };
-    this.#authorize(call);
+    const call = this.#allowed(request);
+    const { route } = call;
+    const watches = call.verb === "watch";
     if (route.type.computed !== undefined) return this.#computed(call, route.type.computed);
     if (watches) {
       this.#watch(call, response);
       return undefined;
     }
     if (route.type.review) return this.#review(call);
+    if (isPods(route) && route.subresource === "log") {
+      this.#log(call, response);
+      return undefined;
+    }
     if (route.name === undefined) return this.#collection(call);
     return route.subresource === undefined ? this.#object(call) : this.#part(call, route.subresource);
+  }
+
+  /** Serves a connection that leaves HTTP: exec, attach or port-forward of a pod. Fails with the ApiFault to answer with. */
+  upgrade(request: ApiRequest, message: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const call = this.#allowed(request);
+    const kind = (["exec", "attach", "portforward"] as const).find((each) => each === call.route.subresource);
+    if (kind === undefined || !isPods(call.route)) throw noSuchPath();
+    const target = this.#podTarget(call);
+    serveStream(this.#parts.podStreams, { target, kind, query: call.query, request: message, socket, head });
+  }
+
+  /** The request as its caller may make it. */
+  #allowed(request: ApiRequest): Call {
+    const route = parseRoute(this.#parts.types, request.path);
+    const [one, many] = verbs[request.method] ?? [];
+    if (one === undefined || many === undefined) throw methodNotAllowed();
+    const watches = many === "list" && route.name === undefined && isTrue(request.query.get("watch"));
+    const call = { ...request, route, verb: watches ? "watch" : route.name === undefined ? many : one };
+    this.#authorize(call);
+    return call;
+  }
+
+  #log(call: Call, response: ServerResponse): void {
+    const target = this.#podTarget(call);
+    if (call.verb !== "get") throw methodNotAllowed();
+    serveLog(this.#parts.podStreams, target, call.query, response);
+  }
+
+  #podTarget({ route, query }: Call): PodTarget {
+    const place = placeOf(route);
+    this.#parts.objects.get(route.type, place);
+    return { namespace: place.namespace ?? "", pod: place.name, container: query.get("container") ?? undefined };
   }
 
   #authorize({ route, verb, caller, query }: Call): void {
@@ -121,6 +162,9 @@ export class Api {
     const { objects } = this.#parts;
     if (subresource === "eviction" && type.plural === "pods" && verb === "create") return this.#evict(call);
     if (subresource === "binding" && type.plural === "pods" && verb === "create") return this.#bind(call);
+    if (subresource === "token" && type.plural === "serviceaccounts" && verb === "create") {
+      return { code: 201, body: this.#parts.tokens.issue(type, placeOf(route), fieldsOr(body)) };
+    }
     if (subresource === "scale" && type.scale !== undefined) return this.#scale(call);
     if (subresource !== "status" || type.status === false) throw noSuchPath();
     const place = placeOf(route);
@@ -246,6 +290,8 @@ function placeOf({ namespace, name, type }: Route): Place {
   if (type.namespaced && namespace === undefined) throw noSuchPath();
   return { namespace, name };
 }
+
+const isPods = ({ type }: Route): boolean => type.plural === "pods" && type.group === "";
 
 function success(): Fields {
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" };

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { parse } from "yaml";
+import { decodeProtobuf } from "../protobuf/decode.ts";
 import { ApiFault, badRequest } from "../status.ts";
 
 /** The most that one request may carry, in bytes. */
@@ -20,7 +21,11 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
 /** What a body says, by its content type; undefined if it is empty. */
 export function parseBody(body: Buffer, contentType: string): unknown {
   if (body.length === 0) return undefined;
-  if (contentType.includes("protobuf")) throw unsupported(contentType);
+  if (contentType.includes("protobuf")) {
+    const decoded = decodeProtobuf(body);
+    if (decoded === undefined) throw unsupported(contentType);
+    return decoded;
+  }
   const text = body.toString("utf8");
   try {
     return JSON.parse(text);

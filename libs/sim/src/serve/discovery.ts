@@ -7,9 +7,14 @@ const VERSION = { major: "1", minor: "36", gitVersion: "v1.36.3+evenkeel-sim" };
 
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const podParts = [
-  { group: "policy", version: "v1", kind: "Eviction", verbs: ["create"] },
-  { kind: "Binding", verbs: ["create"] },
+  { name: "eviction", group: "policy", version: "v1", kind: "Eviction", verbs: ["create"] },
+  { name: "binding", kind: "Binding", verbs: ["create"] },
+  { name: "log", kind: "Pod", verbs: ["get"] },
+  { name: "exec", kind: "PodExecOptions", verbs: ["create", "get"] },
+  { name: "attach", kind: "PodAttachOptions", verbs: ["create", "get"] },
+  { name: "portforward", kind: "PodPortForwardOptions", verbs: ["create", "get"] },
 ];
+const tokenPart = { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest", verbs: ["create"] };
 const PART_VERBS = ["get", "patch", "update"];
 
 /** What the server says of itself at a path; undefined if the path is not about that. */
@@ -72,7 +77,8 @@ function verbsOf({ review, computed }: ResourceType): readonly string[] {
   return review ? ["create"] : VERBS;
 }
 
-function entries(type: ResourceType): Fields[] {
+/** The entry of a type, then those of its parts. */
+export function entries(type: ResourceType): Fields[] {
   const { plural, singular, kind, namespaced, shortNames, categories } = type;
   const extra = { ...(shortNames.length > 0 ? { shortNames } : {}), ...(categories.length > 0 ? { categories } : {}) };
   const part = (name: string, own: Fields = {}): Fields => ({
@@ -82,6 +88,7 @@ function entries(type: ResourceType): Fields[] {
     { name: plural, singularName: singular, namespaced, kind, verbs: verbsOf(type), ...extra },
     ...(type.status === false ? [] : [part("status")]),
     ...(type.scale === undefined ? [] : [part("scale", { group: "autoscaling", version: "v1", kind: "Scale" })]),
-    ...(plural === "pods" && type.group === "" ? podParts.map((own) => part(own.kind.toLowerCase(), own)) : []),
+    ...(plural === "pods" && type.group === "" ? podParts.map(({ name, ...own }) => part(name, own)) : []),
+    ...(plural === "serviceaccounts" ? [part("token", tokenPart)] : []),
   ];
 }

@@ -20,6 +20,7 @@ export const accessTypes: readonly ResourceType[] = [
     required: ["roleRef"],
   }),
   builtIn("authentication.k8s.io/v1 TokenReview tokenreviews cluster", { spec, status }, review),
+  builtIn("authentication.k8s.io/v1 SelfSubjectReview selfsubjectreviews cluster", { spec, status }, { review: true }),
   builtIn("authorization.k8s.io/v1 SubjectAccessReview subjectaccessreviews cluster", { spec, status }, review),
   builtIn("authorization.k8s.io/v1 SelfSubjectAccessReview selfsubjectaccessreviews cluster", { spec, status }, review),
 ];
