@@ -1,6 +1,7 @@
 import type { MetricRegistry } from "@evenkeel/metrics";
 import type { Clock, HttpServer, Logger } from "@evenkeel/runtime";
 import type { Authorizer } from "./auth/authorizer.ts";
+import { certificateMetrics } from "./metrics.ts";
 import { RpcServer } from "./server/rpc-server.ts";
 import type { RpcSettings } from "./settings.ts";
 import { CertificateFiles } from "./tls/certificate-files.ts";
@@ -22,7 +23,8 @@ export interface RpcHost {
 export function rpcTransport({ settings, clock, log, registry, admin }: RpcHost): Transport {
   const { insecure, tlsCertFile: cert, tlsKeyFile: key, tlsCaFile: ca, tlsReloadInterval: interval } = settings;
   if (insecure) return "insecure";
-  const certificates = new CertificateFiles({ files: { cert, key, ca }, interval, clock, log, registry });
+  const metrics = registry.register(certificateMetrics);
+  const certificates = new CertificateFiles({ files: { cert, key, ca }, interval, clock, log, metrics });
   if (settings.adminTls) certificates.onChange((renewed) => admin.secure(renewed));
   return certificates;
 }

@@ -8,7 +8,7 @@ import { connect as tlsConnect, type TLSSocket } from "node:tls";
 import { describe, expect, test } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { HttpServer, readSettings, splitCommandLine, systemClock } from "@evenkeel/runtime";
-import { CertificateFiles, resolverV1, rpcSettings, rpcTransport } from "../src/index.ts";
+import { CertificateFiles, certificateMetrics, resolverV1, rpcSettings, rpcTransport } from "../src/index.ts";
 import { any, endless, rememberedLog, resolver, startPeer, startServer, until } from "../src/testing/rpc-world.ts";
 import { Authority, type Files } from "../src/testing/certificates.ts";
 
@@ -16,7 +16,8 @@ import { Authority, type Files } from "../src/testing/certificates.ts";
 async function certificatesOf(files: Partial<Files>) {
   const { log, lines } = rememberedLog();
   const registry = new MetricRegistry();
-  const certificates = new CertificateFiles({ files, interval: 3_600_000, clock: systemClock, log, registry });
+  const metrics = registry.register(certificateMetrics);
+  const certificates = new CertificateFiles({ files, interval: 3_600_000, clock: systemClock, log, metrics });
   await certificates.start();
   return { certificates, lines, registry, [Symbol.dispose]: () => certificates.stop() };
 }
@@ -203,7 +204,7 @@ describe("renewal", () => {
       interval: 20,
       clock: systemClock,
       log,
-      registry: new MetricRegistry(),
+      metrics: new MetricRegistry().register(certificateMetrics),
     });
     await certificates.start();
     await using running = await startServer([any(resolver())], { transport: certificates });

@@ -12,7 +12,7 @@ import type { RpcServerOptions } from "../server/rpc-server.ts";
 import type { Served } from "../server/served.ts";
 import { any, read, resolver, startServer, until } from "../testing/rpc-world.ts";
 import type { AccessObject, Authorization, Authorizer } from "./authorizer.ts";
-import type { ReadAccess } from "./read-access.ts";
+import { type ReadAccess, ReadCheck } from "./read-access.ts";
 
 const objects = [{ group: "elasti.truefoundry.com", resource: "elastiservices" }];
 const scaled = { namespace: "shop", name: "checkout", scalerMetadata: {} };
@@ -89,6 +89,29 @@ async function statusOf(call: Promise<unknown>): Promise<Status> {
     (error: unknown) => (error as ClientError).code,
   );
 }
+
+test("a kind without namespaces is checked without one, whatever the service watches or the request names", async () => {
+  const asked: (readonly [string, AccessObject])[] = [];
+  const authorizer: Authorizer = {
+    authorize: (_token, verb, object) => {
+      asked.push([verb, object]);
+      return Promise.resolve({ allowed: true, user: "reader" });
+    },
+  };
+  const policies = { group: "rebalancer.dev", resource: "rebalancepolicies" };
+  const access: ReadAccess = {
+    ...{ reads: "token", namespaces: ["shop", "bank"] },
+    objects: [{ ...policies, namespaced: false }],
+  };
+  const check = new ReadCheck(access, authorizer);
+  const { signal } = new AbortController();
+  await check.check("Plan", "Bearer reader", {}, signal);
+  await check.check("Explain", "Bearer reader", { namespace: "shop", name: "press-1" }, signal);
+  expect(asked).toEqual([
+    ["list", policies],
+    ["list", policies],
+  ]);
+});
 
 describe("where reads need a token, gRPC", () => {
   test("checks the token of a call", async () => {

@@ -5,8 +5,8 @@ import { authorizeBearer } from "./bearer.ts";
 export interface ReadAccess {
   /** `token`: callers need a bearer token with read access to the objects. The setting `readAccess`. */
   readonly reads: "open" | "token";
-  /** The objects that answers are about. */
-  readonly objects: readonly Pick<AccessObject, "group" | "resource">[];
+  /** The objects that answers are about. Those of a kind without namespaces are checked without one. */
+  readonly objects: readonly (Pick<AccessObject, "group" | "resource"> & { readonly namespaced?: boolean })[];
   /** The namespaces that the service watches; all if absent or empty. */
   readonly namespaces?: readonly string[] | undefined;
 }
@@ -33,7 +33,12 @@ export class ReadCheck {
     const { objects, namespaces = [] } = this.#access;
     const everywhere = namespaces.length > 0 ? namespaces : [undefined];
     const verb = asked.name === undefined ? "list" : "get";
-    for (const object of objects) {
+    for (const { namespaced = true, ...object } of objects) {
+      if (!namespaced) {
+        // What a request names is then something else, such as a pod.
+        await authorizeBearer(this.#authorizer, method, { verb: "list", object }, authorization, signal);
+        continue;
+      }
       for (const namespace of asked.namespace === undefined ? everywhere : [asked.namespace]) {
         const { name } = asked;
         const place = { ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) };

@@ -57,11 +57,16 @@ export function jsonRoutes(routes: Routes, services: readonly BoundService[], op
   if (checkPage) guardPages(routes, checkPage);
 }
 
+/** Metrics and the files of the dashboard are open; what one service serves at `/dashboard/data` is about its objects. */
+function isPageWithData(url: string): boolean {
+  return url === "/" || url === "/dashboard/data" || url.startsWith("/api/");
+}
+
 /** Checks readers of the other pages with data, which are about every object. The methods of services check by what is asked. */
 function guardPages(routes: Routes, check: PageCheck): void {
   routes.addHook("onRequest", async (request, reply) => {
     const { url = "" } = request.routeOptions;
-    if (url === PATH || (url !== "/" && !url.startsWith("/api/"))) return;
+    if (url === PATH || !isPageWithData(url)) return;
     const { metadata, signal } = contextOf(request, reply);
     try {
       await check(url, metadata.get("authorization"), signal);

@@ -1,10 +1,9 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import type { Metrics, MetricRegistry } from "@evenkeel/metrics";
 import { type Clock, type Component, explain, type Logger } from "@evenkeel/runtime";
 import { BadCertificate } from "../errors.ts";
-import { certificateMetrics } from "../metrics.ts";
+import type { CertificateMetrics } from "../metrics.ts";
 
 /** PEM texts that belong together. */
 export interface Certificates {
@@ -24,7 +23,8 @@ export interface CertificateFilesOptions {
   readonly interval: number;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly registry: MetricRegistry;
+  /** Of these files alone: `certificateMetrics`, or metrics of a service that has further certificates. */
+  readonly metrics: CertificateMetrics;
 }
 
 /**
@@ -35,7 +35,7 @@ export interface CertificateFilesOptions {
 export class CertificateFiles implements Component {
   readonly name = "certificates";
   readonly #options: CertificateFilesOptions;
-  readonly #metrics: Metrics<typeof certificateMetrics>;
+  readonly #metrics: CertificateMetrics;
   readonly #listeners = new Set<(certificates: Certificates) => void>();
   #current: Certificates = {};
   #refused = "";
@@ -44,7 +44,7 @@ export class CertificateFiles implements Component {
 
   constructor(options: CertificateFilesOptions) {
     this.#options = options;
-    this.#metrics = options.registry.register(certificateMetrics);
+    this.#metrics = options.metrics;
   }
 
   /** Those in use; none before the start. */
