@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { conditions } from "./condition.ts";
-import { int64, timestamp } from "./field.ts";
+import { boundedText, double, int64, timestamp } from "./field.ts";
 import { defineKind, type StatusOf } from "./kind.ts";
 import { parse } from "./parse.ts";
 
@@ -14,14 +14,44 @@ const spec = z
 
 const nodeScore = z.object({
   name: z.string().describe("Name of the node."),
-  score: int64().describe("Its predicted power, in watts."),
+  score: int64().describe("Its predicted power, in watts; by capacity, the per mille of its CPU that is requested."),
 });
+
+const room = (what: string) =>
+  z
+    .object({
+      cpu: int64().describe("CPU, in millicores."),
+      memory: int64().describe("Memory, in bytes."),
+      pods: int64().describe("Number of pods."),
+    })
+    .describe(what);
 
 const status = z
   .object({
-    score: int64().describe("The cluster's predicted power, in watts. Lower attracts more replicas.").exactOptional(),
+    score: int64()
+      .describe(
+        "The cluster's predicted power in watts, or its use of capacity; see `source`. Lower attracts more replicas.",
+      )
+      .exactOptional(),
     nodes: z.array(nodeScore).describe("The nodes the score is made of.").exactOptional(),
-    updateTimestamp: timestamp().describe("When the score was taken.").exactOptional(),
+    updateTimestamp: timestamp().describe("When the score was taken, by the clock of this cluster.").exactOptional(),
+    source: z
+      .enum(["watts", "capacity"])
+      .describe("What the score is: predicted watts, or the per mille of CPU that is requested plus `cost`.")
+      .exactOptional(),
+    cost: int64().describe("What the annotation evenkeel.io/cost adds to a score by capacity.").exactOptional(),
+    free: room("What is not requested yet, of the nodes that accept pods.").exactOptional(),
+    whole: room("What can be requested in all, of the nodes that accept pods.").exactOptional(),
+    marginalWatts: double()
+      .describe("Predicted watts of one more CPU, on the cheapest nodes with room for it. Absent while it is unknown.")
+      .exactOptional(),
+    failedNodes: int64().describe("Nodes without a prediction. They are not part of the score.").exactOptional(),
+    ageSeconds: int64().describe("Age of the score when this status was written.").exactOptional(),
+    latencyMilliseconds: int64().describe("Time in which a peer answered.").exactOptional(),
+    serverVersion: boundedText(256).describe("Version of the cluster's API server.").exactOptional(),
+    clusterUid: boundedText(256)
+      .describe("The cluster's identity: the uid of its namespace kube-system.")
+      .exactOptional(),
     conditions: conditions().exactOptional(),
   })
   .describe("What the cluster last scored.");
@@ -47,6 +77,8 @@ export const KIND = defineKind(
 );
 
 export type ClusterScore = z.output<typeof KIND.schema>;
+
+export type ClusterScoreSpec = ClusterScore["spec"];
 
 export type ClusterScoreStatus = StatusOf<typeof KIND>;
 

@@ -2,6 +2,7 @@ export {
   KIND as CLUSTER_SCORE,
   parseClusterScore,
   type ClusterScore,
+  type ClusterScoreSpec,
   type ClusterScoreStatus,
 } from "./cluster-score.ts";
 export {

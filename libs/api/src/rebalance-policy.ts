@@ -47,7 +47,10 @@ const spec = z
       .enum(["usage", "requests"])
       .describe("What makes a node's load: what its pods use, or what they request.")
       .default("usage"),
-    respectPodPriority: z.boolean().describe("Leave pods of high priority alone.").default(true),
+    respectPodPriority: z
+      .boolean()
+      .describe("Move pods of low priority first. Critical pods (2,000,000,000 and more) are never moved.")
+      .default(true),
     respectPDB: z.boolean().describe("Leave pods alone whose disruption budget is used up.").default(true),
     dryRun: z.boolean().describe("Plan and evict nothing.").default(true),
     backoffDuration: duration().describe("Time a workload is left alone after an eviction.").default("15m"),
@@ -55,7 +58,10 @@ const spec = z
       .min(0)
       .describe("Evictions allowed per namespace in one plan. Absent: no limit.")
       .exactOptional(),
-    nodeClassPreference: z.array(z.string()).describe("NodeClasses to move pods to, best first.").exactOptional(),
+    nodeClassPreference: z
+      .array(z.string())
+      .describe("NodeClasses whose nodes are preferred, each by its weight. The order does not matter.")
+      .exactOptional(),
   })
   .describe("When to evict, whom, and how much at most.")
   .prefault({});

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { conditions } from "./condition.ts";
-import { int64, period } from "./field.ts";
+import { int64, period, timestamp } from "./field.ts";
 import { defineKind, type StatusOf } from "./kind.ts";
 import { metricSource } from "./metric-source.ts";
 import { parse } from "./parse.ts";
@@ -107,9 +107,33 @@ const status = z
         z.object({
           target: z.string().describe("Name of the target, as in messages."),
           weight: int64().describe("Its weight before the first change."),
+          spec: weightTarget()
+            .describe(
+              "The target as spec had it at the last change. It is reverted with this after spec names another.",
+            )
+            .exactOptional(),
         }),
       )
-      .describe("Weights of the targets before the first change; onDelete: revert restores them.")
+      .max(32)
+      .describe(
+        "Weights of the targets before the first change. onDelete: revert restores them, also when spec names another target.",
+      )
+      .exactOptional(),
+    lastWrite: z
+      .object({
+        weight: int64().describe("The weight that was last written. Absent: unknown.").exactOptional(),
+        changedAt: timestamp().describe("When the weight last changed.").exactOptional(),
+        raisedAt: timestamp().describe("When the weight was last raised.").exactOptional(),
+        generation: int64()
+          .describe("Generation of spec up to which a change by another client is left alone.")
+          .exactOptional(),
+        unwritten: z
+          .array(z.string())
+          .max(16)
+          .describe("Targets that did not accept the weight while others did.")
+          .exactOptional(),
+      })
+      .describe("What cooldowns, settling and onExternalChange depend on after the pod is replaced.")
       .exactOptional(),
     conditions: conditions().exactOptional(),
   })

@@ -26,7 +26,7 @@ const route53 = z
     hostedZoneID: z.string().min(1).describe("Id of the hosted zone, with or without the prefix hostedzone/."),
     region: z.string().describe("AWS region. Absent: us-east-1, which serves Route 53 for all.").exactOptional(),
     endpoint: address()
-      .describe("Address of the Route 53 API, with scheme and host. Absent: that of AWS.")
+      .describe("Address of the Route 53 API, with scheme and host; needs `auth.secretRef`. Absent: that of AWS.")
       .exactOptional(),
     resource: record,
     auth: z
@@ -47,10 +47,10 @@ const route53 = z
               .exactOptional(),
             sessionName: boundedText(64).describe("Name in AWS's audit log. Absent: evenkeel.").exactOptional(),
           })
-          .describe("A role to assume with the credentials above, or with those of the environment.")
+          .describe("A role to assume with the credentials above, or with those of the service where it allows that.")
           .exactOptional(),
       })
-      .describe("Credentials. Absent: those of the environment.")
+      .describe("Credentials. Absent: those of the service, where --allow-ambient-credentials has this namespace.")
       .exactOptional(),
   })
   .describe("A weighted record in Amazon Route 53.");
