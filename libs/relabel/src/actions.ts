@@ -1,5 +1,6 @@
 import { hashModulo } from "./hash-modulo.ts";
 import { isLabelName, type NameScheme } from "./label-names.ts";
+import { checkLength } from "./label-length.ts";
 import type { LabelView, Origin } from "./label-view.ts";
 import { compareNames, type Labels } from "./labels.ts";
 import { lowerCase, upperCase } from "./letter-case.ts";
@@ -11,7 +12,7 @@ import { expand } from "./template.ts";
 /** How many label names a rule remembers. All targets of a job have the same names, more or less. */
 const rememberedNames = 10_000;
 
-/** Applies one rule. False if it drops the target. */
+/** Applies one rule. False if it drops the target. Throws `LabelsTooLong`. */
 export type Apply = (labels: LabelView) => boolean;
 
 export function compileRule(rule: CheckedRule, scheme: NameScheme): Apply {
@@ -49,7 +50,10 @@ function joinedSources({ sourceLabels, separator }: CheckedRule): (labels: Label
   if (others.length === 0) return (labels) => labels.get(only);
   return (labels) => {
     let value = labels.get(only);
-    for (const name of others) value += separator + labels.get(name);
+    for (const name of others) {
+      value += separator + labels.get(name);
+      checkLength(value);
+    }
     return value;
   };
 }

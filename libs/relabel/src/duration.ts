@@ -32,6 +32,12 @@ export function parseDuration(text: string): bigint | undefined {
   return sum / nanoseconds;
 }
 
+/** The same as a number: what the schedule of a scrape needs. */
+export function prometheusMilliseconds(text: string): number | undefined {
+  const milliseconds = parseDuration(text);
+  return milliseconds === undefined ? undefined : Number(milliseconds);
+}
+
 /** The one way in which Prometheus writes a duration: `60s` is `1m`. Years and weeks appear only if nothing remains. */
 export function formatDuration(milliseconds: bigint): string {
   if (milliseconds === 0n) return "0s";

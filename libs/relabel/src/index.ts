@@ -1,3 +1,4 @@
+export { prometheusMilliseconds } from "./duration.ts";
 export type { Labels } from "./labels.ts";
 export type {
   Compilation,

@@ -1,3 +1,4 @@
+import { LabelsTooLong, LONGEST_LABELS } from "./label-length.ts";
 import { type Labels, sortedLabels } from "./labels.ts";
 
 /** Where a label was first found. Prometheus visits labels in this order. */
@@ -30,6 +31,8 @@ export class LabelView {
   readonly #changes = new Map<string, string>();
   /** Names that rules removed and then set again. They are visited after all others, as a rule's own. */
   readonly #restored = new Set<string>();
+  /** Characters of the changes. */
+  #length = 0;
 
   constructor(seeds: Labels) {
     this.#seeds = seeds;
@@ -41,6 +44,7 @@ export class LabelView {
     if (this.#changes.size === 0) return;
     this.#changes.clear();
     this.#restored.clear();
+    this.#length = 0;
   }
 
   get group(): Labels {
@@ -60,11 +64,14 @@ export class LabelView {
     return this.#changes.get(name) ?? this.#found(name);
   }
 
-  /** An empty value removes the label. */
+  /** An empty value removes the label. Throws `LabelsTooLong`. */
   set(name: string, value: string): void {
+    const before = this.#changes.get(name);
+    this.#length += value.length + (before === undefined ? name.length : -before.length);
+    if (this.#length > LONGEST_LABELS) throw new LabelsTooLong();
     if (value === "") {
       this.#restored.delete(name);
-    } else if (this.#changes.get(name) === "") {
+    } else if (before === "") {
       this.#restored.add(name);
       this.#changes.delete(name);
     }

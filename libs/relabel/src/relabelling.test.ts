@@ -259,3 +259,36 @@ test("what a target becomes does not depend on the targets before it", () => {
     }),
   );
 });
+
+describe("rules that make long labels", () => {
+  const doubling = (label: string) => ({ source_labels: [label], target_label: label, replacement: "$1$1" });
+
+  test("make a target invalid, and the next one is relabelled as always", () => {
+    const rules = Array.from({ length: 32 }, () => doubling("long"));
+    expect(after(rules, { long: "abcd" })).toBe("LabelsTooLong");
+    const both = compiled(rules);
+    const target = (value: string) =>
+      new Map([
+        ["__address__", "a:1"],
+        ["long", value],
+      ]);
+    expect(both.outcome(new Map(), target("abcd"))).toMatchObject({ fault: "LabelsTooLong" });
+    expect(both.outcome(new Map(), target("")).kind).toBe("kept");
+    expect(both.steps(new Map(), target("abcd")).at(-1)?.labels).toBeUndefined();
+  });
+
+  test.each([
+    ["one replacement", [{ source_labels: ["long"], target_label: "x", replacement: "$1".repeat(100_000) }]],
+    ["many sources", [{ source_labels: new Array<string>(100_000).fill("long"), action: "keep", regex: ".*" }]],
+    ["many labels", Array.from({ length: 200 }, (_, index) => ({ ...doubling("long"), target_label: `x${index}` }))],
+    [
+      "a name",
+      [
+        { source_labels: ["long"], target_label: "$1", replacement: "x" },
+        { action: "labelmap", regex: "(a+)", replacement: "$1".repeat(100_000) },
+      ],
+    ],
+  ])("by %s make a target invalid", (_by, rules: readonly RelabelRule[]) => {
+    expect(after(rules, { long: "a".repeat(5000) })).toBe("LabelsTooLong");
+  });
+});

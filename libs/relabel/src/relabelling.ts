@@ -1,4 +1,5 @@
 import { type Apply, compileRule } from "./actions.ts";
+import { LabelsTooLong } from "./label-length.ts";
 import { LabelView } from "./label-view.ts";
 import type { Labels } from "./labels.ts";
 import { checkRule } from "./rule-check.ts";
@@ -32,7 +33,10 @@ export interface ScrapeJob {
   readonly rules: readonly RelabelRule[];
 }
 
-/** Why a target cannot be scraped, in the order in which Prometheus looks. */
+/**
+ * Why a target cannot be scraped, in the order in which Prometheus looks. The last is not one of Prometheus: rules made the
+ * labels too long.
+ */
 export type TargetFault =
   | "NoAddress"
   | "BadAddress"
@@ -40,7 +44,8 @@ export type TargetFault =
   | "BadTimeout"
   | "TimeoutAboveInterval"
   | "BadHistogramFlag"
-  | "BadLabelValue";
+  | "BadLabelValue"
+  | "LabelsTooLong";
 
 export type Outcome =
   /** To be scraped with these labels: no meta labels, `instance` set. */
@@ -49,7 +54,7 @@ export type Outcome =
   | { readonly kind: "dropped"; readonly rule: number }
   | { readonly kind: "invalid"; readonly fault: TargetFault; readonly message: string };
 
-/** The labels after one rule; undefined where the rule dropped the target. */
+/** The labels after one rule; undefined where the rule dropped the target, or made its labels too long. */
 export interface Step {
   readonly rule: RelabelRule;
   readonly labels: Labels | undefined;
@@ -103,8 +108,13 @@ class CompiledRules implements Relabelling {
   outcome(group: Labels, target: Labels): Outcome {
     const view = this.#view;
     view.show(group, target);
-    const dropping = this.#applied.findIndex((apply) => !apply(view));
-    return dropping === -1 ? this.#validity.outcome(view) : { kind: "dropped", rule: dropping };
+    try {
+      const dropping = this.#applied.findIndex((apply) => !apply(view));
+      return dropping === -1 ? this.#validity.outcome(view) : { kind: "dropped", rule: dropping };
+    } catch (error) {
+      if (!(error instanceof LabelsTooLong)) throw error;
+      return { kind: "invalid", fault: "LabelsTooLong", message: error.message };
+    }
   }
 
   steps(group: Labels, target: Labels): readonly Step[] {
@@ -112,10 +122,20 @@ class CompiledRules implements Relabelling {
     view.show(group, target);
     const steps: Step[] = [];
     for (const [index, rule] of this.#rules.entries()) {
-      const stays = this.#applied[index]?.(view) === true;
+      const stays = this.#stays(index);
       steps.push({ rule, labels: stays ? view.labels() : undefined });
       if (!stays) break;
     }
     return steps;
+  }
+
+  /** Whether the target is still there after a rule. */
+  #stays(rule: number): boolean {
+    try {
+      return this.#applied[rule]?.(this.#view) === true;
+    } catch (error) {
+      if (!(error instanceof LabelsTooLong)) throw error;
+      return false;
+    }
   }
 }

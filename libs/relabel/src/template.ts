@@ -1,3 +1,5 @@
+import { checkLength } from "./label-length.ts";
+
 /** A replacement such as `$1:${port}`, taken apart: text as it is, and numbers of groups. */
 export type Template = readonly (string | number)[];
 
@@ -34,9 +36,12 @@ function groupNumber(name: string, groups: GroupNames): number | undefined {
   return /^(?:0|[1-9][0-9]{0,8})$/.test(name) ? Number(name) : groups.numbers.get(name);
 }
 
-/** The template with `groups` filled in. A group that took no part in the match is empty. */
+/** The template with `groups` filled in. A group that took no part in the match is empty. Throws `LabelsTooLong`. */
 export function expand(template: Template, groups: readonly (string | undefined)[]): string {
   let text = "";
-  for (const part of template) text += typeof part === "string" ? part : (groups[part] ?? "");
+  for (const part of template) {
+    text += typeof part === "string" ? part : (groups[part] ?? "");
+    checkLength(text);
+  }
   return text;
 }
