@@ -3,6 +3,7 @@ import type { Clock } from "@evenkeel/runtime";
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import { Stopped } from "./errors.ts";
 import { Lane } from "./lane.ts";
+import type { ServerGuard } from "./server-guard.ts";
 
 /** How a server is reached and checked. All PEM. */
 export interface Trust {
@@ -17,6 +18,8 @@ export interface ConnectionsOptions {
   readonly clock: Clock;
   /** The proxy for requests to a server, if any. */
   readonly proxyFor: (server: URL) => string | undefined;
+  /** Which servers may be asked. Absent: all. */
+  readonly guard?: ServerGuard | undefined;
 }
 
 /** Queries at once to one server, and as many connections. */
@@ -51,9 +54,12 @@ export class Connections {
     return this.#use(this.#lanes, origin, () => new Lane(origin, WIDTH, BOUND));
   }
 
-  /** Connections with the same trusted certificates and the same client certificate. Throws EK_PROMETHEUS_STOPPED after the stop. */
+  /** Connections with the same trusted certificates and the same client certificate. Throws EK_PROMETHEUS_STOPPED after the stop, and EK_PROMETHEUS_SERVER_DENIED for a server that may not be asked. */
   dispatcher(origin: string, trust: Trust): Dispatcher {
     if (this.#stopped) throw new Stopped({});
+    const { guard, proxyFor } = this.#options;
+    const server = new URL(origin);
+    guard?.check(server, proxyFor(server) === undefined);
     const key = `${origin} ${createHash("sha256").update(JSON.stringify(trust)).digest("base64")}`;
     return this.#use(this.#dispatchers, key, () => this.#connect(origin, trust));
   }
@@ -73,11 +79,12 @@ export class Connections {
   }
 
   #connect(origin: string, trust: Trust): Dispatcher {
-    const uri = this.#options.proxyFor(new URL(origin));
+    const { guard, proxyFor } = this.#options;
+    const uri = proxyFor(new URL(origin));
     const options = {
       ...{ connections: WIDTH, pipelining: 1, allowH2: false },
       ...{ keepAliveTimeout: KEEP_ALIVE, keepAliveMaxTimeout: KEEP_ALIVE },
-      connect: { ...trust, timeout: CONNECT_TIMEOUT },
+      connect: { ...trust, timeout: CONNECT_TIMEOUT, ...(guard && { lookup: guard.lookup }) },
     };
     if (uri === undefined) return new Agent(options);
     const timeout = { timeout: CONNECT_TIMEOUT };

@@ -14,6 +14,13 @@ export const AnswerTooLarge = defineError({
   remedy: "A query should return one series, or few.",
 });
 
+export const ServerDenied = defineError({
+  code: "EK_PROMETHEUS_SERVER_DENIED",
+  recovery: "terminal",
+  message: "metric server {host} may not be queried: it is not in --prometheus-allow, or its address is link-local",
+  remedy: "Add the host or its network to --prometheus-allow. Link-local addresses are always denied.",
+});
+
 export const Stopped = defineError({
   code: "EK_PROMETHEUS_STOPPED",
   recovery: "retryable",

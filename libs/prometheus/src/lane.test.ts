@@ -83,4 +83,26 @@ describe("a lane", () => {
     expect(works.begun).toEqual([]);
     expect(lane.idle).toBe(true);
   });
+
+  test("leaves slots to other tenants, and lets tenants take turns", async () => {
+    const lane = new Lane("http://p", 4, 100);
+    const works = new Works();
+    const slow = [1, 2, 3, 4, 5, 6].map((number) => lane.run(works.start(number), forever, "slow"));
+    await tick();
+    expect(works.begun).toEqual([1, 2, 3]);
+    const other = [11, 12, 13].map((number) => lane.run(works.start(number), forever, "other"));
+    await tick();
+    expect(works.begun).toEqual([1, 2, 3, 11]);
+    works.end(1);
+    await tick();
+    works.end(2);
+    await tick();
+    expect(works.begun).toEqual([1, 2, 3, 11, 4, 12]);
+    for (const number of [3, 4, 5, 6, 11, 12, 13, 5, 6, 13]) {
+      works.end(number);
+      await tick();
+    }
+    await Promise.all([...slow, ...other]);
+    expect(lane.idle).toBe(true);
+  });
 });

@@ -8,6 +8,7 @@ import { failureMessage, isCut } from "./failure.ts";
 import { masked } from "./masked.ts";
 import { parseQueryAnswer, type QueryAnswer } from "./query-answer.ts";
 import { refusalMessage } from "./refusal.ts";
+import type { ServerGuard } from "./server-guard.ts";
 
 export interface PrometheusClientOptions {
   readonly clock: Clock;
@@ -16,6 +17,8 @@ export interface PrometheusClientOptions {
   readonly advice: Advice;
   /** The proxy for requests to a server, if any, as HTTPS_PROXY, HTTP_PROXY and NO_PROXY have it. */
   readonly proxyFor: (server: URL) => string | undefined;
+  /** Which servers may be asked. Absent: all. */
+  readonly guard?: ServerGuard | undefined;
 }
 
 export interface Query {
@@ -35,6 +38,8 @@ export interface Query {
   /** What is masked where a server repeats it, besides the password of the address. */
   readonly secrets?: readonly string[];
   readonly signal: AbortSignal;
+  /** Tenants take turns at a server. Absent: the query may use every slot. */
+  readonly tenant?: string;
   /** The most bytes of the answer. A larger one fails. Default 1 MiB. */
   readonly limit?: number;
   /** Whether samples keep the labels of their series. Default false. */
@@ -53,8 +58,8 @@ export type QueryOutcome =
   | { readonly kind: "failed"; readonly message: string };
 
 /**
- * Asks metric servers. A server is asked at most eight queries at once from all callers, and further ones wait in order; a slow server
- * delays only queries to itself.
+ * Asks metric servers. A server is asked at most eight queries at once from all callers. Further ones wait, and tenants take turns.
+ * A slow server delays only queries to itself.
  */
 export class PrometheusClient implements Component {
   readonly name = "prometheus";
@@ -94,29 +99,33 @@ export class PrometheusClient implements Component {
   #send(query: Query & { readonly begun: number }): Promise<Asked> {
     const { clock, userAgent } = this.#options;
     const { address, timeout, begun, lookback, authorization, trust = {}, signal, limit = DEFAULT_LIMIT } = query;
-    return this.#connections.lane(address.origin).run(async () => {
-      const left = timeout - (clock.monotonic() - begun);
-      const parameters = {
-        query: query.query,
-        timeout: `${Math.max(1, Math.ceil(left / 1000))}s`,
-        // Servers that do not know it ignore it. Without it they look back as far as they are set to.
-        ...(lookback !== undefined && { lookback_delta: `${lookback / 1000}` }),
-      };
-      const headers = {
-        "user-agent": userAgent,
-        ...(authorization !== undefined && { authorization }),
-        ...query.headers,
-      };
-      const askedAt = clock.now();
-      const dispatcher = this.#connections.dispatcher(address.origin, trust);
-      const request = { address, parameters, headers, signal, limit };
-      // Once more on a fresh connection: asking twice does no harm, and a server's restart is no reason to be without a metric.
-      const answer = await exchange(dispatcher, request).catch((error: unknown) => {
-        if (!isCut(error) || signal.aborted) throw error;
-        return exchange(dispatcher, request);
-      });
-      return { answer, askedAt };
-    }, signal);
+    return this.#connections.lane(address.origin).run(
+      async () => {
+        const left = timeout - (clock.monotonic() - begun);
+        const parameters = {
+          query: query.query,
+          timeout: `${Math.max(1, Math.ceil(left / 1000))}s`,
+          // Servers that do not know it ignore it. Without it they look back as far as they are set to.
+          ...(lookback !== undefined && { lookback_delta: `${lookback / 1000}` }),
+        };
+        const headers = {
+          "user-agent": userAgent,
+          ...(authorization !== undefined && { authorization }),
+          ...query.headers,
+        };
+        const askedAt = clock.now();
+        const dispatcher = this.#connections.dispatcher(address.origin, trust);
+        const request = { address, parameters, headers, signal, limit };
+        // Once more on a fresh connection: asking twice does no harm, and a server's restart is no reason to be without a metric.
+        const answer = await exchange(dispatcher, request).catch((error: unknown) => {
+          if (!isCut(error) || signal.aborted) throw error;
+          return exchange(dispatcher, request);
+        });
+        return { answer, askedAt };
+      },
+      signal,
+      query.tenant,
+    );
   }
 
   #outcomeOf(
