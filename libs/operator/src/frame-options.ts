@@ -36,6 +36,8 @@ export interface ReflectOptions<T extends KubeObject, Index extends string> exte
   /** What to reflect; all objects of the watched namespaces unless told. */
   readonly selection?: Selection;
   readonly timing?: Partial<ReflectorTiming>;
+  /** The service is ready without these objects, such as where it may not list them. */
+  readonly optional?: boolean;
 }
 
 export interface ReconcileOptions<T extends KubeObject> {

@@ -101,6 +101,16 @@ test("leads without a Lease where there is to be no election", async () => {
   expect((await world.kube.resource(leases).list()).items).toEqual([]);
 });
 
+test("leads without a Lease by a fencing token that shared state accepts after one of a Lease", async () => {
+  await world.put("default", "a", 7);
+  const elected = await world.serve();
+  await until(() => elected.decided("default/a") === 7);
+  await elected.stop();
+  const alone = await world.serve("--leader-elect=false");
+  await until(() => alone.decided("default/a") === 7);
+  expect(alone.reconciler.token).toBeGreaterThan(elected.reconciler.token ?? 0n);
+});
+
 test("shows objects to readers, and pauses them for callers who may patch them", async () => {
   await world.put("default", "a", 7);
   await world.put("default", "b", 8);

@@ -10,6 +10,7 @@ import {
   events,
   eventSink,
   joinStores,
+  KeyNotifier,
   type KubeClient,
   type KubeObject,
   leaseLeadership,
@@ -40,6 +41,7 @@ import type { Clock, Decider, Decision, Logger, ObjectRef, Service, ServiceSetti
 import { DecisionStream, openState, type State } from "@evenkeel/state";
 import type { OperatedService, OperatorFrameOptions, ReconcileOptions, ReflectOptions } from "./frame-options.ts";
 import { LeaderRelay } from "./leader-relay.ts";
+import { leadershipWithoutLease } from "./leadership-without-lease.ts";
 import { ObjectReconciles } from "./object-reconciles.ts";
 
 /**
@@ -69,12 +71,13 @@ export class OperatorFrame {
   readonly use: Service<ServiceSettings, MetricTable, Decider>["use"];
   readonly #service: OperatedService;
   readonly #main: string;
+  readonly #releaseHints = new KeyNotifier();
   readonly #rpc: RpcServer;
   readonly #metrics;
   /** Of each kind that is reflected, how its objects are found. */
   readonly #references = new Map<string, (key: string) => ObjectReference | undefined>();
   /** The types that the service is about: reading it needs access to them where reading needs a token. */
-  readonly #reconciled: { readonly group: string; readonly plural: string }[] = [];
+  readonly #reconciled: ResourceTypeOf<KubeObject>[] = [];
 
   constructor(service: OperatedService, { env, main, instance = hostname() }: OperatorFrameOptions) {
     const { name, settings, clock, log, registry } = service;
@@ -99,14 +102,30 @@ export class OperatorFrame {
       const lease = { namespace: settings.leaseNamespace, name, identity: instance, timing: settings };
       const urgent = this.kube.resource(leases, { lane: "urgent" });
       const metrics = registry.register(leaseMetrics);
-      service.electBy(leaseLeadership({ ...this.common, ...lease, leases: urgent, metrics }));
+      const releaseHints = (hint: () => void) => this.#releaseHints.subscribe(hint);
+      service.electBy(leaseLeadership({ ...this.common, ...lease, leases: urgent, metrics, releaseHints }));
+    } else {
+      service.electBy(leadershipWithoutLease({ ...this.common, version: (signal) => this.#presentVersion(signal) }));
     }
+  }
+
+  /** The leader may soon release the Lease: this replica tries for it more often for some seconds. */
+  expectRelease(): void {
+    this.#releaseHints.notify(this.#service.name);
+  }
+
+  /** Asked by a list of the kind that is reconciled, because every service may list that. */
+  async #presentVersion(signal: AbortSignal): Promise<string> {
+    const [type] = this.#reconciled;
+    if (!type) return "0";
+    const namespace = type.namespaced ? this.#service.settings.watchNamespaces?.[0] : undefined;
+    return (await this.kube.resource(type).list({ namespace, limit: 1, signal })).resourceVersion;
   }
 
   /** A store that follows the objects of a type, on every replica. */
   reflect<T extends KubeObject, Index extends string = never>(
     type: ResourceTypeOf<T>,
-    { selection, timing = {}, ...about }: ReflectOptions<T, Index> = {},
+    { selection, timing = {}, optional = false, ...about }: ReflectOptions<T, Index> = {},
   ): ReadStore<T, Index> {
     const { watchNamespaces = [] } = this.#service.settings;
     const isLimited = type.namespaced && watchNamespaces.length > 0;
@@ -115,19 +134,22 @@ export class OperatorFrame {
       const store = new Store<T, Index>({ log: this.#service.log, ...about });
       const resource = this.kube.resource(type);
       const what = { name: reflectorName(type, each), resource, store, selection: each, timing };
-      this.use(new Reflector({ ...this.common, ...what, metrics: this.#metrics.reflector }));
+      const reflector = new Reflector({ ...this.common, ...what, metrics: this.#metrics.reflector });
+      const { name } = reflector;
+      this.use(optional ? { name, start: () => reflector.start(), stop: () => reflector.stop() } : reflector);
       return store;
     });
     const joined = joinStores<T, Index>(stores);
-    if (!selection) this.#references.set(type.kind, (key) => referenceOf(type, joined.get(key)));
+    const isWhole = Object.keys(selection ?? {}).length === 0;
+    if (isWhole) this.#references.set(type.kind, (key) => referenceOf(type, joined.get(key)));
     return joined;
   }
 
   /**
    * Tells of decisions: as Events of the objects that are reflected, in the stream that replicas share, and to callers
-   * of Decisions.
+   * of Decisions. Returns the recorder, for Events that are not about a decision.
    */
-  announce({ isWarning }: { readonly isWarning: (decision: Decision) => boolean }): void {
+  announce({ isWarning }: { readonly isWarning: (decision: Decision) => boolean }): Pick<EventRecorder, "record"> {
     const { name, clock, log, registry, decisions } = this.#service;
     const recorder = this.use(
       new EventRecorder({
@@ -144,6 +166,7 @@ export class OperatorFrame {
     const stream = this.use(new DecisionStream({ state, clock, log, registry, whileAway: decisions.ring }));
     decisions.addSink(stream);
     this.serve(decisionsService({ source: stream, recording: (id) => decisions.recording(id) }));
+    return recorder;
   }
 
   /**
@@ -193,7 +216,7 @@ export class OperatorFrame {
     const { admin, settings } = this.#service;
     this.#rpc.serveJson(admin.routes, {
       reads: settings.readAccess,
-      objects: this.#reconciled.map(({ group, plural }) => ({ group, resource: plural })),
+      objects: this.#reconciled.map(({ group, plural, namespaced }) => ({ group, resource: plural, namespaced })),
       namespaces: settings.watchNamespaces,
     });
     dashboard(this.#service, this.#main);

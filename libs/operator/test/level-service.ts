@@ -27,6 +27,7 @@ import { type ApiServer, startApiServer } from "@evenkeel/sim";
 import { jest } from "@jest/globals";
 import {
   ObjectBoard,
+  type ObjectContext,
   objectsService,
   type ObjectView,
   objectView,
@@ -78,6 +79,8 @@ type LevelService = Service<
 class LevelReconciler implements Reconciler<ConfigMap> {
   readonly forgotten: (ObjectName & { readonly uid: string })[] = [];
   terms = 0;
+  /** The fencing token of the present term. */
+  token: bigint | undefined;
   readonly #service: LevelService;
   readonly #board: Board;
 
@@ -86,7 +89,8 @@ class LevelReconciler implements Reconciler<ConfigMap> {
     this.#board = board;
   }
 
-  reconcile(object: ConfigMap): Promise<undefined> {
+  reconcile(object: ConfigMap, { term }: ObjectContext): Promise<undefined> {
+    this.token = term.fencingToken;
     const { namespace = "", name = "" } = object.metadata;
     const { decisions, metrics, clock } = this.#service;
     const level = Number(object.data?.["level"]);

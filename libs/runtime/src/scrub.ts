@@ -21,27 +21,43 @@ const userInfo = /(:\/\/)[^/?#\s"@:]*:[^/?#\s"]+@/g;
 /** A string with its quotes, or a number or literal. */
 const scalar = new RegExp(String.raw`${string}|[^\s",:[\]{}]+`, "g");
 
+/** Every text that one of the patterns above matches has one of these. Most lines of a log have none. */
+const suspicious = /authorization|cookie|passw|secret|token|key|last-applied|bearer|basic|:\/\//i;
+
 /**
  * Masks what must not leave the process in a JSON text: values of keys that name credentials, bearer and basic credentials
  * wherever they stand, passwords in URLs, and the given `secrets`. The text stays valid JSON.
  */
 export function scrub(json: string, secrets: readonly string[] = []): string {
-  const text = json
+  return scrubber(secrets)(json);
+}
+
+/** `scrub` with what it needs to know of `secrets` computed once. */
+export function scrubber(secrets: readonly string[]): (json: string) => string {
+  const known = secrets
+    // A value this short occurs by chance in most lines; masking it would hide the log and not the secret.
+    .filter((secret) => secret.length >= 4)
+    // The longest first: where one begins another, the whole must go.
+    .sort((a, b) => b.length - a.length)
+    .map((secret) => ({ secret, escaped: JSON.stringify(secret).slice(1, -1) }));
+  return (json) => {
+    const text = suspicious.test(json) ? masked(json) : json;
+    const present = known.filter(({ escaped }) => text.includes(escaped)).map(({ secret }) => secret);
+    return present.length === 0 ? text : text.replace(scalar, (token) => withoutSecrets(token, present));
+  };
+}
+
+function masked(json: string): string {
+  return json
     .replace(named, `$1"${MASKED}"`)
     .replace(bearer, `$1${MASKED}`)
     .replace(basic, `$1${MASKED}`)
     .replace(userInfo, `$1${MASKED}@`);
-  const present = secrets
-    // A value this short occurs by chance in most lines; masking it would hide the log and not the secret.
-    .filter((secret) => secret.length >= 4 && text.includes(JSON.stringify(secret).slice(1, -1)))
-    // The longest first: where one begins another, the whole must go.
-    .sort((a, b) => b.length - a.length);
-  return present.length === 0 ? text : text.replace(scalar, (token) => withoutSecrets(token, present));
 }
 
 /** Looks at what a string says, not at how it is escaped. A number or literal with a secret in it becomes a string. */
 function withoutSecrets(token: string, secrets: readonly string[]): string {
   const value = token.startsWith('"') ? (JSON.parse(token) as string) : token;
-  const masked = secrets.reduce((shown, secret) => shown.replaceAll(secret, MASKED), value);
-  return masked === value ? token : JSON.stringify(masked);
+  const shown = secrets.reduce((text, secret) => text.replaceAll(secret, MASKED), value);
+  return shown === value ? token : JSON.stringify(shown);
 }

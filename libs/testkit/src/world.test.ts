@@ -9,7 +9,7 @@ const PROGRAM = `
   setInterval(() => undefined, 1000);`;
 
 test("a world starts the program with the flags that it needs, and leaves nothing when it ends", async () => {
-  const parts = await worldParts({ service: "tide", main: "", kinds: ["rebalances"] });
+  const parts = await worldParts({ service: "tide", main: import.meta.filename, kinds: ["rebalances"] });
   const main = join(parts.folder, "main.mjs");
   writeFileSync(main, PROGRAM);
   const world = new World({ ...parts, options: { ...parts.options, main, flags: { settle: "200ms" } } });
@@ -38,4 +38,9 @@ test("a world starts the program with the flags that it needs, and leaves nothin
   expect((await service.exit).signal).toBe("SIGKILL");
   expect(existsSync(world.folder)).toBe(false);
   await expect(fetch(url)).rejects.toThrow();
+});
+
+test("a world without the program of its service says at once how to make it", async () => {
+  const main = join(import.meta.dirname, "dist/main.mjs");
+  await expect(worldParts({ service: "tide", main })).rejects.toThrow("nx run tide:bundle");
 });

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,8 +37,10 @@ const DEFAULTS = {
   "lease-retry-period": "300ms",
 };
 
-/** Starts an API server in this process and writes a kubeconfig for its administrator. */
+/** Starts an API server in this process and writes a kubeconfig for its administrator. Throws if the service's program is missing. */
 export async function worldParts(options: WorldOptions): Promise<WorldParts> {
+  const { service, main } = options;
+  if (!existsSync(main)) throw new Error(`${main} does not exist: run \`nx run ${service}:bundle\` first`);
   const folder = await mkdtemp(join(tmpdir(), `${options.service}-`));
   const api = await startApiServer({ users: [ADMIN], ...options.server });
   for (const kind of options.kinds ?? []) api.load(definitionOf(kind));

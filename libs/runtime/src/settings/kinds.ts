@@ -64,6 +64,16 @@ export const durationKind: Kind<number> = {
   },
 };
 
+/** A duration above 0. A number without a unit is in seconds, as some originals write their intervals. */
+export const intervalKind: Kind<number> = {
+  name: "duration",
+  takes: "a duration above 0 such as 250ms, 30s or 1h30m, or a number of seconds",
+  parse: (text) => {
+    const milliseconds = durationKind.parse(/^\d+$/.test(text) ? `${text}s` : text);
+    return milliseconds === 0 ? undefined : milliseconds;
+  },
+};
+
 const bytesIn: Readonly<Record<string, bigint>> = {
   k: 10n ** 3n,
   M: 10n ** 6n,

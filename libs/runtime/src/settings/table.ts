@@ -60,6 +60,8 @@ export const setting = {
   bindPort: declare(kinds.bindPortKind),
   /** Milliseconds. */
   duration: declare(kinds.durationKind),
+  /** Milliseconds above 0; a number without a unit is in seconds. */
+  interval: declare(kinds.intervalKind),
   bytes: declare(kinds.bytesKind),
   url: declare(kinds.urlKind),
   list: declare(kinds.listKind),

@@ -19,7 +19,7 @@ export interface ConditionsProps {
 }
 
 /** Conditions that are good news when they are False. */
-const BETTER_FALSE: readonly string[] = ["Blocked", "Paused", "Throttled"];
+const BETTER_FALSE: readonly string[] = ["Blocked", "DeschedulerRuns", "Paused", "Throttled"];
 
 function toneOf({ type, status }: Condition, neutral: readonly string[]): Tone {
   if (status === "Unknown" || neutral.includes(type)) return "quiet";
