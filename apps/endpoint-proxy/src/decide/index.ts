@@ -1,0 +1,1 @@
+export { proxyDecider } from "./proxy-decider.ts";

@@ -1,0 +1,9 @@
+export { AuditLog } from "./audit-log.ts";
+export { Authorities } from "./authentication/authorities.ts";
+export { TokenUsers } from "./authentication/token-users.ts";
+export { UserAuthenticator } from "./authentication/user-authenticator.ts";
+export { GatewayServer } from "./gateway-server.ts";
+export { InFlight } from "./in-flight.ts";
+export { GatewayAccess } from "./reach/member-access.ts";
+export { MemberConnections } from "./reach/member-connections.ts";
+export { UsersRouter } from "./users-router.ts";

@@ -1,0 +1,103 @@
+import {
+  at,
+  fieldsAt,
+  type Json,
+  listAt,
+  numberAt,
+  type Path,
+  textAt,
+  without,
+  withValue,
+} from "../bodies/json-text.ts";
+import type { ObjectBody } from "../bodies/object-body.ts";
+import type { Kind } from "./verb-table.ts";
+import { PLACEMENT } from "../reads/merged-object.ts";
+
+/**
+ * What belongs to one cluster and is never sent to another. Owner references name uids of one cluster: in another, the
+ * garbage collector deletes the object.
+ */
+const NEVER_COPIED: readonly Path[] = [
+  ["metadata", "uid"],
+  ["metadata", "resourceVersion"],
+  ["metadata", "creationTimestamp"],
+  ["metadata", "deletionTimestamp"],
+  ["metadata", "deletionGracePeriodSeconds"],
+  ["metadata", "generation"],
+  ["metadata", "managedFields"],
+  ["metadata", "selfLink"],
+  ["metadata", "ownerReferences"],
+  ["metadata", "finalizers"],
+  ["metadata", "annotations", "deployment.kubernetes.io/revision"],
+  ["metadata", "annotations", "deployment.kubernetes.io/revision-history"],
+  ["status"],
+];
+
+/** In a PersistentVolume that names its claim, the identity of the claim. */
+const OF_ONE_CLAIM: readonly Path[] = [
+  ["spec", "claimRef", "uid"],
+  ["spec", "claimRef", "resourceVersion"],
+];
+
+/** What the member's own object keeps when it is replaced: its cluster chose it, or a controller there owns it. */
+const KEPT: Readonly<Partial<Record<string, readonly Path[]>>> = {
+  Service: [
+    ["spec", "clusterIP"],
+    ["spec", "clusterIPs"],
+    ["spec", "healthCheckNodePort"],
+    ["spec", "ipFamilies"],
+  ],
+  PersistentVolumeClaim: [["spec", "volumeName"]],
+  PersistentVolume: [["spec", "claimRef"]],
+  Namespace: [["spec", "finalizers"]],
+};
+
+const KEPT_METADATA: readonly Path[] = [
+  ["metadata", "ownerReferences"],
+  ["metadata", "finalizers"],
+  ["metadata", "annotations", "deployment.kubernetes.io/revision"],
+];
+
+/** A new object's body for a peer. A Service without an address of its own (`None`) stays so. */
+export function forPeer(kind: Kind, body: ObjectBody): ObjectBody {
+  let result = NEVER_COPIED.reduce((rest, path) => rest.remove(path), body);
+  if (kind === "Service" && (textAt(body.view, ["spec", "clusterIP"]) ?? "None") !== "None") {
+    result = result.remove(["spec", "clusterIP"]).remove(["spec", "clusterIPs"]);
+  }
+  if (kind === "PersistentVolume") result = OF_ONE_CLAIM.reduce((rest, path) => rest.remove(path), result);
+  return result;
+}
+
+/** An object as another cluster stores it, as a new object for a peer. */
+export function copyOfHolder(kind: string, object: Json): Json {
+  const paths = [...NEVER_COPIED, ["metadata", "annotations", PLACEMENT], ...(KEPT[kind] ?? [])];
+  return paths.reduce(without, object);
+}
+
+/** The object of a PUT as a peer takes it: what the peer's own object keeps is kept. */
+export function replacing(kind: Kind, body: Json, current: Json): Json {
+  let result = NEVER_COPIED.reduce(without, body);
+  for (const path of [...KEPT_METADATA, ...(KEPT[kind] ?? [])]) {
+    const value = at(current, path);
+    result = value === undefined ? without(result, path) : withValue(result, path, value);
+  }
+  return kind === "Service" ? withNodePorts(result, current) : result;
+}
+
+/** Node ports are chosen by each cluster, unless the request names one. */
+function withNodePorts(service: Json, current: Json): Json {
+  const ports = listAt(service, ["spec", "ports"]);
+  if (ports.length === 0) return service;
+  const known = listAt(current, ["spec", "ports"]);
+  const kept = ports.map((port) => {
+    if (at(port, ["nodePort"]) !== undefined) return port;
+    const same = known.find(
+      (one) =>
+        numberAt(one, ["port"]) === numberAt(port, ["port"]) &&
+        (textAt(one, ["protocol"]) ?? "TCP") === (textAt(port, ["protocol"]) ?? "TCP"),
+    );
+    const nodePort = at(same, ["nodePort"]);
+    return nodePort === undefined ? port : { ...fieldsAt(port, []), nodePort };
+  });
+  return withValue(service, ["spec", "ports"], kept);
+}

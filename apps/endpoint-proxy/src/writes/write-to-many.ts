@@ -1,0 +1,284 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { at, type Json, listAt, numberAt, textAt } from "../bodies/json-text.ts";
+import { REPLICAS, VERSION } from "../bodies/patch-body.ts";
+import type { Member } from "../members/member.ts";
+import { type Held, replicasOf } from "../reads/merged-object.ts";
+import { mergedObject } from "../reads/named-read.ts";
+import { decodeVersions } from "../reads/version-vector.ts";
+import { scaleView } from "./change.ts";
+import { type Answer, badRequest, conflict, invalid, jsonAnswer, KubeFault } from "./kube-status.ts";
+import { isDone, type MemberCalls, type Reply, silent } from "./member-calls.ts";
+import { type ManyWrite, MemberSteps, type Plan, type Split } from "./member-steps.ts";
+import { isMissingNamespace, namespaceMaker } from "./missing-namespace.ts";
+import type { AnswersOptions } from "./options.ts";
+import { otherScalers } from "./other-scalers.ts";
+import { readHeld } from "./read-held.ts";
+import { forced, isOwnConflict, ownsReplicasAlone, takeOver } from "./replicas-owner.ts";
+import { isSamePolicy, policyIn, splitSnapshot } from "./split-facts.ts";
+import { commit, isAgreed, refusal, rehearse, type Step } from "./transaction.ts";
+import { isDivided } from "./verb-table.ts";
+import { WorkloadReferences } from "./workload-references.ts";
+
+/** As kube-apiserver does with a patch that meets a conflict, which the client did not ask to be told of. */
+const ATTEMPTS = 5;
+
+/** The most that spec.replicas can hold. */
+const MOST_REPLICAS = 2 ** 31 - 1;
+
+/**
+ * Writes one object to every member: reads what each has, divides the replicas, asks each in advance (dry run), then
+ * writes to all in parallel and puts back what was written if one fails.
+ */
+export class WriteToMany {
+  readonly #options: AnswersOptions;
+  readonly #calls: MemberCalls;
+  readonly #write: ManyWrite;
+  readonly #steps: MemberSteps;
+  /** Members that a creation goes on without, and why. */
+  readonly #leftOut = new Map<string, string>();
+
+  constructor(options: AnswersOptions, calls: MemberCalls, write: ManyWrite) {
+    this.#options = options;
+    this.#calls = calls;
+    this.#write = write;
+    this.#steps = new MemberSteps(write, options.labelKey);
+  }
+
+  async answer(): Promise<Answer> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#attempt();
+      } catch (error) {
+        if (error instanceof LeftOut) continue;
+        if (!this.#mayRetry(error, attempt)) throw error;
+        await pause(Math.random() * 20 * attempt);
+      }
+    }
+  }
+
+  /** What could not be put back is told at once: another attempt would start from a state that nobody asked for. */
+  #mayRetry(error: unknown, attempt: number): boolean {
+    if (!(error instanceof KubeFault) || error.code !== 409 || textAt(error.status, ["reason"]) !== "Conflict")
+      return false;
+    const causes = listAt(error.status, ["details", "causes"]).map((cause) => textAt(cause, ["reason"]) ?? "");
+    const { change } = this.#write;
+    const isFinal = causes.includes("NotPutBack") || causes.includes("FieldManagerConflict");
+    return !isFinal && change.version === undefined && change.method !== "POST" && attempt < ATTEMPTS;
+  }
+
+  async #attempt(): Promise<Answer> {
+    const plan = await this.#plan();
+    const patched = await this.#rehearse(this.#members().flatMap((member) => this.#steps.stepFor(member, plan) ?? []));
+    const copied = await this.#rehearse(this.#copies(plan, patched));
+    const steps = [...patched.steps, ...copied.steps];
+    const agreed = [...patched.replies, ...copied.replies];
+    const references = new WorkloadReferences(this.#options, this.#calls, this.#write, plan, agreed);
+    const looking = references.lacking();
+    const scaling = otherScalers(this.#calls, this.#members(), this.#write, plan);
+    if (this.#write.dryRun) return this.#merged(agreed, plan.split, [...(await looking), ...(await scaling)]);
+    const replies = await commit(this.#calls, steps, agreed);
+    this.#notePlaced(plan);
+    const owned = await this.#owned(plan, steps, replies);
+    const more = await references.settle(await looking);
+    return this.#merged(owned, plan.split, [...more, ...(await scaling)]);
+  }
+
+  /** After an apply that leaves the replicas out: they are not the client's. */
+  async #owned(plan: Plan, steps: readonly Step[], replies: readonly Reply[]): Promise<readonly Reply[]> {
+    const { isApply, fieldManager } = this.#steps;
+    if (!isApply || at(this.#write.change.view, REPLICAS) !== undefined) return replies;
+    return Promise.all(
+      steps.map(async (step, index) => {
+        const reply = replies[index] ?? silent(step.member);
+        if (!ownsReplicasAlone(reply.json, fieldManager)) return reply;
+        return takeOver(this.#calls, step, reply, (version) =>
+          this.#steps.bodyWithoutReplicas(step.member, plan, version),
+        );
+      }),
+    );
+  }
+
+  /** The own member first; without those that are left out. */
+  #members(): readonly Member[] {
+    return this.#options.members.all().filter(({ name }) => !this.#leftOut.has(name));
+  }
+
+  async #plan(): Promise<Plan> {
+    const { change, path } = this.#write;
+    const isNew = change.method === "POST";
+    const held = isNew ? new Map<string, Json>() : await readHeld(this.#calls, this.#members(), path, change);
+    return { held, versions: this.#versions(held), split: this.#split(held) };
+  }
+
+  /** Throws 409 if the version that the client insists on is of another time. */
+  #versions(held: ReadonlyMap<string, Json>): ReadonlyMap<string, string> {
+    const read = new Map([...held].map(([name, object]) => [name, textAt(object, VERSION) ?? ""]));
+    const { version } = this.#write.change;
+    if (version === undefined || version === "") return read;
+    const given = decodeVersions(version, this.#options.layouts.layout());
+    const isCurrent =
+      given.kind === "own"
+        ? this.#members().every(({ own, name }) => !own || read.get(name) === given.version)
+        : given.kind === "vector" && [...read].every(([name, one]) => given.versions.get(name) === one);
+    if (isCurrent) return read;
+    const { resource, group, name = "" } = this.#write.path;
+    const what = `${resource}${group === "" ? "" : `.${group}`} "${name}"`;
+    throw conflict(
+      `Operation cannot be fulfilled on ${what}: the object has been modified; please apply your changes to the latest version and try again`,
+    );
+  }
+
+  #split(held: ReadonlyMap<string, Json>): Split | undefined {
+    const { kind, change, path, dryRun } = this.#write;
+    const merged =
+      held.size === 0 ? undefined : mergedObject(this.#inOrder(held), kind, this.#options.layouts.layout());
+    const before = this.#steps.isScale ? scaleView(merged) : merged;
+    // An operation that does not fit the merged object is refused for every kind.
+    const changed = change.after(before);
+    if (!isDivided(kind)) return undefined;
+    const after = this.#steps.isScale ? merged : changed;
+    const name = textAt(change.view, ["metadata", "name"]) ?? path.name ?? "";
+    policyIn(kind, name, after);
+    const anew = merged !== undefined && !isSamePolicy(merged, after);
+    const asked = change.replicasAfter(before);
+    const current = merged === undefined ? 1 : anew ? replicasOf(merged) : undefined;
+    const total = this.#isOwnPart(asked, held) ? replicasOf(merged) : (asked ?? current);
+    if (total === undefined) return undefined;
+    if (!Number.isInteger(total) || total < 0 || total > MOST_REPLICAS) {
+      throw invalid(`${kind} "${name}" is invalid: spec.replicas: must be a whole number that is not negative`);
+    }
+    const snapshot = splitSnapshot(this.#options, {
+      ...{
+        kind,
+        namespace: path.namespace ?? "",
+        name,
+        total,
+        held,
+        leftOut: this.#leftOut,
+        dryRun,
+        anew,
+      },
+      views: [after, merged],
+    });
+    const verdict = this.#options.decide(snapshot);
+    return {
+      total,
+      snapshot,
+      verdict,
+      parts: new Map(verdict.after.map((part) => [part.cluster, part.replicas])),
+    };
+  }
+
+  /**
+   * Whether a PUT brings back what a watch of the own cluster shows: its version and its part. Such a client means to
+   * leave the replicas alone.
+   */
+  #isOwnPart(asked: number | undefined, held: ReadonlyMap<string, Json>): boolean {
+    const { method, version = "" } = this.#write.change;
+    const layout = this.#options.layouts.layout();
+    const own = held.get(this.#options.members.own()?.name ?? "");
+    if (method !== "PUT" || this.#steps.isScale || version === "" || layout === undefined) return false;
+    return own !== undefined && decodeVersions(version, layout).kind === "own" && asked === replicasOf(own);
+  }
+
+  #inOrder(held: ReadonlyMap<string, Json>): readonly Held[] {
+    return this.#members().flatMap(({ name }) => {
+      const object = held.get(name);
+      return object === undefined ? [] : [{ member: name, object }];
+    });
+  }
+
+  /** The dry run. Throws the refusal if a member refuses, and LeftOut if a creation goes on without a member. */
+  async #rehearse(wanted: readonly Step[]): Promise<Rehearsal> {
+    const first = await rehearse(this.#calls, wanted);
+    const steps = wanted.map((step, index) =>
+      isOwnConflict(first[index] ?? silent(step.member)) ? forced(step) : step,
+    );
+    const again = await rehearse(
+      this.#calls,
+      steps.filter((step) => !wanted.includes(step)),
+    );
+    const replies = first.map((reply) => again.find(({ member }) => member.name === reply.member.name) ?? reply);
+    const settled = await Promise.all(replies.map(async (reply, index) => this.#settled(reply, steps[index])));
+    if (settled.some(({ member }) => this.#leftOut.has(member.name))) throw new LeftOut();
+    const fault = refusal(settled, steps);
+    if (fault !== undefined) throw fault;
+    return { steps, replies: settled };
+  }
+
+  /** What remains of a refusal after a missing namespace was made. */
+  async #settled(reply: Reply, step: Step | undefined): Promise<Reply> {
+    if (step === undefined || isAgreed(reply, step) || step.member.own || step.before.object !== undefined)
+      return reply;
+    const { name } = step.member;
+    if (reply.status === undefined && step.call.method === "POST") {
+      this.#leftOut.set(name, reply.fault === undefined ? "cannot be reached" : "has no authority to verify it by");
+    }
+    if (!isMissingNamespace(reply)) return reply;
+    const make = namespaceMaker(this.#calls, this.#options.labelKey, this.#write.dryRun);
+    const made = await make(step.member, this.#write.path.namespace ?? "");
+    if (made === "refused") this.#leftOut.set(name, "lacks the namespace, which you may not create there");
+    if (made === "rehearsed") return { ...reply, status: 200, json: undefined };
+    return made === "made" ? ((await rehearse(this.#calls, [step]))[0] ?? reply) : reply;
+  }
+
+  /** For members that a patch gives replicas and that lack the object. */
+  #copies({ held, split }: Plan, { steps, replies }: Rehearsal): readonly Step[] {
+    if (split === undefined) return [];
+    const lacking = this.#members().filter(
+      (member) => !steps.some((step) => step.member.name === member.name) && (split.parts.get(member.name) ?? 0) > 0,
+    );
+    if (lacking.length === 0) return [];
+    const reply = replies.find(({ member }) => member.own);
+    const changed = this.#write.change.isReplicasOnly
+      ? held.get(this.#options.members.own()?.name ?? "")
+      : reply !== undefined && isDone(reply)
+        ? reply.json
+        : undefined;
+    if (changed === undefined) {
+      const names = lacking.map(({ name }) => name).join(", ");
+      throw badRequest(
+        `cluster ${names} lacks this object, and the own cluster cannot be asked in advance what it will be: change the replicas alone first`,
+      );
+    }
+    return lacking.map((member) => this.#steps.copyFor(member, changed, split));
+  }
+
+  /** Room that is used from now on, until the next score shows it. */
+  #notePlaced({ held, split }: Plan): void {
+    if (split === undefined) return;
+    const now = this.#options.clock.now();
+    for (const [name, part] of split.parts) {
+      const before = numberAt(held.get(name), REPLICAS) ?? 0;
+      this.#options.placedSince.note(name, now, part - before, split.snapshot.requests);
+    }
+  }
+
+  #merged(replies: readonly Reply[], split: Split | undefined, more: readonly string[]): Answer {
+    const held = replies.filter(isDone).flatMap(({ member, json }): Held[] => {
+      if (json === undefined) return [];
+      const isCopyForScale = this.#steps.isScale && textAt(json, ["kind"]) !== "Scale";
+      return [
+        {
+          member: member.name,
+          object: isCopyForScale ? (scaleView(json) ?? json) : json,
+        },
+      ];
+    });
+    const own = replies.find(({ member }) => member.own) ?? replies[0];
+    const object = mergedObject(held, this.#write.kind, this.#options.layouts.layout());
+    const leftOut = [...this.#leftOut].map(([name, why]) => `cluster ${name} ${why}: it has no copy of this object`);
+    const placed = split !== undefined && this.#options.sayPlacement ? [split.verdict.message] : [];
+    const theirs = replies.flatMap(({ warnings }) => warnings);
+    return jsonAnswer(own?.status ?? 200, object, [...placed, ...leftOut, ...more, ...theirs]);
+  }
+}
+
+/** Steps that every member agreed to, with what each said, in the same order. */
+interface Rehearsal {
+  readonly steps: readonly Step[];
+  readonly replies: readonly Reply[];
+}
+
+/** A member was left out: everything is decided again without it. */
+class LeftOut extends Error {}

@@ -1,0 +1,3 @@
+{{/* It puts no finalizer on anything. */}}
+{{- define "endpoint-proxy.finalizers" -}}
+{{- end }}
