@@ -12,6 +12,8 @@ import {
 } from "@evenkeel/dashboard/browser";
 import { CollectorBars } from "./collector-bars.tsx";
 import { type Fleet, type Shares, stateOf } from "./fleet.ts";
+import { MovementChart } from "./movement-chart.tsx";
+import { TargetSearch } from "./target-search.tsx";
 
 export interface FleetDetailProps extends Pick<PageProps, "api" | "act" | "service" | "decisions"> {
   readonly fleet: Fleet;
@@ -32,6 +34,8 @@ export function FleetDetail({ fleet, ...page }: FleetDetailProps) {
         <>
           <Facts shares={shares} />
           <CollectorBars shares={shares} />
+          <MovementChart name={key} shares={shares} />
+          <TargetSearch api={page.api} object={name} />
         </>
       )}
       <Conditions conditions={conditions} neutral={["Paused"]} />

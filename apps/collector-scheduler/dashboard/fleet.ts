@@ -24,6 +24,17 @@ export interface Shares {
   readonly minOverMean: number | null;
   readonly moves: number;
   readonly handingOver: number;
+  /** Minute by minute since the replica leads, the oldest first. */
+  readonly movement: readonly MovementPoint[];
+}
+
+export interface MovementPoint {
+  /** When the minute began, in milliseconds. */
+  readonly at: number;
+  /** Targets that were given another collector. */
+  readonly moved: number;
+  readonly maxOverMean: number | null;
+  readonly minOverMean: number | null;
 }
 
 export interface Collector {

@@ -33,7 +33,21 @@ interface WithConditions {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
-/** A CollectorLoadBalancer on a cluster with the real service, real collectors as its pods, and real targets. */
+/** What a test changes of the object. */
+export interface FleetChanges {
+  readonly replicas: number;
+  /** Targets of each job. */
+  readonly counts: readonly number[];
+  /** Jobs besides. */
+  readonly more?: readonly object[];
+  readonly image?: string;
+  readonly restart?: "wait" | "handOver";
+}
+
+/**
+ * A CollectorLoadBalancer in a namespace of its own, with the real service, which follows only that namespace, real
+ * collectors as its pods, and real targets.
+ */
 export class CollectorFleet implements AsyncDisposable {
   readonly #cluster: Cluster;
   readonly #name: string;
@@ -57,8 +71,8 @@ export class CollectorFleet implements AsyncDisposable {
     const settings = { kubeconfig: cluster.kubeconfig, kubeContext: undefined, ...limits };
     const kube = connectKube({ settings, env: {}, userAgent: "collectors-e2e" });
     this.collectors = new CollectorPods(kube, {
-      namespace: "default",
-      labelSelector: `app.kubernetes.io/instance=default__${name}`,
+      namespace: name,
+      labelSelector: `app.kubernetes.io/instance=${name}__${name}`,
     });
     this.#resources.defer(() => rmSync(this.#folder, { recursive: true, force: true }));
     this.#resources.use(targets);
@@ -68,7 +82,9 @@ export class CollectorFleet implements AsyncDisposable {
     this.#resources.use(this.collectors);
   }
 
+  /** `name` is that of the object and of its namespace. */
   static async start(cluster: Cluster, name: string): Promise<CollectorFleet> {
+    await kubectl(cluster, ["create", "namespace", name]);
     const addresses = await loopbackAddresses();
     const targets = await ScrapedServer.start();
     const jobs = [jobOf("steady", targets.addresses(50, 200))];
@@ -85,20 +101,21 @@ export class CollectorFleet implements AsyncDisposable {
     this.#service = ServiceProcess.start(main, [
       ...[`--kubeconfig=${this.#cluster.kubeconfig}`, `--state=sqlite:${join(this.#folder, "state")}`, "--insecure"],
       ...[`--listen-host=${this.#host}`, "--grpc-port=0", `--target-port=${PORT}`],
-      `--target-url=http://${this.#host}:${PORT}`,
+      ...[`--target-url=http://${this.#host}:${PORT}`, "--discovery-scope=own"],
+      ...[`--watch-namespaces=${this.#name}`, `--lease-namespace=${this.#name}`],
     ]);
     await this.#service.phase("ready");
   }
 
-  /** Applies the object with this many collectors, jobs of this many targets, and `more` jobs. */
-  async apply(replicas: number, counts: readonly number[], more: readonly object[] = []): Promise<void> {
+  async apply(changes: FleetChanges): Promise<void> {
+    const { replicas, counts, more = [], image = "collector:1", restart = "wait" } = changes;
     const jobs = counts.map((count, index) => jobOf(`job-${index}`, this.#targets.addresses(count, 1 + 100 * index)));
     await apply(this.#cluster, {
       apiVersion: "otel.k8s.aws/v1",
       kind: "CollectorLoadBalancer",
-      metadata: { name: this.#name, namespace: "default" },
+      metadata: { name: this.#name, namespace: this.#name },
       spec: {
-        ...{ replicas, collectorImage: "collector:1", collectorConfig: configurationOf([...jobs, ...more]) },
+        ...{ replicas, restart, collectorImage: image, collectorConfig: configurationOf([...jobs, ...more]) },
         ...{ targetRefresh: `${REFRESH}s`, placement: { cooldown: "1s", seatGrace: `${SEAT_GRACE}s` } },
       },
     });
@@ -106,13 +123,13 @@ export class CollectorFleet implements AsyncDisposable {
 
   /** A condition of the object. */
   async condition(type: string): Promise<Condition | undefined> {
-    const path = `collectorloadbalancers/${this.#name}`;
-    const { status } = JSON.parse(await kubectl(this.#cluster, ["get", path, "-o", "json"])) as WithConditions;
+    const answer = await kubectl(this.#cluster, ["get", ...this.#path, "-o", "json"]);
+    const { status } = JSON.parse(answer) as WithConditions;
     return status?.conditions?.find((condition) => condition.type === type);
   }
 
   async scale(replicas: number): Promise<void> {
-    await kubectl(this.#cluster, ["scale", `collectorloadbalancers/${this.#name}`, `--replicas=${replicas}`]);
+    await kubectl(this.#cluster, ["scale", ...this.#path, `--replicas=${replicas}`]);
   }
 
   /** What the fleet's collectors have scraped so far. */
@@ -135,6 +152,10 @@ export class CollectorFleet implements AsyncDisposable {
       expect([new Set(sole.values()).size, this.collectors.names.length]).toEqual([replicas, replicas]);
       return sole;
     }, 90_000);
+  }
+
+  get #path(): readonly string[] {
+    return [`collectorloadbalancers/${this.#name}`, "-n", this.#name];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -32,6 +32,11 @@ export class CollectorPods implements AsyncDisposable {
     return [...this.#running.values()].map(({ name }) => name).sort();
   }
 
+  /** Uids of the pods whose collector runs. */
+  get uids(): readonly string[] {
+    return [...this.#running.keys()];
+  }
+
   /** What all collectors have scraped so far, those that have ended too. */
   async scraped(): Promise<ReadonlyMap<string, readonly ScrapedTarget[]>> {
     const now = await Promise.all(

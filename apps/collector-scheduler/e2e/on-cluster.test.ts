@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   apply,
+  applyDefinitions,
   chartAccount,
   get,
   kubectl,
@@ -14,6 +15,8 @@ import {
 import { eventually } from "@evenkeel/runtime/testing";
 import { definitionOf, ServiceProcess } from "@evenkeel/testkit";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { HOSTILE_JOBS, longConfiguration, METADATA_JOB, SLOW_JOB } from "./hostile-objects.ts";
+import { originalSet } from "./original-set.ts";
 
 const CHART = "collector-scheduler";
 const main = join(import.meta.dirname, "../dist/main.mjs");
@@ -37,12 +40,13 @@ const isSeldomUsed = (right: string) =>
   SELDOM_USED.has(right) || DISCOVERED.test(right) || CREATED_BY_APPLY.test(right) || right.startsWith("list ");
 
 let service: ServiceProcess;
+/** By which the service is known to the API server. */
+let token: string;
 
 beforeAll(async () => {
-  await kubectl(cluster(), ["apply", "-f", "-"], { input: definitionOf("collectorloadbalancers") });
-  const crd = "crd/collectorloadbalancers.otel.k8s.aws";
-  await kubectl(cluster(), ["wait", "--for=condition=Established", crd, "--timeout=30s"]);
+  await applyDefinitions(cluster(), definitionOf("collectorloadbalancers"));
   const { kubeconfig } = await chartAccount(cluster(), { chart: CHART, namespace: "default" });
+  token = /token: "?([^"\n]+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "";
   const flags = [`--kubeconfig=${kubeconfig}`, "--insecure", "--grpc-port=0", "--state=sqlite::memory:"];
   service = ServiceProcess.start(main, [...flags, "--interval=1s", "--target-port=0"]);
   await service.phase("ready");
@@ -52,13 +56,34 @@ afterAll(async () => service[Symbol.asyncDispose]());
 
 const MANUAL = "collectorloadbalancer-sample";
 const SCALED = "collectorloadbalancer-scale";
+const TAKEN = "taken";
+const HOSTILE = "hostile";
+
+interface StatefulSet {
+  readonly metadata: object;
+  readonly spec: {
+    readonly template: {
+      readonly spec: { readonly containers: readonly { readonly name: string; readonly image: string }[] };
+    };
+  };
+  readonly status: object;
+}
 
 interface Fleet extends KubeObject {
   readonly spec: { readonly replicas?: number };
-  readonly status?: { readonly replicas?: number; readonly targets?: number; readonly selector?: string };
+  readonly status?: { readonly targets?: number; readonly conditions?: readonly Condition[] };
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
 }
 
 const fleet = (name: string) => get<Fleet>(cluster(), "collectorloadbalancer", name);
+const conditionOf = async (name: string, type: string) =>
+  (await fleet(name)).status?.conditions?.find((condition) => condition.type === type);
 const podsOf = async (name: string) =>
   (await list(cluster(), "pods", "-l", `app.kubernetes.io/instance=default__${name}`)).map(
     ({ metadata }) => metadata.name,
@@ -111,6 +136,97 @@ test(
 );
 
 test(
+  "an autoscaler lifts the collectors to its minimum",
+  async () => {
+    const name = "lifter";
+    await apply(cluster(), {
+      apiVersion: "autoscaling/v2",
+      kind: "HorizontalPodAutoscaler",
+      metadata: { name, namespace: "default" },
+      spec: {
+        ...{ minReplicas: 2, maxReplicas: 4 },
+        scaleTargetRef: { apiVersion: "otel.k8s.aws/v1", kind: "CollectorLoadBalancer", name: MANUAL },
+      },
+    });
+    await hasCollectors(MANUAL, 2);
+    expect((await fleet(MANUAL)).spec.replicas).toBe(2);
+    await kubectl(cluster(), ["delete", "horizontalpodautoscaler", name]);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
+  "a StatefulSet of the original is taken over in place, and its pods keep their names",
+  async () => {
+    await apply(cluster(), originalSet(TAKEN, 2));
+    const names = [0, 1].map((ordinal) => `${TAKEN}-collector-${ordinal}`);
+    await eventually(async () => expect(await podsOf(TAKEN)).toEqual(names), 60_000);
+    const { uid } = (await get(cluster(), "statefulset", `${TAKEN}-collector`)).metadata;
+    const jobs = [{ job_name: "fixed", static_configs: [{ targets: ["a:1", "b:1"] }] }];
+    await apply(cluster(), loadBalancer(TAKEN, configuration({}, jobs), 2));
+    await eventually(async () => {
+      const set = await get<StatefulSet>(cluster(), "statefulset", `${TAKEN}-collector`);
+      expect(set.metadata).toMatchObject({ uid, ownerReferences: [{ kind: "CollectorLoadBalancer", name: TAKEN }] });
+      expect(set.spec.template.spec.containers.map(({ name, image }) => [name, image])).toEqual([["aoc2", "new:1"]]);
+      expect(set.status).toMatchObject({ updatedReplicas: 2, readyReplicas: 2 });
+    }, 60_000);
+    expect(await podsOf(TAKEN)).toEqual(names);
+    await hasCollectors(TAKEN, 2);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
+  "what reaches too far is refused with the name of its job, and the token of the service is nowhere",
+  async () => {
+    const hostile = Object.entries(HOSTILE_JOBS).map(([name, job]) => ({ job_name: name, ...job }));
+    const good = { job_name: "good", static_configs: [{ targets: ["a:1"] }] };
+    const jobs = [...hostile, METADATA_JOB, SLOW_JOB, good];
+    await apply(cluster(), loadBalancer(HOSTILE, configuration({}, jobs), 1));
+    const refused = new Set<string>();
+    await eventually(async () => {
+      const { reason, message = "" } = (await conditionOf(HOSTILE, "ConfigValid")) ?? {};
+      expect(reason).toBe("BadField");
+      for (const name of Object.keys(HOSTILE_JOBS)) if (message.includes(name)) refused.add(name);
+      expect(refused.size).toBeGreaterThanOrEqual(5);
+      expect(await conditionOf(HOSTILE, "TargetsDiscovered")).toMatchObject({
+        ...{ status: "False", reason: "SourceFailed", message: expect.stringContaining("must not reach") },
+      });
+    });
+    const base = `/collectors/default/${HOSTILE}`;
+    const served = await (await fetch(await service.url("targets", `${base}/scrape_configs`))).text();
+    expect(Object.keys(JSON.parse(served) as object).sort()).toEqual(["good", "metadata", "slow"]);
+    // The source that must not be reached has never answered.
+    expect((await fetch(await service.url("targets", `${base}/jobs/metadata/targets?collector_id=a`))).status).toBe(
+      503,
+    );
+    expect((await fetch(await service.url("targets", `${base}/jobs/good/targets`))).status).toBe(200);
+
+    const long = JSON.stringify(loadBalancer(HOSTILE, longConfiguration(1_200_000), 1));
+    await kubectl(cluster(), ["replace", "-f", "-"], { input: long });
+    await eventually(async () =>
+      expect(await conditionOf(HOSTILE, "ConfigValid")).toMatchObject({ status: "False", reason: "Unreadable" }),
+    );
+    const large = JSON.stringify(loadBalancer("large", longConfiguration(10_000_000), 1));
+    const { code, stderr } = await cluster().kubectl(["create", "-f", "-"], { input: large });
+    expect([code === 0, stderr]).toEqual([false, expect.stringMatching(/too large|limit/i)]);
+
+    expect(token.length).toBeGreaterThan(100);
+    const objects = await kubectl(cluster(), [
+      "get",
+      "collectorloadbalancers,configmaps,secrets,sts,events",
+      "-o",
+      "json",
+    ]);
+    for (const text of [served, objects, JSON.stringify(service.lines)]) {
+      expect(text).not.toContain(token);
+      expect(text).not.toContain(Buffer.from(token).toString("base64"));
+    }
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
   "a changed exporter restarts the collectors, a changed job does not",
   async () => {
     const uid = async () => (await get(cluster(), "pod", `${MANUAL}-collector-0`)).metadata.uid;
@@ -134,7 +250,7 @@ test(
 test(
   "what is deleted leaves nothing, and no right was missing or is too much",
   async () => {
-    await kubectl(cluster(), ["delete", "collectorloadbalancer", MANUAL, SCALED]);
+    await kubectl(cluster(), ["delete", "collectorloadbalancers", MANUAL, SCALED, TAKEN, HOSTILE]);
     await eventually(async () => {
       for (const kind of ["statefulset", "service", "configmap", "secret", "serviceaccount", "pod"])
         expect(await list(cluster(), kind, "-l", "app.kubernetes.io/managed-by=collector-load-balancer")).toEqual([]);
@@ -148,6 +264,15 @@ test(
 
 function configuration(exporters: object, jobs: readonly object[]): string {
   return JSON.stringify({ receivers: { prometheus: { config: { scrape_configs: jobs } } }, exporters });
+}
+
+function loadBalancer(name: string, collectorConfig: string, replicas: number): object {
+  return {
+    apiVersion: "otel.k8s.aws/v1",
+    kind: "CollectorLoadBalancer",
+    metadata: { name, namespace: "default" },
+    spec: { replicas, collectorImage: "new:1", collectorConfig },
+  };
 }
 
 /** Pods that the first sample keeps by their annotation. */

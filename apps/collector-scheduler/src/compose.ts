@@ -1,21 +1,23 @@
-import { ForeignLease, keepOnly, leases, nodes, PAUSED, specChanges, StatusWriter } from "@evenkeel/kube";
+import { ForeignLease, keepOnly, KeyNotifier, leases, nodes, PAUSED, specChanges, StatusWriter } from "@evenkeel/kube";
 import { ObjectBoard, objectsService, operatorFrame } from "@evenkeel/operator";
 import type { Environment, Service } from "@evenkeel/runtime";
+import { collectorsName } from "./act/collector-objects.ts";
 import { isFault } from "./act/status.ts";
 import { Workloads } from "./act/workloads.ts";
 import { collectorLoadBalancers } from "./collector-load-balancer-resource.ts";
 import type { FleetReason } from "./decide/fleet-decider.ts";
 import type { collectorScheduler } from "./definition.ts";
 import { Fleets } from "./fleets.ts";
-import { Nudges } from "./nudges.ts";
 import { Catalogue } from "./observe/catalogue.ts";
 import { Seats } from "./observe/collectors.ts";
+import { followAutoscalers } from "./observe/follow-autoscalers.ts";
 import { followCollectors } from "./observe/follow-collectors.ts";
 import { FleetLoads, seriesClient } from "./observe/fleet-loads.ts";
 import { FleetObserver } from "./observe/fleet-observer.ts";
 import { KubernetesFeeds } from "./observe/kubernetes/kubernetes-feeds.ts";
 import { MetaNames } from "./observe/kubernetes/meta-labels.ts";
 import { NodeZones } from "./observe/node-zones.ts";
+import { restartState } from "./observe/restart-state.ts";
 import { FleetReconciler } from "./reconciler.ts";
 import { collectorsService } from "./serve/collectors-service.ts";
 import { fleetView } from "./serve/fleet-view.ts";
@@ -39,20 +41,30 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
   // The world: collectors, their targets, and the original that must not act at the same time.
   const store = frame.reflect(collectorLoadBalancers);
   const collectors = followCollectors(frame, settings.watchNamespaces);
-  const zones = new NodeZones(frame.reflect(nodes, { transform: keepOnly("metadata.labels") }));
+  const autoscalers = followAutoscalers(frame, settings.watchNamespaces);
+  const zones = new NodeZones(frame.reflect(nodes, { transform: keepOnly("metadata.labels"), optional: true }));
   const original = new ForeignLease({ leases: kube.resource(leases), name: settings.originalLease, clock, log });
   const feeds = new KubernetesFeeds({ kube, ...common });
   const discovery = { feeds, names: new MetaNames(), clock, files: settings.discoveryFiles };
 
   // Who scrapes what, on every replica.
-  const nudges = new Nudges();
+  const changes = new KeyNotifier();
   const fleets = use(
     new Fleets({
       store,
       state,
       catalogue: () => new Catalogue({ clock, discovery, zones, maxTargets: settings.maxTargets }),
-      limits: { scope: settings.discoveryScope, files: settings.discoveryFiles },
-      changed: (key) => nudges.nudge(key),
+      limits: {
+        scope: settings.discoveryScope,
+        files: settings.discoveryFiles,
+        watched: settings.watchNamespaces,
+      },
+      changed: (key) => changes.notify(key),
+      isRollingOut: (namespace, name) => {
+        const set = `${namespace}/${collectorsName(name)}`;
+        const { outdated } = restartState({}, collectors.statefulSets.get(set), [...collectors.pods.by("set", set)]);
+        return outdated !== null && outdated.length > 0;
+      },
       clock,
       log,
     }),
@@ -69,7 +81,7 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
     name: "fleets",
     type: collectorLoadBalancers,
     store,
-    sources: [specChanges(store, [PAUSED]), ...collectors.changes, nudges],
+    sources: [specChanges(store, [PAUSED]), ...collectors.changes, autoscalers.changes, changes, zones.awaited(clock)],
     board,
     reconciler: new FleetReconciler({
       ...{ fleets, seats, loads, decisions, board, state, metrics, clock, interval: settings.interval },
@@ -77,6 +89,8 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
         ...{ collectors, seats, original, clock, loads },
         zoneOf: (node) => zones.zoneOf(node),
         polls: (fleet) => polls.read(fleet),
+        lastPolls: (fleet, members) => polls.lastPolls(fleet, members),
+        autoscalers: autoscalers.store,
       }),
       workloads: new Workloads({ kube, clock }),
       statuses: new StatusWriter(resource),

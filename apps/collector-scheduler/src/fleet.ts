@@ -5,6 +5,7 @@ import { type CollectorConfiguration, readConfiguration } from "./config/collect
 import type { CollectorJob } from "./config/collector-job.ts";
 import { podEnvironment } from "./config/environment.ts";
 import type { ConfigFault } from "./config/fault.ts";
+import { servedText } from "./config/served-text.ts";
 import type { Assignments } from "./decide/assignments.ts";
 import { Owners } from "./decide/owners.ts";
 import type { Catalogue } from "./observe/catalogue.ts";
@@ -15,6 +16,7 @@ import { Answers } from "./serve/answers.ts";
 import { OwnerHistory } from "./serve/owner-history.ts";
 import { Polls } from "./serve/polls.ts";
 import { type AllocatorRequest, endpointPath, queryEscape } from "./serve/request-path.ts";
+import { SecretMounts } from "./serve/secret-mounts.ts";
 import type { AllocatorAnswer } from "./serve/target-allocator.ts";
 
 export interface FleetOptions {
@@ -25,6 +27,8 @@ export interface FleetOptions {
   readonly records: AssignmentRecords;
   readonly limits: Omit<DiscoveryLimits, "namespace">;
   readonly now: () => number;
+  /** Whether pods of its collectors are of an older template than their StatefulSet. */
+  readonly isRollingOut: () => boolean;
 }
 
 interface Asked {
@@ -40,6 +44,7 @@ interface InForce {
   readonly faults: readonly ConfigFault[];
   /** Made when first asked for, by receiver. */
   readonly scrapeConfigs: Map<string, Buffer>;
+  readonly jobLists: Map<string, Buffer>;
 }
 
 /**
@@ -58,6 +63,7 @@ export class Fleet {
   readonly since: number;
   readonly #options: FleetOptions;
   readonly #answers = new Answers();
+  readonly #mounts: SecretMounts;
   #inForce: InForce | undefined;
   #fault: string | undefined;
   #owners: Owners | undefined;
@@ -72,6 +78,7 @@ export class Fleet {
     this.records = records;
     this.since = options.now();
     this.#options = options;
+    this.#mounts = new SecretMounts(options.isRollingOut);
     catalogue.onChange((changes) => this.#answers.update(changes));
   }
 
@@ -138,14 +145,19 @@ export class Fleet {
     }
     const name = this.#receiverName(receiver, inForce.configuration.receivers);
     if (name === undefined) return { status: 404, sentence: `${this.#title} has no such receiver` };
-    const own = [...inForce.jobs.values()].filter((job) => job.receiver === name);
     if (asks.for === "targets")
       return this.#targets(`${name}/${asks.job}`, { collector: asks.collector, isPoll }, inForce);
+    const known = (asks.for === "jobs" ? inForce.jobLists : inForce.scrapeConfigs).get(name);
+    if (known !== undefined) return { body: known };
+    const own = [...inForce.jobs.values()].filter((job) => job.receiver === name);
     // An empty map tells collectors to stop all jobs. Only a receiver that names none gets it: it waits for an answer.
     if (own.length === 0 && (inForce.configuration.jobCounts.get(name) ?? 0) > 0) {
       return { status: 503, sentence: `No job of ${this.#title} can be used: see its condition ConfigValid` };
     }
-    return { body: asks.for === "jobs" ? this.#jobList(name, own) : this.#scrapeConfigs(name, own, inForce) };
+    if (asks.for === "jobs") return { body: this.#jobList(name, own, inForce) };
+    const body = this.#scrapeConfigs(name, own, inForce);
+    if (body !== undefined) return { body };
+    return { status: 503, sentence: "The jobs name files of a Secret that pods may not have yet: ask again later" };
   }
 
   stop(): void {
@@ -177,7 +189,8 @@ export class Fleet {
       jobs.set(job.key, job);
       blocks.set(job.key, parsed.blocks);
     }
-    this.#inForce = { configuration, jobs, faults, scrapeConfigs: new Map() };
+    this.#inForce = { configuration, jobs, faults, scrapeConfigs: new Map(), jobLists: new Map() };
+    this.#mounts.update([...jobs.values()], this.#options.now());
     this.catalogue.setJobs(
       Array.from(jobs.values(), ({ key, scrape, relabelling }) => {
         return { job: key, scrape, relabelling, discovery: blocks.get(key) ?? [] };
@@ -215,17 +228,24 @@ export class Fleet {
     return endpointPath(this.namespace, this.name, receiver);
   }
 
-  #jobList(receiver: string, jobs: readonly CollectorJob[]): Buffer {
+  #jobList(receiver: string, jobs: readonly CollectorJob[], { jobLists }: InForce): Buffer {
     const base = this.#base(receiver);
     const entries = jobs.map(({ name }) => [name, { _link: `${base}/jobs/${queryEscape(name)}/targets` }]);
-    return Buffer.from(JSON.stringify(Object.fromEntries(entries)));
+    const made = Buffer.from(JSON.stringify(Object.fromEntries(entries)));
+    jobLists.set(receiver, made);
+    return made;
   }
 
-  #scrapeConfigs(receiver: string, jobs: readonly CollectorJob[], { scrapeConfigs }: InForce): Buffer {
-    const known = scrapeConfigs.get(receiver);
-    if (known) return known;
-    const made = Buffer.from(JSON.stringify(Object.fromEntries(jobs.map(({ name, served }) => [name, served]))));
-    scrapeConfigs.set(receiver, made);
+  /** Undefined if there are jobs and none is to be served yet: collectors would take an empty answer for no jobs. */
+  #scrapeConfigs(receiver: string, jobs: readonly CollectorJob[], { scrapeConfigs }: InForce): Buffer | undefined {
+    const now = this.#options.now();
+    const entries = jobs.flatMap((job) => {
+      const served = this.#mounts.servedNow(job, now);
+      return served === undefined ? [] : [[job.name, served] as const];
+    });
+    if (entries.length === 0 && jobs.length > 0) return undefined;
+    const made = Buffer.from(servedText(Object.fromEntries(entries)));
+    if (!this.#mounts.isPending(now)) scrapeConfigs.set(receiver, made);
     return made;
   }
 }

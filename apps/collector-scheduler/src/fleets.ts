@@ -17,6 +17,8 @@ export interface FleetsOptions {
   readonly limits: Omit<DiscoveryLimits, "namespace">;
   /** Something that a decision depends on has changed. */
   readonly changed: (key: string) => void;
+  /** Whether pods of an object's collectors are of an older template than their StatefulSet. */
+  readonly isRollingOut: (namespace: string, name: string) => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -74,8 +76,9 @@ export class Fleets implements Component {
       const sentence = `There is no CollectorLoadBalancer ${key}`;
       return this.get(key)?.answer(request, isPoll) ?? { status: 404, sentence };
     }
-    const [only, ...others] = this.values();
-    if (only !== undefined && others.length === 0) return only.answer(request, isPoll);
+    if (this.#fleets.size === 1) {
+      for (const { fleet } of this.#fleets.values()) return fleet.answer(request, isPoll);
+    }
     const sentence = `There are ${this.#fleets.size} CollectorLoadBalancers: ask below /collectors/{namespace}/{name}`;
     return { status: 404, sentence };
   }
@@ -94,10 +97,14 @@ export class Fleets implements Component {
   }
 
   #begin({ metadata: { namespace = "", name = "", uid = "" } }: StoredCollectorLoadBalancer): Kept {
-    const { catalogue, limits, clock, state, log, changed } = this.#options;
+    const { catalogue, limits, clock, state, log, changed, isRollingOut } = this.#options;
     const records = new AssignmentRecords({ object: uid, state, clock, log });
     const about = { namespace, name, uid, catalogue: catalogue(), records, limits };
-    const fleet = new Fleet({ ...about, now: () => clock.now() });
+    const fleet = new Fleet({
+      ...about,
+      now: () => clock.now(),
+      isRollingOut: () => isRollingOut(namespace, name),
+    });
     const unfollow = records.follow((assignments) => fleet.assign(assignments));
     fleet.catalogue.onChange(() => changed(`${namespace}/${name}`));
     const end = () => {

@@ -17,6 +17,7 @@ import { type Clock, type DecisionOf, type Decisions, explain, snapshotText } fr
 import type { State } from "@evenkeel/state";
 import { CA_PATH, collectorLabels, collectorObjects, MAX_NAME, selectorText } from "./act/collector-objects.ts";
 import { findingsOf } from "./act/findings.ts";
+import type { ForeignObject } from "./act/foreign-object.ts";
 import { podTemplateFault } from "./act/pod-template.ts";
 import { statusAfter } from "./act/status.ts";
 import type { Workloads } from "./act/workloads.ts";
@@ -33,7 +34,8 @@ import type { Seats } from "./observe/collectors.ts";
 import type { FleetLoads } from "./observe/fleet-loads.ts";
 import type { FleetObserver, FleetSight } from "./observe/fleet-observer.ts";
 import { targetRefresh } from "./observe/fleet-settings.ts";
-import type { FleetBoard } from "./serve/fleet-view.ts";
+import { type FleetBoard, loadRange } from "./serve/fleet-view.ts";
+import { Movement } from "./serve/movement.ts";
 import { endpointPath } from "./serve/request-path.ts";
 
 export interface FleetReconcilerOptions {
@@ -64,6 +66,7 @@ const HAND_OVER_INTERVAL = 1000;
 /** Reconciles one CollectorLoadBalancer: observe, decide, record who owns what, keep its collectors, write the status. */
 export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> {
   readonly #options: FleetReconcilerOptions;
+  readonly #movement = new Movement();
 
   constructor(options: FleetReconcilerOptions) {
     this.#options = options;
@@ -86,8 +89,8 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
     const { snapshot } = sight;
     const plan = planOf(snapshot);
     const decision = decisions.record(verdictOf(snapshot, plan), snapshot.at, () => snapshotText(snapshot));
-    const workloadFault = await this.#act(object, spec, { fleet, sight, plan, decision }, context);
-    await this.#report(object, { fleet, sight, plan, decision, workloadFault }, context);
+    const { moved, workloadFault } = await this.#act(object, spec, { fleet, sight, plan, decision }, context);
+    await this.#report(object, { fleet, sight, plan, decision, moved, workloadFault }, context);
     const wakeIn = plan.wakeAt === null ? interval : Math.max(0, plan.wakeAt - clock.now());
     return { requeueAfter: Math.min(plan.handingOver > 0 ? HAND_OVER_INTERVAL : interval, wakeIn) };
   }
@@ -97,6 +100,7 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
     workloads.forget(uid);
     seats.forget(uid);
     loads.forget(uid);
+    this.#movement.forget(uid);
     if (state.available) await state.forget(uid, { scope: "leader", token: term.fencingToken });
   }
 
@@ -105,6 +109,7 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
     workloads.endTerm();
     seats.endTerm();
     fleets.endTerm();
+    this.#movement.endTerm();
   }
 
   /** Records who owns what, then changes the collectors: one that leaves has handed its targets over before. */
@@ -113,8 +118,9 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
     spec: CollectorLoadBalancerSpec,
     { fleet, sight, plan, decision }: Decided,
     context: ObjectContext,
-  ): Promise<WorkloadFault> {
+  ): Promise<{ readonly moved: number; readonly workloadFault: WorkloadFault }> {
     const { snapshot, recorded } = sight;
+    let moved = 0;
     // What an earlier reconcile recorded and could not bring to this replica's answers.
     if (recorded !== null) fleet.assign(recorded);
     const isHeld = snapshot.paused || snapshot.stop !== null || decision.dryRun;
@@ -124,12 +130,13 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
         context.lastLook();
         await fleet.records.keep(next, context.term);
         fleet.assign(next);
+        moved = plan.moves.length;
         measureMoves(this.#options.metrics, plan, recorded, next, this.#options.clock.now());
       }
     }
     const stopsCollectors = snapshot.stop !== null && snapshot.stop.reason !== "Waiting";
-    if (snapshot.paused || decision.dryRun || stopsCollectors) return undefined;
-    return this.#keepCollectors(object, spec, { fleet, sight, plan }, context);
+    if (snapshot.paused || decision.dryRun || stopsCollectors) return { moved, workloadFault: undefined };
+    return { moved, workloadFault: await this.#keepCollectors(object, spec, { fleet, sight, plan }, context) };
   }
 
   async #keepCollectors(
@@ -139,7 +146,7 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
     context: ObjectContext,
   ): Promise<WorkloadFault> {
     const { workloads, targetUrl, ca } = this.#options;
-    const { namespace = "", name = "", uid = "" } = object.metadata;
+    const { namespace = "", name = "" } = object.metadata;
     const { configuration } = fleet;
     const present = snapshot.scale.present;
     // While sources are waited for, the targets of collectors that are to leave are not known.
@@ -154,6 +161,7 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
       spec,
       replicas,
       podManagement: statefulSet?.spec?.podManagementPolicy,
+      partition: plan.partition,
       configuration: rewritten(configuration, {
         endpoint: (receiver) => targetUrl + endpointPath(namespace, name, receiver),
         refresh: targetRefresh(spec),
@@ -166,7 +174,8 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
       return { reason: "NoImage", message: "A collector has no image: set spec.collectorImage" };
     }
     try {
-      const outcome = await workloads.apply(uid, objects, statefulSet, context);
+      const outcome = await workloads.apply(object, objects, statefulSet, context);
+      if (typeof outcome === "object") return { reason: "NameTaken", message: takenMessage(outcome) };
       if (outcome !== "contested") return undefined;
     } catch (error) {
       if (!(error instanceof kubeErrors.Invalid || error instanceof kubeErrors.Forbidden)) throw error;
@@ -179,10 +188,14 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
   async #report(object: StoredCollectorLoadBalancer, reconciled: Reported, { term }: ObjectContext): Promise<void> {
     const { statuses, board, metrics: table, state, clock } = this.#options;
     const { namespace = "", name = "", generation = 0 } = object.metadata;
-    const { fleet, sight, plan, decision, workloadFault } = reconciled;
+    const { fleet, sight, plan, decision, moved, workloadFault } = reconciled;
     const { snapshot, statefulSet } = sight;
-    const about = { fleet, snapshot, plan, decision, workloadFault, stateAvailable: state.available, now: clock.now() };
-    board.show(object, { decision, snapshot, plan });
+    const about = {
+      ...{ fleet, sight, snapshot, plan, decision, workloadFault },
+      ...{ stateAvailable: state.available, now: clock.now() },
+    };
+    const movement = this.#movement.note(fleet.uid, { moved, ...loadRange(snapshot) }, clock.now());
+    board.show(object, { decision, snapshot, plan, movement });
     measure(table, about);
     const findings = {
       replicas: statefulSet?.status?.replicas ?? 0,
@@ -212,6 +225,10 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
   }
 }
 
+function takenMessage({ object, owner }: ForeignObject): string {
+  return `${object} exists and belongs to ${owner}, so no collector is created or changed: delete it, or rename this object`;
+}
+
 interface Decided {
   readonly fleet: Fleet;
   readonly sight: FleetSight;
@@ -220,5 +237,7 @@ interface Decided {
 }
 
 interface Reported extends Decided {
+  /** Targets that were given another collector. */
+  readonly moved: number;
   readonly workloadFault: WorkloadFault;
 }

@@ -31,6 +31,13 @@ interface Read {
 }
 
 export class FleetWorld extends World {
+  /** Starts the service and resolves when it is ready: several start at the same time, and that may take long. */
+  async ready(flags: readonly string[] = []): Promise<ServiceProcess> {
+    const service = this.serve(flags);
+    await service.phase("ready");
+    return service;
+  }
+
   load(object: object): void {
     this.api.load(JSON.stringify(object));
   }

@@ -1,57 +1,181 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { get } from "node:https";
+import { join } from "node:path";
 import { eventually } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
-import { fleetWorld, loadBalancer, settled, statefulSet, staticFleet } from "./fleet-world.ts";
+import { fleetWorld, loadBalancer, settled, statefulSet, staticFleet, targetsOf } from "./fleet-world.ts";
 
 const pods = (count: number) => Array.from({ length: count }, (_, index) => `sample-collector-${index}`);
 const path = (collector: string) => `/jobs/shop%2Fapp/targets?collector_id=${collector}`;
 
-test("an object becomes collectors that share its targets, and each is told its own", async () => {
-  await using world = await fleetWorld();
-  world.load(staticFleet("sample", 60));
-  const service = world.serve();
-  const owned = await settled(service, path, pods(3), 60);
-  for (const own of owned.values()) expect(own.length).toBeGreaterThan(10);
+test.concurrent(
+  "an object becomes collectors that share its targets, and each is told its own",
+  async () => {
+    await using world = await fleetWorld();
+    world.load(staticFleet("sample", 60));
+    const service = await world.ready();
+    const owned = await settled(service, path, pods(3), 60);
+    for (const own of owned.values()) expect(own.length).toBeGreaterThan(10);
 
-  const { spec, metadata } = await world.read<StatefulSetFields>(statefulSet("sample"));
-  expect(metadata.ownerReferences).toMatchObject([{ kind: "CollectorLoadBalancer", name: "sample", controller: true }]);
-  expect(spec).toMatchObject({
-    replicas: 3,
-    selector: {
-      matchLabels: {
-        "app.kubernetes.io/managed-by": "collector-load-balancer",
-        "app.kubernetes.io/instance": "default__sample",
+    const { spec, metadata } = await world.read<StatefulSetFields>(statefulSet("sample"));
+    expect(metadata.ownerReferences).toMatchObject([
+      { kind: "CollectorLoadBalancer", name: "sample", controller: true },
+    ]);
+    expect(spec).toMatchObject({
+      replicas: 3,
+      selector: {
+        matchLabels: {
+          "app.kubernetes.io/managed-by": "collector-load-balancer",
+          "app.kubernetes.io/instance": "default__sample",
+        },
       },
-    },
-    template: {
-      spec: {
-        containers: [{ name: "aoc2", image: "collector:1", args: ["--config=env:AOT_CONFIG_CONTENT"] }],
+      template: {
+        spec: {
+          containers: [{ name: "aoc2", image: "collector:1", args: ["--config=env:AOT_CONFIG_CONTENT"] }],
+        },
       },
-    },
-  });
-  const jobs = await fetch(await service.url("targets", "/collectors/default/sample/scrape_configs"));
-  expect(await jobs.json()).toEqual({ "shop/app": { job_name: "shop/app", scrape_interval: "1s" } });
+    });
+    const jobs = await fetch(await service.url("targets", "/collectors/default/sample/scrape_configs"));
+    expect(await jobs.json()).toEqual({ "shop/app": { job_name: "shop/app", scrape_interval: "1s" } });
 
-  await eventually(async () =>
-    expect(await world.read(loadBalancer("sample"))).toMatchObject({
-      spec: { replicas: 3 },
-      status: {
-        replicas: 3,
-        selector: "app.kubernetes.io/instance=default__sample,app.kubernetes.io/managed-by=collector-load-balancer",
-        targets: 60,
-        conditions: expect.arrayContaining([
-          expect.objectContaining({ type: "Ready", status: "True", reason: "Balanced" }),
-          expect.objectContaining({ type: "ConfigValid", status: "True" }),
-          expect.objectContaining({ type: "TargetsDiscovered", status: "True" }),
-          expect.objectContaining({ type: "StateAvailable", status: "True" }),
-        ]),
-      },
-    }),
-  );
-  service.signal("SIGTERM");
-  expect((await service.exit).code).toBe(0);
-}, 60_000);
+    await eventually(
+      async () =>
+        expect(await world.read(loadBalancer("sample"))).toMatchObject({
+          spec: { replicas: 3 },
+          status: {
+            replicas: 3,
+            selector: "app.kubernetes.io/instance=default__sample,app.kubernetes.io/managed-by=collector-load-balancer",
+            targets: 60,
+            conditions: expect.arrayContaining([
+              expect.objectContaining({ type: "Ready", status: "True", reason: "Balanced" }),
+              expect.objectContaining({ type: "ConfigValid", status: "True" }),
+              expect.objectContaining({ type: "TargetsDiscovered", status: "True" }),
+              expect.objectContaining({ type: "StateAvailable", status: "True" }),
+            ]),
+          },
+        }),
+      30_000,
+    );
+    service.signal("SIGTERM");
+    expect((await service.exit).code).toBe(0);
+  },
+  120_000,
+);
 
 interface StatefulSetFields {
   readonly metadata: { readonly ownerReferences: readonly unknown[] };
   readonly spec: object;
 }
+
+const podPath = (name: string) => `api/v1/namespaces/default/pods/${name}`;
+
+interface PodFields {
+  readonly metadata?: { readonly uid: string; readonly deletionTimestamp?: string };
+  readonly spec?: { readonly containers: readonly { readonly image: string }[] };
+}
+
+test.concurrent(
+  "restart: handOver gives the targets of each collector to others before its pod is replaced",
+  async () => {
+    await using world = await fleetWorld();
+    world.load(staticFleet("sample", 30, { restart: "handOver", replicas: 2 }));
+    const service = await world.ready();
+    await settled(service, path, pods(2), 30);
+    const partition = async () =>
+      (await world.read<{ spec: { updateStrategy: { rollingUpdate: { partition: number } } } }>(statefulSet("sample")))
+        .spec.updateStrategy.rollingUpdate.partition;
+    await eventually(async () => expect(await partition()).toBe(2));
+    const uidOf = async (name: string) => (await world.read<PodFields>(podPath(name))).metadata?.uid;
+    const before = new Map(await Promise.all(pods(2).map(async (name) => [name, await uidOf(name)] as const)));
+    expect(await world.patch(loadBalancer("sample"), { spec: { collectorImage: "collector:2" } })).toBe(200);
+
+    const order: string[] = [];
+    await eventually(async () => {
+      for (const name of pods(2)) {
+        const own = await targetsOf(service, path(name));
+        const isReplaced = (await uidOf(name)) !== before.get(name);
+        if (!isReplaced || order.includes(name)) continue;
+        order.push(name);
+        // The others were told them before the pod went.
+        expect(own).toEqual([]);
+      }
+      expect(order).toEqual(["sample-collector-1", "sample-collector-0"]);
+    }, 90_000);
+    await eventually(async () => {
+      const images = await Promise.all(pods(2).map(async (name) => (await world.read<PodFields>(podPath(name))).spec));
+      expect(images.map((spec) => spec?.containers[0]?.image)).toEqual(["collector:2", "collector:2"]);
+    });
+  },
+  150_000,
+);
+
+test.concurrent(
+  "over TLS, collectors get the CA and the target API has the service's certificate",
+  async () => {
+    await using world = await fleetWorld();
+    const [cert, key] = [join(world.folder, "tls.crt"), join(world.folder, "tls.key")];
+    const form = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
+    const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+    execFileSync("openssl", ["req", "-x509", ...form, ...names, "-keyout", key, "-out", cert], { stdio: "pipe" });
+    world.load(staticFleet("sample", 6));
+    const files = [`--tls-cert-file=${cert}`, `--tls-key-file=${key}`, `--tls-ca-file=${cert}`];
+    const service = await world.ready(["--insecure=false", ...files]);
+
+    const url = (await service.url("targets", "/jobs")).replace("http:", "https:");
+    await eventually(async () => expect(await statusOf(url, readFileSync(cert))).toBe(200));
+    await eventually(async () => {
+      const { data } = await world.read<{ data: Record<string, string> }>(
+        "api/v1/namespaces/default/configmaps/sample-collector",
+      );
+      expect(data["ca.crt"]).toBe(readFileSync(cert, "utf8"));
+      expect(data["collector.yaml"]).toContain("ca_file: /etc/evenkeel/collector/ca.crt");
+    });
+    await eventually(
+      async () =>
+        expect(await world.read(statefulSet("sample"))).toMatchObject({
+          spec: { template: { spec: { volumes: [{ configMap: { name: "sample-collector" } }] } } },
+        }),
+      30_000,
+    );
+  },
+  120_000,
+);
+
+function statusOf(url: string, ca: Buffer): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(url, { ca }, (answer) => resolve(answer.resume().statusCode)).on("error", reject);
+  });
+}
+
+const scale = { enabled: true, expected_targets_per_collector: 10, min_replicas: 1, max_replicas: 5 };
+
+test.concurrent(
+  "an autoscaler of an object that scales itself is named, and is no fault once the object does not",
+  async () => {
+    await using world = await fleetWorld();
+    world.load(staticFleet("sample", 20, { scale }));
+    world.load({
+      apiVersion: "autoscaling/v2",
+      kind: "HorizontalPodAutoscaler",
+      metadata: { name: "rival", namespace: "default" },
+      spec: {
+        maxReplicas: 5,
+        scaleTargetRef: { apiVersion: "otel.k8s.aws/v1", kind: "CollectorLoadBalancer", name: "sample" },
+      },
+    });
+    await world.ready();
+    const scaling = (status: string, reason: string) =>
+      eventually(async () =>
+        expect(await world.read(loadBalancer("sample"))).toMatchObject({
+          status: {
+            conditions: expect.arrayContaining([expect.objectContaining({ type: "ScalingValid", status, reason })]),
+          },
+        }),
+      );
+    await scaling("False", "AutoscalerIgnored");
+    expect(await world.patch(loadBalancer("sample"), { spec: { scale: { enabled: false } } })).toBe(200);
+    await scaling("True", "Valid");
+  },
+  120_000,
+);

@@ -8,7 +8,7 @@ const owner = {
 } as const;
 
 const settings = {
-  ...{ spec: { collectorImage: "collector:1" }, replicas: 1, podManagement: undefined },
+  ...{ spec: { collectorImage: "collector:1" }, replicas: 1, podManagement: undefined, partition: null },
   ...{ secretFiles: new Map(), ca: undefined },
 };
 

@@ -30,6 +30,8 @@ export interface CollectorSettings {
   readonly replicas: number;
   /** It cannot be changed: a StatefulSet that is there keeps its own. */
   readonly podManagement: string | undefined;
+  /** Pods with a lower ordinal are not restarted for another template; null: all are, one after the other. */
+  readonly partition: number | null;
   /** The configuration that collectors load. */
   readonly configuration: string;
   readonly secretFiles: SecretFiles;
@@ -53,6 +55,8 @@ const CONFIG_VARIABLE = "AOT_CONFIG_CONTENT";
 /** Bytes of one variable that Linux allows a process, with some room. A longer configuration is read from the file. */
 const MAX_VARIABLE = 120_000;
 const HASH = "evenkeel.io/collector-config";
+/** On the StatefulSet: what its pod template was made of. */
+const TEMPLATE_HASH = "evenkeel.io/collector-template";
 const MIN_READY_SECONDS = 5;
 /** Characters of a label's value. */
 const MAX_LABEL = 63;
@@ -121,17 +125,29 @@ export function collectorObjects(object: StoredCollectorLoadBalancer, settings: 
     statefulSet: owned({
       apiVersion: "apps/v1",
       kind: "StatefulSet",
-      metadata,
+      metadata: { ...metadata, annotations: { [TEMPLATE_HASH]: hashOf(JSON.stringify(template)) } },
       spec: {
         replicas: settings.replicas,
         selector: { matchLabels: labels },
         podManagementPolicy: settings.podManagement ?? "Parallel",
         // A collector that exits at once stops the rollout at its first pod.
         minReadySeconds: MIN_READY_SECONDS,
+        ...(settings.partition !== null && {
+          updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: settings.partition } },
+        }),
         template,
       },
     }),
   };
+}
+
+/** The StatefulSet that restarts no pod until `partition` is lowered, if its template differs from the present one. */
+export function heldRestarts(wanted: StatefulSet, present: StatefulSet | undefined): StatefulSet {
+  const { updateStrategy, replicas = 0, ...spec } = wanted.spec ?? {};
+  const templateOf = ({ metadata }: StatefulSet) => metadata.annotations?.[TEMPLATE_HASH];
+  if (!updateStrategy || !present || templateOf(present) === templateOf(wanted)) return wanted;
+  const held = { type: "RollingUpdate", rollingUpdate: { partition: replicas } };
+  return { ...wanted, spec: { ...spec, replicas, updateStrategy: held } as NonNullable<StatefulSet["spec"]> };
 }
 
 type PodTemplate = NonNullable<StatefulSet["spec"]>["template"];

@@ -3,6 +3,7 @@ import type { FleetReason } from "../decide/fleet-decider.ts";
 import type { FleetPlan } from "../decide/plan.ts";
 import type { FleetSnapshot } from "../decide/snapshot.ts";
 import type { Fleet } from "../fleet.ts";
+import type { FleetSight } from "../observe/fleet-observer.ts";
 import { type Finding, isFault } from "./status.ts";
 
 /** What one reconcile came to. */
@@ -14,6 +15,7 @@ export interface Reconciled {
   /** Why the collectors' objects are not as they should be. */
   readonly workloadFault: { readonly reason: string; readonly message: string } | undefined;
   readonly stateAvailable: boolean;
+  readonly sight: Pick<FleetSight, "autoscalers" | "silent">;
   readonly now: number;
 }
 
@@ -28,10 +30,9 @@ export function findingsOf(reconciled: Reconciled): Readonly<Record<string, Find
     Ready: ready(reconciled),
     ConfigValid: configValid(reconciled.fleet),
     TargetsDiscovered: discovered(reconciled),
-    ScalingValid:
-      fault === null
-        ? { holds: true, reason: "Valid", message: "" }
-        : { holds: false, reason: fault.code, message: fault.message },
+    ScalingValid: fault === null ? scaling(reconciled) : { holds: false, reason: fault.code, message: fault.message },
+    CollectorsPolling: polling(reconciled),
+    TargetsAssigned: assigned(reconciled),
     LoadsKnown:
       snapshot.loadFault === null
         ? { holds: true, reason: "Known", message: "" }
@@ -45,11 +46,31 @@ export function findingsOf(reconciled: Reconciled): Readonly<Record<string, Find
   };
 }
 
-function ready({ decision, workloadFault, fleet, snapshot }: Reconciled): Finding {
+/** The scaler and an autoscaler would both choose the number of collectors. */
+function scaling({ snapshot, sight: { autoscalers } }: Reconciled): Finding {
+  if (snapshot.scale.scaler === null || autoscalers.length === 0) return { holds: true, reason: "Valid", message: "" };
+  const message =
+    `HorizontalPodAutoscaler ${listed(autoscalers)} writes spec.replicas, which is ignored while spec.scale.enabled:` +
+    " delete the autoscaler, or disable spec.scale";
+  return { holds: false, reason: "AutoscalerIgnored", message };
+}
+
+function polling({ sight: { silent } }: Reconciled): Finding {
+  if (silent.length === 0) return { holds: true, reason: "Polling", message: "" };
+  const message =
+    `Ready, but not asking for targets: ${listed(silent)}. Check that the image has a Prometheus receiver with` +
+    " target_allocator, and that its pods reach port 8082 of collector-scheduler";
+  return { holds: false, reason: "NotPolling", message };
+}
+
+function ready({ decision, workloadFault, fleet, snapshot, sight }: Reconciled): Finding {
   if (workloadFault) return { holds: false, ...workloadFault };
   const { reason, message } = decision;
   if (snapshot.paused) return { holds: undefined, reason, message };
   if (fleet.fault !== undefined) return { holds: false, reason: "InvalidConfig", message: fleet.fault };
+  const present = snapshot.collectors.filter(({ awaySince }) => awaySince === null);
+  if (sight.silent.length > 0 && sight.silent.length === present.length)
+    return { holds: false, reason: "NotPolling", message: "No collector asks for targets: see CollectorsPolling" };
   return { holds: !isFault(reason) && reason !== "Waiting", reason, message };
 }
 
@@ -84,6 +105,17 @@ function discovered({ fleet, now }: Reconciled): Finding {
     return { holds: false, reason: "TooManyTargets", message };
   }
   return { holds: true, reason: "Answered", message: "" };
+}
+
+function assigned({ snapshot: { apart }, plan: { large } }: Reconciled): Finding {
+  if (apart.length > 0) {
+    const named = listed(apart.map(({ key, owner }) => `${key} on ${owner}`));
+    const message = `Two collectors died with each of these targets, so no third gets it for an hour: ${named}`;
+    return { holds: false, reason: "SetApart", message };
+  }
+  if (large.length === 0) return { holds: true, reason: "Assigned", message: "" };
+  const message = `Larger than the mean load, so its collector gets little else: ${listed(large)}`;
+  return { holds: true, reason: "LargeTargets", message };
 }
 
 /** To the minute: each change of a condition's message is a write. */

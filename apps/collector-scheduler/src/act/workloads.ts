@@ -13,7 +13,8 @@ import {
 } from "@evenkeel/kube";
 import type { ActContext } from "@evenkeel/operator";
 import type { Clock } from "@evenkeel/runtime";
-import type { CollectorObjects } from "./collector-objects.ts";
+import { type CollectorObjects, heldRestarts } from "./collector-objects.ts";
+import { existingObject, type ForeignObject, foreignObject } from "./foreign-object.ts";
 
 export interface WorkloadsOptions {
   readonly kube: Pick<KubeClient, "resource">;
@@ -38,7 +39,8 @@ interface Applied {
 /**
  * Keeps the objects of collectors as they are to be, by server-side apply. It writes when something is to change, when
  * somebody else wrote to the StatefulSet, and every few minutes. Whoever rewrites the StatefulSet twice gets it: two
- * controllers that undo each other's work would restart every collector over and over.
+ * controllers that undo each other's work would restart every collector over and over. An object of somebody else with
+ * the same name is never written to.
  */
 export class Workloads {
   readonly #options: WorkloadsOptions;
@@ -56,14 +58,19 @@ export class Workloads {
     return known !== undefined && known.hash === hash && known.rewrites.length >= 2;
   }
 
-  /** `present` is the StatefulSet as it was last seen. Resolves with whether something was written. */
+  /**
+   * `present` is the StatefulSet as it was last seen. Resolves with whether something was written. If one of the objects
+   * exists and belongs to somebody else, nothing is written, and that one is named.
+   */
   async apply(
-    uid: string,
-    objects: CollectorObjects,
+    owner: KubeObject,
+    wanted: CollectorObjects,
     present: StatefulSet | undefined,
     { checked, signal }: ActContext,
-  ): Promise<"applied" | "same" | "contested"> {
+  ): Promise<"applied" | "same" | "contested" | ForeignObject> {
     const { kube, clock } = this.#options;
+    const { uid = "" } = owner.metadata;
+    const objects = { ...wanted, statefulSet: heldRestarts(wanted.statefulSet, present) };
     const hash = hashOf(objects);
     const known = this.#applied.get(uid);
     const now = clock.now();
@@ -73,6 +80,8 @@ export class Workloads {
     if (isSame && !isRewritten && present !== undefined && now - known.at < RESYNC) return "same";
     const apply = <T extends KubeObject>(type: ResourceTypeOf<T>, object: T) =>
       this.#applier.apply(checked(kube.resource(type)), object, { signal });
+    const foreign = await this.#foreign(owner, objects, signal);
+    if (foreign !== undefined) return foreign;
     await apply(serviceAccounts, objects.serviceAccount);
     await apply(configMaps, objects.configMap);
     await apply(secrets, objects.secret);
@@ -84,6 +93,25 @@ export class Workloads {
     const recent = (isSame ? known.rewrites : []).filter((at) => now - at < CONTEST);
     this.#applied.set(uid, { hash, at: now, generation, rewrites: isUndone ? [...recent, now] : recent });
     return "applied";
+  }
+
+  async #foreign(
+    owner: KubeObject,
+    { serviceAccount, configMap, secret, service, statefulSet }: CollectorObjects,
+    signal: AbortSignal,
+  ): Promise<ForeignObject | undefined> {
+    const { kube } = this.#options;
+    const find = async <T extends KubeObject>(type: ResourceTypeOf<T>, object: T) => {
+      const existing = await existingObject(kube.resource(type), object, { signal });
+      return existing && foreignObject(existing, object, owner);
+    };
+    return (
+      (await find(statefulSets, statefulSet)) ??
+      (await find(serviceAccounts, serviceAccount)) ??
+      (await find(configMaps, configMap)) ??
+      (await find(secrets, secret)) ??
+      (await find(services, service))
+    );
   }
 
   forget(uid: string): void {

@@ -1,12 +1,19 @@
-import { relabelling, type Relabelling, type RelabelRule, type ScrapeJob } from "@evenkeel/relabel";
+import {
+  prometheusMilliseconds,
+  relabelling,
+  type Relabelling,
+  type RelabelRule,
+  type ScrapeJob,
+} from "@evenkeel/relabel";
 import { type Fields, isFields, without } from "./configuration-text.ts";
 import type { PodEnvironment } from "./environment.ts";
 import { expand } from "./expand.ts";
 import { type ConfigFault, fieldName } from "./fault.ts";
-import { prometheusMilliseconds } from "./prometheus-duration.ts";
 import { contradictionOf, type GlobalConfig, scrapeConfig } from "./scrape-config.ts";
 import { scrapeJobOf } from "./scrape-job.ts";
 import { type SecretFiles, withoutSecrets } from "./secret-files.ts";
+import { unservable } from "./served-text.ts";
+import { WrittenScalar } from "./written-scalar.ts";
 
 /** A job of a receiver, proven valid. */
 export interface CollectorJob {
@@ -71,13 +78,16 @@ export function readJob(entry: unknown, index: number, context: JobContext): Job
   const served = { ...without(moved.config, "relabel_configs"), ...metricRules };
   const { files: secretFiles } = moved;
   const { jobName: name } = scrape;
+  const unread = unservable(name, served);
+  if (unread !== undefined) return failed([unread]);
   const job = { key, receiver, name, scrape, relabelling: compiled.relabelling, discovery, served, secretFiles };
   return { job, faults: [] };
 }
 
 function nameOf(entry: unknown): string | undefined {
   const name = isFields(entry) ? entry["job_name"] : undefined;
-  return typeof name === "string" || typeof name === "number" ? String(name) : undefined;
+  const isText = typeof name === "string" || typeof name === "number" || name instanceof WrittenScalar;
+  return isText ? String(name) : undefined;
 }
 
 function parted(entry: Fields): readonly [discovery: Fields, rest: Fields] {

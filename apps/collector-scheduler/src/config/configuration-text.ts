@@ -1,4 +1,5 @@
 import { Lexer, parseDocument, stringify } from "yaml";
+import { keepWritten, WrittenScalar, writtenTag } from "./written-scalar.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -10,7 +11,7 @@ const MAX_DEPTH = 100;
 const MAX_ALIASES = 100;
 
 export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof WrittenScalar);
 }
 
 /** The fields but those of `names`. */
@@ -18,7 +19,7 @@ export function without(fields: Fields, ...names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
 
-/** The collectors' configuration as JSON. Throws a SyntaxError with one line that says what is wrong. */
+/** The collectors' configuration as fields; see {@link WrittenScalar}. Throws a SyntaxError with one line that says what is wrong. */
 export function parseConfiguration(text: string): Fields {
   if (text.length > MAX_LENGTH) {
     throw new SyntaxError(`it has ${text.length} characters; at most ${MAX_LENGTH} are read`);
@@ -27,6 +28,7 @@ export function parseConfiguration(text: string): Fields {
   const document = parseDocument(text, { merge: true, uniqueKeys: true, prettyErrors: true });
   const [fault] = document.errors;
   if (fault !== undefined) throw new SyntaxError(fault.message.split("\n", 1)[0] ?? "", { cause: fault });
+  keepWritten(document);
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: MAX_ALIASES });
@@ -53,5 +55,5 @@ function isTooDeep(text: string): boolean {
 
 /** The same fields always give the same text. */
 export function configurationText(configuration: Fields): string {
-  return stringify(configuration, { aliasDuplicateObjects: false, lineWidth: 0 });
+  return stringify(configuration, { aliasDuplicateObjects: false, lineWidth: 0, customTags: [writtenTag] });
 }

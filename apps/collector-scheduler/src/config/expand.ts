@@ -1,7 +1,8 @@
-import { parse } from "yaml";
+import { parseDocument } from "yaml";
 import { isFields } from "./configuration-text.ts";
 import { type PodEnvironment, SecretValue } from "./environment.ts";
 import { type ConfigFault, fieldName } from "./fault.ts";
+import { keepWritten, WrittenScalar } from "./written-scalar.ts";
 
 /** `$$`, or `${…}` with what is between the braces. */
 const REFERENCE = /\$\$|\$\{([^{}]*)\}/g;
@@ -55,8 +56,10 @@ function lookUp(inside: string, environment: PodEnvironment): string | SecretVal
 /** A text that is one reference has the type of its value, as YAML reads it. */
 function scalarOf(text: string): unknown {
   try {
-    const value: unknown = parse(text);
-    return typeof value === "object" ? text : value;
+    const document = parseDocument(text);
+    keepWritten(document);
+    const value: unknown = document.errors.length > 0 ? text : document.toJS();
+    return typeof value === "object" && !(value instanceof WrittenScalar) ? text : value;
   } catch {
     return text;
   }

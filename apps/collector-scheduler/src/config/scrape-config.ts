@@ -1,27 +1,29 @@
+import { prometheusMilliseconds } from "@evenkeel/relabel";
 import { z } from "zod";
 import { SecretValue } from "./environment.ts";
-import { prometheusMilliseconds } from "./prometheus-duration.ts";
+import { isGoUrl } from "./go-url.ts";
+import { plainFields, plainScalar, WrittenScalar } from "./written-scalar.ts";
 
 /** The fields of a scrape configuration of Prometheus 3.15, apart from discovery. A field that it lacks is refused. */
 
 /** YAML reads `1` and `true` as what they are; a field of text takes them as they are written. */
 const text = () =>
-  z.union([z.string(), z.number(), z.boolean()], { error: "expected text" }).transform((value) => String(value));
+  z
+    .union([z.string(), z.number(), z.boolean(), z.instanceof(WrittenScalar)], { error: "expected text" })
+    .transform((value) => String(value));
 
-const secret = () =>
-  z.union([z.string(), z.number().transform((value) => String(value)), z.instanceof(SecretValue)], {
-    error: "expected text",
-  });
+const secret = () => z.union([text(), z.instanceof(SecretValue)], { error: "expected text" });
 
-const count = () => z.int().min(0);
+const flag = () => z.preprocess(plainScalar, z.boolean());
+
+const count = () => z.preprocess(plainScalar, z.int().min(0));
 
 export const duration = () =>
   text().refine((value) => prometheusMilliseconds(value) !== undefined, {
     error: "expected a duration such as 30s or 1m",
   });
 
-const size = () =>
-  text().refine((value) => /^(0|(\d+(\.\d+)?([KMGTPE]i?)?B)+)$/.test(value), { error: "expected a size such as 10MB" });
+const size = () => text().refine((value) => isSize(value), { error: "expected a size below 8EB, such as 10MB" });
 
 const PROTOCOLS = [
   "PrometheusProto",
@@ -40,11 +42,9 @@ const protocols = () =>
     .refine((list) => new Set(list).size === list.length, { error: "expected each protocol once" });
 
 const proxy = {
-  proxy_url: text()
-    .refine((url) => !/^:|^[^/?#]*\/\/[^/?#]*\s/.test(url), { error: "expected a URL" })
-    .exactOptional(),
+  proxy_url: text().refine(isGoUrl, { error: "expected a URL" }).exactOptional(),
   no_proxy: text().exactOptional(),
-  proxy_from_environment: z.boolean().exactOptional(),
+  proxy_from_environment: flag().exactOptional(),
   proxy_connect_header: z.record(z.string(), z.array(secret())).exactOptional(),
 };
 
@@ -58,7 +58,7 @@ const tlsConfig = z.strictObject({
   cert_file: text().exactOptional(),
   key_file: text().exactOptional(),
   server_name: text().exactOptional(),
-  insecure_skip_verify: z.boolean().exactOptional(),
+  insecure_skip_verify: flag().exactOptional(),
   min_version: tlsVersion().exactOptional(),
   max_version: tlsVersion().exactOptional(),
 });
@@ -74,7 +74,7 @@ const oauth2 = z.strictObject({
   signature_algorithm: z.enum(["RS256", "RS384", "RS512"]).exactOptional(),
   iss: text().exactOptional(),
   audience: text().exactOptional(),
-  claims: z.record(z.string(), z.unknown()).exactOptional(),
+  claims: z.record(z.string(), z.unknown().transform(plainFields)).exactOptional(),
   scopes: z.array(text()).exactOptional(),
   token_url: text().refine((url) => url !== "", { error: "expected a URL" }),
   endpoint_params: z.record(z.string(), text()).exactOptional(),
@@ -118,8 +118,8 @@ const httpClient = {
   bearer_token: secret().exactOptional(),
   bearer_token_file: text().exactOptional(),
   tls_config: tlsConfig.exactOptional(),
-  follow_redirects: z.boolean().exactOptional(),
-  enable_http2: z.boolean().exactOptional(),
+  follow_redirects: flag().exactOptional(),
+  enable_http2: flag().exactOptional(),
   http_headers: z
     .record(
       z.string().refine((name) => !RESERVED_HEADERS.has(name.toLowerCase()), { error: "Prometheus sets this header" }),
@@ -147,21 +147,21 @@ const relabelRules = () => z.array(relabelRule).exactOptional();
 /** A scrape configuration without its discovery blocks. */
 export const scrapeConfig = z.strictObject({
   job_name: text().refine((name) => name !== "", { error: "expected text" }),
-  honor_labels: z.boolean().exactOptional(),
-  honor_timestamps: z.boolean().exactOptional(),
-  track_timestamps_staleness: z.boolean().exactOptional(),
+  honor_labels: flag().exactOptional(),
+  honor_timestamps: flag().exactOptional(),
+  track_timestamps_staleness: flag().exactOptional(),
   params: z.record(z.string(), z.array(text())).exactOptional(),
   scrape_interval: duration().exactOptional(),
   scrape_timeout: duration().exactOptional(),
   scrape_protocols: protocols().exactOptional(),
   fallback_scrape_protocol: protocol().exactOptional(),
-  scrape_native_histograms: z.boolean().exactOptional(),
-  always_scrape_classic_histograms: z.boolean().exactOptional(),
-  convert_classic_histograms_to_nhcb: z.boolean().exactOptional(),
+  scrape_native_histograms: flag().exactOptional(),
+  always_scrape_classic_histograms: flag().exactOptional(),
+  convert_classic_histograms_to_nhcb: flag().exactOptional(),
   scrape_failure_log_file: text().exactOptional(),
   metrics_path: text().exactOptional(),
   scheme: text().exactOptional(),
-  enable_compression: z.boolean().exactOptional(),
+  enable_compression: flag().exactOptional(),
   body_size_limit: size().exactOptional(),
   sample_limit: count().exactOptional(),
   target_limit: count().exactOptional(),
@@ -169,11 +169,11 @@ export const scrapeConfig = z.strictObject({
   label_name_length_limit: count().exactOptional(),
   label_value_length_limit: count().exactOptional(),
   native_histogram_bucket_limit: count().exactOptional(),
-  native_histogram_min_bucket_factor: z.number().exactOptional(),
+  native_histogram_min_bucket_factor: z.preprocess(plainScalar, z.number()).exactOptional(),
   keep_dropped_targets: count().exactOptional(),
   metric_name_validation_scheme: z.enum(["utf8", "legacy"]).exactOptional(),
   metric_name_escaping_scheme: z.enum(["allow-utf-8", "underscores", "dots", "values"]).exactOptional(),
-  extra_scrape_metrics: z.boolean().exactOptional(),
+  extra_scrape_metrics: flag().exactOptional(),
   relabel_configs: relabelRules(),
   metric_relabel_configs: relabelRules(),
   ...httpClient,
@@ -185,9 +185,9 @@ export type ScrapeConfig = z.output<typeof scrapeConfig>;
 export const globalConfig = z.looseObject({
   scrape_interval: duration().exactOptional(),
   scrape_timeout: duration().exactOptional(),
-  scrape_native_histograms: z.boolean().exactOptional(),
-  always_scrape_classic_histograms: z.boolean().exactOptional(),
-  convert_classic_histograms_to_nhcb: z.boolean().exactOptional(),
+  scrape_native_histograms: flag().exactOptional(),
+  always_scrape_classic_histograms: flag().exactOptional(),
+  convert_classic_histograms_to_nhcb: flag().exactOptional(),
   metric_name_validation_scheme: z.enum(["utf8", "legacy"]).exactOptional(),
 });
 
@@ -271,6 +271,15 @@ export function contradictionOf(
 
 function isHalf({ cert, cert_file, key, key_file }: NonNullable<ScrapeConfig["tls_config"]> = {}): boolean {
   return ((cert ?? cert_file) === undefined) !== ((key ?? key_file) === undefined);
+}
+
+/** Prometheus counts sizes in 64 bits. A unit has 1024 of the one before, with or without an `i`. */
+function isSize(text: string): boolean {
+  if (!/^(0|(\d+(\.\d+)?([KMGTPE]i?)?B)+)$/.test(text)) return false;
+  let bytes = 0;
+  for (const [, count = "", unit = ""] of text.matchAll(/([\d.]+)([KMGTPE]?)/g))
+    bytes += Number(count) * 1024 ** (1 + "KMGTPE".indexOf(unit || " "));
+  return bytes < 2 ** 63;
 }
 
 function countOf(...values: readonly unknown[]): number {

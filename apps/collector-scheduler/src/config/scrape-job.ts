@@ -1,5 +1,4 @@
-import type { ScrapeJob } from "@evenkeel/relabel";
-import { prometheusMilliseconds } from "./prometheus-duration.ts";
+import { prometheusMilliseconds, type ScrapeJob } from "@evenkeel/relabel";
 import type { GlobalConfig, ScrapeConfig } from "./scrape-config.ts";
 
 /** Prometheus's defaults. */

@@ -3,7 +3,7 @@ import { verdictOf } from "./fleet-decider.ts";
 import { Owners } from "./owners.ts";
 import { assignmentsAfter } from "./assignments-after.ts";
 import { type FleetPlan, planOf } from "./plan.ts";
-import type { Collector, FleetSettings, FleetSnapshot, ScaleSettings } from "./snapshot.ts";
+import type { Collector, FleetSettings, FleetSnapshot, RestartState, ScaleSettings } from "./snapshot.ts";
 import { type Observed, snapshotOf, type Weighed } from "./snapshot-of.ts";
 
 /** A fleet for tests: collectors, targets and a clock that only the test moves. */
@@ -23,6 +23,7 @@ export class Fleet {
     ...{ handOver: "overlap", handOverJobs: null },
   };
   scale: ScaleSettings = { present: 0, replicas: null, scaler: null };
+  restart: RestartState = { policy: "wait", outdated: [], partition: null };
 
   /** Runs `count` ready collectors. */
   run(count: number, place: (ordinal: number) => Pick<Collector, "zone" | "node"> = () => ({})): this {
@@ -57,6 +58,7 @@ export class Fleet {
         stop: this.stop,
         settings: this.settings,
         scale: this.scale,
+        restart: this.restart,
         targetCount: this.isDiscovered ? this.targets.length : null,
       },
       ...{

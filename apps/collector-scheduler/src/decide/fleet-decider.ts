@@ -1,5 +1,6 @@
 import type { Decider, Verdict } from "@evenkeel/runtime";
 import { type FleetPlan, planOf } from "./plan.ts";
+import { nextRestart } from "./restarts.ts";
 import type { FleetSnapshot } from "./snapshot.ts";
 
 const ACTIONS = ["hold", "assign"] as const;
@@ -20,6 +21,7 @@ const REASONS = [
   "LoadUnknown",
   "BudgetSpent",
   "AsLevelAsItGets",
+  "Restarting",
   "HandingOver",
   "SeatKept",
   "Balanced",
@@ -69,8 +71,11 @@ export function verdictOf(snapshot: FleetSnapshot, plan: FleetPlan): FleetVerdic
   if (membership.left.length > 0) return assign("CollectorLeft", `${listed(membership.left)} handed over all targets`);
   if (scale.fault !== null) return hold("InvalidScale", scale.fault.message);
   if (scale.wanted === 0) return hold("NoCollector", "No collector is wanted, so no target has an owner");
-  if (membership.members.length === 0) return hold("NoCollector", "No collector is ready, so no target has an owner");
+  if (membership.members.length === 0)
+    return hold("NoCollector", "No collector has been ready for 10 s, so no target has an owner");
   if (snapshot.targetCount === null) return hold("Waiting", UNDISCOVERED);
+  const restart = nextRestart(snapshot);
+  if (restart !== null) return hold("Restarting", restartMessage(restart.name, snapshot));
   if (plan.uneven !== null) return hold(plan.uneven, UNEVEN[plan.uneven]);
   if (handingOver > 0) return hold("HandingOver", `${targets(handingOver)} change their collector`);
   if (membership.kept.length > 0) return hold("SeatKept", `The targets of ${listed(membership.kept)} wait for its pod`);
@@ -86,6 +91,11 @@ const UNEVEN = {
   BudgetSpent: "Collectors are further than 10 % from the mean load; placement.movesPerMinute is spent",
   AsLevelAsItGets: "Collectors are further than 10 % from the mean load, and no move would help",
 } as const;
+
+function restartMessage(name: string, { restart }: FleetSnapshot): string {
+  const count = restart.outdated?.length ?? 0;
+  return `${count} collectors restart one by one for a new image or configuration; ${name} is next`;
+}
 
 function targets(count: number): string {
   return count === 1 ? "1 target" : `${count} targets`;

@@ -23,8 +23,10 @@ type Given = Pick<FleetSnapshot, "at" | "collectors" | "drain" | "targetCount"> 
 };
 
 /**
- * Collectors become members when they are ready for a while and within `wanted`; the first ones do at once. A member beyond `wanted`, or one to be drained, hands
- * its targets over and is then no longer a member; if none is wanted, all leave at once. One whose pod is away keeps its targets for the grace of its seat.
+ * Collectors become members when they are ready for a while and within `wanted`; the first ones also once all that are
+ * wanted are ready, so that no single one gets every target. A member beyond `wanted`, or one to be drained, hands its
+ * targets over and is then no longer a member; if none is wanted, all leave at once. One whose pod is away keeps its
+ * targets for the grace of its seat.
  * While no collector is ready nobody dies: then it is more likely that the view is wrong than that all are dead.
  */
 export function membership(given: Given, wanted: number | null): Membership {
@@ -53,22 +55,26 @@ export function membership(given: Given, wanted: number | null): Membership {
     else after.push(memberOf(member, seat, leaving));
   }
   const known = new Set(members.map(({ name }) => name));
+  const expected = collectors.filter(isWanted);
+  const isComplete =
+    members.length === 0 && expected.length >= (wanted ?? 0) && expected.every(({ awaySince }) => awaySince === null);
   for (const seat of collectors) {
     if (seat.awaySince !== null || known.has(seat.name) || !isWanted(seat)) continue;
-    if (members.length > 0 && now - (seat.readySince ?? -Infinity) < JOIN_AFTER) continue;
+    if (!isComplete && now - (seat.readySince ?? -Infinity) < JOIN_AFTER) continue;
     joined.push(seat.name);
     after.push(memberOf(seat, seat, false));
   }
   return { members: after.sort((a, b) => (a.name < b.name ? -1 : 1)), joined, dead, left, kept };
 }
 
-/** A pod that is away has no zone and node: those of the last one count. */
+/** A pod that is away has no zone and node: those of the last one count. So does the zone of a node that is not known yet. */
 function memberOf(
   member: Pick<Member, "name" | "zone" | "node">,
   seat: Collector | undefined,
   leaving: boolean,
 ): Member {
-  const { zone, node } = seat?.awaySince === null ? seat : member;
+  const node = (seat?.awaySince === null ? seat.node : undefined) ?? member.node;
+  const zone = (seat?.awaySince === null ? seat.zone : undefined) ?? (node === member.node ? member.zone : undefined);
   return {
     name: member.name,
     ...(zone !== undefined && { zone }),

@@ -113,3 +113,21 @@ test("no target changes its collector without a hand-over when one joins", () =>
   const after = fleet.served();
   for (const [key, [owner = ""]] of before) expect(after.get(key)).toContain(owner);
 });
+
+test("the first collector waits until all are ready, or until it was ready for a while", () => {
+  const fleet = new Fleet().run(3);
+  fleet.targets = targetsOf(30);
+  for (const ordinal of [1, 2]) fleet.away(nameOf(ordinal));
+  fleet.back(nameOf(0));
+  const first = fleet.decide();
+  expect([first.membership.joined, first.wakeAt]).toEqual([[], fleet.now + 10_000]);
+  fleet.back(nameOf(1));
+  fleet.back(nameOf(2));
+  expect(fleet.decide().membership.joined).toHaveLength(3);
+
+  const alone = new Fleet().run(3);
+  for (const ordinal of [1, 2]) alone.away(nameOf(ordinal));
+  alone.back(nameOf(0));
+  alone.now += 10_000;
+  expect(alone.decide().membership.joined).toEqual([nameOf(0)]);
+});

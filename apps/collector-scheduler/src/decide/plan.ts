@@ -5,7 +5,8 @@ import { type Levelled, levelled, type Row } from "./levelling.ts";
 import { JOIN_AFTER, membership, type Membership } from "./membership.ts";
 import { Owners, poolOf } from "./owners.ts";
 import { type Replicas, replicasOf, WINDOW } from "./replicas.ts";
-import { SUSPICION } from "./snapshot-of.ts";
+import { restartPartition } from "./restarts.ts";
+import { isForgiven, SUSPICION } from "./snapshot-of.ts";
 import type { FleetSnapshot } from "./snapshot.ts";
 
 /** Why a target changes its owner. */
@@ -36,6 +37,8 @@ export interface FleetPlan {
   readonly scale: Replicas;
   /** Replicas that the StatefulSet is to have: those wanted, and those that still hand targets over. Null: as it has. */
   readonly replicas: number | null;
+  /** Pods of the StatefulSet with a lower ordinal are not restarted; null: it restarts them by itself. */
+  readonly partition: number | null;
   readonly moves: readonly Move[];
   /** Exceptions to record, and null for those to drop. */
   readonly changes: ReadonlyMap<string, Exception | null>;
@@ -64,7 +67,10 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
   const changed = membership(snapshot, scale.wanted);
   const { members } = changed;
   const alive = new Map(members.map((member) => [member.name, member]));
-  const changes = new Map<string, Exception | null>(snapshot.stale.map((key) => [key, null]));
+  const changes = new Map<string, Exception | null>();
+  for (const { key, owner, since } of snapshot.apart.filter((each) => isForgiven(each, now)))
+    changes.set(key, { owner, since });
+  for (const key of snapshot.stale) changes.set(key, null);
   const wakes: number[] = [];
 
   const next = new Owners({ ...emptied(snapshot), members });
@@ -149,6 +155,7 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
       membership: changed,
       scale,
       replicas: replicasFor(scale.wanted, members, snapshot),
+      partition: restartPartition(snapshot, isAlive),
       moves,
       changes,
       handingOver,
@@ -162,7 +169,7 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
       moves: allowed === null ? [] : [...allowed.history, ...new Array<number>(spent).fill(now)],
       fewerSince: scale.fewerSince,
     },
-    wakeAt: later.length === 0 ? null : Math.min(...later),
+    wakeAt: later.length === 0 ? null : later.reduce((first, wake) => Math.min(first, wake)),
   };
 }
 

@@ -126,6 +126,13 @@ test("a target under which two owners die is set apart, and waits for its collec
   fleet.now += 10_000;
   fleet.decide();
   expect(suspects.every((key) => fleet.served().get(key)?.[0] === spare)).toBe(true);
+  expect(fleet.snapshot().apart.map(({ key }) => key)).toEqual(expect.arrayContaining(suspects));
+
+  // Its collector has lived with them for an hour, so they are targets like any other again.
+  fleet.now += 3_600_000;
+  fleet.decide();
+  expect(fleet.snapshot().apart).toEqual([]);
+  expect(suspects.every((key) => fleet.served().get(key)?.[0] === spare)).toBe(true);
 });
 
 test("targets of two lost nodes go to the others, because so many are no sign of a target that kills its collector", () => {
@@ -154,4 +161,20 @@ test.each([
   Object.assign(fleet, unknown);
   fleet.now += 60_000;
   expect(fleet.decide()).toMatchObject({ moves: [], uneven: "LoadUnknown", reason });
+});
+
+test("targets stay with their collectors while the zones of nodes are not known after a restart", () => {
+  const fleet = zoned(6, [1, 1, 1]);
+  fleet.settings = { ...fleet.settings, fallback: "none" };
+  fleet.collectors = fleet.collectors.map((collector) => ({ ...collector, node: `node-${collector.ordinal}` }));
+  fleet.settle();
+  const before = fleet.served();
+  fleet.collectors = fleet.collectors.map(({ name, ordinal, node = "", awaySince }) => ({
+    name,
+    ordinal,
+    node,
+    awaySince,
+  }));
+  expect(fleet.decide().moves).toEqual([]);
+  expect(fleet.served()).toEqual(before);
 });

@@ -21,6 +21,19 @@ test.each([
   ["negative expected targets", { present: 3, replicas: null, scaler: scaler(-5) }, null, "NoExpectedTargets"],
   ["minimum above maximum", { present: 3, replicas: null, scaler: scaler(100, 5, 4) }, null, "MinimumAboveMaximum"],
   ["neither minimum nor maximum", { present: 0, replicas: null, scaler: scaler(100, null, null) }, 11, null],
+  ["more replicas than allowed", { present: 3, replicas: 50_000_000, scaler: null }, null, "TooManyReplicas"],
+  [
+    "a minimum above what is allowed",
+    { present: 3, replicas: null, scaler: scaler(1, 20_000, null) },
+    null,
+    "TooManyReplicas",
+  ],
+  [
+    "more than allowed by targets",
+    { present: 3, replicas: null, scaler: scaler(0.1, 1, null) },
+    10_000,
+    "TooManyReplicas",
+  ],
   ["the maximum", { present: 0, replicas: null, scaler: scaler(100, 1, 4) }, 4, null],
   ["the minimum", { present: 0, replicas: null, scaler: scaler(100, 20, 30) }, 20, null],
 ] as const)("%s", (_, settings, wanted, fault) => {
@@ -43,8 +56,11 @@ test("scales down only after five minutes with targets for 0.8 of one less", () 
   expect(scaled(241, 4, 1000, 301_000)).toMatchObject({ wanted: 4, fewerSince: null });
 });
 
-test("does not scale while targets are not known", () => {
-  expect(scaled(null, 4)).toEqual({ wanted: null, fault: null, fewerSince: null });
+test("has never fewer while targets are not known, and enough for the known ones", () => {
+  const unknown = (present: number, knownTargets = 0) =>
+    replicasOf({ present, replicas: null, scaler: scaler(100, 2), knownTargets }, null, 1, 1e9);
+  expect(unknown(4)).toEqual({ wanted: 4, fault: null, fewerSince: null });
+  expect([unknown(0).wanted, unknown(0, 450).wanted, unknown(20, 450).wanted]).toEqual([2, 5, 20]);
 });
 
 test("a clock that jumps back does not scale down early", () => {

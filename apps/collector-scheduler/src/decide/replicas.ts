@@ -1,7 +1,7 @@
 import type { ScaleSettings } from "./snapshot.ts";
 
 /** Why the number of collectors cannot be told from the spec. */
-export type ScaleFault = "NoExpectedTargets" | "MinimumAboveMaximum" | "NoReplicas";
+export type ScaleFault = "NoExpectedTargets" | "MinimumAboveMaximum" | "NoReplicas" | "TooManyReplicas";
 
 export interface Replicas {
   /** Null while it is not known: nothing is scaled. */
@@ -14,21 +14,26 @@ export interface Replicas {
 /** Milliseconds for which fewer collectors must do before there are fewer. */
 export const WINDOW = 300_000;
 
+/** Collectors of one object at most. */
+export const MOST_COLLECTORS = 10_000;
+
 /** A collector less is enough when targets are below this part of what the others should carry. */
 const SPARE = 0.8;
 
 /**
  * How many collectors are to run. Without the scaler, `replicas` rules. With it, ceil(targets / expected) between minimum
- * and maximum: more at once, fewer after a window. `targets` is null while it is not known.
+ * and maximum: more at once, fewer after a window. `targets` is null while it is not known: then
+ * there are never fewer, and as many as the targets that are known need, so that one silent source does not stop the others.
  */
 export function replicasOf(
-  { present, replicas, scaler }: ScaleSettings,
+  { present, replicas, scaler, knownTargets = 0 }: ScaleSettings,
   targets: number | null,
   fewerSince: number | null,
   now: number,
 ): Replicas {
   if (scaler === null) {
     if (replicas === null) return faulty("NoReplicas", "Set spec.replicas, or enable spec.scale");
+    if (replicas > MOST_COLLECTORS) return faulty("TooManyReplicas", tooMany("spec.replicas", replicas));
     return { wanted: replicas, fault: null, fewerSince: null };
   }
   const { expectedTargets, min, max } = scaler;
@@ -41,15 +46,23 @@ export function replicasOf(
     const message = `spec.scale.min_replicas ${least} is above max_replicas ${most}: no number of collectors fits`;
     return faulty("MinimumAboveMaximum", message);
   }
-  if (targets === null) return { wanted: null, fault: null, fewerSince: null };
-  const clamped = (count: number) => Math.min(Math.max(count, least), most);
-  const enough = clamped(Math.ceil(targets / expectedTargets));
+  if (least > MOST_COLLECTORS) return faulty("TooManyReplicas", tooMany("spec.scale.min_replicas", least));
+  const enough = Math.min(Math.max(Math.ceil((targets ?? knownTargets) / expectedTargets), least), most);
+  if (enough > MOST_COLLECTORS) {
+    const message = tooMany("The number of collectors by spec.scale.expected_targets_per_collector", enough);
+    return { wanted: MOST_COLLECTORS, fault: { code: "TooManyReplicas", message }, fewerSince: null };
+  }
+  if (targets === null) return { wanted: Math.max(present, enough), fault: null, fewerSince: null };
   if (enough >= present) return { wanted: enough, fault: null, fewerSince: null };
   if (present > most) return { wanted: most, fault: null, fewerSince: null };
   const isSpare = targets <= SPARE * (present - 1) * expectedTargets;
   if (!isSpare) return { wanted: present, fault: null, fewerSince: null };
   const since = Math.min(fewerSince ?? now, now);
   return { wanted: now - since >= WINDOW ? enough : present, fault: null, fewerSince: since };
+}
+
+function tooMany(what: string, count: number): string {
+  return `${what} is ${count}, and one object has at most ${MOST_COLLECTORS} collectors: lower it, or split the object`;
 }
 
 function faulty(code: ScaleFault, message: string): Replicas {

@@ -3,7 +3,7 @@ import { type Givers, giversOf, type Owned } from "./givers.ts";
 import { membership } from "./membership.ts";
 import { Owners, poolOf } from "./owners.ts";
 import { replicasOf } from "./replicas.ts";
-import type { FleetSnapshot, HandOver, LoadedMember } from "./snapshot.ts";
+import type { FleetSnapshot, HandOver, LoadedMember, SetApart } from "./snapshot.ts";
 
 /** What of a target a decision depends on. */
 export interface Weighed {
@@ -18,7 +18,19 @@ export interface Weighed {
 }
 
 type Derived =
-  "assignedAt" | "members" | "recordedPool" | "jobs" | "pools" | "targets" | "handOvers" | "stale" | "polls" | "memory";
+  | (
+      | "assignedAt"
+      | "members"
+      | "recordedPool"
+      | "jobs"
+      | "pools"
+      | "targets"
+      | "handOvers"
+      | "stale"
+      | "polls"
+      | "memory"
+    )
+  | "apart";
 
 /** What the caller passes in: the world as it sees it, all targets, and who owns them. */
 export interface Observed extends Omit<FleetSnapshot, Derived> {
@@ -66,7 +78,7 @@ export function snapshotOf({ owners, targets, polls, ...about }: Observed): Flee
     const [row, exception] = [rows.get(key), assignments.exceptions.get(key)];
     if (row === undefined || exception === undefined) return true;
     const { owner, from, apart, diedAt } = exception;
-    if (from !== undefined || apart === true) return false;
+    if (from !== undefined || (apart === true && !isForgiven(exception, now))) return false;
     // A choice that changes in this decision would take the target along without a hand-over.
     return (
       owner === owners.choice(row) && owner === next.choice(row) && (diedAt === undefined || now - diedAt > SUSPICION)
@@ -82,16 +94,29 @@ export function snapshotOf({ owners, targets, polls, ...about }: Observed): Flee
     pools: pools.names,
     targets: columns,
     handOvers,
+    apart: apartOf(rows, assignments),
     stale: about.targetCount === null ? [] : [...assignments.exceptions.keys()].filter(isStale),
     polls: polls.filter(({ collector, job }) => involved.has(`${collector} ${job}`)),
     memory: assignments.memory,
   };
 }
 
-/** A target with which two owners died waits for its collector, and is free again if that does not come back. */
+/** A target with which two owners died stays with its collector, or waits for it, until it is forgiven. */
 function isSetApart(exception: Exception | undefined, givers: Givers, now: number): boolean {
-  if (exception?.apart !== true) return false;
-  return givers.isStaying(exception.owner) || (!givers.isMember(exception.owner) && now - exception.since < SUSPICION);
+  if (exception?.apart !== true || isForgiven(exception, now)) return false;
+  return givers.isStaying(exception.owner) || !givers.isMember(exception.owner);
+}
+
+/** Whether a target was set apart so long ago that it is treated as any other. */
+export function isForgiven({ since }: Pick<Exception, "since">, now: number): boolean {
+  return now - since >= SUSPICION;
+}
+
+function apartOf(rows: ReadonlyMap<string, unknown>, { exceptions }: Owners["assignments"]): readonly SetApart[] {
+  const found: SetApart[] = [];
+  for (const [key, { owner, since, apart }] of exceptions)
+    if (apart === true && rows.has(key)) found.push({ key, owner, since });
+  return found;
 }
 
 type Columns = { [K in keyof FleetSnapshot["targets"]]: FleetSnapshot["targets"][K][number][] };

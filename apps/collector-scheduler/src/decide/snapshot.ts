@@ -39,6 +39,18 @@ export interface ScaleSettings {
     readonly min: number | null;
     readonly max: number | null;
   } | null;
+  /** Targets that were found so far, also while not every source has answered; absent in older recordings. */
+  readonly knownTargets?: number;
+}
+
+/** What restarts for a new image or configuration depend on. */
+export interface RestartState {
+  /** `handOver`: targets are handed over before their collector restarts. */
+  readonly policy: "wait" | "handOver";
+  /** Names of collectors with a pod of an older template; null while that is not known. */
+  readonly outdated: readonly string[] | null;
+  /** Of the StatefulSet: pods with a lower ordinal are not restarted. Null without one. */
+  readonly partition: number | null;
 }
 
 /** A member with all its targets. */
@@ -83,6 +95,14 @@ export interface HandOver {
   readonly diedAt: number | null;
 }
 
+/** A target under which two owners died. */
+export interface SetApart {
+  readonly key: string;
+  readonly owner: string;
+  /** When it was set apart, as {@link Assignments.at}. */
+  readonly since: number;
+}
+
 /** Everything that a decision about one CollectorLoadBalancer depends on. */
 export interface FleetSnapshot extends Snapshot {
   readonly namespace: string;
@@ -93,6 +113,7 @@ export interface FleetSnapshot extends Snapshot {
   readonly stop: { readonly reason: StopReason; readonly message: string } | null;
   readonly settings: FleetSettings;
   readonly scale: ScaleSettings;
+  readonly restart: RestartState;
   /** All targets that are to be scraped; null while not every source has answered. */
   readonly targetCount: number | null;
   /** Why the loads of targets are not known; null if they are. Nothing is levelled while they are not. */
@@ -112,6 +133,8 @@ export interface FleetSnapshot extends Snapshot {
   readonly handOvers: readonly HandOver[];
   /** Keys of exceptions that say nothing any more: their target is gone, or is with its rendezvous owner anyway. */
   readonly stale: readonly string[];
+  /** Targets that are set apart, because two of their owners died. */
+  readonly apart: readonly SetApart[];
   /** Of collectors and jobs with a hand-over. */
   readonly polls: readonly Poll[];
   readonly memory: Memory;

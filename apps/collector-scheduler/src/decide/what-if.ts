@@ -34,6 +34,7 @@ export function whatIf({ replicas, at, settings, owners, targets, nameOf }: What
     ...{ at, namespace: "", name: "", paused: false, dryRun: false, stop: null, drain: [], polls: [], loadFault: null },
     settings: { ...settings, movesPerMinute: null, cooldown: 0 },
     scale: { present: replicas, replicas, scaler: null },
+    restart: { policy: "wait", outdated: [], partition: null },
     targetCount: targets.length,
     collectors: assumedCollectors(replicas, assignments.members, settings.pool, nameOf),
     owners: new Owners(handedOver(assignments), owners),

@@ -29,6 +29,9 @@ export class RunningJob {
   /** Groups that were held back since the catalogue is full. */
   readonly heldBack = new Map<DiscoveredGroups, Set<string>>();
 
+  /** Why groups could not be relabelled, by source and group: what they gave before stays in force. */
+  readonly faults = new Map<DiscoveredGroups, Map<string, string>>();
+
   constructor({ job, scrape, relabelling }: CatalogueJob) {
     this.job = job;
     this.scrape = scrape;
@@ -45,6 +48,14 @@ export class RunningJob {
     if (targets.length === 0) made?.delete(group);
     else if (made) made.set(group, targets);
     else this.made.set(source, new Map([[group, targets]]));
+  }
+
+  /** Undefined: the group was relabelled. */
+  setFault(source: DiscoveredGroups, group: string, fault: string | undefined): void {
+    const faults = this.faults.get(source);
+    if (fault === undefined) faults?.delete(group);
+    else if (faults) faults.set(group, fault);
+    else this.faults.set(source, new Map([[group, fault]]));
   }
 
   holdBack(source: DiscoveredGroups, group: string, isHeld: boolean): void {

@@ -200,7 +200,7 @@ describe("a catalogue", () => {
       },
     });
     catalogue.setJobs([jobOf("pods", roleOf("pod"))]);
-    await eventually(() => expect(catalogue.targets.size).toBe(1));
+    await eventually(() => expect(catalogue.answered).toBe(true));
     expect([...catalogue.targets.values()][0]?.zone).toBeUndefined();
     changes.length = 0;
     zones.set("node-a", "z1");
@@ -246,5 +246,41 @@ describe("a catalogue", () => {
     ]);
     await eventually(() => expect(catalogue.answered).toBe(true));
     expect(seen).toEqual([2020]);
+  });
+
+  test("goes on with other groups and jobs when one cannot be relabelled, and says which", async () => {
+    using world = still();
+    const { catalogue } = world;
+    const bad = jobOf("bad", { static_configs: [{ targets: ["x:1"] }, { targets: ["y:1"] }] });
+    const relabelling = {
+      ...bad.relabelling,
+      outcome: (...labels: Parameters<CatalogueJob["relabelling"]["outcome"]>) => {
+        if (labels[1].get("__address__") === "x:1") throw new RangeError("Invalid string length");
+        return bad.relabelling.outcome(...labels);
+      },
+    };
+    catalogue.setJobs([{ ...bad, relabelling }, jobOf("good", statics("a:1"))]);
+    await eventually(() => expect(catalogue.answered).toBe(true));
+    expect(addresses(catalogue)).toEqual(["a:1", "y:1"]);
+    expect(catalogue.sources.map(({ job, health }) => [job, health.fault?.includes("Invalid string length")])).toEqual([
+      ["prometheus/bad", true],
+      ["prometheus/good", undefined],
+    ]);
+  });
+
+  test("has no target of a block that its job lost while groups of it were relabelled", async () => {
+    using world = still({ clock: tiringClock(), maxTargets: 10_000 });
+    const { catalogue } = world;
+    const many = Array.from({ length: 3000 }, (_, index) => ({ targets: [`old-${index}:1`] }));
+    const other = jobOf("other", { static_configs: many });
+    catalogue.setJobs([other]);
+    await eventually(() => expect(catalogue.targets.size).toBe(3000));
+    // The block is known, so that the job has its groups at once, some thousand steps long.
+    catalogue.setJobs([other, jobOf("app", { static_configs: many })]);
+    await eventually(() => expect(catalogue.targets.size).toBeGreaterThan(3000));
+    expect(catalogue.targets.size).toBeLessThan(6000);
+    catalogue.setJobs([other, jobOf("app", statics("new:1"))]);
+    await eventually(() => expect(catalogue.answered).toBe(true));
+    await eventually(() => expect(catalogue.targets.size).toBe(3001));
   });
 });

@@ -1,5 +1,5 @@
 import { TimeSlice } from "@evenkeel/kube";
-import type { Clock } from "@evenkeel/runtime";
+import { type Clock, explain } from "@evenkeel/runtime";
 import { type CatalogueJob, fingerprint, RunningJob } from "./catalogue-job.ts";
 import { DiscoveredGroups } from "./discovered-groups.ts";
 import type { DiscoveryBlock, Mechanism } from "./discovery/discovery-block.ts";
@@ -116,8 +116,12 @@ export class Catalogue {
   }
 
   get sources(): readonly SourceReport[] {
-    return [...this.#jobs.values()].flatMap(({ job, sources }) =>
-      [...sources.values()].map(({ block, health }, index) => ({ job, index, mechanism: block.mechanism, health })),
+    return [...this.#jobs.values()].flatMap(({ job, sources, faults }) =>
+      [...sources.values()].map((source, index) => {
+        const [fault] = faults.get(source)?.values() ?? [];
+        const health = fault === undefined ? source.health : { ...source.health, fault };
+        return { job, index, mechanism: source.block.mechanism, health };
+      }),
     );
   }
 
@@ -150,7 +154,10 @@ export class Catalogue {
   }
 
   #hasAnswered({ sources, unread }: RunningJob): boolean {
-    return unread.size === 0 && [...sources.values()].every((source) => this.#settled.has(source));
+    if (unread.size > 0) return false;
+    // Asked with each poll: no list is made for it.
+    for (const source of sources.values()) if (!this.#settled.has(source)) return false;
+    return true;
   }
 
   #join(job: RunningJob, text: string, block: DiscoveryBlock): void {
@@ -170,6 +177,7 @@ export class Catalogue {
     job.unread.delete(source);
     job.made.delete(source);
     job.heldBack.delete(source);
+    job.faults.delete(source);
   }
 
   #end(job: RunningJob): void {
@@ -238,7 +246,7 @@ export class Catalogue {
     for (const job of this.#jobs.values()) {
       for (const source of job.unread) {
         const groups = source.gates.groupsFor(job, job.gate) ?? source.groups.keys();
-        for (const group of groups) yield () => this.#relabel(job, source, group);
+        for (const group of groups) yield () => this.#attempt(job, source, group);
         job.unread.delete(source);
       }
     }
@@ -246,13 +254,28 @@ export class Catalogue {
       for (const group of source.changed) {
         source.changed.delete(group);
         const jobs = source.gates.update(group, source.groups.get(group));
-        for (const job of jobs) yield () => this.#relabel(job, source, group);
+        for (const job of jobs) yield () => this.#attempt(job, source, group);
       }
     }
   }
 
+  /** Relabels a group of a job. A failure concerns this group alone: the others go on. */
+  #attempt(job: RunningJob, source: DiscoveredGroups, group: string): void {
+    // A configuration may have changed since the step was planned.
+    if (this.#jobs.get(job.job) !== job || ![...job.sources.values()].includes(source)) return;
+    const before = job.faults.get(source)?.get(group);
+    let fault: string | undefined;
+    try {
+      this.#relabel(job, source, group);
+    } catch (error) {
+      fault = `${group} could not be relabelled: ${explain(error)}`;
+    }
+    if (fault === before) return;
+    job.setFault(source, group, fault);
+    this.#newsOfSources = true;
+  }
+
   #relabel(job: RunningJob, source: DiscoveredGroups, name: string): void {
-    if (this.#jobs.get(job.job) !== job) return;
     const group = source.groups.get(name);
     const before = job.targetsOf(source, name);
     const after = group ? this.#targetsOf(job, group) : [];

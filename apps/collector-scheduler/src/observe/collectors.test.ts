@@ -92,3 +92,7 @@ test.each([
 ])("%s is no collector", (_what, stranger) => {
   expect(watched()(0, [stranger], NOW)).toEqual([]);
 });
+
+test("a StatefulSet of very many replicas does not exhaust the memory", () => {
+  expect(watched()(50_000_000, [], NOW)).toHaveLength(10_000);
+});

@@ -1,4 +1,5 @@
 import type { Pod, StatefulSet } from "@evenkeel/kube";
+import { MOST_COLLECTORS } from "../decide/replicas.ts";
 import type { Collector } from "../decide/snapshot.ts";
 
 /** Where a node is; undefined if that is not known. */
@@ -35,7 +36,8 @@ export class Seats {
     const set = statefulSet?.metadata.name ?? "";
     const found = new Map<string, Pod | undefined>();
     for (const pod of pods) if (isOf(pod, set)) found.set(pod.metadata.name ?? "", pod);
-    const expected = Array.from({ length: statefulSet?.spec?.replicas ?? 0 }, (_, ordinal) => `${set}-${ordinal}`);
+    const replicas = Math.min(statefulSet?.spec?.replicas ?? 0, MOST_COLLECTORS);
+    const expected = Array.from({ length: replicas }, (_, ordinal) => `${set}-${ordinal}`);
     for (const name of [...expected, ...members]) if (!found.has(name)) found.set(name, undefined);
 
     const before = this.#presences.get(uid);

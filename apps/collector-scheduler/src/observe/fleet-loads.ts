@@ -38,11 +38,14 @@ export class FleetLoads {
     this.#options = options;
   }
 
-  /** Reads the numbers of series where that is due. Resolves with why loads are not known; null if they are. */
-  async refresh({ uid }: LoadedFleet, spec: CollectorLoadBalancerSpec, signal: AbortSignal): Promise<string | null> {
+  /**
+   * Begins to read the numbers of series where that is due: a server that hangs must not hold up a reconcile. Returns why
+   * loads are not known by the last answer; null if they are.
+   */
+  refresh({ uid }: LoadedFleet, spec: CollectorLoadBalancerSpec): string | null {
     const loads = this.#of(uid);
     const settings = loadSettings(spec);
-    await loads.refresh(settings, signal);
+    void loads.refresh(settings);
     return loads.unknown(settings);
   }
 
@@ -51,6 +54,7 @@ export class FleetLoads {
   }
 
   forget(uid: string): void {
+    this.#loads.get(uid)?.stop();
     this.#loads.delete(uid);
   }
 

@@ -6,13 +6,18 @@ import { collectorsName } from "../act/collector-objects.ts";
 import type { StoredCollectorLoadBalancer } from "../collector-load-balancer-resource.ts";
 import { type Assignments, NO_ASSIGNMENTS, type Poll } from "../decide/assignments.ts";
 import { Owners } from "../decide/owners.ts";
+import { drainedForRestart } from "../decide/restarts.ts";
 import type { FleetSnapshot } from "../decide/snapshot.ts";
 import { snapshotOf } from "../decide/snapshot-of.ts";
 import type { Fleet } from "../fleet.ts";
 import type { FleetLoads } from "./fleet-loads.ts";
 import type { Seats, ZoneOf } from "./collectors.ts";
+import type { PollReports } from "../serve/poll-reports.ts";
+import type { FollowedAutoscalers } from "./follow-autoscalers.ts";
 import type { FollowedCollectors } from "./follow-collectors.ts";
 import { fleetSettings, scaleSettings } from "./fleet-settings.ts";
+import { restartState } from "./restart-state.ts";
+import { silentCollectors } from "./silent-collectors.ts";
 
 export interface FleetObserverOptions {
   readonly collectors: {
@@ -25,6 +30,8 @@ export interface FleetObserverOptions {
   readonly loads: Pick<FleetLoads, "refresh" | "weigh">;
   /** Of all replicas. */
   readonly polls: (fleet: Fleet) => Promise<readonly Poll[]>;
+  readonly lastPolls: PollReports["lastPolls"];
+  readonly autoscalers: Pick<FollowedAutoscalers["store"], "by">;
   readonly clock: Clock;
 }
 
@@ -34,6 +41,10 @@ export interface FleetSight {
   /** What the decision is made on; null while that is not certain. */
   readonly recorded: Assignments | null;
   readonly statefulSet: StatefulSet | undefined;
+  /** Names of HorizontalPodAutoscalers that scale the object. */
+  readonly autoscalers: readonly string[];
+  /** Collectors that are ready and do not ask for their targets; see {@link silentCollectors}. */
+  readonly silent: readonly string[];
 }
 
 /** Milliseconds after which a source that has not answered is no longer waited for. */
@@ -51,40 +62,49 @@ export class FleetObserver {
     object: StoredCollectorLoadBalancer,
     spec: CollectorLoadBalancerSpec,
     fleet: Fleet,
-    { term, signal }: Pick<ObjectContext, "term" | "signal">,
+    { term }: Pick<ObjectContext, "term">,
   ): Promise<FleetSight> {
     const { collectors, seats, zoneOf, loads, polls, clock } = this.#options;
     const { namespace = "", name = "", uid = "" } = object.metadata;
     const recorded = await fleet.records.recall(term);
     const stop = await this.#stop(fleet, recorded);
     const seen = await polls(fleet);
-    const loadFault = await loads.refresh(fleet, spec, signal);
+    const known = (recorded ?? fleet.owners?.assignments)?.members.map((member) => member.name) ?? [];
+    const asked = await this.#options.lastPolls(fleet, known);
+    const loadFault = loads.refresh(fleet, spec);
     // All that follows is of one moment.
     const key = `${namespace}/${collectorsName(name)}`;
     const statefulSet = collectors.statefulSets.get(key);
     const now = clock.now();
     const owners = (recorded === null ? fleet.owners : new Owners(recorded, fleet.owners)) ?? NOTHING_OWNED;
     const members = owners.assignments.members.map((member) => member.name);
-    const pods = collectors.pods.by("set", key);
+    const pods = [...collectors.pods.by("set", key)];
     const found = seats.observe({ uid, statefulSet, pods, members, zoneOf, now });
+    const at = new Date(now).toISOString();
+    const settings = fleetSettings(spec, fleet.jobs);
+    const scale = scaleSettings(spec, statefulSet?.spec?.replicas ?? 0, fleet.catalogue.targets.size);
+    const restart = restartState(spec, statefulSet, pods);
     const snapshot = snapshotOf({
-      at: new Date(now).toISOString(),
+      at,
       namespace,
       name,
       paused: isPaused(object),
       dryRun: spec.dryRun ?? false,
       stop,
-      settings: fleetSettings(spec, fleet.jobs),
-      scale: scaleSettings(spec, statefulSet?.spec?.replicas ?? 0),
+      settings,
+      scale,
+      restart,
       targetCount: fleet.catalogue.answered ? fleet.catalogue.targets.size : null,
       loadFault,
       collectors: found,
-      drain: [],
+      drain: drainedForRestart({ at, settings, scale, restart, collectors: found }),
       owners,
       targets: loads.weigh(fleet, spec),
       polls: seen,
     });
-    return { snapshot, recorded, statefulSet };
+    const scalers = [...this.#options.autoscalers.by("object", `${namespace}/${name}`)];
+    const autoscalers = scalers.map(({ metadata }) => metadata.name ?? "").sort();
+    return { snapshot, recorded, statefulSet, autoscalers, silent: silentCollectors(snapshot, fleet, asked, spec) };
   }
 
   async #stop(fleet: Fleet, recorded: Assignments | null): Promise<FleetSnapshot["stop"]> {

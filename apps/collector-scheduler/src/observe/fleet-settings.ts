@@ -26,7 +26,11 @@ export function fleetSettings(
 }
 
 /** `present` is the number of replicas that the StatefulSet has. */
-export function scaleSettings({ replicas, scale }: CollectorLoadBalancerSpec, present: number): ScaleSettings {
+export function scaleSettings(
+  { replicas, scale }: CollectorLoadBalancerSpec,
+  present: number,
+  knownTargets: number,
+): ScaleSettings {
   const scaler = scale?.enabled
     ? {
         expectedTargets: scale.expected_targets_per_collector ?? null,
@@ -34,7 +38,7 @@ export function scaleSettings({ replicas, scale }: CollectorLoadBalancerSpec, pr
         max: scale.max_replicas ?? null,
       }
     : null;
-  return { present, replicas: replicas ?? null, scaler };
+  return { present, replicas: replicas ?? null, scaler, knownTargets };
 }
 
 /** Milliseconds between two polls of a collector. */

@@ -8,6 +8,9 @@ export interface GroupGate {
   readonly values: ReadonlySet<string>;
 }
 
+/** Labels of a gate at most: their values are joined for each group. */
+const MOST_LABELS = 16;
+
 /**
  * The first rule of a job that keeps only targets with certain values of meta labels, as most jobs have one. It counts
  * only if no rule before it can have changed those labels.
@@ -19,7 +22,9 @@ export function gateOf(rules: readonly RelabelRule[]): GroupGate | undefined {
     switch (action.toLowerCase()) {
       case "keep": {
         const isDiscovered =
-          labels.length > 0 && labels.every((name) => name.startsWith("__meta_") && !written.has(name));
+          labels.length > 0 &&
+          labels.length <= MOST_LABELS &&
+          labels.every((name) => name.startsWith("__meta_") && !written.has(name));
         const values = isDiscovered && rule.regex !== undefined ? literalValues(rule.regex) : undefined;
         if (values) return { labels, separator, values };
         break;

@@ -1,10 +1,10 @@
 import { parseAddress, type Query, type QueryOutcome } from "@evenkeel/prometheus";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
+import { FleetLoads } from "./fleet-loads.ts";
 import { Loads, type LoadSettings } from "./loads.ts";
 import type { Target } from "./target.ts";
 
-const signal = new AbortController().signal;
 const address = parseAddress("http://prometheus:9090") ?? null;
 const settings: LoadSettings = { address, perScrape: 100 };
 
@@ -47,7 +47,7 @@ function fixture() {
 test("a load is samples per second and the cost of scrapes, by annotation, count, mean of the job, mean of all", async () => {
   const { client, loads } = fixture();
   client.counts = { "app 10.0.0.1:80": "900", "app 10.0.0.2:80": "500" };
-  await loads.refresh(settings, signal);
+  await loads.refresh(settings);
   const weighed = loads.weigh(
     [
       target("app", "10.0.0.1:80"),
@@ -72,16 +72,16 @@ test("while nothing is counted all targets are alike, and none is zero", () => {
 test("loads are unknown until Prometheus has answered once; then the last counts stay in force", async () => {
   const { client, clock, loads } = fixture();
   client.counts = null;
-  await loads.refresh(settings, signal);
+  await loads.refresh(settings);
   expect(loads.unknown(settings)).toBe("Prometheus is away");
   expect(loads.unknown({ address: null })).toBeNull();
   client.counts = { "app a": "300" };
   await clock.advance(60_000);
-  await loads.refresh(settings, signal);
+  await loads.refresh(settings);
   expect(loads.unknown(settings)).toBeNull();
   client.counts = null;
   await clock.advance(60_000);
-  await loads.refresh(settings, signal);
+  await loads.refresh(settings);
   expect(loads.fault).toBe("Prometheus is away");
   expect(loads.unknown(settings)).toBeNull();
   expect(loads.weigh([target("app", "a")], settings)[0]?.load).toBe(40);
@@ -90,10 +90,10 @@ test("loads are unknown until Prometheus has answered once; then the last counts
 test("Prometheus is asked once a minute, with labels and a limit for many targets", async () => {
   const { client, clock, loads } = fixture();
   client.counts = { "app a": "1" };
-  await loads.refresh(settings, signal);
-  await loads.refresh(settings, signal);
+  await loads.refresh(settings);
+  await loads.refresh(settings);
   await clock.advance(60_000);
-  await loads.refresh(settings, signal);
+  await loads.refresh(settings);
   expect(client.asked).toHaveLength(2);
   expect(client.asked[0]).toMatchObject({
     labelled: true,
@@ -105,7 +105,21 @@ test("Prometheus is asked once a minute, with labels and a limit for many target
 test("counts that are no numbers do not count", async () => {
   const { client, loads } = fixture();
   client.counts = { "app a": "NaN", "app b": "200" };
-  await loads.refresh(settings, signal);
+  await loads.refresh(settings);
   const [unknown] = loads.weigh([target("app", "a"), target("app", "b")], settings);
   expect(unknown?.load).toBe(30);
+});
+
+test("a Prometheus server that hangs does not hold up a reconcile", async () => {
+  const { client, clock } = fixture();
+  client.counts = { "app a": "100" };
+  const answered = Promise.withResolvers<undefined>();
+  const hanging = { query: (query: Query) => answered.promise.then(() => client.query(query)) };
+  const loads = new FleetLoads({ client: hanging, clock });
+  const fleet = { uid: "u", catalogue: { targets: new Map() } };
+  const spec = { load: { prometheus: { serverAddress: "http://prometheus:9090" } } };
+  expect(loads.refresh(fleet, spec)).toEqual(expect.any(String));
+  answered.resolve(undefined);
+  await eventually(() => expect(loads.refresh(fleet, spec)).toBeNull());
+  expect(client.asked).toHaveLength(1);
 });

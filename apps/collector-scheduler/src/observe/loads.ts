@@ -22,8 +22,8 @@ export interface LoadsOptions {
  * `job` and `instance` that the target has after relabelling.
  */
 const QUERY = "max by (job, instance) (scrape_samples_post_metric_relabeling)";
-/** 100,000 targets have about 12 MB. */
-const LIMIT = 128 * 2 ** 20;
+/** Bytes of an answer at most; 100,000 targets have about 12 MB. */
+const LIMIT = 32 * 2 ** 20;
 const TIMEOUT = 20_000;
 /** Milliseconds between two questions. */
 const PERIOD = 60_000;
@@ -37,6 +37,7 @@ export class Loads {
   #askedAt = -Infinity;
   #fault: string | null = null;
   readonly #means = new Map<string, Smoothed>();
+  readonly #stopping = new AbortController();
 
   constructor(options: LoadsOptions) {
     this.#options = options;
@@ -48,7 +49,7 @@ export class Loads {
   }
 
   /** Counts the series of all targets, unless that was done within the last minute. Never rejects. */
-  async refresh({ address }: LoadSettings, signal: AbortSignal): Promise<void> {
+  async refresh({ address }: LoadSettings): Promise<void> {
     const { client, clock } = this.#options;
     if (address === null) {
       [this.#counts, this.#fault, this.#askedAt] = [undefined, null, -Infinity];
@@ -56,7 +57,14 @@ export class Loads {
     }
     if (clock.monotonic() - this.#askedAt < PERIOD) return;
     this.#askedAt = clock.monotonic();
-    const query = { address, query: QUERY, timeout: TIMEOUT, signal, limit: LIMIT, labelled: true };
+    const query = {
+      address,
+      query: QUERY,
+      timeout: TIMEOUT,
+      signal: this.#stopping.signal,
+      limit: LIMIT,
+      labelled: true,
+    };
     const outcome = await client.query(query);
     if (outcome.kind !== "samples") {
       this.#fault = outcome.kind === "failed" ? outcome.message : unfitMessage(outcome.resultType);
@@ -71,13 +79,18 @@ export class Loads {
     if (counts.size > 0) this.#counts = counts;
   }
 
+  /** Ends a question that is under way. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
   /**
    * Why loads are not known, so that nothing may be levelled by them; null if they are. Once they were counted they are known:
    * the last counts are nearer to the truth than none.
    */
   unknown({ address }: LoadSettings): string | null {
     if (address === null || this.#counts !== undefined) return null;
-    return this.#fault ?? "Prometheus was not asked yet";
+    return this.#fault ?? "Prometheus has not answered yet";
   }
 
   /** The targets with their loads: series by the annotation, as counted, as the mean of the job, or of all. */

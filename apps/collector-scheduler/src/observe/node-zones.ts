@@ -1,17 +1,39 @@
-import type { Node, ReadStore } from "@evenkeel/kube";
+import type { KeySource, Node, ReadStore } from "@evenkeel/kube";
+import { type Clock, sleep } from "@evenkeel/runtime";
+
+type NodeStore = Pick<ReadStore<Node>, "get" | "subscribe" | "whenSynced">;
 
 const ZONE = "topology.kubernetes.io/zone";
 
+/** Milliseconds after which nodes are no longer waited for: the service may have no right to list them. */
+const WAIT = 30_000;
+
 /** The zones of nodes, by the label that cloud providers set. */
 export class NodeZones {
-  readonly #store: Pick<ReadStore<Node>, "get" | "subscribe">;
+  readonly #store: NodeStore;
 
-  constructor(store: Pick<ReadStore<Node>, "get" | "subscribe">) {
+  constructor(store: NodeStore) {
     this.#store = store;
   }
 
   zoneOf(node: string): string | undefined {
     return labelOf(this.#store.get(node));
+  }
+
+  /** Names no object, but lets a controller wait for the zones: without them collectors have no pool. */
+  awaited(clock: Clock): KeySource {
+    return {
+      whenSynced: async (signal) => {
+        const waiting = new AbortController();
+        const either = AbortSignal.any([signal, waiting.signal]);
+        try {
+          await Promise.race([this.#store.whenSynced(either), sleep(clock, WAIT, either)]);
+        } finally {
+          waiting.abort();
+        }
+      },
+      subscribe: () => () => undefined,
+    };
   }
 
   /** Calls `listener` with the name of each node whose zone changes, until the returned function is called. */

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import type { Labels } from "@evenkeel/relabel";
-import { prometheusMilliseconds } from "../config/prometheus-duration.ts";
+import { prometheusMilliseconds, type Labels } from "@evenkeel/relabel";
 import type { Target } from "./target.ts";
 
 const META = "__meta_kubernetes_";

@@ -3,12 +3,14 @@ import type { Decision } from "@evenkeel/runtime";
 import type { StoredCollectorLoadBalancer } from "../collector-load-balancer-resource.ts";
 import type { FleetPlan } from "../decide/plan.ts";
 import type { FleetSnapshot } from "../decide/snapshot.ts";
+import type { MovementPoint } from "./movement.ts";
 
 /** What a reconcile shows of a CollectorLoadBalancer. */
 export interface ShownFleet {
   readonly decision: Decision;
   readonly snapshot: FleetSnapshot;
   readonly plan: FleetPlan;
+  readonly movement: readonly MovementPoint[];
 }
 
 export type FleetBoard = ObjectBoard<StoredCollectorLoadBalancer, ShownFleet, ObjectView>;
@@ -22,7 +24,7 @@ export function fleetView(object: StoredCollectorLoadBalancer, shown?: ShownFlee
   return { ...view, value: shown && fleetValue(shown) };
 }
 
-function fleetValue({ snapshot, plan }: ShownFleet) {
+function fleetValue({ snapshot, plan, movement }: ShownFleet) {
   const away = new Map(snapshot.collectors.map(({ name, awaySince }) => [name, awaySince]));
   return {
     targets: snapshot.targetCount,
@@ -37,6 +39,7 @@ function fleetValue({ snapshot, plan }: ShownFleet) {
     ...loadRange(snapshot),
     moves: plan.moves.length,
     handingOver: plan.handingOver,
+    movement,
   };
 }
 

@@ -17,6 +17,10 @@ export interface PollReportsOptions {
 const PERIOD = 1000;
 /** Milliseconds after which a report counts no longer. */
 const TTL = 60_000;
+/** Milliseconds between two reports of who asks at all, while no hand-over waits. */
+const CALM_PERIOD = 15_000;
+/** Stands for the job where any job is meant. */
+const ANY_JOB = "any";
 
 /**
  * Tells the leader what collectors were told by this replica, for jobs whose targets change their collector. A collector
@@ -25,6 +29,8 @@ const TTL = 60_000;
 export class PollReports implements Component {
   readonly name = "poll reports";
   readonly #options: PollReportsOptions;
+  /** By the uid of a fleet. */
+  readonly #reportedAt = new Map<string, number>();
   #cancel: () => void = () => undefined;
   #stopped = false;
 
@@ -61,6 +67,23 @@ export class PollReports implements Component {
     return [...own, ...told];
   }
 
+  /**
+   * When each collector last asked any replica for targets, in milliseconds, as far as it did. Other replicas are asked
+   * only if one of `members` has not asked this one in the last minute.
+   */
+  async lastPolls(fleet: Fleet, members: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const { state, instance, clock } = this.#options;
+    const last = new Map(fleet.polls.last());
+    const now = clock.now();
+    if (!state.available || members.every((name) => now - (last.get(name) ?? -Infinity) < TTL)) return last;
+    for (const [replica, counts] of await state.counters.read(fleet.uid))
+      for (const [name, at] of replica === instance ? [] : Object.entries(counts)) {
+        const [collector = "", job] = name.split(":");
+        if (job === ANY_JOB) last.set(collector, Math.max(at, last.get(collector) ?? 0));
+      }
+    return last;
+  }
+
   #schedule(): void {
     if (this.#stopped) return;
     this.#cancel = this.#options.clock.schedule(PERIOD, () => {
@@ -69,13 +92,18 @@ export class PollReports implements Component {
   }
 
   async #report(): Promise<void> {
-    const { fleets, state, instance, log } = this.#options;
+    const { fleets, state, instance, clock, log } = this.#options;
     if (!state.available) return;
+    const now = clock.now();
     for (const fleet of fleets.values()) {
       const jobs = new Set(fleet.handingOver());
-      if (jobs.size === 0) continue;
+      if (jobs.size === 0 && Math.abs(now - (this.#reportedAt.get(fleet.uid) ?? -Infinity)) < CALM_PERIOD) continue;
+      this.#reportedAt.set(fleet.uid, now);
       const polls = fleet.polls.list().filter(({ job }) => jobs.has(job));
-      const counts = Object.fromEntries(polls.map(({ collector, job, seen }) => [`${collector}:${hashOf(job)}`, seen]));
+      const counts = Object.fromEntries([
+        ...Array.from(fleet.polls.last(), ([collector, at]) => [`${collector}:${ANY_JOB}`, at] as const),
+        ...polls.map(({ collector, job, seen }) => [`${collector}:${hashOf(job)}`, seen] as const),
+      ]);
       try {
         await state.counters.report(fleet.uid, instance, counts, TTL);
       } catch (error) {

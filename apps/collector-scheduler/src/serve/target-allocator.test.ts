@@ -1,3 +1,4 @@
+import { Agent, get } from "node:http";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { systemClock } from "@evenkeel/runtime";
 import { expect, test } from "@jest/globals";
@@ -19,7 +20,7 @@ async function served(answer: () => AllocatorAnswer) {
   });
   await server.start();
   return {
-    polls,
+    ...{ polls, server },
     url: `http://127.0.0.1:${server.port}/jobs/app/targets?collector_id=c-0`,
     [Symbol.asyncDispose]: () => server.stop(AbortSignal.timeout(1000)),
   };
@@ -40,4 +41,12 @@ test("an answer that cannot be made is 503 with a sentence", async () => {
   const answer = await fetch(server.url);
   expect([answer.status, answer.headers.get("content-type")]).toEqual([503, "text/plain; charset=utf-8"]);
   expect(await answer.text()).not.toBe("");
+});
+
+test("draining ends connections that are kept open for the next poll", async () => {
+  await using idle = await served(() => ({ body: Buffer.from("[]") }));
+  const agent = new Agent({ keepAlive: true });
+  await new Promise((resolve) => get(idle.url, { agent }, (answer) => answer.resume().on("end", resolve)));
+  expect(await idle.server.drain(AbortSignal.timeout(10_000))).toBe(0);
+  agent.destroy();
 });

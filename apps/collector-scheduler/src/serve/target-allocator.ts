@@ -33,6 +33,11 @@ const REQUEST_TIMEOUT = 10_000;
 const KEEP_ALIVE = 75_000;
 /** Bytes. */
 const MAX_HEADER_SIZE = 16_384;
+/** Milliseconds between two looks for idle connections while it drains. */
+const SWEEP_PERIOD = 50;
+/** Requests that are kept as they were read, and their characters at most. */
+const MOST_REQUESTS = 20_000;
+const LONGEST_KEPT = 512;
 
 /**
  * The HTTP API of the OpenTelemetry target allocator, from memory. It is a bare server, because collectors poll every
@@ -42,7 +47,8 @@ export class TargetAllocator implements Server {
   readonly name = "targets";
   readonly #options: TargetAllocatorOptions;
   readonly #server: HttpServer | HttpsServer;
-  #inFlight = 0;
+  /** What each target of a request asks for: collectors ask for the same ones over and over. */
+  readonly #requests = new Map<string, AllocatorRequest>();
   #draining = false;
 
   constructor(options: TargetAllocatorOptions) {
@@ -84,17 +90,29 @@ export class TargetAllocator implements Server {
     if (!this.#server.listening) return 0;
     let cut = 0;
     const cutAll = () => {
-      cut = this.#inFlight;
+      this.#server.getConnections((_error, connections) => (cut = connections));
       this.#server.closeAllConnections();
     };
     deadline.addEventListener("abort", cutAll, { once: true });
     if (deadline.aborted) cutAll();
     const closed = Promise.withResolvers<undefined>();
     this.#server.close(() => closed.resolve(undefined));
-    this.#server.closeIdleConnections();
+    const endSweeps = this.#sweepIdle();
     await closed.promise;
+    endSweeps();
     deadline.removeEventListener("abort", cutAll);
     return cut;
+  }
+
+  /** Closes connections whose last answer is sent, again and again: nothing is to be done for it with each request. */
+  #sweepIdle(): () => void {
+    let cancel: () => void = () => undefined;
+    const sweep = () => {
+      this.#server.closeIdleConnections();
+      cancel = this.#options.clock.schedule(SWEEP_PERIOD, sweep);
+    };
+    sweep();
+    return () => cancel();
   }
 
   async stop(deadline: AbortSignal): Promise<void> {
@@ -104,12 +122,7 @@ export class TargetAllocator implements Server {
   #take(request: IncomingMessage, response: ServerResponse): void {
     const { metrics, clock } = this.#options;
     const startedAt = clock.monotonic();
-    this.#inFlight += 1;
     if (this.#draining) response.setHeader("connection", "close");
-    response.once("close", () => {
-      this.#inFlight -= 1;
-      if (this.#draining) this.#server.closeIdleConnections();
-    });
     const path = this.#trySend(request, response);
     metrics.requestSeconds.observe({ path }, (clock.monotonic() - startedAt) / 1000);
   }
@@ -125,27 +138,46 @@ export class TargetAllocator implements Server {
     }
   }
 
+  #read(url: string): AllocatorRequest | undefined {
+    const known = this.#requests.get(url);
+    if (known !== undefined) return known;
+    const request = readRequest(url);
+    if (request === undefined) return undefined;
+    if (this.#requests.size >= MOST_REQUESTS) this.#requests.clear();
+    if (url.length <= LONGEST_KEPT) this.#requests.set(url, request);
+    return request;
+  }
+
   /** Returns what was asked for. */
-  #send({ method, url = "", headers }: IncomingMessage, response: ServerResponse): PathLabel {
+  #send({ method, url = "", rawHeaders }: IncomingMessage, response: ServerResponse): PathLabel {
     if (method !== "GET" && method !== "HEAD") {
       refuse(response, 405, "only GET is served here");
       return "other";
     }
-    const request = readRequest(url);
+    const request = this.#read(url);
     if (request === undefined) {
       refuse(response, 404, "this path is not served: ask for /scrape_configs, /jobs or /jobs/{job}/targets");
       return "other";
     }
-    const isPoll = method === "GET" && headers[REFRESH_INTERVAL] !== undefined;
+    const isPoll = method === "GET" && hasHeader(rawHeaders, REFRESH_INTERVAL);
     const answer = this.#options.answer(request, isPoll);
     if ("body" in answer) {
-      response.writeHead(200, { "content-type": "application/json", "content-length": answer.body.length });
+      response.writeHead(200, ["content-type", "application/json", "content-length", String(answer.body.length)]);
       response.end(answer.body);
     } else {
       refuse(response, answer.status, answer.sentence);
     }
     return request.asks.for;
   }
+}
+
+/** Headers as they came cost nothing; Node makes an object of them for each request that asks for one. */
+function hasHeader(rawHeaders: readonly string[], wanted: string): boolean {
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === wanted.length && name.toLowerCase() === wanted) return true;
+  }
+  return false;
 }
 
 /** A sentence and not JSON: a collector that reads it as its jobs finds no map, and keeps what it has. */

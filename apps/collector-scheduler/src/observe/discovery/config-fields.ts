@@ -1,5 +1,6 @@
+import { prometheusMilliseconds } from "@evenkeel/relabel";
 import { z } from "zod";
-import { prometheusMilliseconds } from "../../config/prometheus-duration.ts";
+import { WrittenScalar } from "../../config/written-scalar.ts";
 import { lengthOfLabels, LONGEST_LABELS } from "../target-group.ts";
 import { allowedPath, type DiscoveryLimits } from "./discovery-limits.ts";
 
@@ -35,7 +36,7 @@ export function readableFile(limits: DiscoveryLimits) {
 export const labels = z
   .record(
     z.string().min(1),
-    z.union([z.string(), z.number(), z.boolean()]).transform((value) => String(value)),
+    z.union([z.string(), z.number(), z.boolean(), z.instanceof(WrittenScalar)]).transform((value) => String(value)),
   )
   .refine((all) => lengthOfLabels(all) <= LONGEST_LABELS, `labels have at most ${LONGEST_LABELS} characters`);
 

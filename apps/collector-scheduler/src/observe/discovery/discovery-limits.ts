@@ -6,6 +6,8 @@ export interface DiscoveryLimits {
   readonly namespace: string;
   /** `own`: nothing outside its namespace. */
   readonly scope: "own" | "all";
+  /** The namespaces in which the service may look; all if absent or empty. */
+  readonly watched?: readonly string[] | undefined;
   /** The folder below which files may be read; without it none may. */
   readonly files?: string | undefined;
 }

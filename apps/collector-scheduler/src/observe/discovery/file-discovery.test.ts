@@ -130,6 +130,10 @@ describe("a pattern of file names", () => {
     ["a+(b).yml", "a+(b).yml", true],
     ["[z-a].yml", "b.yml", false],
     ["[.yml", "[.yml", false],
+    ["*a*b*", "xxaxxbxx", true],
+    ["*ab", "aab", true],
+    ["a**", "a", true],
+    [`${"*a".repeat(40)}b`, "a".repeat(200), false],
   ])("%s against %s: %s", (pattern, name, matches) => {
     expect(fileNamePattern(pattern)(name)).toBe(matches);
   });

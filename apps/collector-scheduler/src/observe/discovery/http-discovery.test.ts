@@ -141,6 +141,15 @@ describe("http_sd", () => {
     expect(sink.last?.fault).toBeUndefined();
   });
 
+  test("that hangs is a fault within a minute, however rarely it is asked", async () => {
+    const clock = new FakeClock();
+    answer = () => undefined;
+    using discovered = discover({ refresh_interval: "1d" }, { clock });
+    await eventually(() => expect(requests).toHaveLength(1));
+    await clock.advance(60_000);
+    await eventually(() => expect(discovered.sink.last).toMatchObject({ answered: false, fault: expect.any(String) }));
+  });
+
   test("takes an empty list for no targets", async () => {
     const clock = new FakeClock();
     using discovered = discover({}, { clock });

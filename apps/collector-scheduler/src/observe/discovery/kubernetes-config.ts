@@ -16,7 +16,7 @@ const SELECTABLE: Readonly<Record<KubernetesRole, readonly KubernetesRole[]>> = 
   ingress: ["ingress"],
 };
 
-/** Characters. Checking a selector takes time that grows with the square of its length. */
+/** Characters. Checking a selector takes time that grows at most with the square of its length. */
 const LONGEST_SELECTOR = 4096;
 
 const attach = z.strictObject({
@@ -54,6 +54,7 @@ export function kubernetesConfig(limits: DiscoveryLimits) {
     const report: Report = (path, message) => context.addIssue({ code: "custom", path: [...path], message });
     checkSelectors(config, report);
     if (limits.scope === "own") checkScope(config, limits, report);
+    else checkWatched(config, limits, report);
     const { role, selectors, attach_metadata: attached } = config;
     return {
       mechanism: "kubernetes",
@@ -71,10 +72,12 @@ export function kubernetesConfig(limits: DiscoveryLimits) {
 }
 
 /** The CollectorLoadBalancer's namespace is its own one, since that is where its collectors run. */
-function namespacesOf({ namespaces }: Config, { scope, namespace }: DiscoveryLimits): readonly string[] {
+function namespacesOf({ namespaces }: Config, limits: DiscoveryLimits): readonly string[] {
+  const { scope, namespace, watched = [] } = limits;
   if (scope === "own") return [namespace];
   const own = namespaces?.own_namespace === true ? [namespace] : [];
-  return [...new Set([...(namespaces?.names ?? []), ...own])].sort();
+  const named = [...(namespaces?.names ?? []), ...own];
+  return [...new Set(named.length === 0 ? watched : named)].sort();
 }
 
 function checkSelectors({ role, selectors }: Config, report: Report): void {
@@ -100,6 +103,14 @@ function checkScope(
     if (name !== limits.namespace) report(["namespaces", "names", index], `namespace ${name} is not allowed: ${why}`);
   for (const field of ["node", "namespace"] as const)
     if (attached?.[field] === true) report(["attach_metadata", field], `${field} metadata is not allowed: ${why}`);
+}
+
+/** In other namespaces the service has no rights, so that the source would never answer. */
+function checkWatched({ role, namespaces }: Config, { watched = [] }: DiscoveryLimits, report: Report): void {
+  if (role === "node" || watched.length === 0) return;
+  for (const [index, name] of (namespaces?.names ?? []).entries())
+    if (!watched.includes(name))
+      report(["namespaces", "names", index], `namespace ${name} is not one of --watch-namespaces`);
 }
 
 function selector(faultOf: (text: string) => string | undefined) {

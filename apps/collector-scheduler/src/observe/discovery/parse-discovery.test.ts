@@ -117,6 +117,13 @@ describe("a fault", () => {
       ["kubernetes_sd_configs[0].selectors[0].label"],
     ],
     [
+      // An expression that matches the whole list takes hours for this.
+      {
+        kubernetes_sd_configs: [{ role: "pod", selectors: [{ role: "pod", label: `a in (${"  ,".repeat(500)}  !)` }] }],
+      },
+      ["kubernetes_sd_configs[0].selectors[0].label"],
+    ],
+    [
       { kubernetes_sd_configs: [{ role: "pod", selectors: [{ role: "pod", field: "spec.nodeName" }] }] },
       ["kubernetes_sd_configs[0].selectors[0].field"],
     ],
@@ -183,4 +190,14 @@ describe("a fault", () => {
   ])("is %j in scope own", (config, field) => {
     expect(kubernetes(config, "own").faults).toMatchObject([{ field: `kubernetes_sd_configs[0].${field}` }]);
   });
+});
+
+test("Kubernetes discovery looks in the watched namespaces alone, and names one that is not watched", () => {
+  const watching = (config: object) =>
+    parseDiscovery({ kubernetes_sd_configs: [{ role: "pod", ...config }] }, { ...limits, watched: ["shop", "bank"] });
+  expect(watching({})).toMatchObject({ blocks: [{ namespaces: ["bank", "shop"] }] });
+  expect(watching({ namespaces: { names: ["bank"] } })).toMatchObject({ blocks: [{ namespaces: ["bank"] }] });
+  expect(watching({ namespaces: { names: ["bank", "zoo"] } }).faults?.map(({ field }) => field)).toEqual([
+    "kubernetes_sd_configs[0].namespaces.names[1]",
+  ]);
 });

@@ -1,5 +1,6 @@
 import type { JobFault } from "@evenkeel/relabel";
 import { z } from "zod";
+import { plainFields } from "../../config/written-scalar.ts";
 import { dnsConfig } from "./dns-config.ts";
 import type { DiscoveryBlock } from "./discovery-block.ts";
 import type { DiscoveryLimits } from "./discovery-limits.ts";
@@ -28,7 +29,8 @@ export function parseDiscovery(config: Readonly<Record<string, unknown>>, limits
     const schema = mechanisms[field];
     if (schema === undefined) faults.push({ field, message: "this discovery mechanism is not supported" });
     else if (value !== null && value !== undefined) {
-      const parsed = schema.safeParse(value);
+      // Only labels are texts that may look like numbers.
+      const parsed = schema.safeParse(field === "static_configs" ? value : plainFields(value));
       if (parsed.success) blocks.push(...parsed.data);
       else faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(field, issue)));
     }

@@ -16,7 +16,7 @@ export interface FailedPart {
 }
 
 export interface RefreshOptions {
-  /** Milliseconds from the start of one reading to the start of the next; also the longest that one may take. */
+  /** Milliseconds from the start of one reading to the start of the next; also the longest that one may take, up to a minute. */
   readonly interval: number;
   readonly read: (signal: AbortSignal) => Promise<Reading>;
   readonly sink: GroupSink;
@@ -25,6 +25,8 @@ export interface RefreshOptions {
 
 /** Whatever a configuration asks for, a source is read at most once in this time, in milliseconds. */
 const SHORTEST = 1000;
+/** Milliseconds that a reading may take, however rarely the source is read: one that hangs is to be seen. */
+const LONGEST = 60_000;
 /** From the start of one reading to the next when a change was noticed, in milliseconds: changes come in bursts. */
 const SOON = 100;
 /** Between two readings until the first that succeeds, in milliseconds. */
@@ -66,7 +68,9 @@ export class RefreshedSource implements Discovery {
     this.#isStale = false;
     this.#startedAt = clock.monotonic();
     const deadline = new AbortController();
-    const cancel = clock.schedule(this.#interval, () => deadline.abort(new Error("the source did not answer in time")));
+    const cancel = clock.schedule(Math.min(LONGEST, this.#interval), () =>
+      deadline.abort(new Error("the source did not answer in time")),
+    );
     try {
       const reading = await read(AbortSignal.any([this.#stopping.signal, deadline.signal]));
       if (!this.#isStopped) this.#take(reading);

@@ -1,0 +1,105 @@
+import { eventually } from "@evenkeel/runtime/testing";
+import { describeRedis, RedisServer } from "@evenkeel/state-contract";
+import type { ServiceProcess } from "@evenkeel/testkit";
+import { expect, test } from "@jest/globals";
+import { fleetWorld, type FleetWorld, loadBalancer, type Served, staticFleet } from "./fleet-world.ts";
+
+const COUNT = 40;
+const path = (collector: string) => `/jobs/shop%2Fapp/targets?collector_id=${collector}`;
+
+/** Collectors that ask one replica or the other, and keep what they were told when nobody answers. */
+class Collectors {
+  readonly replicas: ServiceProcess[];
+  readonly #told = new Map<string, readonly string[]>();
+  /** Addresses that no collector had, by the time they were missed. */
+  readonly missed: string[][] = [];
+  #turn = 0;
+
+  constructor(replicas: readonly ServiceProcess[]) {
+    this.replicas = [...replicas];
+  }
+
+  /** Every collector asks once. */
+  async poll(count: number): Promise<void> {
+    for (let index = 0; index < count; index += 1) {
+      const name = `sample-collector-${index}`;
+      const replica = this.replicas[(this.#turn += 1) % this.replicas.length];
+      const told = replica && (await ask(replica, path(name)));
+      if (told) this.#told.set(name, told);
+    }
+    const all = new Set([...this.#told.values()].flat());
+    const isStarted = this.#told.size > 0 && this.missed.length > 0;
+    if (all.size === COUNT) this.missed.push([]);
+    else if (isStarted) this.missed.push(addresses().filter((address) => !all.has(address)));
+  }
+
+  /** How many collectors have each address. */
+  counts(): ReadonlyMap<string, number> {
+    const counts = new Map(addresses().map((address) => [address, 0]));
+    for (const address of [...this.#told.values()].flat()) counts.set(address, (counts.get(address) ?? 0) + 1);
+    return counts;
+  }
+
+  /** Polls until each of `count` collectors has targets and each target is with one of them. */
+  async settle(count: number): Promise<void> {
+    await eventually(async () => {
+      await this.poll(count);
+      expect([...this.counts().values()].every((each) => each === 1)).toBe(true);
+      const busy = [...this.#told.values()].filter((own) => own.length > 0);
+      expect(busy).toHaveLength(count);
+    }, 60_000);
+  }
+}
+
+const addresses = () => Array.from({ length: COUNT }, (_, index) => `10.0.0.${index}:9100`);
+
+async function ask(replica: ServiceProcess, target: string): Promise<readonly string[] | undefined> {
+  try {
+    const headers = { "x-prometheus-refresh-interval-seconds": "1" };
+    const answer = await fetch(await replica.url("targets", target), { headers, signal: AbortSignal.timeout(1000) });
+    return answer.ok ? ((await answer.json()) as readonly Served[]).flatMap(({ targets }) => targets) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const stateAvailable = (world: FleetWorld, status: string) =>
+  eventually(
+    async () =>
+      expect(await world.read(loadBalancer("sample"))).toMatchObject({
+        status: { conditions: expect.arrayContaining([expect.objectContaining({ type: "StateAvailable", status })]) },
+      }),
+    30_000,
+  );
+
+describeRedis("two replicas", () => {
+  test("a leader killed during a hand-over, and a Redis that dies, take no target from all collectors", async () => {
+    await using world = await fleetWorld();
+    const redis = await RedisServer.start();
+    world.use({ stop: () => redis.end() });
+    world.load(staticFleet("sample", COUNT, { replicas: 2 }));
+    const serve = () => world.serve([`--state=${redis.address}`]);
+    const first = serve();
+    await first.phase("ready");
+    const collectors = new Collectors([first, serve()]);
+    await collectors.settle(2);
+
+    expect(await world.patch(loadBalancer("sample"), { spec: { replicas: 3 } })).toBe(200);
+    await eventually(async () => {
+      await collectors.poll(3);
+      expect(Math.max(...collectors.counts().values())).toBe(2);
+    }, 40_000);
+    first.signal("SIGKILL");
+    collectors.replicas[0] = serve();
+    await collectors.settle(3);
+
+    await redis.kill();
+    await stateAvailable(world, "False");
+    await collectors.poll(3);
+    expect([...collectors.counts().values()].every((each) => each === 1)).toBe(true);
+    await redis.run();
+    await stateAvailable(world, "True");
+    await collectors.settle(3);
+    expect(collectors.missed.filter((each) => each.length > 0)).toEqual([]);
+  }, 150_000);
+});
