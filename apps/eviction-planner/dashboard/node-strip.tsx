@@ -5,10 +5,10 @@ import type { NodeLevel, Plan } from "./plan.ts";
 export function NodeStrip({ plan: { nodes, nodeCount, hotThreshold } }: { readonly plan: Plan }) {
   const aside = nodes.length < nodeCount ? `the hottest ${nodes.length} of ${nodeCount}` : undefined;
   return (
-    <Card title="Nodes" aside={aside}>
+    <Card title="Hottest nodes" aside={aside}>
       <ul class="node-strip">
         {nodes.map((node) => (
-          <NodeBar key={node.name} node={node} hot={node.now !== null && node.now >= hotThreshold} />
+          <NodeBar key={node.name} node={node} hot={node.now !== undefined && node.now >= hotThreshold} />
         ))}
       </ul>
       <ul class="legend">
@@ -25,15 +25,15 @@ export function NodeStrip({ plan: { nodes, nodeCount, hotThreshold } }: { readon
 
 function NodeBar({ node: { name, now, predicted }, hot }: { readonly node: NodeLevel; readonly hot: boolean }) {
   const label =
-    now === null ? `${name}: unknown` : `${name}: ${shareText(now)} now, ${shareText(predicted)} after the plan`;
+    now === undefined ? `${name}: unknown` : `${name}: ${shareText(now)} now, ${shareText(predicted)} after the plan`;
   return (
     <li title={label}>
       <span class="node-name">{name}</span>
       <span class="node-track" role="img" aria-label={label}>
-        {now !== null && <span class={`node-now ${hot ? "hot" : ""}`} style={{ width: width(now) }} />}
-        {predicted !== null && <span class="node-after" style={{ width: width(predicted) }} />}
+        {now !== undefined && <span class={`node-now ${hot ? "hot" : ""}`} style={{ width: width(now) }} />}
+        {predicted !== undefined && <span class="node-after" style={{ width: width(predicted) }} />}
       </span>
-      <span class="node-text number">{now === null ? "unknown" : shareText(now)}</span>
+      <span class="node-text number">{now === undefined ? "unknown" : shareText(now)}</span>
     </li>
   );
 }

@@ -12,8 +12,12 @@ import {
   Stat,
   useDecisionsOf,
 } from "@evenkeel/dashboard/browser";
+import { Budgets } from "./budgets.tsx";
+import { HeatStrip } from "./heat-strip.tsx";
 import { NodeStrip } from "./node-strip.tsx";
 import { type Move, type Plan, type Policy, stateOf, type Stay } from "./plan.ts";
+import { Prices } from "./prices.tsx";
+import { SigmaChart } from "./sigma-chart.tsx";
 
 export interface PlanDetailProps extends Pick<PageProps, "api" | "act" | "service" | "decisions"> {
   readonly policy: Policy;
@@ -21,8 +25,8 @@ export interface PlanDetailProps extends Pick<PageProps, "api" | "act" | "servic
 
 /** One RebalancePolicy: how level the nodes are, what the plan would move, and what stays. */
 export function PlanDetail({ policy, ...page }: PlanDetailProps) {
-  const { name, value: plan, conditions } = policy;
-  const key = keyOf(name);
+  const { plan, conditions } = policy;
+  const key = keyOf(policy.policy);
   const object = `RebalancePolicy/${key}`;
   const decisions = useDecisionsOf(object, page);
   return (
@@ -33,9 +37,13 @@ export function PlanDetail({ policy, ...page }: PlanDetailProps) {
       ) : (
         <>
           <Facts plan={plan} />
+          <HeatStrip plan={plan} />
+          <SigmaChart policy={policy} api={page.api} />
           <NodeStrip plan={plan} />
           <Moves plan={plan} />
           <Stays stays={plan.stays} />
+          <Budgets budgets={plan.budgets} />
+          <Prices policy={key} api={page.api} />
         </>
       )}
       <Conditions conditions={conditions} neutral={["Converged"]} />
@@ -45,13 +53,13 @@ export function PlanDetail({ policy, ...page }: PlanDetailProps) {
 }
 
 function Head({ policy, act }: Pick<PlanDetailProps, "policy" | "act">) {
-  const { name, paused, dryRun } = policy;
+  const { policy: name, paused, dryRun } = policy;
   const [tone, word] = stateOf(policy);
   const title = paused ? "Resume" : "Pause";
   const consequence = paused
     ? `Plans are made for ${name.name} again, from the next sync period on.`
     : `No plan is made for ${name.name}, and nothing is evicted for it, until you resume it.`;
-  const action = { title, consequence, method: `Objects/${title}`, request: { object: name } };
+  const action = { title, consequence, method: `Evictions/${title}`, request: { policy: name.name } };
   return (
     <ObjectHead name={name} decided={policy} actions={[action]} act={act}>
       <Badge tone={tone}>{word}</Badge>
@@ -97,6 +105,7 @@ function Moves({ plan: { moves, moveCount } }: PlanProps) {
               <th>Pod</th>
               <th>From</th>
               <th>Lands probably on</th>
+              <th>Counts in</th>
               <th class="number">Lowers σ by</th>
             </tr>
           </thead>
@@ -111,7 +120,7 @@ function Moves({ plan: { moves, moveCount } }: PlanProps) {
   );
 }
 
-function MoveRow({ pod, workload, from, landings, gain }: Move) {
+function MoveRow({ pod, workload, from, landings, gain, limits }: Move) {
   return (
     <tr>
       <td>
@@ -123,6 +132,13 @@ function MoveRow({ pod, workload, from, landings, gain }: Move) {
         {landings.map(({ node, probability }) => (
           <span key={node} class="plan-landing">
             {node} <span class="quiet">{shareText(probability)}</span>
+          </span>
+        ))}
+      </td>
+      <td>
+        {limits.map((limit) => (
+          <span key={limit} class="plan-note">
+            {limit}
           </span>
         ))}
       </td>

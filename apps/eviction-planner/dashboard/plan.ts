@@ -1,10 +1,10 @@
 import type { Condition, ObjectName, Tone } from "@evenkeel/dashboard/browser";
 
-/** `common.v1.ObjectView` of a RebalancePolicy in JSON. What is unknown is absent. */
+/** `evictions.v1.PolicyPlan` in JSON. What is unknown is absent. */
 export interface Policy {
-  readonly name: ObjectName;
+  readonly policy: ObjectName;
   /** The last plan; absent before the first, and where the replica does not lead. */
-  readonly value?: Plan;
+  readonly plan?: Plan;
   readonly reason: string;
   readonly message: string;
   readonly decidedAt?: string;
@@ -13,7 +13,7 @@ export interface Policy {
   readonly conditions: readonly Condition[];
 }
 
-/** What src/serve/plan-view.ts gives. */
+/** `evictions.v1.Plan`. */
 export interface Plan {
   readonly sigma: number;
   readonly predicted: number;
@@ -23,17 +23,57 @@ export interface Plan {
   /** The hottest first, and no more than the service shows. */
   readonly nodes: readonly NodeLevel[];
   readonly nodeCount: number;
+  readonly frozenNodes: number;
+  readonly heat: HeatStrip;
   readonly hotThreshold: number;
   readonly moves: readonly Move[];
   readonly moveCount: number;
   readonly stays: readonly Stay[];
+  readonly budgets: readonly Budget[];
+}
+
+/** One entry a node in thousandths, the hottest first; -1 is unknown. */
+export interface HeatStrip {
+  readonly now: readonly number[];
+  readonly predicted: readonly number[];
+  readonly before: readonly number[];
+  readonly foretold: readonly number[];
+}
+
+export interface Budget {
+  readonly kind: string;
+  readonly by: string;
+  readonly limit: number;
+  readonly used: number;
+}
+
+/** `evictions.v1.HistoryResponse`. */
+export interface History {
+  readonly points: readonly HistoryPoint[];
+}
+
+export interface HistoryPoint {
+  readonly at: string;
+  readonly sigma: number;
+  readonly predicted: number;
+  readonly lowerBound: number;
+}
+
+/** Of `evictions.v1.WhatIfResponse`. */
+export interface Prices {
+  readonly prices: readonly {
+    readonly reason: string;
+    readonly by: string;
+    readonly sigma: number;
+    readonly evictions: number;
+  }[];
 }
 
 export interface NodeLevel {
   readonly name: string;
-  /** Null while its load is unknown: the node is frozen. */
-  readonly now: number | null;
-  readonly predicted: number | null;
+  /** Absent while its load is unknown: the node is frozen. */
+  readonly now?: number;
+  readonly predicted?: number;
 }
 
 export interface Move {
@@ -43,6 +83,8 @@ export interface Move {
   readonly landings: readonly { readonly node: string; readonly probability: number }[];
   /** How much the move lowers σ. */
   readonly gain: number;
+  /** Limits that it counts in. */
+  readonly limits: readonly string[];
 }
 
 export interface Stay {
@@ -53,10 +95,10 @@ export interface Stay {
 }
 
 /** The state of a policy in one word. */
-export function stateOf({ paused, conditions, value, dryRun }: Policy): readonly [Tone, string] {
+export function stateOf({ paused, conditions, plan, dryRun }: Policy): readonly [Tone, string] {
   if (paused) return ["warn", "Paused"];
   if (conditions.some(({ type, status }) => type === "Ready" && status === "False")) return ["bad", "Not ready"];
-  if (value === undefined) return ["quiet", "Waiting"];
-  if (value.moveCount === 0) return value.hotNodes > 0 ? ["warn", "Nothing helps"] : ["ok", "Level"];
+  if (plan === undefined) return ["quiet", "Waiting"];
+  if (plan.moveCount === 0) return plan.hotNodes > 0 ? ["warn", "Nothing helps"] : ["ok", "Level"];
   return dryRun ? ["quiet", "Dry run"] : ["accent", "Planned"];
 }

@@ -9,9 +9,9 @@ export function PoliciesPage({ query, ...page }: PageProps) {
       api={page.api}
       query={query}
       kind="RebalancePolicy"
-      watch="Objects/Watch"
-      field="object"
-      nameOf={({ name }) => name}
+      watch="Evictions/Watch"
+      field="plan"
+      nameOf={({ policy }) => policy}
       empty={
         <Empty title="No RebalancePolicies">
           Create one: <code>kubectl apply -f policy.yaml</code>
@@ -29,7 +29,7 @@ function Entry(policy: Policy) {
     <>
       <Badge tone={tone}>{word}</Badge>
       <span class="entry-facts number" title="σ now and as the plan foresees it">
-        {numberText(policy.value?.sigma)} <span class="quiet">→ {numberText(policy.value?.predicted)}</span>
+        {numberText(policy.plan?.sigma)} <span class="quiet">→ {numberText(policy.plan?.predicted)}</span>
       </span>
     </>
   );

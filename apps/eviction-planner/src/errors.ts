@@ -29,3 +29,13 @@ export const PlanFailed = defineError({
   message: "no plan was made: {fault}",
   remedy: "This is a defect. Report it with the file that `kubectl evenkeel plan --save` writes.",
 });
+
+// Answers.
+
+export const NoPlanYet = defineError({
+  code: "EK_PLANNER_NO_PLAN_YET",
+  recovery: "retryable",
+  message: "this replica has no plan to show",
+  remedy:
+    "Wait for the first plan, or ask the replica that leads. A policy must exist, and the load of nodes be known.",
+});

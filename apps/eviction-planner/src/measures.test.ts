@@ -37,9 +37,20 @@ test("the strictest WorkloadSLO of a namespace counts, and -1 is no limit", asyn
 test("the series of a node go with it, and unknown load is absent", async () => {
   const { measures, lines } = build();
   const node = (name: string, cpu: number | null) => ({ name, cpu, memory: null, now: cpu, predicted: cpu });
-  measures.nodes([node("one", 0.5), node("two", 0.25)]);
-  measures.nodes([node("two", 0.75), node("three", null)]);
+  measures.nodes("default", [node("one", 0.5), node("two", 0.25)]);
+  measures.nodes("default", [node("two", 0.75), node("three", null)]);
   expect(await lines("rebalancer_node")).toEqual(['rebalancer_node_utilization{node="two",resource="cpu"} 0.75']);
+});
+
+test("a policy without usage takes no series of a node from another policy", async () => {
+  const { measures, lines } = build();
+  const own = 'rebalancer_node_utilization{node="one",resource="cpu"} 0.5';
+  measures.nodes("first", [{ name: "one", cpu: 0.5, memory: null, now: 0.5, predicted: 0.5 }]);
+  measures.nodes("second", []);
+  measures.forget("second");
+  expect(await lines("rebalancer_node")).toEqual([own]);
+  measures.forget("first");
+  expect(await lines("rebalancer_node")).toEqual([]);
 });
 
 test("the standard deviation is a true one, with its variance, forecast and bound", async () => {

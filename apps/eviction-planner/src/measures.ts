@@ -14,7 +14,8 @@ export interface MeasuresOptions {
 /** Sets the gauges from what a reconcile found. The series of a node or a namespace go when it does. */
 export class Measures {
   readonly #options: MeasuresOptions;
-  #nodes: ReadonlySet<string> = new Set();
+  /** By policy, the nodes whose series it set last. */
+  readonly #nodes = new Map<string, ReadonlySet<string>>();
   #namespaces: ReadonlySet<string> = new Set();
   /** By policy, the uids of the pods that its last dry run planned to evict. */
   readonly #planned = new Map<string, ReadonlySet<string>>();
@@ -44,11 +45,10 @@ export class Measures {
     this.#planned.set(name, now);
   }
 
-  nodes(levels: readonly NodeLevel[]): void {
-    const { metrics, registry } = this.#options;
-    const names = new Set(levels.map(({ name }) => name));
-    for (const node of without(this.#nodes, names)) registry.forget({ node });
-    this.#nodes = names;
+  /** The series of a node stay while any policy has its level: one without usage takes nothing from the others. */
+  nodes(policy: string, levels: readonly NodeLevel[]): void {
+    const { metrics } = this.#options;
+    this.#setNodes(policy, new Set(levels.map(({ name }) => name)));
     for (const { name: node, cpu, memory } of levels) {
       metrics.nodeUtilization.set({ node, resource: "cpu" }, cpu ?? NaN);
       metrics.nodeUtilization.set({ node, resource: "memory" }, memory ?? NaN);
@@ -72,12 +72,21 @@ export class Measures {
 
   forget(name: string): void {
     this.#planned.delete(name);
+    this.#setNodes(name, new Set());
+    this.#nodes.delete(name);
   }
 
   endTerm(): void {
     this.#planned.clear();
-    this.#nodes = new Set();
+    this.#nodes.clear();
     this.#namespaces = new Set();
+  }
+
+  #setNodes(policy: string, names: ReadonlySet<string>): void {
+    const before = this.#nodes.get(policy) ?? new Set<string>();
+    this.#nodes.set(policy, names);
+    const known = new Set([...this.#nodes.values()].flatMap((each) => [...each]));
+    for (const node of without(before, known)) this.#options.registry.forget({ node });
   }
 }
 

@@ -54,5 +54,12 @@ export const metrics = {
     "Evictions whose replacement came back to the same node.",
     {},
   ),
+  landings: counter(
+    "rebalancer_landings_total",
+    "Replacements that are ready, by the rank of their node in the forecast.",
+    {
+      rank: oneOf("1", "2", "3", "later", "unforeseen"),
+    },
+  ),
   metricsAge: gauge("rebalancer_metrics_age_seconds", "Age of the newest usage of a node.", {}, { leaderOnly: true }),
 };

@@ -5,7 +5,9 @@ import type { ObjectContext, Reconciler } from "@evenkeel/operator";
 import type { Clock, DecisionOf, Decisions } from "@evenkeel/runtime";
 import type { State } from "@evenkeel/state";
 import type { Evictor } from "./act/evictor.ts";
+import type { GuardRails } from "./act/guard-rails.ts";
 import { isFault, statusAfter, statusOfInvalid } from "./act/status.ts";
+import { NO_EVICTIONS } from "./decide/evictions.ts";
 import { type policyDecider, type PolicySnapshot, verdictOf } from "./decide/policy-decider.ts";
 import type { Measures } from "./measures.ts";
 import type { metrics } from "./metrics.ts";
@@ -13,11 +15,15 @@ import { type NodeLevel, nodeLevels } from "./observe/node-levels.ts";
 import type { Planned, Planning, Recall } from "./observe/planning.ts";
 import { policySnapshotText } from "./observe/snapshot-text.ts";
 import type { StoredPolicy } from "./policy-resource.ts";
-import type { PolicyBoard } from "./serve/plan-view.ts";
+import { History } from "./serve/history.ts";
+import { budgetViews, type PolicyBoard } from "./serve/plan-view.ts";
 
 export interface PolicyReconcilerOptions {
   readonly planning: Pick<Planning, "plan">;
   readonly original: Pick<ForeignLease, "live">;
+  /** The Lease of descheduler, which may run at the same time: a condition says so. */
+  readonly descheduler: Pick<ForeignLease, "live">;
+  readonly guardRails: Pick<GuardRails, "report">;
   readonly statuses: StatusWriter<StoredPolicy, RebalancePolicyStatus>;
   readonly decisions: Pick<Decisions<typeof policyDecider>, "record">;
   readonly board: PolicyBoard;
@@ -39,7 +45,14 @@ interface Acting {
   readonly trusted: boolean;
 }
 
-const NOTHING_EVICTED = { evicted: 0, fault: undefined };
+interface Reported {
+  /** Null while paused. */
+  readonly planned: Planned | null;
+  /** What ended the wave early. */
+  readonly fault: Error | undefined;
+}
+
+const NOTHING_EVICTED = { evicted: 0, unclear: 0, fault: undefined };
 
 /** Milliseconds that a reconcile may take: other policies may evict before it. */
 const DEADLINE = 180_000;
@@ -47,6 +60,8 @@ const DEADLINE = 180_000;
 /** Reconciles one RebalancePolicy: observe, plan, decide, evict, write the status. */
 export class PolicyReconciler implements Reconciler<StoredPolicy> {
   readonly #options: PolicyReconcilerOptions;
+  /** By policy. */
+  readonly #shown = new Map<string, { readonly history: History; lastWave: readonly NodeLevel[] }>();
 
   constructor(options: PolicyReconcilerOptions) {
     this.#options = options;
@@ -62,8 +77,8 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
     const { evictor, syncPeriod, dryRun } = this.#options;
     const { spec } = parsed.value;
     if (isPaused(object)) await this.#report(object, spec, null, { stop: null, trusted: true }, context);
-    else if (spec.dryRun || dryRun) await this.#plan(object, spec, context);
-    else await evictor.alone(() => this.#act(object, spec, context));
+    else if (spec.dryRun || dryRun) await this.#tell(await this.#plan(object, spec, context), context);
+    else await this.#tell(await evictor.alone(() => this.#act(object, spec, context)), context);
     return { requeueAfter: syncPeriod };
   }
 
@@ -72,32 +87,34 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
   }
 
   forget({ name }: ObjectName): void {
+    this.#shown.delete(name);
     this.#options.measures.forget(name);
     this.#options.evictor.forget(name);
   }
 
   endTerm(): void {
+    this.#shown.clear();
     this.#options.measures.endTerm();
     this.#options.evictor.endTerm();
   }
 
   /** A dry run: the whole plan, as if nothing limited how fast it is carried out. */
-  async #plan(object: StoredPolicy, spec: RebalancePolicySpec, context: ObjectContext): Promise<void> {
+  async #plan(object: StoredPolicy, spec: RebalancePolicySpec, context: ObjectContext): Promise<Reported> {
     const planned = await this.#planned(object, spec, () => null, context);
     this.#options.measures.dryRun(planned.plan.policy, planned.plan);
-    await this.#report(object, spec, planned, { stop: null, trusted: true }, context);
+    return this.#report(object, spec, planned, { stop: null, trusted: true }, context);
   }
 
-  async #act(object: StoredPolicy, spec: RebalancePolicySpec, context: ObjectContext): Promise<void> {
+  async #act(object: StoredPolicy, spec: RebalancePolicySpec, context: ObjectContext): Promise<Reported> {
     const { evictor } = this.#options;
     const { name = "" } = object.metadata;
-    const recalled = await evictor.recall(object.status?.plan?.lastExecutionTime, context.term);
+    const recalled = await evictor.recall(context.term);
     const { record } = recalled;
-    const recall: Recall = (cluster, at) => (record === null ? null : evictor.memory(name, record, cluster, at));
+    const recall: Recall = (cluster) => (record === null ? null : evictor.memory(name, record, cluster));
     const planned = await this.#planned(object, spec, recall, context);
     if (record !== null) await evictor.follow(record, planned, context);
-    const acting = { stop: evictor.stop(recalled, planned), trusted: evictor.isTrusted(recalled) };
-    await this.#report(object, spec, planned, acting, context);
+    const acting = { stop: evictor.stop(recalled, planned), trusted: evictor.isTrusted(recalled, planned) };
+    return this.#report(object, spec, planned, acting, context);
   }
 
   async #planned(
@@ -121,32 +138,58 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
     planned: Planned | null,
     { stop, trusted }: Acting,
     context: ObjectContext,
-  ): Promise<void> {
-    const { original, state, statuses, board, metrics, clock, evictor } = this.#options;
+  ): Promise<Reported> {
+    const { original, descheduler, state, statuses, board, metrics, clock, evictor } = this.#options;
     const { name = "", generation = 0 } = object.metadata;
     const dryRun = spec.dryRun || this.#options.dryRun;
-    const about = { policy: name, paused: planned === null, dryRun, original: await original.live(), stop };
+    const [originalHolder, deschedulerHolder] = await Promise.all([original.live(), descheduler.live()]);
+    const about = { policy: name, paused: planned === null, dryRun, original: originalHolder, stop };
     const decision = this.#decide({ ...about, usageFault: planned?.usageFault ?? null }, planned);
     const acts = planned !== null && decision.action === "evict" && !decision.dryRun;
-    const { evicted, fault } = acts ? await evictor.evict(planned, spec, context) : NOTHING_EVICTED;
+    const { evicted, unclear, fault } = acts ? await evictor.evict(planned, spec, context) : NOTHING_EVICTED;
     metrics.ready.set({ name }, planned === null ? NaN : isFault(decision.reason) ? 0 : 1);
     const levels = planned?.plan.sigma ? nodeLevels(planned.snapshot, planned.plan) : [];
     if (planned) this.#measure(name, planned, levels);
-    board.show(object, { decision, plan: planned?.plan ?? null, levels, spec });
+    else this.#options.measures.nodes(name, []);
+    const { history, lastWave } = this.#remember(name, planned, levels, evicted);
+    const budgets = planned === null ? [] : budgetViews(planned.snapshot);
+    board.show(object, { decision, plan: planned?.plan ?? null, levels, lastWave, spec, budgets, history });
     const outcome = {
       reason: decision.reason,
-      message: decision.message,
+      // A repeated decision has its first message, which may name a pod that is long ready.
+      message: stop !== null && decision.reason === stop.reason ? stop.message : decision.message,
       dryRun,
       plan: planned?.plan ?? null,
       usageFault: planned?.usageFault ?? null,
       needsUsage: spec.basis === "usage",
       stateAvailable: state.available,
       landingTrusted: trusted,
-      evicted,
+      descheduler: deschedulerHolder,
+      ...{ evicted, unclear },
     };
     await statuses.write(object, (present) => statusAfter(present, outcome, generation, clock.now()), context.term);
-    // The status tells of evictions also where the wave ended early.
+    return { planned, fault };
+  }
+
+  /** Writes the statuses of guard rails, while other policies may plan already. */
+  async #tell({ planned, fault }: Reported, { term }: ObjectContext): Promise<void> {
+    const { guardRails, evictor } = this.#options;
+    const record = evictor.isUnknown ? null : (evictor.record ?? NO_EVICTIONS);
+    if (planned) await guardRails.report(planned.snapshot.cluster, planned.plan, record, term);
+    // The statuses tell of evictions also where the wave ended early.
     if (fault !== undefined) throw fault;
+  }
+
+  #remember(name: string, planned: Planned | null, levels: readonly NodeLevel[], evicted: number) {
+    const shown = this.#shown.get(name) ?? { history: new History(), lastWave: [] };
+    this.#shown.set(name, shown);
+    const sigma = planned?.plan.sigma;
+    if (planned && sigma) {
+      const { before, predicted, bound } = sigma;
+      shown.history.add({ at: planned.snapshot.at, sigma: before, predicted, lowerBound: bound, evicted });
+    }
+    if (evicted > 0) shown.lastWave = levels;
+    return shown;
   }
 
   #decide(about: Omit<PolicySnapshot, "at" | "planned">, planned: Planned | null): DecisionOf<typeof policyDecider> {
@@ -159,10 +202,12 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
   }
 
   #measure(name: string, { plan, snapshot, measuredAt }: Planned, levels: readonly NodeLevel[]): void {
-    const { measures, metrics } = this.#options;
+    const { measures, metrics, evictor } = this.#options;
     measures.plan(name, plan);
-    measures.nodes(levels);
-    measures.budgets(snapshot.cluster.slos, snapshot.memory?.lastHour ?? {});
+    measures.nodes(name, levels);
+    // A dry run plans as if nothing was evicted; what other policies evicted is spent all the same.
+    const { lastHour = {} } = snapshot.memory ?? evictor.recallOf(name)(snapshot.cluster) ?? {};
+    if (!evictor.isUnknown) measures.budgets(snapshot.cluster.slos, lastHour);
     metrics.metricsAge.set({}, measuredAt === null ? NaN : (snapshot.at - measuredAt) / 1000);
   }
 

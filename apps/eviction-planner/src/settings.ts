@@ -10,6 +10,10 @@ const zap = (what: string) => setting.text({ optional: true, help: ofOriginalLog
 export const settings = {
   ...operatorSettings({ kind: "RebalancePolicies", workers: 4 }),
   ...originalLeaseSetting("rebalancer-operator", "the original rebalancer-operator"),
+  deschedulerLease: setting.text({
+    default: "descheduler",
+    help: "Name of the Lease by which descheduler leads; while it is renewed, the condition DeschedulerRuns is True",
+  }),
   ...usageSettings,
   adminPort: setting.bindPort({
     default: "8080",
@@ -27,6 +31,14 @@ export const settings = {
   }),
   syncPeriod: setting.duration({ default: "30s", help: "Time between two plans of a policy" }),
   planTtl: setting.duration({ default: "1m", help: "Time after which the rest of a plan is dropped" }),
+  drainPeers: setting.list({
+    default: "",
+    help: "Services that are asked before a pod is evicted: host:port of each one's gRPC port",
+  }),
+  allowSurge: setting.boolean({
+    default: "false",
+    help: "Restart the rollout of a Deployment to move its only pod, where a WorkloadSLO has singleReplica: surge",
+  }),
   emptydirThresholdGi: setting.integer(
     -1_000_000,
     1_000_000,

@@ -34,6 +34,10 @@ const program = chromiumProgram();
       .getByRole("cell", { name: /default\/press-/ })
       .first()
       .waitFor();
+    await detail.getByRole("img", { name: /^now: 0 to 88 %/ }).waitFor();
+    await detail.locator(".budgets").getByText("3 per minute").waitFor();
+    await detail.getByRole("button", { name: /each constraint costs/ }).click();
+    await detail.getByText("No constraint costs anything").waitFor();
     await detail.locator(".conditions").getByText("Converged").waitFor();
     await detail.locator(".decisions").getByText("HotNodes").first().waitFor();
     expect(complaints).toEqual([]);

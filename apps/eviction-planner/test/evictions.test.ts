@@ -39,6 +39,8 @@ test("the budget of a WorkloadSLO holds over a kill -9, because each eviction is
     metadata: { name: "hour", namespace: "default" },
     spec: { maxDisruptionsPerHour: 2 },
   });
+  // A dry run beside it must not show the budget as unspent.
+  load(world, policy("later", { basis: "requests" }));
   const flags = ["--sync-period=300ms", `--state=sqlite:${world.folder}/state.db`];
   const uids = async () =>
     (

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { eventually } from "@evenkeel/runtime/testing";
-import { controlPlane, simNode, workloads } from "@evenkeel/sim";
+import { type ApiServerOptions, controlPlane, simNode, workloads } from "@evenkeel/sim";
 import { ADMIN, type ServiceProcess, World, worldParts } from "@evenkeel/testkit";
 import { expect } from "@jest/globals";
 
@@ -9,8 +9,8 @@ export const main = join(import.meta.dirname, "../dist/main.mjs");
 const kinds = ["rebalancepolicies", "workloadsloes", "nodeclasses"];
 
 /** One node took all pods of a Deployment, because two others joined later. */
-export async function hotSpot(): Promise<World> {
-  const server = { behaviours: [...controlPlane, ...workloads()] };
+export async function hotSpot(options: Partial<ApiServerOptions> = {}): Promise<World> {
+  const server = { behaviours: [...controlPlane, ...workloads()], ...options };
   const world = new World(await worldParts({ service: "eviction-planner", main, kinds, server }));
   load(world, simNode("one", { cpu: "4", memory: "8Gi" }));
   load(world, deployment("press", 7, { app: "press", rebalancer: "ok" }));

@@ -7,7 +7,8 @@ const NOW = Date.parse("2026-11-01T08:00:00Z");
 
 const planned: Outcome = {
   ...{ reason: "HotNodes", message: "1 node is hot", dryRun: true, plan: samplePlan() },
-  ...{ usageFault: null, needsUsage: true, stateAvailable: true, landingTrusted: true, evicted: 0 },
+  ...{ usageFault: null, needsUsage: true, stateAvailable: true, landingTrusted: true, descheduler: null },
+  ...{ evicted: 0, unclear: 0 },
 };
 
 /** By type, the status and the reason of each condition. */
@@ -63,6 +64,18 @@ test("the time of the last eviction stays when later plans evict nothing", () =>
   expect(after({ dryRun: false, evicted: 0 }, stored).plan).toMatchObject({
     ...{ evictionsExecuted: 0, lastExecutionTime: "2026-11-01T08:00:00.000Z" },
   });
+});
+
+test("the time of the last eviction stays when the rest of the plan is dropped", () => {
+  const stored = after({ dryRun: false, evicted: 2 });
+  const lastExecutionTime = "2026-11-01T08:00:00.000Z";
+  const dropped = after({ reason: "NoUsage", plan: samplePlan({ moves: [], sigma: null }) }, stored).plan;
+  expect(dropped).toMatchObject({ lastExecutionTime, sigma: null, message: null, blocked: null });
+  expect(statusOfInvalid(stored, ["spec"], 4, NOW).plan).toMatchObject({ lastExecutionTime, sigma: null });
+});
+
+test("an eviction whose answer was lost counts as the last one", () => {
+  expect(after({ dryRun: false, unclear: 1 }).plan).toMatchObject({ lastExecutionTime: "2026-11-01T08:00:00.000Z" });
 });
 
 test("the same outcome changes nothing, and a paused policy keeps its last plan", () => {

@@ -16,14 +16,18 @@ export interface Outcome {
   readonly stateAvailable: boolean;
   /** Whether enough of the last landings were foreseen. */
   readonly landingTrusted: boolean;
+  /** Who holds the live Lease of descheduler; null if nobody does. */
+  readonly descheduler: string | null;
   /** Pods that were evicted in this reconcile. */
   readonly evicted: number;
+  /** Pods that may have been evicted: the answer was lost. */
+  readonly unclear: number;
 }
 
 /** Reasons for which no plan can be made until something else changes. */
 const FAULTS: ReadonlySet<PolicyReason> = new Set([
   ...(["InvalidPolicy", "NoUsage", "NothingKnown"] as const),
-  ...(["StateAway", "StateLost", "ReplacementNotReady", "LandingUntrusted"] as const),
+  ...(["StateAway", "StateLost", "ReplacementNotReady", "LandingUntrusted", "ForecastMissed"] as const),
 ]);
 
 export function isFault(reason: PolicyReason): boolean {
@@ -42,8 +46,16 @@ export function statusAfter(
   const conditions = setConditions(present.conditions ?? [], judgements(outcome, generation), now);
   const plan = planStatus(present.plan, outcome, now);
   const isSame = conditions === present.conditions && present.observedGeneration === generation;
-  if (isSame && JSON.stringify(plan) === JSON.stringify(present.plan ?? null)) return present;
+  if (isSame && textOf(plan) === textOf(present.plan ?? null)) return present;
   return { observedGeneration: generation, plan: replacing(present.plan, plan), conditions };
+}
+
+/** The API server stores keys in an order of its own. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) => {
+    if (typeof each !== "object" || each === null || Array.isArray(each)) return each;
+    return Object.fromEntries(Object.entries(each).sort(([one], [other]) => (one < other ? -1 : 1)));
+  });
 }
 
 /** The status of a policy whose spec does not have the right types. */
@@ -56,11 +68,12 @@ export function statusOfInvalid(
   const judged = judge("Ready", false, "InvalidPolicy", errors.join("; "), generation);
   const conditions = setConditions(present.conditions ?? [], [judged], now);
   const isSame = conditions === present.conditions && present.observedGeneration === generation;
-  return isSame ? present : { observedGeneration: generation, plan: null, conditions };
+  const plan = replacing(present.plan, onlyTime(present.plan?.lastExecutionTime));
+  return isSame ? present : { observedGeneration: generation, plan, conditions };
 }
 
 function judgements(outcome: Outcome, generation: number): readonly Judgement[] {
-  const { reason, message, plan, usageFault, needsUsage, stateAvailable, landingTrusted } = outcome;
+  const { reason, message, plan, usageFault, needsUsage, stateAvailable, landingTrusted, descheduler } = outcome;
   const judged = (type: string, holds: boolean | undefined, why: string, text: string) =>
     judge(type, holds, why, text, generation);
   const paused = plan === null;
@@ -76,6 +89,10 @@ function judgements(outcome: Outcome, generation: number): readonly Judgement[] 
     judged("Paused", paused, paused ? "Annotation" : "NotPaused", paused ? message : ""),
     judged("LandingTrusted", landingTrusted, landingTrusted ? "Foreseen" : "LandingUntrusted", ""),
     judged("StateAvailable", stateAvailable, stateAvailable ? "Available" : "Away", ""),
+    judged(
+      ...(["DeschedulerRuns", descheduler !== null, descheduler === null ? "NoLease" : "LeaseRenewed"] as const),
+      descheduler === null ? "" : `${descheduler} is active: let only one of the two balance load`,
+    ),
   ];
 }
 
@@ -97,13 +114,16 @@ export function blockedBy({ stays }: Plan): Readonly<Record<string, number>> {
   return Object.fromEntries([...counts].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Null removes what is stored: a plan that was made from another spec tells nothing. Paused, the last plan stays. */
+/**
+ * A plan that was made from another spec tells nothing, and only the time of the last eviction stays: by it a loss of the
+ * record is noticed. Paused, the last plan stays. Null removes what is stored.
+ */
 function planStatus(present: PlanStatus | undefined, outcome: Outcome, now: number): PlanStatus | null {
-  const { plan, dryRun, message, reason, evicted } = outcome;
+  const { plan, dryRun, message, reason, evicted, unclear } = outcome;
   if (plan === null) return present ?? null;
-  if (plan.sigma === null || reason === "InvalidPolicy") return null;
+  const lastExecutionTime = evicted + unclear > 0 ? new Date(now).toISOString() : present?.lastExecutionTime;
+  if (plan.sigma === null || reason === "InvalidPolicy") return onlyTime(lastExecutionTime);
   const { before, predicted, bound } = plan.sigma;
-  const lastExecutionTime = evicted > 0 ? new Date(now).toISOString() : present?.lastExecutionTime;
   return {
     hotNodes: plan.nodes.hot,
     coldNodes: plan.nodes.cold,
@@ -120,18 +140,27 @@ function planStatus(present: PlanStatus | undefined, outcome: Outcome, now: numb
   };
 }
 
+function onlyTime(lastExecutionTime: string | undefined): PlanStatus | null {
+  return lastExecutionTime === undefined ? null : { lastExecutionTime };
+}
+
 /** What is below a hundredth of a per cent is noise, and each change of the status is a write. */
 function rounded(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }
 
 /**
- * The next plan for a merge patch. The patch would keep a count of pods that is stored and not in it, so that each
- * reason which no longer holds any pod is removed by a null.
+ * The next plan for a merge patch. The patch would keep what is stored and not in it, so that each field, and each reason
+ * which no longer holds any pod, is removed by a null.
  */
-function replacing(present: PlanStatus | undefined, next: PlanStatus | null): PlanStatus | null {
-  if (next === null || present?.blocked === undefined) return next;
-  const gone = Object.keys(present.blocked).filter((code) => !(code in (next.blocked ?? {})));
-  const removed = Object.fromEntries(gone.map((code) => [code, null]));
-  return { ...next, blocked: { ...next.blocked, ...(removed as unknown as Record<string, number>) } };
+function replacing(present: PlanStatus = {}, next: PlanStatus | null): Nulled<PlanStatus> | null {
+  if (next === null) return null;
+  const blocked = next.blocked && { ...removedFrom(present.blocked ?? {}, next.blocked), ...next.blocked };
+  return { ...removedFrom(present, next), ...next, ...(blocked && { blocked: blocked as Record<string, number> }) };
+}
+
+/** A null for each field that is stored and not in what follows. */
+function removedFrom(present: object, next: object): Readonly<Record<string, null>> {
+  const gone = Object.keys(present).filter((field) => !(field in next));
+  return Object.fromEntries(gone.map((field) => [field, null]));
 }

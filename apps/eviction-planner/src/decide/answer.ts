@@ -41,6 +41,8 @@ export interface Plan {
     readonly predicted: number;
   }[];
   readonly moves: readonly PlannedMove[];
+  /** Where the replacements of all moves are likely to land. Empty for a question that nobody carries out. */
+  readonly likelyNodes: readonly string[];
   /** How many pods of sources stay for which reason, the commonest first. Sources are nodes that the policy wants to relieve. */
   readonly held: readonly (Hold & { readonly pods: number })[];
   /** Pods of hot nodes that stay, and why. */

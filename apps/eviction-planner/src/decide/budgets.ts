@@ -17,9 +17,12 @@ export class Budgets {
   readonly #nodes = new Map<number, Account>();
   /** Owners' workloads and nodes that must be left alone, as `uid node`. */
   readonly #backOffs: ReadonlySet<string>;
+  /** By uid of the pod, what refused its eviction. */
+  readonly #refused: ReadonlyMap<string, string>;
 
   constructor(snapshot: PlanSnapshot) {
-    const { memory, policy, at } = snapshot;
+    const { memory, policy } = snapshot;
+    const at = memory?.at ?? snapshot.at;
     this.#snapshot = snapshot;
     this.#ofShape = accountsOfShapes(snapshot);
     this.#minute =
@@ -27,11 +30,14 @@ export class Budgets {
     this.#backOffs = new Set(
       memory?.backOffs.filter(({ until }) => until > at).map(({ owner, node }) => `${owner} ${node}`),
     );
+    this.#refused = new Map(memory?.refused?.map(({ pod, by }) => [pod, by]));
     this.#countInFlight();
   }
 
   /** The first thing that holds a pod now, of those that count. */
   hold(pod: number, counts: (hold: Hold) => boolean): Hold | undefined {
+    const refused = this.#refusal(pod);
+    if (refused !== undefined && counts(refused)) return refused;
     if (this.#isBackedOff(pod) && counts(BACK_OFF)) return BACK_OFF;
     for (const { hold, left } of this.#accountsOf(pod)) if (left <= 0 && counts(hold)) return hold;
     return undefined;
@@ -48,6 +54,12 @@ export class Budgets {
   /** The limits that an eviction of the pod counts in. */
   limits(pod: number): readonly Hold[] {
     return this.#accountsOf(pod).map(({ hold }) => hold);
+  }
+
+  #refusal(pod: number): Hold | undefined {
+    if (this.#refused.size === 0) return undefined;
+    const by = this.#refused.get(this.#snapshot.cluster.pods.uid[pod] ?? "");
+    return by === undefined ? undefined : hold("Refused", by);
   }
 
   #isBackedOff(pod: number): boolean {
@@ -89,7 +101,11 @@ function one(accounts: Map<number, Account>, index: number, code: "OwnerInFlight
 }
 
 function accountsOfShapes({ cluster, policy, memory }: PlanSnapshot): readonly (readonly Account[])[] {
-  const disruption = disruptionAccounts(cluster.disruptionBudgets, policy.spec.respectPDB);
+  const awaited = new Set(memory?.awaited);
+  const budgets = cluster.disruptionBudgets.map((row) =>
+    awaited.has(`${row.namespace}/${row.name}`) ? { ...row, isCurrent: false } : row,
+  );
+  const disruption = disruptionAccounts(budgets, policy.spec.respectPDB);
   const hours = Map.groupBy(
     cluster.slos.flatMap(({ namespace, name, spec: { maxDisruptionsPerHour: limit } }) => {
       const id = `${namespace}/${name}`;
@@ -100,10 +116,13 @@ function accountsOfShapes({ cluster, policy, memory }: PlanSnapshot): readonly (
   );
   const namespaces = new Map<string, Account>();
   const limit = policy.spec.maxEvictionsPerNamespace;
+  const namespaceOf = new Map(cluster.owners.map(({ uid, namespace }) => [uid, namespace]));
+  const inFlight = (namespace: string) =>
+    (memory?.inFlight ?? []).filter(({ owner }) => namespaceOf.get(owner) === namespace).length;
   return cluster.shapes.map(({ namespace, labels }) => {
     const accounts = [...disruption(namespace, labels), ...(hours.get(namespace) ?? []).map(({ account }) => account)];
     if (limit === undefined) return accounts;
-    const own = namespaces.get(namespace) ?? account("NamespaceLimit", namespace, limit);
+    const own = namespaces.get(namespace) ?? account("NamespaceLimit", namespace, limit - inFlight(namespace));
     namespaces.set(namespace, own);
     return [...accounts, own];
   });

@@ -1,6 +1,7 @@
 import { type Matcher, matcherOf } from "@evenkeel/placement";
 import { type Hold, hold, type Obstacle } from "./obstacles.ts";
-import { NONE, type OwnerRow, type PlanSnapshot, POD, UNKNOWN } from "./snapshot.ts";
+import { isSurged, type SingleReplicaRule, singleReplicaRule } from "./single-replica.ts";
+import { NONE, type OwnerRow, type PlanSnapshot, POD, type Selecting, UNKNOWN } from "./snapshot.ts";
 import type { Basis, Utilisation } from "./utilisation.ts";
 
 /** Pods from this priority on are system components; people cannot give it to their own classes. */
@@ -20,9 +21,14 @@ export class Eligibility {
     this.#snapshot = snapshot;
     this.#utilisation = utilisation;
     this.#guards = guardsOf(snapshot);
-    const isSelected = selection(snapshot);
+    const isSelected = selection(snapshot.policy);
+    const earlier = (snapshot.earlier ?? []).map((policy) => ({ name: policy.name, selects: selection(policy) }));
+    const takenBy = (namespace: string, labels: Parameters<Matcher>[0]): readonly Hold[] => {
+      const first = earlier.find(({ selects }) => selects(namespace, labels));
+      return first === undefined ? [] : [hold("OtherPolicy", first.name)];
+    };
     this.#shapeHolds = snapshot.cluster.shapes.map(({ namespace, labels, unmodelled }) => [
-      ...(isSelected(namespace, labels) ? [] : [hold("NotSelected")]),
+      ...(isSelected(namespace, labels) ? takenBy(namespace, labels) : [hold("NotSelected")]),
       ...(this.#guards.get(namespace)?.protectors ?? []).flatMap(({ slo, key, value }) =>
         Object.hasOwn(labels, key) && labels[key] === value ? [hold("ProtectedLabel", slo)] : [],
       ),
@@ -41,7 +47,9 @@ export class Eligibility {
     for (const hold of this.#shapeHolds[shape] ?? []) holds.push(hold);
     if (pods.flags[pod] !== 0) this.#addChoices(holds, pod);
     if (owner?.kind === "StatefulSet" && !guard.allowsStatefulSets) holds.push(hold("StatefulSet", guard.forbidder));
-    if (owner?.replicas === 1 && guard.keeper !== null) holds.push(hold("SingleReplica", guard.keeper));
+    if (owner?.replicas === 1 && guard.single.how !== "evict" && !isSurged(owner, this.#snapshot.cluster.slos)) {
+      holds.push(hold("SingleReplica", guard.single.by));
+    }
     this.#addState(holds, pod, owner, guard);
     const node = pods.node[pod] as number;
     if (this.#utilisation.slotOf[node] === NONE) holds.push(hold("NodeUnknown"));
@@ -101,8 +109,7 @@ interface Guard {
   readonly slowest: string | null;
   readonly allowsStatefulSets: boolean;
   readonly forbidder: string | null;
-  /** The SLO that does not let the only pod of a workload be evicted. */
-  readonly keeper: string | null;
+  readonly single: SingleReplicaRule;
   readonly protectors: readonly { readonly slo: string; readonly key: string; readonly value: string }[];
 }
 
@@ -111,7 +118,7 @@ const NO_GUARD: Guard = {
   slowest: null,
   allowsStatefulSets: false,
   forbidder: null,
-  keeper: null,
+  single: { how: "evict", by: null },
   protectors: [],
 };
 
@@ -130,7 +137,7 @@ function guardsOf({ cluster }: PlanSnapshot): ReadonlyMap<string, Guard> {
         slowest: nameOf(slowest),
         allowsStatefulSets: consents && forbidder === undefined,
         forbidder: nameOf(forbidder),
-        keeper: nameOf(slos.find(({ spec }) => (spec.singleReplica ?? "evict") !== "evict")),
+        single: singleReplicaRule(slos, namespace),
         protectors: slos.flatMap(({ name, spec }) =>
           Object.entries(spec.protectedLabels ?? {}).map(([key, value]) => ({
             slo: `${namespace}/${name}`,
@@ -145,8 +152,8 @@ function guardsOf({ cluster }: PlanSnapshot): ReadonlyMap<string, Guard> {
 }
 
 /** Whether the policy selects pods of a namespace with some labels. A selector with a fault selects nothing. */
-function selection({ policy }: PlanSnapshot): (namespace: string, labels: Parameters<Matcher>[0]) => boolean {
-  const { namespaces = {}, workloadSelectors = [] } = policy.spec;
+function selection({ spec }: Selecting): (namespace: string, labels: Parameters<Matcher>[0]) => boolean {
+  const { namespaces = {}, workloadSelectors = [] } = spec;
   const included = new Set(namespaces.include);
   const excluded = new Set(namespaces.exclude);
   const matchers = workloadSelectors.map(matcherOf);

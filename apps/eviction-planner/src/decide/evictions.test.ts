@@ -1,16 +1,18 @@
 import { describe, expect, test } from "@jest/globals";
-import { samplePlan } from "../testing/sample-plan.ts";
+import { sampleMove, samplePlan } from "../testing/sample-plan.ts";
 import {
   type Eviction,
   evictionOf,
   type EvictionRecord,
   followed,
+  judgedForecast,
   memoryOf,
   NO_EVICTIONS,
   READY_TIMEOUT,
   reasonToStop,
+  trustedAgain,
 } from "./evictions.ts";
-import { type ClusterSnapshot, NONE, UNKNOWN } from "./snapshot.ts";
+import { type ClusterSnapshot, NONE, POD, UNKNOWN } from "./snapshot.ts";
 
 const AT = 1_000_000_000;
 const MINUTE = 60_000;
@@ -24,7 +26,7 @@ const eviction: Eviction = {
       { node: "three", probability: 0.05 },
     ],
   },
-  ...{ backOff: 15 * MINUTE, landed: null, replacement: "" },
+  ...{ backOff: 15 * MINUTE, landed: null, replacement: "", lastSeen: AT, wave: 0 },
 };
 const record = (own: Partial<Eviction> = {}): EvictionRecord => ({
   ...NO_EVICTIONS,
@@ -36,6 +38,7 @@ interface Pod {
   readonly node?: number;
   readonly ready?: boolean;
   readonly startedAt?: number;
+  readonly terminating?: boolean;
 }
 
 /** Three nodes, and a ReplicaSet with some pods. */
@@ -50,7 +53,7 @@ function clusterOf(pods: readonly Pod[], replicas = 2): ClusterSnapshot {
       uid: pods.map(({ uid }) => uid),
       owner: column(() => 0),
       shape: column(() => 4),
-      flags: column(() => 0),
+      flags: column(({ terminating }) => (terminating ? POD.terminating : 0)),
       node: column(({ node = 1 }) => node),
       readySince: column(({ ready = true }) => (ready ? AT : UNKNOWN)),
       startedAt: column(({ startedAt = 0 }) => startedAt),
@@ -99,6 +102,64 @@ describe("an eviction", () => {
     expect(followed(record(), gone, AT + MINUTE).evictions[0]?.landed).toBe("");
   });
 
+  test("of the only pod is in flight while nothing can create another one", () => {
+    expect(followed(record(), clusterOf([], 1), AT + 5 * MINUTE).evictions[0]?.landed).toBeNull();
+    expect(followed(record(), clusterOf([], 0), AT + 5 * MINUTE).evictions[0]?.landed).toBe("");
+  });
+
+  test("by a rollout is in flight for as long as the rollout takes", () => {
+    const rolling = (rollout: "underWay" | "steady") => {
+      const cluster = clusterOf([{ uid: "old" }], 1);
+      return { ...cluster, owners: cluster.owners.map((owner) => ({ ...owner, rollout })) };
+    };
+    const landed = (rollout: "underWay" | "steady") =>
+      followed(record({ surge: true }), rolling(rollout), AT + 5 * MINUTE).evictions[0]?.landed;
+    expect([landed("underWay"), landed("steady")]).toEqual([null, ""]);
+  });
+
+  test("that was recorded before the clock was set back counts from now", () => {
+    const ahead = record({ at: AT + 600 * MINUTE, lastSeen: AT + 600 * MINUTE });
+    expect(followed(ahead, clusterOf([]), AT).evictions[0]).toMatchObject({ at: AT, lastSeen: AT });
+  });
+
+  test("that was answered late finds a replacement that started before the answer", () => {
+    const pods = [{ uid: "sibling" }, { uid: "new", startedAt: AT + 5000 }];
+    const late = record({ at: AT + 20_000, since: AT });
+    expect(followed(late, clusterOf(pods), AT + MINUTE).evictions[0]?.landed).toBe("two");
+  });
+
+  test("is followed while the old pod takes its grace, which may last for longer than anything else", () => {
+    const pods = [{ uid: "old", terminating: true }, { uid: "sibling" }, { uid: "new", startedAt: AT + 5000 }];
+    expect(followed(record(), clusterOf(pods), AT + 5 * MINUTE).evictions[0]).toMatchObject({
+      landed: "two",
+      expected: [],
+    });
+  });
+
+  test("of a StatefulSet is not late while the old pod terminates, because the new one starts after it", () => {
+    const cluster = clusterOf([{ uid: "old", terminating: true }]);
+    const set = { ...cluster, owners: cluster.owners.map((owner) => ({ ...owner, kind: "StatefulSet" })) };
+    const next = followed(record(), set, AT + 20 * MINUTE);
+    expect(next.evictions[0]).toMatchObject({ landed: null, lastSeen: AT + 20 * MINUTE });
+    expect(reasonToStop(next, "default", AT + 29 * MINUTE)).toBeNull();
+    expect(reasonToStop(next, "default", AT + 31 * MINUTE)).toMatchObject({ reason: "ReplacementNotReady" });
+  });
+
+  test("that was recorded and never made ends after two minutes, and stays spent", () => {
+    const pods = [{ uid: "old" }, { uid: "sibling" }];
+    expect(followed(record(), clusterOf(pods), AT + 2 * MINUTE).evictions[0]?.landed).toBeNull();
+    const { evictions, backOffs, foreseen } = followed(record(), clusterOf(pods), AT + 2 * MINUTE + 1);
+    expect(evictions[0]?.landed).toBe("");
+    expect({ backOffs, foreseen }).toEqual({ backOffs: [], foreseen: [] });
+  });
+
+  test("keeps few of many likely nodes, so that an hour of them fits into one record", () => {
+    const landings = Array.from({ length: 1000 }, (_, node) => ({ node: `node-${node}`, probability: 0.001 }));
+    const move = { ...sampleMove("press-1"), landings };
+    const cluster = { owners: [] } as unknown as ClusterSnapshot;
+    expect(evictionOf(move, cluster, { policy: "default", at: AT, wave: AT, backOff: 1 }).expected).toHaveLength(50);
+  });
+
   test("is forgotten after the longest window", () => {
     expect(followed(record({ landed: "two" }), clusterOf([]), AT + 60 * MINUTE).evictions).toEqual([]);
   });
@@ -113,11 +174,25 @@ test("a plan is told what was evicted in its windows, and what is in flight with
   expect(memoryOf(record(), clusterOf([]), {}, AT).inFlight[0]?.shape).toBe(NONE);
 });
 
+test("back-offs that are over are dropped unless the workload returned, and at most 2000 are kept", () => {
+  const backOff = (node: string, until: number, returns: number) => ({ owner: "deploy", node, until, returns });
+  const kept = (backOffs: EvictionRecord["backOffs"]) =>
+    followed({ ...NO_EVICTIONS, backOffs }, clusterOf([]), AT).backOffs;
+  expect(kept([backOff("one", AT, 0), backOff("two", AT, 1)])).toEqual([backOff("two", AT, 1)]);
+  const many = Array.from({ length: 3000 }, (_, node) => backOff(`n${node}`, AT + 1 + node, 0));
+  expect(kept(many)).toHaveLength(2000);
+  expect(kept(many)[0]).toMatchObject({ node: "n2999" });
+});
+
+test("a back-off is over by the clock of the windows, whatever the wall clock says", () => {
+  expect(memoryOf(record(), clusterOf([]), {}, AT).at).toBe(AT);
+});
+
 describe("evictions stop", () => {
   test("while a replacement is not ready in time", () => {
-    expect(reasonToStop(record(), AT + READY_TIMEOUT)).toBeNull();
-    expect(reasonToStop(record(), AT + READY_TIMEOUT + 1)).toMatchObject({ reason: "ReplacementNotReady" });
-    expect(reasonToStop(record({ landed: "two" }), AT + READY_TIMEOUT + 1)).toBeNull();
+    expect(reasonToStop(record(), "default", AT + READY_TIMEOUT)).toBeNull();
+    expect(reasonToStop(record(), "default", AT + READY_TIMEOUT + 1)).toMatchObject({ reason: "ReplacementNotReady" });
+    expect(reasonToStop(record({ landed: "two" }), "default", AT + READY_TIMEOUT + 1)).toBeNull();
   });
 
   test("when fewer than 35 of the last 50 landings were foreseen, and not before there are 50", () => {
@@ -125,16 +200,60 @@ describe("evictions stop", () => {
       ...NO_EVICTIONS,
       foreseen: [...Array<boolean>(right).fill(true), ...Array<boolean>(wrong).fill(false)],
     });
-    expect(reasonToStop(judged(0, 49), AT)).toBeNull();
-    expect(reasonToStop(judged(35, 15), AT)).toBeNull();
-    expect(reasonToStop(judged(34, 16), AT)).toMatchObject({ reason: "LandingUntrusted" });
+    expect(reasonToStop(judged(0, 49), "default", AT)).toBeNull();
+    expect(reasonToStop(judged(35, 15), "default", AT)).toBeNull();
+    expect(reasonToStop(judged(34, 16), "default", AT)).toMatchObject({ reason: "LandingUntrusted" });
+  });
+});
+
+describe("the forecast of a wave", () => {
+  const foretold = { policy: "default", at: AT, sigma: 0.1, missedUntil: null };
+  const about = { policy: "default", settles: true, backOff: 15 * MINUTE };
+  const judge = (own: Partial<EvictionRecord>, sigma: number, after: number) =>
+    judgedForecast({ ...NO_EVICTIONS, forecasts: [foretold], ...own }, { ...about, sigma }, AT + after);
+
+  test("stops the policy for its back-off if σ stays above it by more than a margin", () => {
+    const missed = judge({}, 0.16, 3 * MINUTE);
+    expect(reasonToStop(missed, "default", AT + 17 * MINUTE)).toMatchObject({ reason: "ForecastMissed" });
+    expect(reasonToStop(missed, "other", AT + 17 * MINUTE)).toBeNull();
+    expect(judgedForecast(missed, { ...about, sigma: 0.16 }, AT + 18 * MINUTE).forecasts).toEqual([]);
+  });
+
+  test("is over if it came true, and waits for replacements and for usage to follow", () => {
+    expect(judge({}, 0.15, 3 * MINUTE).forecasts).toEqual([]);
+    expect(judge({}, 0.5, 2 * MINUTE).forecasts).toEqual([foretold]);
+    expect(judge({ evictions: [eviction] }, 0.5, 9 * MINUTE).forecasts).toEqual([foretold]);
   });
 });
 
 test("a planned move becomes a record with its workload", () => {
   const [move] = samplePlan().moves;
   if (move === undefined) throw new Error("no move");
-  const about = { policy: "default", at: AT, backOff: MINUTE };
+  const about = { policy: "default", at: AT, wave: AT, backOff: MINUTE };
   const cluster = { owners: [{ uid: "owner", workload: { uid: "deploy" } }] } as unknown as ClusterSnapshot;
   expect(evictionOf(move, cluster, about)).toMatchObject({ uid: "uid-press-1", workload: "deploy", landed: null });
+});
+
+describe("trust in landings", () => {
+  const LOST = AT - MINUTE;
+  const untrusted = { ...NO_EVICTIONS, foreseen: Array<boolean>(50).fill(false), untrustedSince: LOST };
+
+  test("is lost at the landing that makes it too few, and that time stays", () => {
+    const lost = followed({ ...untrusted, untrustedSince: null }, clusterOf([]), AT);
+    expect(lost.untrustedSince).toBe(AT);
+    expect(followed(lost, clusterOf([]), AT + MINUTE).untrustedSince).toBe(AT);
+  });
+
+  test("begins anew if somebody asks for it after it was lost", () => {
+    expect(trustedAgain(untrusted, AT, AT)).toMatchObject({ foreseen: [], untrustedSince: null });
+  });
+
+  test.each([
+    ["before it was lost", LOST - 1],
+    ["for a time that is still to come", AT + 1],
+    ["with what is no time", NaN],
+    ["by nobody", -Infinity],
+  ])("does not if that was asked %s", (_when, since) => {
+    expect(trustedAgain(untrusted, since, AT)).toBe(untrusted);
+  });
 });

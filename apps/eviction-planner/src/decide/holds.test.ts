@@ -86,6 +86,10 @@ describe("a pod of a hot node is moved", () => {
       },
     ],
     ["if a limit is absent", { world: { slos: [slo("one", {})] } }],
+    [
+      "if its back-off is over by the clock of the windows",
+      { memory: { at: NOW + 2, backOffs: [{ owner: "workload-web", node: "a", until: NOW + 1 }] } },
+    ],
     ["if its back-off is over", { memory: { backOffs: [{ owner: "workload-web", node: "a", until: NOW }] } }],
     [
       "if its workload came back to another node",
@@ -241,6 +245,11 @@ describe("a pod of a hot node stays", () => {
       "BackOff",
     ],
     [
+      "after its eviction was refused",
+      { memory: { refused: [{ pod: "uid-pod", by: "PeerRefused" }] } },
+      "Refused by PeerRefused",
+    ],
+    [
       "if no other node is feasible",
       { pod: { requested: 0.6, shape: { nodeSelector: { "kubernetes.io/hostname": "a" } } } },
       "NoOtherNode",
@@ -314,4 +323,17 @@ describe("a pod of a hot node stays", () => {
 test("a hold is a sentence with the object that asks for it", () => {
   expect(holdSentence({ code: "DisruptionBudget", by: "shop/checkout" })).toContain("(shop/checkout)");
   expect(holdSentence({ code: "Pinned", by: null })).toContain("rebalancer.dev/pinned");
+});
+
+test("a pod belongs to the first policy by name that selects it; one that selects nothing of it takes nothing", () => {
+  const world = {
+    nodes: [{ name: "a", rest: 0.3 }, { name: "b" }],
+    pods: [{ name: "pod", node: "a", load: 0.6, labels: { app: "web" } }],
+  };
+  const heldBy = (app: string) => {
+    const earlier = [{ name: "first", spec: { workloadSelectors: [{ matchLabels: { app } }] } }];
+    return plan({ ...snapshotOf(world), earlier }).stays.map(({ code, by }) => ({ code, by }));
+  };
+  expect(heldBy("web")).toEqual([{ code: "OtherPolicy", by: "first" }]);
+  expect(heldBy("other")).not.toContainEqual({ code: "OtherPolicy", by: "first" });
 });

@@ -1,6 +1,7 @@
 export type { Outcome, Plan, PlannedMove, PodName, RightSizing, Stay } from "./answer.ts";
 export { type Comparison, compareWith } from "./compare.ts";
 export { explainStay, holdSentence } from "./explain.ts";
+export { explainPod, type PodExplanation } from "./explain-pod.ts";
 export { type Hold, type Obstacle, OBSTACLE_CODES, OBSTACLES } from "./obstacles.ts";
 export { plan } from "./plan.ts";
 export type { PolicyFault } from "./policy-faults.ts";

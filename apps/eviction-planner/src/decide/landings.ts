@@ -9,8 +9,8 @@ export interface PossibleNode {
 
 /** Where replacements of pods land, after the moves that were made so far. */
 export interface Landings {
-  /** Most likely first; empty if no node is feasible. The pod's own node may be among them. */
-  of(pod: number): readonly PossibleNode[];
+  /** Most likely first, and no more than `most`; empty if no node is feasible. The pod's own node may be among them. */
+  of(pod: number, most?: number): readonly PossibleNode[];
   /** The pod is gone from its node, and its replacement runs on `to`. */
   move(pod: number, to: number): void;
   takeBack(pod: number, to: number): void;
@@ -36,11 +36,11 @@ export class ScheduledLandings implements Landings {
     }
   }
 
-  of(pod: number): readonly PossibleNode[] {
+  of(pod: number, most = MOST_NODES): readonly PossibleNode[] {
     const { pods, owners } = this.#cluster;
     // A ReplicaSet replaces a pod while it terminates, a StatefulSet after it is gone.
     const departure = owners[pods.owner[pod] as number]?.kind === "StatefulSet" ? "gone" : "terminating";
-    return this.#placement.landingAfter(pods.shape[pod] as number, pods.node[pod] as number, departure, MOST_NODES);
+    return this.#placement.landingAfter(pods.shape[pod] as number, pods.node[pod] as number, departure, most);
   }
 
   move(pod: number, to: number): void {

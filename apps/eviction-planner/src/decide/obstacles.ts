@@ -5,6 +5,7 @@
 export const OBSTACLES = {
   // What the pod is, or what its owner and its namespace ask for.
   NotSelected: "the policy does not select its namespace or its labels",
+  OtherPolicy: "another policy, which comes first by name, selects it too",
   Critical: "its priority is that of a system component",
   Mirror: "it is a static pod, which its node's kubelet runs",
   DaemonSet: "a DaemonSet runs it on this very node",
@@ -35,12 +36,13 @@ export const OBSTACLES = {
   SeveralDisruptionBudgets: "several PodDisruptionBudgets match it, so the API server refuses every eviction",
   DisruptionBudgetStale: "its PodDisruptionBudget does not describe the present state yet",
   DisruptionBudget: "its PodDisruptionBudget allows no further disruption",
-  HourlyLimit: "a WorkloadSLO of its namespace allows no further disruption in this hour",
+  HourlyLimit: "budget exhausted: a WorkloadSLO of its namespace allows no further disruption in this hour",
   NamespaceLimit: "the policy allows no further eviction in its namespace",
   MinuteLimit: "the policy allows no further eviction in this minute",
   OwnerInFlight: "another pod of its owner is being moved",
   NodeInFlight: "another pod of its node is being moved",
   BackOff: "its workload returned to this node after an eviction and is left alone for a while",
+  Refused: "its eviction was refused not long ago, and it is left alone for a while",
   Budget: "the plan has as many evictions as it may have",
   // What moving it would bring.
   NoOtherNode: "no other node is feasible for it",
@@ -50,6 +52,7 @@ export const OBSTACLES = {
   LandingTooHot: "it would probably make another node too hot",
   NoGain: "moving it would not make the nodes more level",
   TargetReached: "the target is reached without it",
+  NodeNotHot: "the policy has no need to relieve its node",
 } as const;
 
 export type Obstacle = keyof typeof OBSTACLES;

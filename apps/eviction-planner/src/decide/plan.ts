@@ -8,6 +8,7 @@ import { Course } from "./course.ts";
 import { Eligibility } from "./eligibility.ts";
 import { Describer } from "./describe.ts";
 import { ScheduledLandings } from "./landings.ts";
+import { likelyNodes } from "./likely-nodes.ts";
 import { MovablePods } from "./movable.ts";
 import { inNameOrder } from "./name-order.ts";
 import { nodeClassMembers, NodePreference } from "./node-preference.ts";
@@ -59,11 +60,12 @@ export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boole
   const before = { sigma: spread.sigma, classes: members.map(({ slots }) => spread.sigmaOf(slots)) };
   const preference = new NodePreference(snapshot);
   const nodeOf = (pod: number) => cluster.pods.node[pod] as number;
+  const landings = new ScheduledLandings(cluster);
   const course = new Course(
     {
       podCount: cluster.pods.uid.length,
       utilisation,
-      landings: new ScheduledLandings(cluster),
+      landings,
       budgets,
       highestLanding: spec.hotThreshold - spec.hysteresis,
       nodeOf,
@@ -101,6 +103,8 @@ export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boole
       predicted: course.spread.sigmaOf(slots),
     })),
     moves: describer.moves(course.moves, before.sigma, budgets, (pod) => costOf(snapshot, pod)),
+    likelyNodes:
+      snapshot.memory === null ? [] : [...likelyNodes(landings, course.moves)].map((node) => describer.node(node)),
     held: describer.held(sourceSlots, utilisation, staying),
     stays: describer.stays(classes.isHot, utilisation, staying),
     rightSizing: spec.basis === "usage" ? rightSizing(cluster) : [],
@@ -122,6 +126,7 @@ function emptyPlan({ policy, memory }: PlanSnapshot, outcome: Outcome): Plan {
     curve: { predicted: [], bound: [] },
     classes: [],
     moves: [],
+    likelyNodes: [],
     held: [],
     stays: [],
     rightSizing: [],

@@ -1,5 +1,6 @@
 import type { Decider, Snapshot, Verdict } from "@evenkeel/runtime";
 import type { Plan } from "./answer.ts";
+import { GO_REASONS, goOrNot, type GoSnapshot, type GoVerdict } from "./go.ts";
 import { plan } from "./plan.ts";
 import type { PlanSnapshot } from "./snapshot.ts";
 
@@ -18,14 +19,16 @@ const REASONS = [
   "StateLost",
   "ReplacementNotReady",
   "LandingUntrusted",
+  "ForecastMissed",
   "HotNodes",
   "AboveTarget",
+  ...GO_REASONS,
 ] as const;
 
 export type PolicyReason = (typeof REASONS)[number];
 
 /** Why evictions stop until something else changes. */
-export type StopReason = "StateAway" | "StateLost" | "ReplacementNotReady" | "LandingUntrusted";
+export type StopReason = "StateAway" | "StateLost" | "ReplacementNotReady" | "LandingUntrusted" | "ForecastMissed";
 
 /** Everything that the decision about a policy depends on. */
 export interface PolicySnapshot extends Snapshot {
@@ -105,8 +108,19 @@ function sigmaText(sigma: number | undefined): string {
   return sigma === undefined ? "unknown" : sigma.toFixed(4);
 }
 
+/** The go or no-go for one pod, as a decision about that pod. */
+export function verdictOfGo({ pod }: GoSnapshot, { go, reason, message }: GoVerdict): PolicyVerdict {
+  const { namespace, name, node } = pod;
+  const object = { kind: "Pod", namespace, name };
+  return { object, action: go ? "evict" : "hold", reason, before: [node], after: go ? [] : [node], message };
+}
+
+/** Two questions: the plan of a policy, and the go or no-go for each pod of it. */
 export const policyDecider = {
   actions: ACTIONS,
   reasons: REASONS,
-  decide: (snapshot) => verdictOf(snapshot, snapshot.planned === null ? null : plan(snapshot.planned)),
-} satisfies Decider<PolicySnapshot, (typeof ACTIONS)[number], PolicyReason, readonly string[]>;
+  decide: (snapshot) => {
+    if ("question" in snapshot) return verdictOfGo(snapshot, goOrNot(snapshot));
+    return verdictOf(snapshot, snapshot.planned === null ? null : plan(snapshot.planned));
+  },
+} satisfies Decider<PolicySnapshot | GoSnapshot, (typeof ACTIONS)[number], PolicyReason, readonly string[]>;

@@ -10,6 +10,8 @@ export interface PlanSnapshot {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly policy: { readonly name: string; readonly spec: RebalancePolicySpec };
+  /** Policies whose names come first: the pods that they select belong to them. Absent: none. */
+  readonly earlier?: readonly Selecting[];
   readonly cluster: ClusterSnapshot;
   /**
    * What earlier plans left behind. Null for a question that nobody carries out: one sample is then enough for a node to be
@@ -20,6 +22,12 @@ export interface PlanSnapshot {
   readonly budget: number;
   /** Pods whose emptyDir volumes may hold more bytes than this are not moved. */
   readonly emptyDirLimit: number;
+}
+
+/** What a policy selects. */
+export interface Selecting {
+  readonly name: string;
+  readonly spec: Pick<RebalancePolicySpec, "namespaces" | "workloadSelectors">;
 }
 
 /** A number that was not observed. It is never treated as zero. */
@@ -58,6 +66,8 @@ export interface OwnerRow {
   readonly replicas: number | null;
   readonly rollout: "steady" | "underWay" | "paused" | "unknown";
   readonly minReadySeconds: number;
+  /** Restarting its rollout makes the new pod ready before the old one ends, and the service may do that. */
+  readonly canSurge?: boolean;
 }
 
 export interface DisruptionBudgetRow {
@@ -123,6 +133,8 @@ export const POD = {
 
 /** What earlier plans left behind. */
 export interface PlanMemory {
+  /** The time by which windows and back-offs are counted. It differs from the wall clock after a jump. Absent: the snapshot's. */
+  readonly at?: number;
   /** How hot each node was, by name. */
   readonly levels: Readonly<Record<string, BandState>>;
   /** Evictions of the last minute by all policies. */
@@ -131,6 +143,10 @@ export interface PlanMemory {
   readonly lastHour: Readonly<Record<string, number>>;
   /** A workload that returned to its node is not moved from it again before `until`. `owner` is the uid of its workload. */
   readonly backOffs: readonly { readonly owner: string; readonly node: string; readonly until: number }[];
+  /** PodDisruptionBudgets as `namespace/name` whose status does not count the last eviction yet. Absent: none. */
+  readonly awaited?: readonly string[];
+  /** Pods by uid whose eviction was refused not long ago, and the code of what refused it. Absent: none. */
+  readonly refused?: readonly { readonly pod: string; readonly by: string }[];
   /**
    * Evictions whose replacement is not ready yet. `owner` is the uid of the pod's owner, `expected` are the nodes where its load
    * is foreseen.

@@ -12,6 +12,7 @@ export function samplePlan(own: Partial<Plan> = {}): Plan {
     curve: { predicted: [0.4, 0.2], bound: [0.4, 0.19] },
     classes: [],
     moves: [sampleMove("press-1")],
+    likelyNodes: [],
     held: [],
     stays: [sampleStay("press-2", "Pinned")],
     rightSizing: [],

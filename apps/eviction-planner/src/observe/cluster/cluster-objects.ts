@@ -51,7 +51,7 @@ export function observedTypes(): ObservedTypes {
     nodes: observed(kube.nodes, (node) => withSharedImages(keepNode(node), images)),
     pods: observed<kube.Pod, ObservedPod>(kube.pods, pods.observe),
     namespaces: observed(kube.namespaces, kube.keepOnly("metadata.labels")),
-    deployments: observed(kube.deployments, kube.keepOnly(...scaled("paused"), "status")),
+    deployments: observed(kube.deployments, kube.keepOnly(...scaled("paused", "strategy"), "status")),
     replicaSets: observed(kube.replicaSets, kube.keepOnly(...scaled("selector"), "status.observedGeneration")),
     statefulSets: observed(
       kube.statefulSets,
@@ -87,7 +87,7 @@ function observed<T extends kube.KubeObject, Kept extends kube.KubeObject = T>(
 
 function custom({ group, version, kind, plural, scope }: KindNames): ObservedType<CustomObject> {
   const type = { group, version, kind, plural, namespaced: scope === "Namespaced" };
-  return { type, keep: kube.keepOnly<CustomObject>("spec"), isOptional: true };
+  return { type, keep: kube.keepOnly<CustomObject>("spec", "status"), isOptional: true };
 }
 
 /** Nodes of one pool have the same images, and the lists of them are most of a Node. */

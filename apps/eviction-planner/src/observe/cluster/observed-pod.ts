@@ -116,11 +116,12 @@ function flagsOf({ metadata, spec, status }: Pod, volumes: readonly Volume[]): n
   return (Object.keys(is) as (keyof typeof POD)[]).reduce((sum, flag) => sum + (is[flag] === true ? POD[flag] : 0), 0);
 }
 
+/** A limit of 0 is none for the kubelet. */
 function emptyDirBytes(volumes: readonly Volume[]): number {
   const limits = volumes.flatMap(({ emptyDir }) =>
     emptyDir === undefined ? [] : [quantity(emptyDir.sizeLimit ?? "")],
   );
-  return limits.some(Number.isNaN) ? UNKNOWN : limits.reduce((sum, limit) => sum + limit, 0);
+  return limits.some((limit) => !(limit > 0)) ? UNKNOWN : limits.reduce((sum, limit) => sum + limit, 0);
 }
 
 function readySince(conditions: NonNullable<Pod["status"]>["conditions"] = []): number {

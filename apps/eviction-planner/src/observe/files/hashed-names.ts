@@ -70,6 +70,7 @@ export function withHashedNames(snapshot: PlanSnapshot, salt: string): PlanSnaps
       levels: byName(memory.levels),
       lastHour: byName(memory.lastHour),
       backOffs: memory.backOffs.map((one) => ({ ...one, owner: text(one.owner), node: text(one.node) })),
+      ...(memory.refused && { refused: memory.refused.map((one) => ({ ...one, pod: text(one.pod) })) }),
       inFlight: memory.inFlight.map((one) => ({
         ...one,
         ...{ owner: text(one.owner), from: text(one.from) },

@@ -7,11 +7,15 @@ import {
   type StatefulSet,
 } from "@evenkeel/kube";
 import type { LabelSelector } from "@evenkeel/placement";
+import type { Eviction } from "../../decide/evictions.ts";
 import { NONE, type OwnerRow } from "../../decide/snapshot.ts";
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
 import type { PodTemplate } from "../cluster/observed-pod.ts";
 
 type OwnerReference = NonNullable<ReturnType<typeof controllerOf>>;
+
+/** An eviction whose replacement is not ready yet. `owner` and `workload` are uids. */
+export type InFlight = Pick<Eviction, "namespace" | "owner" | "workload">;
 
 /** The controllers of pods, each as a row when its first pod is seen. */
 export class Owners {
@@ -21,8 +25,11 @@ export class Owners {
   readonly #replicaSets: ReadonlyMap<string, ReplicaSet>;
   readonly #statefulSets: ReadonlyMap<string, StatefulSet>;
   readonly #replicationControllers: ReadonlyMap<string, ReplicationController>;
+  readonly #surges: boolean;
 
-  constructor(objects: ClusterObjects) {
+  /** `surges`: the service may restart rollouts. */
+  constructor(objects: ClusterObjects, surges: boolean) {
+    this.#surges = surges;
     this.#deployments = byUid(objects.deployments);
     this.#replicaSets = byUid(objects.replicaSets);
     this.#statefulSets = byUid(objects.statefulSets);
@@ -37,6 +44,33 @@ export class Owners {
     if (known !== undefined) return known;
     this.#indexes.set(owner.uid, this.rows.length);
     return this.rows.push(this.#rowOf(owner, metadata.namespace ?? "")) - 1;
+  }
+
+  /** Adds the row of a workload that may have no pod now because its only one was evicted; none if it is gone. */
+  addInFlight({ owner: uid, workload, namespace }: InFlight): void {
+    if (this.#indexes.has(uid)) return;
+    const row = this.#rowInFlight(uid, workload, namespace);
+    if (row === undefined) return;
+    this.#indexes.set(uid, this.rows.length);
+    this.rows.push(row);
+  }
+
+  #rowInFlight(uid: string, workload: string, namespace: string): OwnerRow | undefined {
+    const apiVersion = "apps/v1";
+    for (const [kind, stored] of [
+      ["ReplicaSet", this.#replicaSets.get(uid)],
+      ["StatefulSet", this.#statefulSets.get(uid)],
+      ["ReplicationController", this.#replicationControllers.get(uid)],
+    ] as const) {
+      if (stored !== undefined)
+        return this.#rowOf({ apiVersion, kind, name: stored.metadata.name ?? "", uid }, namespace);
+    }
+    const deployment = this.#deployments.get(workload);
+    if (deployment === undefined) return undefined;
+    const { name = "" } = deployment.metadata;
+    const { replicas = 1, minReadySeconds = 0 } = deployment.spec ?? {};
+    const known = { kind: "ReplicaSet", namespace, name, uid, workload: { kind: "Deployment", name, uid: workload } };
+    return { ...known, replicas, minReadySeconds, rollout: rolloutOf(deployment) };
   }
 
   /** The selector of the template's controller, from which the scheduler makes its default spread constraints. */
@@ -87,8 +121,17 @@ export class Owners {
     const deployment = this.#deployments.get(uid);
     if (deployment === undefined) return { ...known, workload, replicas, minReadySeconds, rollout: "unknown" };
     const wanted = deployment.spec?.replicas ?? 1;
-    return { ...known, workload, replicas: wanted, minReadySeconds, rollout: rolloutOf(deployment) };
+    const surge = this.#surges && canSurge(deployment, wanted) ? { canSurge: true } : {};
+    return { ...known, workload, replicas: wanted, minReadySeconds, rollout: rolloutOf(deployment), ...surge };
   }
+}
+
+/** Whether a rollout keeps every old pod until its new one is ready. Percentages of maxUnavailable are rounded down. */
+function canSurge({ spec }: Deployment, replicas: number): boolean {
+  if ((spec?.strategy?.type ?? "RollingUpdate") !== "RollingUpdate") return false;
+  const { maxUnavailable = "25%" } = spec?.strategy?.rollingUpdate ?? {};
+  const share = /^(\d+)%$/.exec(String(maxUnavailable))?.[1];
+  return share === undefined ? Number(maxUnavailable) === 0 : (Number(share) * replicas) / 100 < 1;
 }
 
 function byUid<T extends KubeObject>(objects: Iterable<T>): ReadonlyMap<string, T> {

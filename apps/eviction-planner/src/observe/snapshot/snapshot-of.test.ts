@@ -173,6 +173,7 @@ describe("a pod", () => {
   test.each([
     [[{ sizeLimit: "1Gi" }, { sizeLimit: "512Mi" }], 1.5 * 2 ** 30],
     [[{ sizeLimit: "1Gi" }, {}], UNKNOWN],
+    [[{ sizeLimit: "1Gi" }, { sizeLimit: "0" }], UNKNOWN],
   ])("with emptyDir volumes %j may hold %d bytes", async (dirs, bytes) => {
     const volumes = dirs.map((emptyDir, index) => ({ name: `e${index}`, emptyDir }));
     const pod = podOf(await snapshotWith(change("Pod", "web-1-0", { spec: { volumes } })), "web-1-0");
@@ -286,6 +287,34 @@ describe("a PodDisruptionBudget", () => {
     const conditions = [{ type: "DisruptionAllowed", status: "False", reason: "SyncFailed" }];
     expect(await rowWith({ status: { conditions } })).toMatchObject({ isCurrent: false });
   });
+});
+
+test("a workload whose only pod was evicted has a row while the eviction is in flight and the workload exists", async () => {
+  const collected = new CollectedObjects();
+  const controller = { apiVersion: "apps/v1", kind: "Deployment", name: "press", uid: "deploy", controller: true };
+  const of = (kind: string, name: string, uid: string, own: object = {}) =>
+    ({
+      apiVersion: "apps/v1",
+      kind,
+      metadata: { namespace: "shop", name, uid, ...own },
+      spec: { replicas: 1 },
+    }) as KubeObject;
+  collected.add(of("Deployment", "press", "deploy"));
+  collected.add(of("ReplicaSet", "press-1", "rs", { ownerReferences: [controller] }));
+  collected.add(of("StatefulSet", "store", "set"));
+  const rest = { policy: defaultPolicy(), budget: 10, at: 0, memory: null, emptyDirLimit: 0 };
+  const inFlight = [
+    { namespace: "shop", owner: "rs", workload: "deploy" },
+    { namespace: "shop", owner: "older-rs", workload: "deploy" },
+    { namespace: "shop", owner: "set", workload: "set" },
+    { namespace: "shop", owner: "gone", workload: "gone" },
+  ];
+  const { cluster } = await snapshotOf(collected.objects, collected.usage, { ...rest, inFlight });
+  expect(cluster.owners.map(({ uid, workload, replicas }) => [uid, workload.uid, replicas])).toEqual([
+    ["rs", "deploy", 1],
+    ["older-rs", "deploy", 1],
+    ["set", "set", 1],
+  ]);
 });
 
 test("a WorkloadSLO that cannot be read forbids evictions, and a NodeClass is left out", async () => {

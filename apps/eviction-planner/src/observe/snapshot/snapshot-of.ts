@@ -6,13 +6,17 @@ import type { ClusterObjects } from "../cluster/cluster-objects.ts";
 import type { Usage } from "../usage/usage.ts";
 import { disruptionBudgetRow } from "./disruption-budgets.ts";
 import { nodeRow, withUsedImages } from "./nodes.ts";
-import { Owners } from "./owners.ts";
+import { type InFlight, Owners } from "./owners.ts";
 import { PodTable } from "./pod-table.ts";
 import { Shapes } from "./shapes.ts";
 
 /** What a snapshot has besides the cluster. Measurements count if they are current at the time `at`. */
 export interface SnapshotOptions extends Omit<PlanSnapshot, "cluster"> {
   readonly clock?: Clock;
+  /** Whether rollouts may be restarted to move the only pod of a workload. */
+  readonly surges?: boolean;
+  /** Evictions whose replacement is not ready yet. */
+  readonly inFlight?: readonly InFlight[];
 }
 
 /** Milliseconds of work after which other work of the event loop has its turn. */
@@ -22,7 +26,7 @@ const SLICE = 20;
 export async function snapshotOf(
   objects: ClusterObjects,
   usage: Usage,
-  { clock = systemClock, ...options }: SnapshotOptions,
+  { clock = systemClock, surges = false, inFlight = [], ...options }: SnapshotOptions,
 ): Promise<PlanSnapshot> {
   const { at } = options;
   const slice = new TimeSlice(clock, SLICE);
@@ -32,7 +36,7 @@ export async function snapshotOf(
     return nodeRow(node, csiNodes.get(name), usage.nodes.get(name), at);
   }).sort((one, other) => (one.name < other.name ? -1 : 1));
   const nodeIndexes = new Map(nodes.map(({ name }, index) => [name, index]));
-  const owners = new Owners(objects);
+  const owners = new Owners(objects, surges);
   const shapes = new Shapes(objects, owners);
   const pods = new PodTable({ nodeIndexes, shapes, owners, usage, at });
   if (slice.spent) await slice.rest();
@@ -40,6 +44,7 @@ export async function snapshotOf(
     if (!pod.isDone) pods.add(pod);
     if (slice.spent) await slice.rest();
   }
+  for (const eviction of inFlight) owners.addInFlight(eviction);
   const cluster: ClusterSnapshot = {
     namespaces: Object.fromEntries(
       Array.from(objects.namespaces, ({ metadata }) => [metadata.name ?? "", metadata.labels ?? {}]),
