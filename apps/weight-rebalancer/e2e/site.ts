@@ -2,7 +2,15 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { apply, chartAccount, get, kubectl, type useCluster } from "@evenkeel/e2e";
 import { ServiceProcess } from "@evenkeel/testkit";
-import { type Prometheus, type RecordSet, type Route53, startPrometheus, startRoute53 } from "@evenkeel/sim";
+import {
+  ACCESS_KEY_AUTH,
+  accessKeySecret,
+  type Prometheus,
+  type RecordSet,
+  type Route53,
+  startPrometheus,
+  startRoute53,
+} from "@evenkeel/sim";
 import type { StoredRebalance } from "../src/rebalance-resource.ts";
 import { type Proxy, proxyTo } from "../test/proxy-to.ts";
 
@@ -116,7 +124,7 @@ export class Site implements AsyncDisposable {
     const spec = {
       interval: "1s",
       policy: { targettracking: { targetValue: 1000, baseValue: 8 } },
-      target: { route53: { hostedZoneID: `hostedzone/${zone}`, resource } },
+      target: { route53: { hostedZoneID: `hostedzone/${zone}`, auth: ACCESS_KEY_AUTH, resource } },
       metrics: { prometheus: { address: this.prometheus.url, query: QUERY } },
       ...change,
     };
@@ -127,7 +135,8 @@ export class Site implements AsyncDisposable {
   async given(namespace: string, name: string, change: SpecChange = {}): Promise<{ readonly zone: string }> {
     const zone = `Z${namespace.toUpperCase().replaceAll("-", "")}`;
     this.addZone(zone, `${zone.toLowerCase()}.example.com`);
-    await apply(this.#cluster, namespaceOf(namespace), this.rebalance(namespace, name, zone, change));
+    const rebalance = this.rebalance(namespace, name, zone, change);
+    await apply(this.#cluster, namespaceOf(namespace), accessKeySecret(namespace), rebalance);
     return { zone };
   }
 

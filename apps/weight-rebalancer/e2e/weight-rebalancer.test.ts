@@ -128,7 +128,7 @@ describe("without flags, in all namespaces,", () => {
           ACTUAL: "16",
         });
       });
-      expect((await site.get("readme", "aws-env")).status?.initialWeights).toEqual([
+      expect((await site.get("readme", "aws-env")).status?.initialWeights).toMatchObject([
         { target: expect.stringContaining(`${ZONE}/example.com A aws`), weight: 3 },
       ]);
       await until("Events", async () => {

@@ -1,4 +1,5 @@
 import { operatorContradictions } from "@evenkeel/operator";
+import { allowFaults } from "@evenkeel/prometheus";
 import type { ServiceDefinition } from "@evenkeel/runtime";
 import packageJson from "../package.json" with { type: "json" };
 import { weightDecider } from "./decide/weight-decider.ts";
@@ -12,5 +13,8 @@ export const weightRebalancer = {
   settings,
   metrics,
   decider: weightDecider,
-  contradictions: operatorContradictions,
+  contradictions: (given) => [
+    ...operatorContradictions(given),
+    ...allowFaults(given.prometheusAllow ?? []).map((fault) => `--prometheus-allow: ${fault}`),
+  ],
 } satisfies ServiceDefinition<typeof settings, typeof metrics, typeof weightDecider>;

@@ -103,6 +103,21 @@ export const Route53NoCredentials = defineError({
   remedy: "Set auth.secretRef with both keys, or give the service account a role.",
 });
 
+export const Route53AmbientDenied = defineError({
+  code: "EK_WEIGHT_ROUTE53_AMBIENT_DENIED",
+  recovery: "terminal",
+  message:
+    "zone {zone} has no auth.secretRef, and namespace {namespace} is not in --allow-ambient-credentials, so it may not use the AWS identity of the service",
+  remedy: "Set auth.secretRef, or add the namespace to --allow-ambient-credentials.",
+});
+
+export const Route53EndpointDenied = defineError({
+  code: "EK_WEIGHT_ROUTE53_ENDPOINT_DENIED",
+  recovery: "terminal",
+  message: "zone {zone} has an endpoint and no auth.secretRef: the AWS identity of the service is sent to AWS alone",
+  remedy: "Set auth.secretRef, or remove endpoint.",
+});
+
 export const Route53BadEndpoint = defineError({
   code: "EK_WEIGHT_ROUTE53_BAD_ENDPOINT",
   recovery: "terminal",

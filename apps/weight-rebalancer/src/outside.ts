@@ -3,7 +3,7 @@ import { type HttpRoutes, httpRouteTarget } from "./targets/http-route-target.ts
 import type { Route53Targets } from "./targets/route53/route53-targets.ts";
 import type { WeightTarget } from "./targets/weight-target.ts";
 import type { MetricSource } from "./observe/metric-source.ts";
-import type { Outside } from "./observe/observer.ts";
+import type { Outside, TargetSpec } from "./observe/observer.ts";
 import type { PrometheusSources } from "./observe/prometheus/prometheus-sources.ts";
 
 export interface OutsideParts {
@@ -14,10 +14,9 @@ export interface OutsideParts {
 
 /** Builds the sources and targets of a spec. Another kind of target or source is one more line here. */
 export function outsideOf({ prometheus, route53, httpRoutes }: OutsideParts): Outside {
-  const target = (namespace: string, spec: TargetSpec): readonly WeightTarget[] => {
-    if (spec.route53) return [route53.target(namespace, spec.route53)];
-    if (spec.httpRoute) return [httpRouteTarget(httpRoutes, namespace, spec.httpRoute)];
-    return [];
+  const target = (namespace: string, spec: TargetSpec): WeightTarget | undefined => {
+    if (spec.route53) return route53.target(namespace, spec.route53);
+    return spec.httpRoute && httpRouteTarget(httpRoutes, namespace, spec.httpRoute);
   };
   const source = (namespace: string, spec: SourceSpec): readonly MetricSource[] =>
     spec.prometheus ? [prometheus.source(namespace, spec.prometheus)] : [];
@@ -25,11 +24,15 @@ export function outsideOf({ prometheus, route53, httpRoutes }: OutsideParts): Ou
     sources: ({ metadata: { namespace = "" }, spec }) =>
       listOf(spec.metrics, spec.metricSources).flatMap((each) => source(namespace, each)),
     targets: ({ metadata: { namespace = "" }, spec }) =>
-      listOf(spec.target, spec.targets).flatMap((each) => target(namespace, each)),
+      targetSpecs(spec).flatMap((each) => target(namespace, each) ?? []),
+    target,
   };
 }
 
-type TargetSpec = NonNullable<Rebalance["spec"]["target"]>;
+export function targetSpecs({ target, targets }: Rebalance["spec"]): readonly TargetSpec[] {
+  return listOf(target, targets);
+}
+
 type SourceSpec = NonNullable<Rebalance["spec"]["metrics"]>;
 
 /** The single field of the original, or the list that replaces it. */

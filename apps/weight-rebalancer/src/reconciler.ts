@@ -1,6 +1,5 @@
 import { parseRebalance, type Rebalance, type RebalanceStatus } from "@evenkeel/api";
 import {
-  hasFinalizer,
   keepFinalizer,
   keyOf,
   type ObjectName,
@@ -12,8 +11,8 @@ import {
 import type { Metrics } from "@evenkeel/metrics";
 import type { ObjectContext, Reconciler } from "@evenkeel/operator";
 import type { Clock, DecisionOf, Decisions } from "@evenkeel/runtime";
-import { carryOut, isCarriedOut, overtakenBy } from "./act/carry-out.ts";
-import { revert } from "./act/revert.ts";
+import { carryOut, failedTargets, overtakenBy } from "./act/carry-out.ts";
+import { REVERT_RETRY } from "./act/revert.ts";
 import {
   isFault,
   isInStep,
@@ -22,6 +21,7 @@ import {
   statusOfInvalid,
   withInitialWeights,
   withoutUnknown,
+  withUnknownWeight,
 } from "./act/status.ts";
 import { nextMemory } from "./decide/memory.ts";
 import type { weightDecider } from "./decide/weight-decider.ts";
@@ -29,7 +29,9 @@ import type { metrics } from "./metrics.ts";
 import type { Memories } from "./observe/memories.ts";
 import { metricOf } from "./observe/metric-value.ts";
 import type { Observation, Observer, Outside } from "./observe/observer.ts";
+import { targetSpecs } from "./outside.ts";
 import { REVERT_FINALIZER, type StoredRebalance } from "./rebalance-resource.ts";
+import { isWaiting, type Reverts } from "./reverts.ts";
 import { shownAfter, type WeightBoard } from "./serve/weight-view.ts";
 import { intervalOf, reconcileDeadline, untilNextReconcile, writeLimit } from "./timing.ts";
 
@@ -39,6 +41,7 @@ export interface RebalanceReconcilerOptions {
   readonly observer: Observer;
   readonly memories: Memories;
   readonly statuses: StatusWriter<StoredRebalance, RebalanceStatus>;
+  readonly reverts: Pick<Reverts, "release" | "revertFormer">;
   readonly decisions: Pick<Decisions<typeof weightDecider>, "decide">;
   readonly board: WeightBoard;
   readonly metrics: Metrics<typeof metrics>;
@@ -58,19 +61,16 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
   }
 
   async reconcile(object: StoredRebalance, context: ObjectContext): Promise<Result | undefined> {
+    const { reverts, clock } = this.#options;
+    if (object.metadata.deletionTimestamp !== undefined) return reverts.release(object, context);
     const parsed = parseRebalance(object);
-    if (object.metadata.deletionTimestamp !== undefined) {
-      await this.#release(object, parsed.ok ? parsed.value : undefined, context);
-      return undefined;
-    }
     if (!parsed.ok) {
       await this.#reportInvalid(object, parsed.errors, context);
       return undefined;
     }
-    await this.#adjust(object, parsed.value, context);
-    return {
-      requeueAfter: untilNextReconcile(this.#options.clock.now(), intervalOf(parsed.value.spec), keyOf(object)),
-    };
+    const isComplete = await this.#adjust(object, parsed.value, context);
+    const next = untilNextReconcile(clock.now(), intervalOf(parsed.value.spec), keyOf(object));
+    return { requeueAfter: isComplete ? next : Math.min(next, REVERT_RETRY) };
   }
 
   async forget(_name: ObjectName, uid: string, { term }: ReconcileContext): Promise<void> {
@@ -82,58 +82,77 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
     return reconcileDeadline(parsed.ok ? parsed.value.spec : {});
   }
 
-  async #adjust(object: StoredRebalance, rebalance: Rebalance, context: ObjectContext): Promise<void> {
-    const { rebalances, observer, memories, decisions, board, clock } = this.#options;
+  /** False if a target that the spec no longer names is not reverted yet. */
+  async #adjust(object: StoredRebalance, rebalance: Rebalance, context: ObjectContext): Promise<boolean> {
+    const { rebalances, observer, memories, decisions, board, clock, dryRun } = this.#options;
     const { signal, term, lastLook } = context;
     const { metadata, spec } = rebalance;
     const { uid = "" } = metadata;
-    if (!(await keepFinalizer(rebalances, object, REVERT_FINALIZER, spec.onDelete === "revert", { signal }))) return;
+    // A dry run changes nothing, the finalizer included.
+    const mayRevert = spec.onDelete === "revert";
+    if (!spec.dryRun && !dryRun && !(await keepFinalizer(rebalances, object, REVERT_FINALIZER, mayRevert, { signal })))
+      return true;
 
-    const observation = await observer.observe(rebalance, await memories.recall(uid, term), signal);
+    const observation = await observer.observe(
+      rebalance,
+      await memories.recall(uid, object.status ?? {}, term),
+      signal,
+    );
     const { snapshot } = observation;
     const decision = decisions.decide(snapshot);
-    const written = await this.#rememberInitial(object, decision, observation, context);
-    const targets = await carryOut(decision, observation.targets, { clock, limit: writeLimit(spec), signal, lastLook });
+    const written = await this.#prepareWrite(rebalance, object, decision, observation, context);
+    const [targets, reverts] = await Promise.all([
+      carryOut(decision, observation.targets, { clock, limit: writeLimit(spec), signal, lastLook }),
+      mayWrite(snapshot) ? this.#options.reverts.revertFormer(object, rebalance, context) : [],
+    ]);
     const overtaken = overtakenBy(targets);
     // A stopped write changed nothing, but another target may have been written.
-    if (!overtaken || targets.length > 1)
-      await memories.keep(uid, nextMemory(snapshot, decision, isCarriedOut(decision, targets)), term);
+    const memory = nextMemory(snapshot, decision, failedTargets(targets));
+    if (!overtaken || targets.length > 1) await memories.keep(uid, memory, term);
     if (overtaken) throw overtaken;
 
-    const outcome = { snapshot, decision, targets };
+    const outcome = { snapshot, decision, targets, memory, reverts };
     this.#measure(rebalance, outcome);
     board.show(object, shownAfter(board.shown(keyOf(object)), outcome));
     await this.#writeStatus(object, written, statusAfter(written, outcome, clock.now()), context);
+    return !reverts.some(isWaiting);
   }
 
   /**
    * Stores the weight of a target before its first change, so that a later process can revert it. A weight that is
-   * already stored stays, even if the object at hand is older than it. Returns the status that is then stored.
+   * already stored stays, even if the object at hand is older than it. With `onExternalChange: yield` the weight that
+   * was last written is unknown until this write is answered: a process that dies in between must not take its own
+   * change for another client's. Returns the status that is then stored.
    */
-  async #rememberInitial(
+  async #prepareWrite(
+    { spec }: Rebalance,
     object: StoredRebalance,
     { action, dryRun }: WeightDecision,
-    { targets }: Observation,
+    { snapshot: { onExternalChange }, targets }: Observation,
     { term }: ReconcileContext,
   ): Promise<RebalanceStatus | undefined> {
     let { status } = object;
     if (action === "hold" || dryRun) return status;
-    const weights = targets.flatMap(({ target: { name: target }, reading: { weight } }) =>
-      weight === null ? [] : [{ target, weight }],
+    const { outside, statuses } = this.#options;
+    const { namespace = "" } = object.metadata;
+    const specs = new Map(targetSpecs(spec).map((each) => [outside.target(namespace, each)?.name, each]));
+    const weights = targets.flatMap(({ target: { name: target }, reading: { weight } }) => {
+      const named = specs.get(target);
+      return weight === null ? [] : [{ target, weight, ...(named && { spec: named }) }];
+    });
+    const prepared = (present: RebalanceStatus | undefined) => {
+      const initial = withInitialWeights(present, weights);
+      return onExternalChange === "yield" ? withUnknownWeight(initial) : initial;
+    };
+    await statuses.write(
+      object,
+      (present) => {
+        status = prepared(present);
+        return status === present || status === undefined ? present : withoutUnknown(status);
+      },
+      term,
     );
-    await this.#options.statuses.write(object, (present) => (status = withInitialWeights(present, weights)), term);
     return status;
-  }
-
-  async #release(object: StoredRebalance, rebalance: Rebalance | undefined, context: ObjectContext): Promise<void> {
-    if (!hasFinalizer(object, REVERT_FINALIZER)) return;
-    const { rebalances, outside, observer, clock, dryRun } = this.#options;
-    const { signal, lastLook, log } = context;
-    const lease = await observer.original();
-    if (lease !== null) log.warn({ lease }, "the weight is not reverted, because the original rebalancer still runs");
-    const may = rebalance && !rebalance.spec.dryRun && !dryRun && lease === null;
-    const targets = may ? outside.targets(rebalance) : [];
-    for (const line of await revert(object, targets, { rebalances, clock, signal, lastLook })) log.info(line);
   }
 
   async #reportInvalid(object: StoredRebalance, errors: readonly string[], context: ReconcileContext): Promise<void> {
@@ -170,4 +189,9 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
     metrics.metric.set(labels, metricOf(snapshot) ?? NaN);
     metrics.target.set(labels, snapshot.policy.targetValue);
   }
+}
+
+/** A pause and an active original stop every write, also to targets that the spec no longer names. */
+function mayWrite({ blocked }: Observation["snapshot"]): boolean {
+  return blocked === null || blocked.reason === "Conflict";
 }

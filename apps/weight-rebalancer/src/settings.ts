@@ -9,6 +9,14 @@ export const settings = {
     default: "false",
     help: "Allow a Rebalance to use Secrets of other namespaces",
   }),
+  allowAmbientCredentials: setting.list({
+    optional: true,
+    help: "Namespaces whose Rebalances may use the AWS identity of this pod; none if empty or not set",
+  }),
+  prometheusAllow: setting.list({
+    optional: true,
+    help: "Metric servers that may be queried: host names, *.domain, addresses, CIDRs; all if empty or not set. Link-local addresses are always denied",
+  }),
   route53Rate: setting.integer(1, 10)({ default: "5", help: "Requests per second to Route 53, for each AWS account" }),
   route53BatchWindow: setting.duration({
     default: "2s",

@@ -7,7 +7,18 @@ import { twoSites, World } from "./world.ts";
 
 jest.setTimeout(60_000);
 
-const NAMES = ["followed", "dry", "gone", "wrong", "reverted", "kept", "stopped"] as const;
+const NAMES = [
+  "followed",
+  "dry",
+  "gone",
+  "wrong",
+  "reverted",
+  "kept",
+  "stopped",
+  "claimed",
+  "rival",
+  "ambient",
+] as const;
 
 /** A Rebalance with a DNS name and a metric of its own, so that cases share a world. */
 class Site {
@@ -107,13 +118,39 @@ describe("weight-rebalancer as a process", () => {
     },
   );
 
+  test.concurrent(
+    "two that name one record do not fight: the older one writes, the other says why it does not",
+    async () => {
+      const [one, other] = [new Site(world, "claimed"), new Site(world, "rival")];
+      other.metric = 9000;
+      const { target } = world.spec("blue", "claimed.example.com");
+      await one.create();
+      await other.create({ target });
+      const conflicts = async () => {
+        const ready = await Promise.all([one, other].map((site) => site.condition("Ready")));
+        return ready.filter((condition) => condition?.status === "False" && condition.reason === "Conflict").length;
+      };
+      // Created within a second, the uid decides which is older.
+      await eventually(async () => expect(await conflicts()).toBe(1));
+      const younger = (await one.condition("Ready"))?.reason === "Conflict" ? one : other;
+      const [older, weight] = younger === one ? [other, 64] : [one, 16];
+      await eventually(() => expect(one.weight).toBe(weight));
+      const written = one.written.length;
+      await older.delete();
+      await eventually(async () => expect(await younger.condition("Ready")).toMatchObject({ status: "True" }));
+      await eventually(() => expect(one.weight).toBe(weight === 16 ? 64 : 16));
+      expect(one.written.length).toBe(written + 1);
+    },
+  );
+
   test.concurrent("writes nothing in a dry run, and shows what it would write", async () => {
     const site = new Site(world, "dry");
-    await site.create({ dryRun: true });
+    await site.create({ dryRun: true, onDelete: "revert" });
     await eventually(async () =>
       expect((await site.get()).status).toMatchObject({ condition: "Unhealthy", desiredValue: 16, actualValue: 1 }),
     );
     expect(site.written).toEqual([]);
+    expect((await site.get()).metadata.finalizers).toBeUndefined();
   });
 
   test.concurrent("holds the weight while the metric is gone, and goes on when it is back", async () => {
@@ -140,6 +177,20 @@ describe("weight-rebalancer as a process", () => {
       });
     });
     expect((await site.get()).status?.condition).toBe("Error");
+  });
+
+  test.concurrent("tells a Rebalance without auth which flag allows the identity of the service", async () => {
+    const site = new Site(world, "ambient");
+    const resource = { name: "ambient.example.com", type: "A", identifier: "blue" };
+    await site.create({ target: { route53: { hostedZoneID: "Z1", resource } } });
+    await eventually(async () =>
+      expect(await site.condition("TargetSynced")).toMatchObject({
+        status: "False",
+        reason: "Route53AmbientDenied",
+        message: expect.stringContaining("--allow-ambient-credentials"),
+      }),
+    );
+    expect(site.written).toEqual([]);
   });
 
   test.concurrent("restores the weight when an object with onDelete: revert is deleted, and releases it", async () => {

@@ -7,7 +7,7 @@ import { type RecordSet, startPrometheus } from "@evenkeel/sim";
 import { parse } from "yaml";
 import { rebalances, type StoredRebalance } from "../src/rebalance-resource.ts";
 import { type Proxy, proxyTo } from "./proxy-to.ts";
-import { CREDENTIALS, twoSites, World } from "./world.ts";
+import { twoSites, World } from "./world.ts";
 
 /** Milliseconds for what takes a few reconciles, a second apart, on a machine that is busy with other things. */
 const LIMIT = 60_000;
@@ -34,7 +34,7 @@ describe("the original's defect", () => {
     world = await World.start([...[...LONE, ...CROWD].flatMap(twoSites), ...STRANGERS]);
     proxy = await proxyTo(world.prometheus.url);
     const env = { HTTP_PROXY: proxy.url, NO_PROXY: "127.0.0.1", AWS_ENDPOINT_URL_ROUTE_53: world.route53.url };
-    service = world.serve([], { env: { ...process.env, ...CREDENTIALS, ...env } });
+    service = world.serve([], { env: { ...process.env, ...env } });
     await service.phase("ready");
   }, TEST_LIMIT);
   afterAll(async () => {

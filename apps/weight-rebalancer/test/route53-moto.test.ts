@@ -57,6 +57,7 @@ if (await hasPython()) {
           secrets: [],
           destination: { write: (line: string) => lines.push(line) },
         }),
+        ambient: new Set(),
         random: Math.random,
         rate: 10,
         batchWindow: 50,

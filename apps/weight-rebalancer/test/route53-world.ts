@@ -51,6 +51,7 @@ export class Route53World implements AsyncDisposable {
       env: {},
       calls: { inc: ({ action, result }) => this.calls.push(`${action} ${result}`) },
       secrets: this.secrets,
+      ambient: new Set<string>(),
       ...options,
     });
   }

@@ -5,7 +5,7 @@ import { composeWeightRebalancer } from "../src/compose.ts";
 import type { WeightSnapshot } from "../src/decide/snapshot.ts";
 import { weightDecider, type WeightVerdict } from "../src/decide/weight-decider.ts";
 import { weightRebalancer } from "../src/definition.ts";
-import { CREDENTIALS, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 export interface Decided {
   /** By this process's wall clock, whatever the service's says. */
@@ -22,8 +22,7 @@ export class WatchedService implements AsyncDisposable {
 
   constructor(world: World, flags: readonly string[] = [], clock: Clock = systemClock) {
     const local = ["--listen-host=127.0.0.1", "--admin-port=0", "--health-port=0", "--shutdown-delay=0"];
-    const env = { ...CREDENTIALS };
-    this.#host = new FakeHost([...world.flags(flags), ...local], env);
+    this.#host = new FakeHost([...world.flags(flags), ...local], {});
     const decide = (snapshot: WeightSnapshot): WeightVerdict => {
       const verdict = weightDecider.decide(snapshot);
       // As a recording has it: nothing of what led to the decision may be lost in JSON.
@@ -33,7 +32,6 @@ export class WatchedService implements AsyncDisposable {
     const definition = { ...weightRebalancer, decider: { ...weightDecider, decide } };
     const compose = (service: Parameters<typeof composeWeightRebalancer>[0]) =>
       composeWeightRebalancer(service, process.env, import.meta.url);
-    Object.assign(process.env, env);
     this.#end = main(definition, this.#host.host, compose, clock);
   }
 

@@ -1,6 +1,14 @@
 import { join } from "node:path";
-import { connectKube, type KubeClient } from "@evenkeel/kube";
-import { type Prometheus, type RecordSet, type Route53, startPrometheus, startRoute53 } from "@evenkeel/sim";
+import { connectKube, type KubeClient, secrets } from "@evenkeel/kube";
+import {
+  ACCESS_KEY_AUTH,
+  accessKeySecret,
+  type Prometheus,
+  type RecordSet,
+  type Route53,
+  startPrometheus,
+  startRoute53,
+} from "@evenkeel/sim";
 import {
   World as BaseWorld,
   type ServiceProcess,
@@ -12,9 +20,6 @@ import { rebalances, type StoredRebalance } from "../src/rebalance-resource.ts";
 
 /** What the image holds; `nx run weight-rebalancer:integration` makes it first. */
 const main = join(import.meta.dirname, "../dist/main.mjs");
-
-/** The simulated Route 53 accepts any. */
-export const CREDENTIALS = { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" };
 
 /** The metric that the Rebalances of these tests follow. */
 export const QUERY = "sum(requests)";
@@ -45,13 +50,12 @@ export class World extends BaseWorld {
     const parts = await worldParts({ ...service, flags: { "route53-batch-window": "50ms" } });
     const route53 = await startRoute53({ propagation: 200 });
     route53.addZone("Z1", "example.com", records);
-    return new World(parts, route53, await startPrometheus());
+    const world = new World(parts, route53, await startPrometheus());
+    await world.kube.resource(secrets).create(accessKeySecret("default"));
+    return world;
   }
 
-  override serve(
-    flags: readonly string[] = [],
-    options: ServiceProcessOptions = { env: { ...process.env, ...CREDENTIALS } },
-  ): ServiceProcess {
+  override serve(flags: readonly string[] = [], options: ServiceProcessOptions = { env: process.env }): ServiceProcess {
     return super.serve(flags, options);
   }
 
@@ -64,12 +68,11 @@ export class World extends BaseWorld {
 
   spec(identifier = "blue", name = "www.example.com", zone = "Z1"): Readonly<Record<string, unknown>> {
     const resource = { name, type: "A", identifier };
+    const access = { region: "us-east-1", endpoint: this.route53.url, auth: ACCESS_KEY_AUTH };
     return {
       interval: "1s",
       policy: { targettracking: { targetValue: 1000, baseValue: 8 } },
-      target: {
-        route53: { hostedZoneID: `hostedzone/${zone}`, region: "us-east-1", endpoint: this.route53.url, resource },
-      },
+      target: { route53: { hostedZoneID: `hostedzone/${zone}`, ...access, resource } },
       metrics: { prometheus: { address: this.prometheus.url, query: QUERY } },
     };
   }

@@ -51,9 +51,9 @@ export function carryOut(
   );
 }
 
-/** Whether every target accepted the decision. */
-export function isCarriedOut({ dryRun }: { readonly dryRun: boolean }, outcomes: readonly TargetOutcome[]): boolean {
-  return !dryRun && outcomes.every(({ error }) => error === undefined);
+/** The names of the targets that did not accept the decision. */
+export function failedTargets(outcomes: readonly TargetOutcome[]): readonly string[] {
+  return outcomes.flatMap(({ target, error }) => (error === undefined ? [] : [target.name]));
 }
 
 /** Why a write was stopped before it was sent, because the Rebalance or the leader changed meanwhile. */

@@ -1,41 +1,87 @@
-import { type LastLook, removeFinalizer, type Resource } from "@evenkeel/kube";
-import { CodedError, type Clock } from "@evenkeel/runtime";
-import { REVERT_FINALIZER, type StoredRebalance } from "../rebalance-resource.ts";
+import { kubeErrors, type LastLook } from "@evenkeel/kube";
+import { CodedError, type Clock, explain, isRetryable } from "@evenkeel/runtime";
+import {
+  AllZero,
+  NoHttpRoute,
+  NoHttpRouteBackend,
+  NoHttpRouteRule,
+  OutOfRange,
+  Route53NoRecord,
+  Route53NotWeighted,
+  Route53NoZone,
+} from "../errors.ts";
 import { withTimeLimit } from "../time-limit.ts";
 import { WRITE_LIMIT } from "../timing.ts";
 import type { WeightTarget } from "../targets/weight-target.ts";
 
+/** A target that is to have the weight again which it had before the first change. */
+export interface Revertible {
+  readonly name: string;
+  readonly weight: number;
+  /** Undefined if it is not known how the target is reached. */
+  readonly target: WeightTarget | undefined;
+  /** Who writes the target now, so that it must not be reverted. */
+  readonly writer?: string | undefined;
+}
+
 export interface RevertOptions {
-  readonly rebalances: Resource<StoredRebalance>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly lastLook: LastLook;
+  /** Wall time since which the revert has been tried. */
+  readonly since: number;
 }
 
 /**
- * Reverts the targets of a deleted object to the weights before its first change, and removes the finalizer. A terminal fault of a target,
- * such as a record that no longer exists, does not keep the object; after a retryable one the whole is retried.
+ * The result for one target. `abandoned` means that it is not tried again. `error` is why it failed.
+ *
+ *     reverted    it has the weight
+ *     abandoned   the target is gone, another Rebalance writes it, or a person did not repair the access in time
+ *     waiting     it is tried again
  */
-export async function revert(
-  object: StoredRebalance,
-  targets: readonly WeightTarget[],
-  { rebalances, clock, signal, lastLook }: RevertOptions,
-): Promise<readonly string[]> {
-  const initial = new Map((object.status?.initialWeights ?? []).map(({ target, weight }) => [target, weight]));
-  const given = await Promise.all(
-    targets.map(async (target) => {
-      const weight = initial.get(target.name);
-      if (weight === undefined) return [];
-      try {
-        const write = (limited: AbortSignal) => target.write(weight, { signal: limited, lastLook });
-        await withTimeLimit(clock, WRITE_LIMIT, signal, write);
-        return [`${target.name} was reverted to ${weight}`];
-      } catch (error) {
-        if (!(error instanceof CodedError) || error.recovery === "retryable") throw error;
-        return [`${target.name} was not reverted to ${weight}: ${error.message}`];
-      }
-    }),
-  );
-  await removeFinalizer(rebalances, object, REVERT_FINALIZER, { signal });
-  return given.flat();
+export interface Reverted {
+  readonly name: string;
+  readonly outcome: "reverted" | "abandoned" | "waiting";
+  readonly message: string;
+  readonly error?: unknown;
+}
+
+/** Milliseconds for which a revert is retried that a person must make possible, such as by a Secret or a right. */
+export const REVERT_LIMIT = 600_000;
+
+/** Milliseconds between two attempts, at most. */
+export const REVERT_RETRY = 30_000;
+
+/** Faults after which there is nothing to revert, however long one waits. */
+const GONE: ReadonlySet<string> = new Set(
+  [
+    ...[AllZero, OutOfRange, Route53NoRecord, Route53NotWeighted, Route53NoZone],
+    ...[NoHttpRoute, NoHttpRouteRule, NoHttpRouteBackend],
+  ].map(({ entry }) => entry.code),
+);
+
+/** Reverts the targets; they do not wait for each other. Rejects only if the object changed or the leader did. */
+export function revert(targets: readonly Revertible[], options: RevertOptions): Promise<readonly Reverted[]> {
+  return Promise.all(targets.map((each) => revertOne(each, options)));
+}
+
+async function revertOne(
+  { name, weight, target, writer }: Revertible,
+  { clock, signal, lastLook, since }: RevertOptions,
+): Promise<Reverted> {
+  const not = `${name} was not reverted to ${weight}`;
+  if (writer !== undefined) return { name, outcome: "abandoned", message: `${not}: ${writer} writes it now` };
+  if (target === undefined)
+    return { name, outcome: "abandoned", message: `${not}: status does not say how it is reached; set it by hand` };
+  try {
+    const write = (limited: AbortSignal) => target.write(weight, { signal: limited, lastLook });
+    await withTimeLimit(clock, WRITE_LIMIT, signal, write);
+    return { name, outcome: "reverted", message: `${name} was reverted to ${weight}` };
+  } catch (error) {
+    if (error instanceof kubeErrors.ActOvertaken) throw error;
+    const message = `${not}: ${explain(error)}`;
+    const isGone = error instanceof CodedError && GONE.has(error.code);
+    const isOver = !isRetryable(error) && clock.now() - since >= REVERT_LIMIT;
+    return { name, outcome: isGone || isOver ? "abandoned" : "waiting", message, error };
+  }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import type { RebalanceStatus } from "@evenkeel/api";
 import { findCondition } from "@evenkeel/kube";
 import { defineError } from "@evenkeel/runtime";
-import type { WeightSnapshot } from "../decide/snapshot.ts";
+import { type Memory, NO_MEMORY, type WeightSnapshot } from "../decide/snapshot.ts";
 import { SecretElsewhere } from "../observe/errors.ts";
 import { seedSnapshot } from "../testing/seed-snapshot.ts";
 import type { TargetOutcome } from "./carry-out.ts";
@@ -25,6 +25,7 @@ function reconciled(change: {
   snapshot?: Partial<WeightSnapshot>;
   decision?: Partial<Outcome["decision"]>;
   target?: Partial<TargetOutcome>;
+  memory?: Partial<Memory>;
 }): Outcome {
   const decision = {
     action: "raise",
@@ -37,6 +38,7 @@ function reconciled(change: {
     snapshot: { ...snapshot, ...change.snapshot },
     decision: { ...decision, ...change.decision },
     targets: [{ ...inStep, ...change.target }],
+    memory: { ...NO_MEMORY, ...change.memory },
   };
 }
 

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
 import type { RebalanceStatus } from "@evenkeel/api";
 import { judge, type Judgement, type Nulled, setConditions } from "@evenkeel/kube";
 import { CodedError } from "@evenkeel/runtime";
-import { METRIC_FAULTS, type WeightSnapshot } from "../decide/snapshot.ts";
+import { type Memory, METRIC_FAULTS, type WeightSnapshot } from "../decide/snapshot.ts";
 import type { WeightAction, WeightReason } from "../decide/weight-decider.ts";
+import { type LastWrite, lastWriteOf } from "../last-write.ts";
 import { faultsOf, type TargetOutcome } from "./carry-out.ts";
+import type { Reverted } from "./revert.ts";
 
 /** The result of one reconcile, as far as the status shows it. */
 export interface Outcome {
@@ -16,12 +19,29 @@ export interface Outcome {
     readonly dryRun: boolean;
   };
   readonly targets: readonly TargetOutcome[];
+  /** What the next decision depends on. */
+  readonly memory: Memory;
+  /** The results for targets that the spec no longer names. */
+  readonly reverts?: readonly Reverted[];
 }
+
+/** The condition that is True while a target does not have its initial weight again, though it should. */
+export const REVERT_PENDING = "RevertPending";
+
+/** What an operator can do who does not want to wait. */
+export const RELEASE_HINT =
+  "To delete the object without it, remove the finalizer evenkeel.io/revert-weight and set the weight by hand.";
 
 type InitialWeight = NonNullable<RebalanceStatus["initialWeights"]>[number];
 
 /** Reasons for which a Rebalance cannot work until something else changes. */
-const FAULTS: ReadonlySet<WeightReason> = new Set([...METRIC_FAULTS, "TargetUnknown", "AllZero", "OriginalRuns"]);
+const FAULTS: ReadonlySet<WeightReason> = new Set([
+  ...METRIC_FAULTS,
+  "TargetUnknown",
+  "AllZero",
+  "OriginalRuns",
+  "Conflict",
+]);
 
 /** Codes of targets that refuse requests for a while. */
 const THROTTLES = new Set(["EK_WEIGHT_ROUTE53_THROTTLED", "EK_WEIGHT_ROUTE53_BUSY"]);
@@ -46,11 +66,52 @@ export function isInStep({ targets }: Pick<Outcome, "targets">): boolean {
  * it was last written, and does not count as a change. `initialWeights` is absent, so that it stays as it is stored.
  */
 export function statusAfter(before: RebalanceStatus | undefined, outcome: Outcome, now: number): RebalanceStatus {
-  const { snapshot, decision, targets } = outcome;
+  const { snapshot, decision, targets, memory } = outcome;
   const desired = decision.after ?? before?.desiredValue;
   const actual = targets[0]?.actual ?? undefined;
   const { generation } = snapshot.rebalance;
-  return updated(before, { condition: conditionWord(outcome), desired, actual }, judgements(outcome, generation), now);
+  const values = { condition: conditionWord(outcome), desired, actual, lastWrite: lastWriteOf(memory) };
+  const judged = [...judgements(outcome, generation), ...revertJudgements(outcome.reverts ?? [], generation)];
+  return updated(before, values, judged, now);
+}
+
+/** The status of a deleted Rebalance that waits until its targets are reverted. */
+export function statusOfRelease(
+  before: RebalanceStatus | undefined,
+  results: readonly Reverted[],
+  generation: number,
+  now: number,
+): RebalanceStatus {
+  const { desiredValue: desired, actualValue: actual, lastWrite } = before ?? {};
+  const values = { condition: "Error", desired, actual, lastWrite };
+  const [pending] = revertJudgements(results, generation);
+  const message = `The deletion waits: ${pending?.message ?? ""}. ${RELEASE_HINT}`;
+  const ready = judge("Ready", false, REVERT_PENDING, message, generation);
+  return withoutReverted(updated(before, values, pending ? [ready, pending] : [ready], now), results, before);
+}
+
+/** The status without the initial weights of targets that are not tried again. */
+export function withoutReverted(
+  status: RebalanceStatus,
+  results: readonly Reverted[],
+  { initialWeights = [] }: RebalanceStatus = status,
+): RebalanceStatus {
+  const done = new Set(results.flatMap(({ name, outcome }) => (outcome === "waiting" ? [] : [name])));
+  const left = initialWeights.filter(({ target }) => !done.has(target));
+  return left.length === initialWeights.length ? status : { ...status, initialWeights: left };
+}
+
+/** Nothing if there was nothing to revert: then the condition stays as it is. */
+function revertJudgements(results: readonly Reverted[], generation: number): readonly Judgement[] {
+  const of = (wanted: Reverted["outcome"]) => results.filter(({ outcome }) => outcome === wanted);
+  const text = (some: readonly Reverted[]) => some.map(({ message }) => message).join("; ");
+  const [waiting, abandoned] = [of("waiting"), of("abandoned")];
+  const judged = (holds: boolean, reason: string, message: string) => [
+    judge(REVERT_PENDING, holds, reason, message, generation),
+  ];
+  if (waiting[0]) return judged(true, reasonOf(waiting[0].error), text(waiting));
+  if (abandoned.length > 0) return judged(false, "Abandoned", text(abandoned));
+  return results.length > 0 ? judged(false, "Reverted", text(results)) : [];
 }
 
 /** The status of a Rebalance with an invalid spec. */
@@ -61,7 +122,8 @@ export function statusOfInvalid(
   now: number,
 ): RebalanceStatus {
   const about = { reason: "InvalidSpec", message: errors.join("; "), observedGeneration };
-  const values = { condition: "Error", desired: before?.desiredValue, actual: before?.actualValue };
+  const { desiredValue: desired, actualValue: actual, lastWrite } = before ?? {};
+  const values = { condition: "Error", desired, actual, lastWrite };
   return updated(before, values, [{ type: "Ready", status: "False", ...about }], now);
 }
 
@@ -130,25 +192,61 @@ function reasonOf(error: unknown): string {
   return words.map((word) => word.charAt(0) + word.slice(1).toLowerCase()).join("");
 }
 
-/** Adds the weights of targets that have no initial weight yet. It is the same object if there are none. */
+/** As many as the schema allows. */
+const MOST_INITIAL_WEIGHTS = 32;
+
+/**
+ * Adds the weights of targets that have no initial weight yet, and how each target is reached now. It is the same object
+ * if nothing changes.
+ */
 export function withInitialWeights(
   before: RebalanceStatus | undefined,
   weights: readonly InitialWeight[],
 ): RebalanceStatus | undefined {
   const known = before?.initialWeights ?? [];
+  const present = new Map(weights.map(({ target, spec }) => [target, spec]));
   const fresh = weights.filter(({ target }) => !known.some((initial) => initial.target === target));
-  if (fresh.length === 0) return before;
-  return { ...(before ?? { condition: "Unhealthy" }), initialWeights: [...known, ...fresh] };
+  const kept = known.map((initial) => {
+    const spec = present.get(initial.target);
+    return spec === undefined ? initial : { ...initial, spec };
+  });
+  if (fresh.length === 0 && isDeepStrictEqual(kept, known)) return before;
+  // The oldest are dropped first; a spec has at most half as many targets.
+  const initialWeights = [...kept, ...fresh].slice(-MOST_INITIAL_WEIGHTS);
+  return { ...(before ?? { condition: "Unhealthy" }), initialWeights };
 }
 
-/** The status to write: a weight that is unknown is removed from what is stored. */
+/** The status to write: what is unknown is removed from what is stored. */
 export function withoutUnknown(status: RebalanceStatus): Nulled<RebalanceStatus> {
-  return { desiredValue: null, actualValue: null, ...status };
+  const { lastWrite } = status;
+  return {
+    desiredValue: null,
+    actualValue: null,
+    ...status,
+    ...(lastWrite && {
+      lastWrite: { weight: null, changedAt: null, raisedAt: null, generation: null, unwritten: null, ...lastWrite },
+    }),
+  };
+}
+
+/** The status before a write: until the answer is there, the weight that was last written is unknown. */
+export function withUnknownWeight(status: RebalanceStatus | undefined): RebalanceStatus | undefined {
+  if (status?.lastWrite?.weight === undefined) return status;
+  const lastWrite = { ...status.lastWrite };
+  delete lastWrite.weight;
+  return { ...status, lastWrite };
+}
+
+interface UpdatedValues {
+  readonly condition: string;
+  readonly desired: number | undefined;
+  readonly actual: number | undefined;
+  readonly lastWrite: LastWrite | undefined;
 }
 
 function updated(
   before: RebalanceStatus | undefined,
-  { condition, desired, actual }: { condition: string; desired: number | undefined; actual: number | undefined },
+  { condition, desired, actual, lastWrite }: UpdatedValues,
   judged: readonly Judgement[],
   now: number,
 ): RebalanceStatus {
@@ -157,6 +255,7 @@ function updated(
     before?.condition === condition &&
     before.desiredValue === desired &&
     before.actualValue === actual &&
+    isDeepStrictEqual(before.lastWrite ?? {}, lastWrite ?? {}) &&
     before.conditions === conditions;
   if (same) return before;
   return {
@@ -164,6 +263,7 @@ function updated(
     ...(desired === undefined ? {} : { desiredValue: desired }),
     ...(actual === undefined ? {} : { actualValue: actual }),
     lastUpdateAt: new Date(now).toISOString(),
+    ...(lastWrite === undefined ? {} : { lastWrite }),
     conditions,
   };
 }

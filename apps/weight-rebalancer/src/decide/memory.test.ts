@@ -8,7 +8,8 @@ const noon = Date.parse(NOON);
 
 function remembered(changes: SeedChanges, carriedOut = true) {
   const snapshot = seedSnapshot(changes);
-  return nextMemory(snapshot, weightDecider.decide(snapshot), carriedOut);
+  const failed = carriedOut ? [] : snapshot.targets.map(({ target }) => target);
+  return nextMemory(snapshot, weightDecider.decide(snapshot), failed);
 }
 
 describe("what is remembered", () => {
@@ -33,15 +34,29 @@ describe("what is remembered", () => {
     expect(remembered({ memory }, false)).toEqual({ ...NO_MEMORY, desired: null, changedAt: 1, raisedAt: 1 });
   });
 
-  test("a change that failed where there are several targets counts for the pace, since some may have taken it", () => {
-    const memory = { desired: 8, changedAt: 1, raisedAt: 1 };
-    const targets = [record(8), record(null)];
-    expect(remembered({ memory, targets }, false)).toEqual({
-      ...NO_MEMORY,
-      desired: null,
-      changedAt: noon,
-      raisedAt: noon,
+  test("a target of several that refuses a change is remembered, and the pace is that of the others", () => {
+    const refusing = record(8, { target: "route53 Z1/example.com A refusing" });
+    const failed = [refusing.target];
+    const first = seedSnapshot({ memory: { desired: 8, changedAt: 1, raisedAt: 1 }, targets: [record(8), refusing] });
+    const memory = nextMemory(first, weightDecider.decide(first), failed);
+    expect(memory).toEqual({
+      ...{ smoothed: null, desired: 16, changedAt: noon, raisedAt: noon, yieldedAt: 1 },
+      unwritten: failed,
     });
+
+    const at = "2026-11-16T12:01:00.000Z";
+    const retried = seedSnapshot({ at, memory, targets: [record(16), refusing], onExternalChange: "yield" });
+    const again = weightDecider.decide(retried);
+    expect(again).toMatchObject({ action: "raise", reason: "TargetTracking", before: 8, after: 16 });
+    expect(nextMemory(retried, again, failed)).toEqual(memory);
+
+    const cooldown = { cooldownUp: 30_000, maxStepUp: 4 };
+    const metrics = [measured("5000")];
+    const later = seedSnapshot({ at, memory, metrics, policy: cooldown, targets: [record(16), refusing] });
+    expect(weightDecider.decide(later)).toMatchObject({ action: "raise", reason: "StepLimit", before: 16, after: 20 });
+    expect(nextMemory(retried, { ...again, action: "hold", reason: "InStep" }, []).unwritten).toEqual(failed);
+    const accepted = seedSnapshot({ at, memory, targets: [record(16), { ...refusing, weight: 16 }] });
+    expect(nextMemory(accepted, weightDecider.decide(accepted), []).unwritten).toEqual([]);
   });
 
   test("a dry run changes nothing", () => {
@@ -53,12 +68,24 @@ describe("what is remembered", () => {
     expect(remembered({ targets: [record(16)] })).toEqual({ ...NO_MEMORY, desired: 16, yieldedAt: 1 });
   });
 
-  test("a weight that is merely near enough is not", () => {
-    expect(remembered({ targets: [record(15)], policy: { tolerance: 0.1 } })).toEqual(NO_MEMORY);
+  test("a weight that is near enough is too, so that an edit within the tolerance is restored and named", () => {
+    const policy = { tolerance: 0.1 };
+    const memory = remembered({ targets: [record(15)], policy });
+    expect(memory).toEqual({ ...NO_MEMORY, desired: 15 });
+    const verdict = weightDecider.decide(seedSnapshot({ targets: [record(16)], policy, memory }));
+    expect(verdict).toMatchObject({ action: "lower", reason: "ExternalChange", before: 16, after: 15 });
+  });
+
+  test("an edit is named even if the load asks for another weight than the last", () => {
+    const snapshot = seedSnapshot({ targets: [record(3)], memory: { desired: 8 } });
+    const { reason, message } = weightDecider.decide(snapshot);
+    expect(reason).toBe("TargetTracking");
+    expect(message).toMatch(/^Another client set \S+ \S+ A aws to 3 instead of 8; .* becomes 16$/);
   });
 
   test("a gap changes nothing", () => {
-    const memory = { smoothed: { value: 2000, at: 1 }, desired: 8, changedAt: 1, raisedAt: 1, yieldedAt: 1 };
+    const past = { desired: 8, changedAt: 1, raisedAt: 1, yieldedAt: 1, unwritten: [] };
+    const memory = { smoothed: { value: 2000, at: 1 }, ...past };
     const metrics = [unmeasured("NoData", "no samples")];
     expect(remembered({ metrics, memory, policy: { smoothing: 60_000 } })).toEqual(memory);
   });
@@ -99,7 +126,7 @@ describe("what is remembered", () => {
     const snapshot = seedSnapshot({ ...edited, memory });
     const verdict = weightDecider.decide(snapshot);
     expect(verdict).toMatchObject({ action: "raise", after: 16 });
-    const after = nextMemory(snapshot, verdict, true);
+    const after = nextMemory(snapshot, verdict, []);
     expect(after.yieldedAt).toBe(2);
     expect(weightDecider.decide(seedSnapshot({ ...edited, memory: after }))).toMatchObject({
       action: "hold",

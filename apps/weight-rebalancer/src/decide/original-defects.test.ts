@@ -162,7 +162,7 @@ function closedLoop(
       memory,
     });
     const verdict = weightDecider.decide(snapshot);
-    memory = nextMemory(snapshot, verdict, true);
+    memory = nextMemory(snapshot, verdict, []);
     weight = verdict.after ?? weight;
     weights.push(weight);
   }

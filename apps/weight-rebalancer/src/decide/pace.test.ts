@@ -288,7 +288,7 @@ describe("a clock that jumps", () => {
         memory,
       });
       const verdict = weightDecider.decide(snapshot);
-      memory = nextMemory(snapshot, verdict, true);
+      memory = nextMemory(snapshot, verdict, []);
       if (verdict.action === "raise") risen.push(round);
       weight = verdict.after ?? weight;
     }

@@ -4,9 +4,9 @@ import { baseLoad, type Load, trackedWeight } from "./load.ts";
 import type { NoMetric } from "./metric.ts";
 import { paced, settlingText } from "./pace.ts";
 import type { WeightReason } from "./reason.ts";
-import type { WeightSnapshot } from "./snapshot.ts";
+import type { PolicySnapshot, WeightSnapshot } from "./snapshot.ts";
 import { type ReadableTarget, within } from "./targets.ts";
-import { loadText } from "./wording.ts";
+import { loadText, toleranceText } from "./wording.ts";
 
 /** The weight that the targets should have, and why. */
 export interface Proposal {
@@ -28,8 +28,11 @@ export interface Footing {
 /** Follows the load, unless the load of the base is within the tolerance. */
 export function followLoad(footing: Footing, load: Load): Proposal {
   const { snapshot, from } = footing;
-  const because = loadText(load, snapshot.policy);
-  if (isWithinTolerance(footing, load)) return stay(footing, "WithinTolerance", [`${because}, within the tolerance`]);
+  const { policy } = snapshot;
+  const because = loadText(load, policy);
+  const borne = borneByBase(footing, load);
+  if (isWithinTolerance(borne, policy))
+    return stay(footing, "WithinTolerance", [because, toleranceText(borne, policy)]);
   const tracked = trackedWeight(load, snapshot);
   const reason = tracked === from ? "InStep" : "TargetTracking";
   return moveTo(footing, tracked, reason, [because]);
@@ -83,11 +86,14 @@ function moveTo(footing: Footing, wanted: number, reason: WeightReason, because:
   };
 }
 
-/** Whether the load of the base, with the weight in force, is within the tolerance of its target. */
-function isWithinTolerance({ snapshot, from, targets }: Footing, load: Load): boolean {
-  const { baseValue, targetValue, tolerance } = snapshot.policy;
+/** The load of the base with the weight in force. */
+function borneByBase({ snapshot, from, targets }: Footing, load: Load): Rational {
   const [first] = targets;
-  const borne = baseLoad(load, baseValue, first ? within(first, from) : from);
+  return baseLoad(load, snapshot.policy.baseValue, first ? within(first, from) : from);
+}
+
+/** Whether the load of the base is within the tolerance of its target. */
+function isWithinTolerance(borne: Rational, { targetValue, tolerance }: PolicySnapshot): boolean {
   const allowed = multiply(rational(targetValue), rational(tolerance));
   return tolerance > 0 && compare(size(subtract(borne, rational(targetValue))), allowed) <= 0;
 }

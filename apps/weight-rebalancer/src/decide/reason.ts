@@ -20,5 +20,6 @@ export const WEIGHT_REASONS = [
   "ExternalChange",
   "Paused",
   "OriginalRuns",
+  "Conflict",
 ] as const;
 export type WeightReason = (typeof WEIGHT_REASONS)[number];

@@ -16,7 +16,7 @@ export interface WeightSnapshot extends Snapshot {
 }
 
 export interface Blockage {
-  readonly reason: "Paused" | "OriginalRuns";
+  readonly reason: "Paused" | "OriginalRuns" | "Conflict";
   /** The last clause of the message: `spec.suspend is set`. */
   readonly message: string;
 }
@@ -104,6 +104,15 @@ export interface Memory {
    * the desired weight. At another generation spec was edited since, which alone may explain the difference.
    */
   readonly yieldedAt: number | null;
+  /** The targets that did not accept `desired`, or whose answer was lost, while others accepted it. */
+  readonly unwritten: readonly string[];
 }
 
-export const NO_MEMORY: Memory = { smoothed: null, desired: null, changedAt: null, raisedAt: null, yieldedAt: null };
+export const NO_MEMORY: Memory = {
+  smoothed: null,
+  desired: null,
+  changedAt: null,
+  raisedAt: null,
+  yieldedAt: null,
+  unwritten: [],
+};

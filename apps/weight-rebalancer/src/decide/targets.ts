@@ -18,19 +18,26 @@ export function outOfStep(targets: readonly ReadableTarget[], weight: number): r
 }
 
 /**
- * The targets that another client has changed since the last weight was written. A target with a pending change is left out, and while
- * the last weight is unknown there is none.
+ * The targets that another client has changed since the last weight was written. A target with a pending change, or that did not
+ * accept the last weight, is left out, and while the last weight is unknown there is none.
  */
-export function changedByOthers(targets: readonly ReadableTarget[], { desired }: Memory): readonly ReadableTarget[] {
+export function changedByOthers(
+  targets: readonly ReadableTarget[],
+  { desired, unwritten }: Memory,
+): readonly ReadableTarget[] {
   if (desired === null) return [];
-  return outOfStep(targets, desired).filter(({ pending }) => !pending);
+  return outOfStep(targets, desired).filter(({ target, pending }) => !pending && !unwritten.includes(target));
 }
 
-/** The weight in force: the last one that was written if all have it, else that of the first target that differs. */
-export function weightInForce(targets: readonly ReadableTarget[], { desired }: Memory): number | null {
+/**
+ * The weight in force: the last one that was written if all have it, else that of the first target that differs. A target that did not
+ * accept the last weight does not count.
+ */
+export function weightInForce(targets: readonly ReadableTarget[], { desired, unwritten }: Memory): number | null {
   const [first] = targets;
   if (!first) return null;
-  return desired === null ? first.weight : (outOfStep(targets, desired)[0]?.weight ?? desired);
+  if (desired === null) return first.weight;
+  return outOfStep(targets, desired).find(({ target }) => !unwritten.includes(target))?.weight ?? desired;
 }
 
 /**

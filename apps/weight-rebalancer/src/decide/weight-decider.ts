@@ -73,29 +73,43 @@ const KEEPING: ReadonlySet<WeightReason> = new Set([
 /** Compares a proposal with the weights of the targets: a change of some, or a hold. */
 function applied(
   { weight, reason, because }: Proposal,
-  { memory: { desired } }: WeightSnapshot,
+  { memory }: WeightSnapshot,
   targets: readonly ReadableTarget[],
   inForce: number,
 ): Answer {
+  const { desired, unwritten } = memory;
   const empty = leftWithoutWeight(targets, weight);
   if (empty) {
     const zero = `weight 0 is not written, because every weight that shares the load with ${empty.target} is 0 too`;
     return hold(inForce, "AllZero", [...because, zero]);
   }
-  const [moving] = outOfStep(targets, weight).filter(({ pending }) => !pending || weight !== desired);
+  const differing = outOfStep(targets, weight).filter(({ pending }) => !pending || weight !== desired);
+  // A target that refused the last weight does not stand for the others.
+  const moving = differing.find(({ target }) => !unwritten.includes(target)) ?? differing[0];
   if (!moving) return hold(weight, DONE.has(reason) ? "InStep" : reason, because);
 
-  const restored = weight === desired;
-  return {
+  const isRetry = unwritten.includes(moving.target);
+  const before = inForce === desired && !isRetry ? desired : moving.weight;
+  const about = {
     action: within(moving, weight) > moving.weight ? "raise" : "lower",
-    reason: restored ? "ExternalChange" : KEEPING.has(reason) ? "TargetTracking" : reason,
-    before: inForce === desired ? desired : moving.weight,
+    before,
     after: weight,
-    message: sentence(
-      ...(restored ? [changedText(moving, desired)] : because),
-      `weight ${inForce === desired ? desired : moving.weight} becomes ${weight}`,
-    ),
-  };
+  } as const;
+  const tracked = KEEPING.has(reason) ? "TargetTracking" : reason;
+  const [changed] = changedByOthers(targets, memory);
+  if (changed && weight === desired) {
+    const message = sentence(changedText(changed, desired), `weight ${before} becomes ${weight}`);
+    return { ...about, reason: "ExternalChange", message };
+  }
+  if (isRetry && weight === desired) {
+    const message = sentence(
+      ...because,
+      `${moving.target} still has ${moving.weight}; weight ${weight} is written again`,
+    );
+    return { ...about, reason: tracked, message };
+  }
+  const others = changed ? [changedText(changed, desired)] : [];
+  return { ...about, reason: tracked, message: sentence(...others, ...because, `weight ${before} becomes ${weight}`) };
 }
 
 function hold(weight: number | null, reason: WeightReason, because: readonly string[]): Answer {

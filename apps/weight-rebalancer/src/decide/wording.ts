@@ -13,14 +13,19 @@ export function seconds(milliseconds: number): string {
 }
 
 /** The first clause of a message: the load compared with its target. */
-export function loadText({ metric, total, smoothed }: Load, { scope, targetValue, tolerance }: PolicySnapshot): string {
+export function loadText({ metric, total, smoothed }: Load, { scope, targetValue }: PolicySnapshot): string {
   const times = `${figure(divide(total, rational(targetValue)))} times the target ${targetValue}`;
-  const band = tolerance === 0 ? "" : ` ± ${figure(rational(tolerance * 100))} %`;
   const average = smoothed ? ", smoothed," : "";
   if (scope === "total") {
     return smoothed
-      ? `Metric ${figure(metric)}, smoothed to ${figure(total)}, is ${times}${band}`
-      : `Metric ${figure(metric)} is ${times}${band}`;
+      ? `Metric ${figure(metric)}, smoothed to ${figure(total)}, is ${times}`
+      : `Metric ${figure(metric)} is ${times}`;
   }
-  return `Metric ${figure(metric)} of the base means a total${average} of ${figure(total)}, ${times}${band}`;
+  return `Metric ${figure(metric)} of the base means a total${average} of ${figure(total)}, ${times}`;
+}
+
+/** The clause that says why a weight is near enough: `borne` is the load of the base, the number that is compared. */
+export function toleranceText(borne: Rational, { targetValue, tolerance }: PolicySnapshot): string {
+  const band = figure(rational(tolerance * 100));
+  return `the base gets ${figure(borne)} of it, within ${band} % of the target ${targetValue}`;
 }

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
+import type { RebalanceStatus } from "@evenkeel/api";
 import { explain, type Logger, type Term } from "@evenkeel/runtime";
 import type { State } from "@evenkeel/state";
 import { z } from "zod";
 import { type Memory, NO_MEMORY } from "../decide/snapshot.ts";
+import { memoryOf } from "../last-write.ts";
 
 const RECORD = "memory";
 const SCOPE = "leader";
@@ -14,16 +16,21 @@ const memory = z.object({
   changedAt: time,
   raisedAt: time,
   yieldedAt: time,
+  unwritten: z.array(z.string()).default([]),
 }) satisfies z.ZodType<Memory>;
 
 /**
- * What the leader remembers of each Rebalance. It is stored in shared state for the next leader. Weights are reversible: while shared
- * state is unavailable, the memory of this process is used, and what is lost starts from nothing.
+ * What the leader remembers of each Rebalance. What a pod that replaces this one must know is in the status; the moving
+ * average is in shared state alone.
+ *
+ * While shared state cannot be read, the average is unknown: the memory of this process is used, and nothing is stored
+ * that would replace what is there.
  */
 export class Memories {
   readonly #state: Pick<State, "records" | "forget">;
   readonly #log: Logger;
   readonly #known = new Map<string, Memory>();
+  /** What shared state has. An object without an entry has not been read yet. */
   readonly #stored = new Map<string, Memory>();
   #token: bigint | undefined;
 
@@ -32,24 +39,29 @@ export class Memories {
     this.#log = log.child({ component: "memories" });
   }
 
-  /** The memory of the object; read from shared state on the first call in a term. */
-  async recall(uid: string, term: Term): Promise<Memory> {
+  /** The memory of the object: that of this term, else from its status and shared state. */
+  async recall(uid: string, { lastWrite }: Pick<RebalanceStatus, "lastWrite">, term: Term): Promise<Memory> {
     if (this.#token !== term.fencingToken) {
       this.#known.clear();
       this.#stored.clear();
       this.#token = term.fencingToken;
     }
     const known = this.#known.get(uid);
-    if (known) return known;
+    if (known && this.#stored.has(uid)) return known;
     const stored = await this.#load(uid, term);
-    this.#known.set(uid, stored);
-    this.#stored.set(uid, stored);
-    return stored;
+    if (stored) this.#stored.set(uid, stored);
+    const recalled = {
+      ...(known ?? (lastWrite ? memoryOf(lastWrite) : (stored ?? NO_MEMORY))),
+      smoothed: stored?.smoothed ?? known?.smoothed ?? null,
+    };
+    this.#known.set(uid, recalled);
+    return recalled;
   }
 
   async keep(uid: string, memory: Memory, term: Term): Promise<void> {
     this.#known.set(uid, memory);
-    if (isDeepStrictEqual(memory, this.#stored.get(uid))) return;
+    const stored = this.#stored.get(uid);
+    if (stored === undefined || isDeepStrictEqual(memory, stored)) return;
     try {
       const fence = { scope: SCOPE, token: term.fencingToken };
       await this.#state.records.put(uid, RECORD, memory, { expected: "any", fence });
@@ -73,17 +85,21 @@ export class Memories {
     });
   }
 
-  async #load(uid: string, term: Term): Promise<Memory> {
+  /** Undefined if shared state does not answer. A record that cannot be understood counts as none. */
+  async #load(uid: string, term: Term): Promise<Memory | undefined> {
     try {
       await this.#state.records.raise(uid, { scope: SCOPE, token: term.fencingToken });
       const record = await this.#state.records.get(uid, RECORD);
-      return record ? memory.parse(record.value) : NO_MEMORY;
+      if (!record) return NO_MEMORY;
+      const { data, error } = memory.safeParse(record.value);
+      if (error) this.#log.warn({ object: uid, fault: explain(error) }, "the memory of a Rebalance is damaged");
+      return data ?? NO_MEMORY;
     } catch (error) {
       this.#log.warn(
         { object: uid, fault: explain(error) },
-        "the memory of a Rebalance cannot be read; it starts from nothing",
+        "shared state cannot be read; the moving average of a Rebalance is unknown",
       );
-      return NO_MEMORY;
+      return undefined;
     }
   }
 }

@@ -4,6 +4,7 @@ import { type Clock, explain } from "@evenkeel/runtime";
 import { withTimeLimit } from "../time-limit.ts";
 import type { WeightTarget } from "../targets/weight-target.ts";
 import type { Blockage, Memory, MetricReading, TargetReading, WeightSnapshot } from "../decide/snapshot.ts";
+import type { Claim, Claims } from "./claims.ts";
 import type { MetricSource } from "./metric-source.ts";
 import { readLimit } from "../timing.ts";
 import { policySnapshot } from "./policy.ts";
@@ -12,12 +13,17 @@ import { policySnapshot } from "./policy.ts";
 export interface Outside {
   sources(rebalance: Rebalance): readonly MetricSource[];
   targets(rebalance: Rebalance): readonly WeightTarget[];
+  /** A target of an object in `namespace`. Undefined for a kind of target that this version does not know. */
+  target(namespace: string, spec: TargetSpec): WeightTarget | undefined;
 }
+
+export type TargetSpec = NonNullable<Rebalance["spec"]["target"]>;
 
 export interface ObserverOptions {
   readonly outside: Outside;
   /** The holder of the original's Lease and its name, while it is renewed. */
   readonly original: { live(): Promise<string | null> };
+  readonly claims: Pick<Claims, "taken">;
   readonly clock: Clock;
 }
 
@@ -38,17 +44,14 @@ export interface ObservedTarget {
 export class Observer {
   readonly #outside: Outside;
   readonly #original: ObserverOptions["original"];
+  readonly #claims: ObserverOptions["claims"];
   readonly #clock: Clock;
 
-  constructor({ outside, original, clock }: ObserverOptions) {
+  constructor({ outside, original, claims, clock }: ObserverOptions) {
     this.#outside = outside;
     this.#original = original;
+    this.#claims = claims;
     this.#clock = clock;
-  }
-
-  /** The holder of the original's Lease and its name, while it is renewed: then nothing may be written. */
-  original(): Promise<string | null> {
-    return this.#original.live();
   }
 
   /** With `metrics`, as for a preview, no metric source is queried. */
@@ -80,7 +83,7 @@ export class Observer {
       rebalance: { namespace, name, generation },
       policy: policySnapshot(spec),
       dryRun: spec.dryRun,
-      blocked: blockage(rebalance, lease),
+      blocked: blockage(rebalance, lease, this.#claims.taken(rebalance)),
       onExternalChange: spec.onExternalChange,
       combine: spec.combine,
       metrics,
@@ -106,10 +109,14 @@ export class Observer {
   }
 }
 
-function blockage(rebalance: Rebalance, lease: string | null): Blockage | null {
+function blockage(rebalance: Rebalance, lease: string | null, claim: Claim | null): Blockage | null {
   if (rebalance.spec.suspend) return { reason: "Paused", message: "spec.suspend is set" };
   if (isPaused(rebalance)) return { reason: "Paused", message: "the annotation evenkeel.io/paused is set" };
-  if (lease === null) return null;
-  const message = `the original rebalancer still runs (Lease ${lease}); remove its Deployment first`;
-  return { reason: "OriginalRuns", message };
+  if (lease !== null) {
+    const message = `the original rebalancer still runs (Lease ${lease}); remove its Deployment first`;
+    return { reason: "OriginalRuns", message };
+  }
+  if (claim === null) return null;
+  const message = `the older Rebalance ${claim.holder} writes ${claim.target}; delete one of the two`;
+  return { reason: "Conflict", message };
 }

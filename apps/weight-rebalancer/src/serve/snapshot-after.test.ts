@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
 import type { WeightTarget } from "../targets/weight-target.ts";
+import { nextMemory } from "../decide/memory.ts";
 import { weightDecider } from "../decide/weight-decider.ts";
 import { measured, NOON, seedSnapshot } from "../testing/seed-snapshot.ts";
 import { snapshotAfter } from "./snapshot-after.ts";
@@ -16,7 +17,8 @@ const target: WeightTarget = {
 function reconciled(actual: number, error?: unknown): ShownOutcome {
   const snapshot = seedSnapshot();
   const decision = { ...weightDecider.decide(snapshot), at: NOON, dryRun: false };
-  return { snapshot, decision, targets: [{ target, actual, wanted: 16, pending: false, error }] };
+  const memory = nextMemory(snapshot, decision, error === undefined ? [] : [target.name]);
+  return { snapshot, decision, memory, targets: [{ target, actual, wanted: 16, pending: false, error }] };
 }
 
 const whatIf = (shown: ShownOutcome, metric: string) =>

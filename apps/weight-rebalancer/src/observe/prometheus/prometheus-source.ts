@@ -53,7 +53,7 @@ export class PrometheusSource implements MetricSource {
 
   /** Reading Secrets counts against the timeout of the query. */
   async #ask(begun: number, signal: AbortSignal, seen: string[]): Promise<QueryOutcome> {
-    const { clock, client, spec } = this.#options;
+    const { clock, client, spec, namespace } = this.#options;
     const timeout = spec.timeout * 1000;
     try {
       const address = this.#checkedAddress();
@@ -65,7 +65,19 @@ export class PrometheusSource implements MetricSource {
       const lookback = spec.maxAge === undefined ? undefined : this.#maxAge;
       const { query } = spec;
       return await client.query({
-        ...{ address, query, timeout, begun, lookback, headers, authorization, trust, secrets, signal },
+        ...{
+          address,
+          query,
+          timeout,
+          begun,
+          lookback,
+          headers,
+          authorization,
+          trust,
+          secrets,
+          signal,
+          tenant: namespace,
+        },
       });
     } catch (error) {
       const attempt = { seconds: spec.timeout, isSecure: this.#address?.origin.startsWith("https:") === true };

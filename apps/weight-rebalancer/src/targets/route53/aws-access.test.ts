@@ -3,6 +3,7 @@ import { createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { explain } from "@evenkeel/runtime";
 import { codeOf, Route53World, weighted, write } from "../../../test/route53-world.ts";
+import type { Route53Spec } from "./aws-identity.ts";
 import { route53Fault } from "./route53-fault.ts";
 
 /** A forwarding proxy on loopback that notes what goes through it. */
@@ -153,5 +154,33 @@ describe("a proxy", () => {
     await using world = await Route53World.start([weighted("blue", 8)], { targets: { env } });
     expect(await world.read(world.target("blue"))).toMatchObject({ weight: 8 });
     expect(proxy.seen).toEqual([]);
+  });
+});
+
+describe("the AWS identity of the process", () => {
+  const AMBIENT = { targets: { ambient: new Set(["default"]) } };
+
+  /** A target without auth.secretRef. */
+  function withoutKey(world: Route53World, namespace: string, more: Partial<Route53Spec> = {}) {
+    const spec: Partial<Route53Spec> = { ...world.spec("blue", more) };
+    if (more.auth === undefined) delete spec.auth;
+    return world.targets.target(namespace, spec as Route53Spec);
+  }
+
+  test("is not used for a namespace that is not allowed", async () => {
+    await using world = await Route53World.start([weighted("blue", 1)], AMBIENT);
+    const reading = codeOf(world.read(withoutKey(world, "tenant")));
+    expect(await reading).toBe("EK_WEIGHT_ROUTE53_AMBIENT_DENIED");
+    const role = { auth: { assumeRole: { roleARN: "arn:aws:iam::123456789012:role/any" } } };
+    expect(await codeOf(world.read(withoutKey(world, "tenant", role)))).toBe("EK_WEIGHT_ROUTE53_AMBIENT_DENIED");
+    expect(world.calls).toEqual([]);
+  });
+
+  test("is not sent to an endpoint of a spec, also not from an allowed namespace", async () => {
+    await using world = await Route53World.start([weighted("blue", 1)], AMBIENT);
+    expect(await codeOf(world.read(withoutKey(world, "default")))).toBe("EK_WEIGHT_ROUTE53_ENDPOINT_DENIED");
+    const role = { auth: { assumeRole: { roleARN: "arn:aws:iam::123456789012:role/any" } } };
+    expect(await codeOf(world.read(withoutKey(world, "default", role)))).toBe("EK_WEIGHT_ROUTE53_ENDPOINT_DENIED");
+    expect(world.calls).toEqual([]);
   });
 });

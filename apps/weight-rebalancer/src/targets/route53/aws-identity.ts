@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Rebalance } from "@evenkeel/api";
-import { Route53BadEndpoint, Route53NoCredentials } from "../../errors.ts";
+import { Route53AmbientDenied, Route53BadEndpoint, Route53EndpointDenied, Route53NoCredentials } from "../../errors.ts";
 import type { SecretReader } from "../../observe/secret-reader.ts";
 import { zoneId } from "./record-name.ts";
 
@@ -29,16 +29,29 @@ export interface AwsIdentity {
 /** The region that signs for Route 53 wherever its zones are used. */
 const HOME_REGION = "us-east-1";
 
-/** Reads what a spec names. Rejects with coded errors when a Secret is missing or names are incomplete. */
+export interface IdentityOptions {
+  readonly secrets: SecretReader;
+  /** Namespaces whose objects may use the identity of this process. */
+  readonly ambient: ReadonlySet<string>;
+}
+
+/**
+ * Reads what a spec names. Rejects with coded errors when a Secret is missing, names are incomplete, or the object may
+ * not use the identity of this process. Credentials of this process are never sent to an address of a spec.
+ */
 export async function readIdentity(
   namespace: string,
   spec: Route53Spec,
-  secrets: SecretReader,
+  { secrets, ambient }: IdentityOptions,
   signal: AbortSignal,
 ): Promise<AwsIdentity> {
   const { region, endpoint, auth } = spec;
-  if (endpoint !== undefined && !isWebAddress(endpoint))
-    throw new Route53BadEndpoint({ zone: zoneId(spec.hostedZoneID), endpoint });
+  const zone = zoneId(spec.hostedZoneID);
+  if (endpoint !== undefined && !isWebAddress(endpoint)) throw new Route53BadEndpoint({ zone, endpoint });
+  if (auth?.secretRef === undefined) {
+    if (!ambient.has(namespace)) throw new Route53AmbientDenied({ zone, namespace });
+    if (endpoint !== undefined) throw new Route53EndpointDenied({ zone });
+  }
   return {
     region: region === undefined || region === "" ? HOME_REGION : region,
     endpoint,

@@ -23,6 +23,8 @@ export interface Route53TargetsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly calls: CallCounter;
   readonly secrets: SecretReader;
+  /** Namespaces whose objects may use the AWS identity of this process. */
+  readonly ambient: ReadonlySet<string>;
   /** Address of STS, where roles are assumed; default: that of AWS. */
   readonly stsEndpoint?: string;
 }
@@ -94,7 +96,7 @@ export class Route53Targets implements Component {
 
   /** The zone, as seen by the identity of the present credentials in the Secrets. */
   async #open(namespace: string, spec: Route53Spec, zone: string, signal: AbortSignal): Promise<Zone> {
-    const identity = await readIdentity(namespace, spec, this.#options.secrets, signal);
+    const identity = await readIdentity(namespace, spec, this.#options, signal);
     const { AwsSession, ZoneApi } = await import("./aws-calls.ts");
     const access = this.#access(identity, AwsSession);
     const known = access.zones.get(zone);
