@@ -57,6 +57,8 @@ export class PodPrograms implements AsyncDisposable {
   readonly #leaving = new Set<string>();
   readonly #gone = new Set<string>();
   readonly #told = new Set<string>();
+  /** The pod of each address, by name. */
+  readonly #names = new Map<string, string>();
   readonly #connections = new Map<Socket, { requests: number }>();
   readonly #http: Server;
   readonly #rpc: RpcServer;
@@ -90,6 +92,14 @@ export class PodPrograms implements AsyncDisposable {
   /** The requests with a path. */
   arrivalsAt(path: string): readonly Arrival[] {
     return this.arrivals.filter((arrival) => arrival.path === path);
+  }
+
+  /**
+   * The name of the pod that was last at an address. KWOK may give a pod that has just started another address: it sets
+   * one for each event that it sees before its own write.
+   */
+  nameAt(address: string): string | undefined {
+    return this.#names.get(address);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -182,9 +192,10 @@ export class PodPrograms implements AsyncDisposable {
   }
 
   #hear(pod: RunningPod): void {
-    const { uid = "", finalizers = [], deletionTimestamp } = pod.metadata;
+    const { uid = "", name = "", finalizers = [], deletionTimestamp } = pod.metadata;
     const address = pod.status?.podIP;
     if (!finalizers.includes(FINALIZER)) return;
+    if (address !== undefined) this.#names.set(address, name);
     if (deletionTimestamp === undefined) {
       if (address !== undefined) this.#gone.delete(address);
     } else if (!this.#told.has(uid)) {

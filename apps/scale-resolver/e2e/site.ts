@@ -41,6 +41,8 @@ export interface Release {
   /** As after `--set`. */
   readonly values?: readonly string[];
   readonly flags?: readonly string[];
+  /** Default: any that is free. */
+  readonly grpcPort?: number;
 }
 
 /**
@@ -85,7 +87,7 @@ export class Site implements AsyncDisposable {
    * Starts the chart's resolver as a process with only the rights of the chart's account. It accepts requests at the
    * addresses of the release's pods.
    */
-  async serve({ namespace, values = [], flags = [] }: Release): Promise<ServiceProcess> {
+  async serve({ namespace, values = [], flags = [], grpcPort = 0 }: Release): Promise<ServiceProcess> {
     const account = await chartAccount(this.#cluster, {
       ...{ chart: CHART, namespace },
       values: [`settings.port=${REQUESTS_PORT}`, ...values],
@@ -99,7 +101,7 @@ export class Site implements AsyncDisposable {
       `--resolver-service=${CHART}`,
       "--listen-host=0.0.0.0",
       `--port=${REQUESTS_PORT}`,
-      "--grpc-port=0",
+      `--grpc-port=${grpcPort}`,
       "--insecure",
       "--state=sqlite::memory:",
       "--trigger-interval=300ms",

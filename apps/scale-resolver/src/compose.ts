@@ -1,4 +1,4 @@
-import { endpointSlices, leases, PAUSED, services, specChanges, StatusWriter } from "@evenkeel/kube";
+import { endpointSlices, KeyNotifier, leases, PAUSED, services, specChanges, StatusWriter } from "@evenkeel/kube";
 import { operatorFrame } from "@evenkeel/operator";
 import { type Environment, proxyFor, type Service } from "@evenkeel/runtime";
 import { Autoscalers } from "./act/autoscalers.ts";
@@ -26,7 +26,7 @@ import { Keda } from "./observe/keda.ts";
 import { Observer } from "./observe/observer.ts";
 import { OriginalOperator } from "./observe/original-operator.ts";
 import { countReplicas } from "./observe/resolver-endpoints.ts";
-import { KeyNotifier, resolverChanges, ownershipChanges, serviceChanges } from "./observe/sources.ts";
+import { resolverChanges, ownershipChanges, serviceChanges } from "./observe/sources.ts";
 import { Memories } from "./observe/stages.ts";
 import { Targets } from "./observe/targets.ts";
 import { Triggers } from "./observe/triggers/triggers.ts";
@@ -57,6 +57,8 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
 
   // Inputs: the cluster, metric servers, workloads, and the original's operator, which must not act at the same time.
   const view = new ClusterView({ reflect: frame.reflect.bind(frame), own, podIps: settings.podIp });
+  // While no replica leads, no Service whose last pod terminates is redirected.
+  view.ownSlices?.subscribe(() => frame.expectRelease());
   const prometheus = { address: settings.prometheusAddress, proxyFor: (server: URL) => proxyFor(server, env) };
   const triggers = use(new Triggers({ ...common, ...prometheus, interval }));
   const operator = new OriginalOperator({ leases: kube.resource(leases), name: settings.originalLease, clock, log });

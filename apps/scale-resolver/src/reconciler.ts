@@ -24,7 +24,7 @@ import type { ReleaseService } from "./act/release/release-service.ts";
 import { formerWorkload } from "./act/release/restore-workload.ts";
 import { statusAfter, statusOfIdle } from "./act/status.ts";
 import { type Binding, serviceKey } from "./binding.ts";
-import type { ServiceSnapshot } from "./decide/snapshot.ts";
+import type { Pods, ServiceSnapshot } from "./decide/snapshot.ts";
 import { type State, STATES } from "./decide/state.ts";
 import type { stateDecider } from "./decide/state-decider.ts";
 import {
@@ -46,7 +46,7 @@ import type { Board } from "./serve/board.ts";
 
 export interface ElastiServiceReconcilerOptions {
   readonly elastiServices: Resource<StoredElastiService>;
-  readonly view: Pick<ClusterView, "services" | "bindings">;
+  readonly view: Pick<ClusterView, "services" | "bindings" | "pods">;
   readonly observer: Observer;
   readonly targets: Targets;
   readonly memories: Memories;
@@ -175,8 +175,9 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     const memory = memories.get(key);
     const joined = path.isJoined(binding.namespace, binding.service);
     const since = clock.monotonic();
-    // Requests may be waiting, so this does not wait for a read of the pod template.
-    const target = joined ? targets.known(binding) : await targets.read(binding, signal);
+    // Requests may be waiting, or will be refused when the last pod ends, so this does not wait for reads of the workload.
+    const isUrgent = joined || isLastLeaving(view.pods(serviceKey(binding.namespace, binding.service)));
+    const target = isUrgent ? targets.known(binding) : await targets.read(binding, signal);
     const subject = { object, binding, fault, targetFault: target.fault, memory, joined };
     const snapshot = await observer.observe(subject, signal);
     const decision = decisions.decide(snapshot);
@@ -336,6 +337,10 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
  */
 function isWake(before: State, after: State): boolean {
   return after !== before && (after === "Wake" || (before === "Zero" && after === "Guard"));
+}
+
+function isLastLeaving(pods: Pods | null): boolean {
+  return pods !== null && pods.ready === 0 && pods.leaving > 0;
 }
 
 /** Milliseconds until the next reconcile, for changes that no watch reports. */

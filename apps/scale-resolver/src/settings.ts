@@ -1,16 +1,6 @@
 import { isIP } from "node:net";
 import { operatorSettings, originalLeaseSetting } from "@evenkeel/operator";
-import { durationKind, type Kind, setting } from "@evenkeel/runtime";
-
-/** An interval in milliseconds. KubeElasti's chart writes its own as a number of seconds without a unit. */
-const pause: Kind<number> = {
-  name: "duration",
-  takes: "a duration above 0 such as 250ms, 30s or 1h30m, or a number of seconds",
-  parse: (text) => {
-    const milliseconds = durationKind.parse(/^\d+$/.test(text) ? `${text}s` : text);
-    return milliseconds === 0 ? undefined : milliseconds;
-  },
-};
+import { type Kind, setting } from "@evenkeel/runtime";
 
 /**
  * An EndpointSlice cannot contain an endpoint without an IP address, so requests to sleeping services would be lost.
@@ -71,14 +61,11 @@ export const settings = {
     env: ["HEADER_FOR_HOST"],
     help: "Headers that name the Service of a request to --port as name.namespace with any suffix; the first match is used",
   }),
-  triggerInterval: {
-    ...setting.duration({
-      default: "30s",
-      env: ["POLLING_INTERVAL"],
-      help: "How often the triggers of a service are evaluated",
-    }),
-    kind: pause,
-  },
+  triggerInterval: setting.interval({
+    default: "30s",
+    env: ["POLLING_INTERVAL"],
+    help: "How often the triggers of a service are evaluated",
+  }),
   settle: setting.duration({
     default: "2s",
     help: "Time that nodes need to follow EndpointSlices: the minimum for which requests stay redirected to the resolver, and before it verifies the path",

@@ -90,6 +90,21 @@ describe("an API server that is down", () => {
     },
   );
 
+  test.concurrent(
+    "for a workload does not delay the redirect of its Service when the last pod terminates",
+    async () => {
+      await using world = await World.start({ terminationDelay: 60_000 });
+      await world.workload("shop");
+      await eventually(() => world.ask("shop"));
+      await world.scale("shop", 0);
+      const end = world.faults.add({ fault: { kind: "hang" }, verb: "get", resource: "deployments" });
+      world.serve();
+      await world.elasti("shop", { triggers: undefined });
+      await eventually(async () => expect(await world.resolverSlices("shop")).toHaveLength(1));
+      end();
+    },
+  );
+
   test.concurrent("for EndpointSlices keeps the service awake, and its slice is written when it can be", async () => {
     await using world = await World.start();
     await world.workload("shop");

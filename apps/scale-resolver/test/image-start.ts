@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** The arguments between `args:` and the program for services with traffic. */
+/** The arguments between `args:` and the program for services with traffic that add none of their own for Node. */
 const TRAFFIC_FLAGS =
-  / args:\n(?: +#.*\n)* +\{\{- if \.traffic \}\}\n((?: +[#-] .*\n)+) +\{\{- end \}\}\n +- \/app\/main\.mjs\n/;
+  / args:\n(?: +#.*\n)* +\{\{- if or \.traffic \.favourSpeed \}\}\n((?: +[#-] .*\n)+) +\{\{- end \}\}\n +\{\{- with \(\.traffic\)\.node \}\}\n.*\n +\{\{- end \}\}\n +- \/app\/main\.mjs\n/;
 
 /** How Node is started in a cluster. */
 export interface ImageStart {

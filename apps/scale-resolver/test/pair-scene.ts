@@ -15,9 +15,9 @@ export class PairScene implements AsyncDisposable {
   }
 
   /** `startDelay` is from a pod's creation until it is ready, in milliseconds. */
-  static async start(startDelay: number): Promise<PairScene> {
+  static async start(startDelay: number, flags: readonly string[] = []): Promise<PairScene> {
     const world = await World.start({ startDelay });
-    return new PairScene(world, await Pair.start(world));
+    return new PairScene(world, await Pair.start(world, flags));
   }
 
   /** A service that serves, and is idle or busy. */

@@ -98,4 +98,17 @@ describeRedis("two replicas on one Redis", () => {
       await world.inState("in-flight", "Zero");
     },
   );
+
+  test.concurrent("have a new leader when the leader terminates, for a last pod that terminates then", async () => {
+    // Without the hint that the leader terminates, the other replica would try for the Lease up to 36 s later.
+    const rare = ["--lease-duration=60s", "--lease-renew-deadline=50s", "--lease-retry-period=30s"];
+    await using scene = await PairScene.start(START, rare);
+    const { world, pair } = scene;
+    await scene.service("warm", false);
+    await world.inState("warm", "Serve");
+    const leader = await pair.leader();
+    await pair.terminate(leader);
+    await world.scale("warm", 0);
+    await eventually(async () => expect(await world.redirectedTo("warm")).toEqual([pair.other(leader).address]));
+  });
 });

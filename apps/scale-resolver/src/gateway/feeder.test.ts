@@ -1,4 +1,5 @@
 import { type EndpointSlice, type Service, Store } from "@evenkeel/kube";
+import { FakeClock } from "@evenkeel/runtime/testing";
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import { Bindings, namedService } from "../observe/bindings.ts";
@@ -8,6 +9,7 @@ import { stored } from "../testing/shown-service.ts";
 import { Feeder } from "./feeder.ts";
 
 const KEY = "shop/checkout";
+const SETTLE = 2000;
 const POD: ServiceEndpoint = {
   ...{ address: "10.0.0.7", pod: "checkout-1", uid: "p1", ports: { http: 8080 } },
   ...{ ready: true, serving: true, terminating: false },
@@ -15,14 +17,17 @@ const POD: ServiceEndpoint = {
 
 describe("the gate", () => {
   let objects: Store<StoredElastiService, "service">;
+  let services: Store<Service>;
   let feeder: Feeder;
+  let clock: FakeClock;
   /** The calls of the gate, in order. */
   let told: string[];
   let forgotten: string[];
 
   beforeEach(() => {
     objects = new Store({ log: silence, indexes: { service: namedService } });
-    const services = new Store<Service>({ log: silence });
+    services = new Store<Service>({ log: silence });
+    clock = new FakeClock();
     services.put({ metadata: { namespace: "shop", name: "checkout" }, spec: { ports: [{ name: "http", port: 80 }] } });
     const bindings = new Bindings(objects);
     told = [];
@@ -46,27 +51,43 @@ describe("the gate", () => {
       ready: () => undefined,
       forgotten: (key) => forgotten.push(key),
       prepare: () => Promise.resolve(),
+      ...{ clock, settle: SETTLE },
       log: silence,
     });
     feeder.start();
     forgotten.length = 0;
   });
 
-  const settled = () => feeder.stop();
-
   test("gets the endpoints of managed Services, and none of a Service that is no longer managed", async () => {
     objects.put(stored("checkout"));
     objects.remove(stored("checkout"));
-    await settled();
+    await clock.advance(SETTLE);
     expect(told).toEqual([`1 at ${KEY}`, `put ${KEY}`, `remove ${KEY}`, `0 at ${KEY}`]);
+  });
+
+  test("keeps the ports of a Service open until no node redirects requests to them", async () => {
+    objects.put(stored("checkout"));
+    objects.remove(stored("checkout"));
+    await clock.advance(SETTLE - 1);
+    expect(told).toEqual([`1 at ${KEY}`, `put ${KEY}`]);
+    await clock.advance(1);
+    expect(told).toContain(`remove ${KEY}`);
+  });
+
+  test("closes the ports of a Service that is deleted at once", async () => {
+    objects.put(stored("checkout"));
+    services.remove({ metadata: { namespace: "shop", name: "checkout" } });
+    await clock.advance(0);
+    expect(told).toContain(`remove ${KEY}`);
   });
 
   test("keeps them if the ElastiService is created again", async () => {
     objects.put(stored("checkout"));
     objects.remove(stored("checkout"));
+    await clock.advance(SETTLE / 2);
     objects.put(stored("checkout"));
-    await settled();
-    expect(told.slice(-2)).toEqual([`remove ${KEY}`, `put ${KEY}`]);
+    await clock.advance(SETTLE);
+    expect(told).not.toContain(`remove ${KEY}`);
     expect(told).not.toContain(`0 at ${KEY}`);
   });
 

@@ -1,5 +1,5 @@
 import type { Service } from "@evenkeel/kube";
-import type { Component, Logger } from "@evenkeel/runtime";
+import type { Clock, Component, Logger } from "@evenkeel/runtime";
 import { type Binding, type HoldPolicy, serviceKey, type TargetRef } from "../binding.ts";
 import type { PortRecord, StoredElastiService } from "../elasti-service-resource.ts";
 import { namedService } from "../observe/bindings.ts";
@@ -19,6 +19,9 @@ export interface FeederOptions {
   readonly forgotten: (key: string) => void;
   /** Prepares the wake of a workload, so that the wake itself is fast. */
   readonly prepare: (target: TargetRef) => Promise<void>;
+  readonly clock: Clock;
+  /** Milliseconds that nodes need to follow EndpointSlices. */
+  readonly settle: number;
   readonly log: Logger;
 }
 
@@ -29,6 +32,8 @@ export class Feeder implements Component {
   readonly #ends: (() => void)[] = [];
   /** The Services that the gate knows, each with its last change. */
   readonly #known = new Map<string, Promise<void>>();
+  /** Cancels the removal of a Service that is no longer redirected, by key. */
+  readonly #lingering = new Map<string, () => void>();
 
   constructor(options: FeederOptions) {
     this.#options = options;
@@ -56,7 +61,7 @@ export class Feeder implements Component {
   }
 
   async stop(): Promise<void> {
-    for (const end of this.#ends) end();
+    for (const end of [...this.#ends, ...this.#lingering.values()]) end();
     await Promise.all(this.#known.values());
   }
 
@@ -66,15 +71,20 @@ export class Feeder implements Component {
     const service = view.services.get(key);
     const broken = binding ? undefined : view.bindings.brokenOwnerOf(key);
     if (broken && service && this.#isInPath(key)) {
+      this.#cancelRemoval(key);
       void this.#after(key, () => gate.put(refusingRoute(broken, service)));
       this.#tellEndpoints(key);
       return;
     }
     if (!binding) forgotten(key);
     if (!binding || !service) {
-      if (this.#known.has(key) && !(service && this.#isInPath(key))) this.#remove(key);
+      if (!this.#known.has(key)) return;
+      if (!service) this.#remove(key);
+      else if (this.#isInPath(key)) this.#cancelRemoval(key);
+      else this.#linger(key);
       return;
     }
+    this.#cancelRemoval(key);
     // A failed discovery is repeated when the workload is woken.
     void prepare(binding.target).catch(() => undefined);
     const { service: of = binding.service, ports = [] } = view.bindings.ownerOf(key)?.status ?? {};
@@ -89,8 +99,24 @@ export class Feeder implements Component {
     return [...slices].some(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER);
   }
 
+  /** The ports of a Service stay open until no node sends requests there: a closed port refuses them. */
+  #linger(key: string): void {
+    const { clock, settle } = this.#options;
+    if (!this.#lingering.has(key))
+      this.#lingering.set(
+        key,
+        clock.schedule(settle, () => this.#remove(key)),
+      );
+  }
+
+  #cancelRemoval(key: string): void {
+    this.#lingering.get(key)?.();
+    this.#lingering.delete(key);
+  }
+
   #remove(key: string): void {
     const { gate } = this.#options;
+    this.#cancelRemoval(key);
     const run = this.#after(key, () => gate.remove(key));
     void run.then(() => {
       // The Service is managed again.

@@ -23,6 +23,7 @@ export interface GatewayOptions {
     readonly maxPendingBytes: number;
     readonly uploadProbe: number;
     readonly warmUp: number;
+    readonly settle: number;
   };
   readonly view: ClusterView;
   readonly state: SharedState;
@@ -116,7 +117,7 @@ export function gateway(options: GatewayOptions): Gateway {
     waker.awake(key);
   };
   const forgotten = (key: string) => wakeTimer.forget(key);
-  use(new Feeder({ view, gate, log, ready, forgotten, prepare }));
+  use(new Feeder({ view, gate, clock, settle: settings.settle, log, ready, forgotten, prepare }));
   // The first burst of a cold process is slow, so requests run through the path before this replica reports ready. Its
   // ports are already open, because requests to a previous process at this address may still arrive.
   use({
