@@ -53,9 +53,12 @@ spec:
           imagePullPolicy: {{ $values.image.pullPolicy }}
           args:
             # The image's entry point is Node.
-            {{- if .traffic }}
-            # Requests pass through this service, so speed matters. The image's default saves memory instead.
+            {{- if or .traffic .favourSpeed }}
+            # The image's default saves memory at the cost of speed.
             - --no-optimize-for-size
+            {{- end }}
+            {{- with (.traffic).node }}
+            {{- toYaml . | nindent 12 }}
             {{- end }}
             - /app/main.mjs
             - --shutdown-delay={{ $values.shutdown.delaySeconds }}s
@@ -126,6 +129,9 @@ spec:
             {{- if $values.tls.enabled }}
             - { name: tls, mountPath: /etc/evenkeel/tls, readOnly: true }
             {{- end }}
+            {{- range .secrets }}
+            - { name: {{ .name }}, mountPath: {{ .path }}, readOnly: true }
+            {{- end }}
       volumes:
         {{- if not $redis }}
         - name: state
@@ -142,6 +148,15 @@ spec:
           secret:
             secretName: {{ include "evenkeel-lib.tlsSecret" . }}
             defaultMode: 0440
+        {{- end }}
+        {{- range .secrets }}
+        - name: {{ .name }}
+          secret:
+            secretName: {{ .secret }}
+            defaultMode: 0440
+            {{- if .optional }}
+            optional: true
+            {{- end }}
         {{- end }}
 {{- end }}
 

@@ -18,7 +18,7 @@ spec:
 {{- end }}
 
 {{/*
-Who may connect to each port. Ports that are not listed are closed; outgoing connections are not limited.
+Who may connect to each port. Ports that are not listed are closed; outgoing connections are limited to DNS and `egress`, unless it is empty.
 
 | port    | open to                                                                                                             |
 |---------|---------------------------------------------------------------------------------------------------------------------|
@@ -35,7 +35,7 @@ kind: NetworkPolicy
 spec:
   podSelector:
     matchLabels: {{- include "evenkeel-lib.selector" . | nindent 6 }}
-  policyTypes: [Ingress]
+  policyTypes: [Ingress{{ if .Values.networkPolicy.egress }}, Egress{{ end }}]
   ingress:
     - ports:
         - { port: admin }
@@ -68,6 +68,13 @@ spec:
         - { port: {{ .first }}, endPort: {{ .last }} }
         {{- end }}
     {{- end }}
+  {{- with .Values.networkPolicy.egress }}
+  egress:
+    - ports:
+        - { port: 53, protocol: UDP }
+        - { port: 53, protocol: TCP }
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 {{- end }}
 {{- end }}
 

@@ -4,7 +4,7 @@ resource and finalizer of each kind that the service puts a finalizer on, and `r
 
 Before anything is removed, the Job `release` sets that annotation and waits until the service has removed its finalizers. It stops waiting when no
 pod of the service is left. After the last pod is gone, the Job `cleanup` removes the finalizers that are left, so that the objects can be deleted,
-and the annotation, so that a later install finds the objects as they were. Each Job has its own account and rights.
+and the annotation, so that a later install finds the objects as they were, and deletes the service's Lease. Each Job has its own account and rights.
 */}}
 {{- define "evenkeel-lib.release" -}}
 {{- $finalizers := list -}}
@@ -18,7 +18,7 @@ and the annotation, so that a later install finds the objects as they were. Each
 
 {{- define "evenkeel-lib.cleanup" -}}
 {{- $finalizers := include (printf "%s.finalizers" .Chart.Name) . | fromYamlArray -}}
-{{- if and .Values.uninstall.releaseObjects $finalizers -}}
+{{- if .Values.uninstall.releaseObjects -}}
 {{- $lease := dict "apiGroups" (list "coordination.k8s.io") "resources" (list "leases") "resourceNames" (list .Chart.Name) "verbs" (list "delete") -}}
 {{ include "evenkeel-lib.uninstallJob" (dict "chart" . "what" "cleanup" "hook" "post-delete" "finalizers" $finalizers "rules" (list $lease)) }}
 {{- end }}
@@ -40,12 +40,14 @@ kind: ServiceAccount
 metadata: {{- include "evenkeel-lib.uninstallMetadata" (merge (dict "namespace" $chart.Release.Namespace "weight" "-2") $context) | nindent 2 }}
 ---
 {{ include "evenkeel-lib.uninstallRole" (merge (dict "namespace" $chart.Release.Namespace "rules" $own) $context) }}
+{{- if $rules }}
 {{- range $namespaces }}
 ---
 {{ include "evenkeel-lib.uninstallRole" (merge (dict "namespace" . "name" (printf "%s-objects" $name) "account" $name "rules" $rules) $context) }}
 {{- else }}
 ---
 {{ include "evenkeel-lib.uninstallRole" (merge (dict "namespace" "" "name" (printf "%s:%s" $chart.Release.Namespace $name) "account" $name "rules" $rules) $context) }}
+{{- end }}
 {{- end }}
 ---
 apiVersion: batch/v1
