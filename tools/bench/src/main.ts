@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { chart } from "./plot.ts";
 import { resultTable } from "./result.ts";
 import type { Suite } from "./suite.ts";
+import { collectors } from "./suites/collectors.ts";
+import { endpointProxy } from "./suites/endpoint-proxy.ts";
 import { evictions } from "./suites/evictions.ts";
 import { forward } from "./suites/forward.ts";
 import { kube } from "./suites/kube.ts";
@@ -25,6 +27,8 @@ const suites: readonly Suite[] = [
   scaleResolver,
   evictions,
   relabelling,
+  collectors,
+  endpointProxy,
 ];
 
 const usage = `Usage: make bench SUITE=<name>

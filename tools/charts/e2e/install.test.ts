@@ -34,10 +34,8 @@ const CRD = `${REBALANCE.plural}.${REBALANCE.group}`;
 const QUERY = "sum(requests)";
 const IN_PLACE = ["evenkeel", "-n", NAMESPACE];
 /** One service alone is run here. */
-const OTHERS = serviceCharts(charts).filter((service) => service !== SERVICE);
 const VALUES = [
-  ...[`${SERVICE}.shutdown.delaySeconds=0`, `${SERVICE}.settings.route53BatchWindow=50ms`],
-  ...OTHERS.map((service) => `${service}.enabled=false`),
+  ...[`${SERVICE}.enabled=true`, `${SERVICE}.shutdown.delaySeconds=0`, `${SERVICE}.settings.route53BatchWindow=50ms`],
 ].flatMap((value) => ["--set", value]);
 
 /** Rights that not every run uses, and why they are granted. */
@@ -158,7 +156,7 @@ test.each([
 ])(
   "what helm template renders is taken by the API server: %s",
   async (_title, values) => {
-    const set = values.flatMap((value) => ["--set", `${SERVICE}.${value}`]);
+    const set = ["enabled=true", ...values].flatMap((value) => ["--set", `${SERVICE}.${value}`]);
     const input = await release.helm("template", "evenkeel", release.chart("evenkeel"), "-n", NAMESPACE, ...set);
     const said = await kubectl(
       cluster(),
@@ -182,7 +180,7 @@ test.each([
   ["a number that is too large", ["settings.route53Rate=11"], "/settings/route53Rate"],
   ["certificates of callers without an authority that is kept", ["tls.mtls=true"], "tls.mtls needs tls.existingSecret"],
 ])("helm refuses %s", async (_title, values, said) => {
-  const set = values.flatMap((value) => ["--set", `${SERVICE}.${value}`]);
+  const set = ["enabled=true", ...values].flatMap((value) => ["--set", `${SERVICE}.${value}`]);
   const { code, stderr } = await release.tryHelm("template", "evenkeel", release.chart("evenkeel"), ...set);
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(said) });
 });

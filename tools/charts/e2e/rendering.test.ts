@@ -44,13 +44,22 @@ describe("the umbrella chart", () => {
       "template",
       release.chart("evenkeel"),
       "--set",
-      "crds.enabled=false",
+      "crds.enabled=false,scale-resolver.enabled=true",
     );
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("weight-rebalancer.crds.enabled") });
   });
 
+  test("installs nothing that was not asked for, and says how to ask", async () => {
+    const { code, stderr } = await release.tryHelm("template", release.chart("evenkeel"));
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("scale-resolver.enabled=true") });
+  });
+
   test("gives its list of who may connect to the admin port to every service", async () => {
-    const objects = await release.render("evenkeel", "global.networkPolicy.adminNamespaces={monitoring}");
+    const objects = await release.render(
+      "evenkeel",
+      "global.networkPolicy.adminNamespaces={monitoring}",
+      ...SERVICES.map((service) => `${service}.enabled=true`),
+    );
     for (const service of SERVICES) {
       expect(JSON.stringify(one(objects, "NetworkPolicy", service))).toContain('"values":["monitoring"]');
     }
@@ -146,6 +155,7 @@ interface Pod {
     readonly args: readonly string[];
     readonly env: readonly object[];
     readonly ports: readonly object[];
+    readonly volumeMounts: readonly object[];
   }[];
   readonly volumes: readonly { readonly name: string }[];
 }
@@ -291,6 +301,23 @@ test("a second account has rights of its own, and the service may only request i
     { apiGroups: [""], resources: ["serviceaccounts/token"], resourceNames: [name], verbs: ["create"] },
   ]);
   expect(one(objects, "RoleBinding", name)["subjects"]).toEqual(account(FIXTURE));
+});
+
+test("a service may mount further Secrets, which may be missing where it says so", async () => {
+  const { containers, volumes } = workloadOf(await release.render(FIXTURE)).template.spec;
+  const [serving, peers] = [{ name: "serving" }, { name: "peers" }];
+  expect(containers[0]?.volumeMounts).toEqual(
+    expect.arrayContaining([
+      { ...serving, mountPath: "/etc/harbour/tls", readOnly: true },
+      { ...peers, mountPath: "/etc/harbour/peers", readOnly: true },
+    ]),
+  );
+  expect(volumes).toEqual(
+    expect.arrayContaining([
+      { ...serving, secret: expect.not.objectContaining({ optional: true }) },
+      { ...peers, secret: expect.objectContaining({ secretName: "harbour-peers", optional: true }) },
+    ]),
+  );
 });
 
 test("rules may depend on a value, and take names from values", async () => {

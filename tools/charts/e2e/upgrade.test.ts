@@ -10,6 +10,7 @@ const NAMESPACE = "evenkeel-system";
 const IN = ["-n", NAMESPACE] as const;
 const SERVICES = serviceCharts(charts);
 const ALL = kinds.map(({ plural, group }) => `${plural}.${group}`).sort();
+const EVERY_SERVICE = SERVICES.flatMap((service) => ["--set", `${service}.enabled=true`]);
 
 let release: Release;
 
@@ -44,7 +45,7 @@ async function formerChart(): Promise<string> {
 
 beforeAll(async () => {
   release = await Release.prepare(cluster());
-  await release.helm("install", "evenkeel", await formerChart(), ...IN, "--create-namespace");
+  await release.helm("install", "evenkeel", await formerChart(), ...IN, "--create-namespace", ...EVERY_SERVICE);
   await kubectl(cluster(), ["wait", "--for=condition=Established", "crd", ...ALL, "--timeout=30s"]);
   await apply(cluster(), {
     apiVersion: "rebalancer.dev/v1",
@@ -65,7 +66,7 @@ test(
   "an upgrade takes CRDs over from the common chart, and deletes none: neither one without a service nor its objects",
   async () => {
     const before = await uids();
-    await release.helm("upgrade", "evenkeel", release.chart("evenkeel"), ...IN, "--reuse-values");
+    await release.helm("upgrade", "evenkeel", release.chart("evenkeel"), ...IN, "--reset-then-reuse-values");
     expect(await uids()).toEqual(before);
     expect(await get(cluster(), "nodeclass", "kept")).toMatchObject({ metadata: { name: "kept" } });
     const owned = objectsOf(await release.helm("get", "manifest", "evenkeel", ...IN)).filter(
@@ -91,6 +92,7 @@ test(
     const upgrade = (enabled: boolean) =>
       release.helm(
         ...["upgrade", "--install", "evenkeel", release.chart("evenkeel"), ...IN],
+        ...EVERY_SERVICE,
         ...["--set", `weight-rebalancer.enabled=${String(enabled)}`],
       );
     await upgrade(false);

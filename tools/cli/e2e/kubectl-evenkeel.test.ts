@@ -14,7 +14,14 @@ import {
   tokenOf,
   useCluster,
 } from "@evenkeel/e2e";
-import { type Prometheus, type Route53, startPrometheus, startRoute53 } from "@evenkeel/sim";
+import {
+  ACCESS_KEY_AUTH,
+  accessKeySecret,
+  type Prometheus,
+  type Route53,
+  startPrometheus,
+  startRoute53,
+} from "@evenkeel/sim";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 
 // In a network of its own kube-apiserver reaches the pod that the chart's Deployment makes: the service's process answers there,
@@ -62,7 +69,7 @@ beforeAll(async () => {
     return code === 0 ? undefined : stderr;
   });
   await kubectl(cluster(), ["create", "namespace", "shop"]);
-  await apply(cluster(), rebalance(route53.url, prometheus.url));
+  await apply(cluster(), accessKeySecret("shop"), rebalance(route53.url, prometheus.url));
   await chartAccount(cluster(), INSTALL);
   service = await startService();
   await service.process.phase("ready");
@@ -80,7 +87,7 @@ function startService(): Promise<ServicePod> {
     ...{ cluster: cluster(), namespace: NAMESPACE, name: NAME, folder },
     main: join(root, "apps/weight-rebalancer/dist/main.mjs"),
     flags: ["--listen-host=0.0.0.0", "--admin-port=8080"],
-    env: { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" },
+    env: {},
   });
 }
 
@@ -291,7 +298,7 @@ function rebalance(endpoint: string, metrics: string): object {
     spec: {
       interval: "5s",
       policy: { targettracking: { targetValue: 1000, baseValue: 8 } },
-      target: { route53: { hostedZoneID: "Z1", region: "us-east-1", endpoint, resource } },
+      target: { route53: { hostedZoneID: "Z1", region: "us-east-1", endpoint, auth: ACCESS_KEY_AUTH, resource } },
       metrics: { prometheus: { address: metrics, query: QUERY } },
     },
   };

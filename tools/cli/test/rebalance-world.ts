@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ServiceProcess } from "@evenkeel/testkit";
-import { type Prometheus, type Route53, startPrometheus, startRoute53 } from "@evenkeel/sim";
+import {
+  ACCESS_KEY_AUTH,
+  accessKeySecret,
+  type Prometheus,
+  type Route53,
+  startPrometheus,
+  startRoute53,
+} from "@evenkeel/sim";
 import { admin, ApiServerWithProxy, type Backends } from "./api-server.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -37,12 +44,12 @@ export class RebalanceWorld implements AsyncDisposable {
     server.api.load("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}");
     await served(() => server.api.load(JSON.stringify(rebalance(route53.url, prometheus.url))));
 
-    const env = { ...process.env, AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" };
+    server.api.load(JSON.stringify(accessKeySecret("shop")));
     const flags = [
       ...[`--kubeconfig=${await server.kubeconfig(admin)}`, "--state=sqlite::memory:", "--insecure", "--grpc-port=0"],
       "--route53-batch-window=50ms",
     ];
-    const service = ServiceProcess.start(main, flags, { env });
+    const service = ServiceProcess.start(main, flags);
     backends.set("evenkeel-system/weight-rebalancer:8080", await service.url("admin", ""));
     return new RebalanceWorld(server, service, route53, prometheus);
   }
@@ -63,7 +70,7 @@ function rebalance(endpoint: string, prometheus: string): object {
     spec: {
       interval: "5s",
       policy: { targettracking: { targetValue: 1000, baseValue: 8 } },
-      target: { route53: { hostedZoneID: "Z1", region: "us-east-1", endpoint, resource } },
+      target: { route53: { hostedZoneID: "Z1", region: "us-east-1", endpoint, auth: ACCESS_KEY_AUTH, resource } },
       metrics: { prometheus: { address: prometheus, query: QUERY } },
     },
   };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { buildBinaries, foldersFrom } from "@evenkeel/control-plane";
-import { type ApiServer, startApiServer } from "@evenkeel/sim";
+import { type ApiServer, type PodStreams, startApiServer } from "@evenkeel/sim";
 import { kubeconfigFor } from "@evenkeel/testkit";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 
@@ -15,6 +15,16 @@ let folder: string;
 let server: ApiServer;
 let binary: string;
 let flags: readonly string[];
+
+/** Plays the containers. */
+const podStreams: PodStreams = {
+  log: ({ pod }) => [`log of ${pod}\n`],
+  exec: async (_, [program = ""], { stdout, stderr }) => {
+    if (program === "false") stderr.write("no\n");
+    else await new Promise<void>((resolve) => void stdout.write(`ran ${program}\n`, () => resolve()));
+    return program === "false" ? 7 : 0;
+  },
+};
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "evenkeel-sim-"));
@@ -28,7 +38,8 @@ beforeAll(async () => {
   ]);
   const users = [{ name: "admin", groups: ["system:masters"], token: "token" }];
   // kubectl sends no token over plain HTTP.
-  server = await startApiServer({ users, tls: { cert: await readFile(certificate), key: await readFile(key) } });
+  const tls = { cert: await readFile(certificate), key: await readFile(key) };
+  server = await startApiServer({ users, tls, podStreams });
   await writeFile(kubeconfig, kubeconfigFor(server.url, { token: "token", authority: certificate }));
   flags = ["--kubeconfig", kubeconfig, "--cache-dir", join(folder, "cache")];
 }, 300_000);
@@ -84,6 +95,32 @@ test("kubectl serves custom types: the project's CRDs are established and their 
   );
   await kubectl("apply", "-f", new URL("../../../libs/api/test/fixtures/nodeclass.yaml", import.meta.url).pathname);
   expect(await kubectl("get", "nodeclasses")).toMatch(/^NAME\s.*AGE\n/);
+});
+
+test("kubectl creates by protobuf", async () => {
+  await kubectl("create", "namespace", "made");
+  const inNamespace = (...args: readonly string[]): Promise<string> => kubectl("--namespace", "made", ...args);
+  await inNamespace("create", "configmap", "made", "--from-literal=a=b");
+  await inNamespace("create", "deployment", "made", "--image=example.com/made:1", "--replicas=3", "--port=80");
+  await inNamespace("expose", "deployment", "made", "--target-port=8080");
+  const field = (kind: string, path: string) => inNamespace("get", kind, "made", "-o", `jsonpath={${path}}`);
+  expect(await field("namespace", ".status.phase")).toBe("Active");
+  expect(await field("configmap", ".data.a")).toBe("b");
+  expect(await field("deployment", ".spec.replicas")).toBe("3");
+  expect(await field("deployment", ".spec.template.spec.containers[0].ports[0].containerPort")).toBe("80");
+  expect(await field("service", ".spec.ports[0].targetPort")).toBe("8080");
+});
+
+test("kubectl reads logs and runs commands of the test's programs", async () => {
+  const spec = { containers: [{ name: "main", image: "example.com/web:1" }] };
+  await kubectl(
+    "apply",
+    "-f",
+    await manifest("pod", { apiVersion: "v1", kind: "Pod", metadata: { name: "run" }, spec }),
+  );
+  expect(await kubectl("logs", "run")).toBe("log of run");
+  expect(await kubectl("exec", "run", "--", "ls")).toBe("ran ls");
+  await expect(kubectl("exec", "run", "--", "false")).rejects.toMatchObject({ code: 7 });
 });
 
 test("kubectl watches", async () => {

@@ -75,16 +75,25 @@ export class Cluster extends ClusterAccess implements AsyncDisposable {
    */
   async kubeconfigFor(subject: Subject): Promise<string> {
     const { name, server, folder } = this;
-    const hash = createHash("sha256")
-      .update(JSON.stringify([subject.user, subject.groups ?? []]))
-      .digest("hex");
-    const id = `user-${hash.slice(0, 16)}`;
-    const file = folder.file(`${id}.kubeconfig.yaml`);
+    const file = folder.file(`${idOf(subject)}.kubeconfig.yaml`);
     if (!existsSync(file)) {
-      const client = await this.#parts.authority.issueClient(id, subject);
+      const client = await this.clientCertificate(subject);
       writeKubeconfig(file, { cluster: name, server, caFile: this.caFile, user: subject.user, identity: client });
     }
     return file;
+  }
+
+  /** Issues a client certificate, PEM files that a later call for the same subject replaces. */
+  async clientCertificate(subject: Subject): Promise<CertificateFiles> {
+    return this.#parts.authority.issueClient(idOf(subject), subject);
+  }
+
+  /**
+   * Issues a server certificate of the cluster's authority, for addresses such as `IP:127.0.0.1` and `DNS:localhost`.
+   * A later call for the same name replaces its files.
+   */
+  async serverCertificate(name: string, addresses: readonly string[]): Promise<CertificateFiles> {
+    return this.#parts.authority.issueServer(`server-${name}`, addresses);
   }
 
   /**
@@ -150,6 +159,14 @@ export class Cluster extends ClusterAccess implements AsyncDisposable {
     if (component === undefined) throw new Error(`the cluster has no component ${name}`);
     return component;
   }
+}
+
+/** A name for the files of a user. */
+function idOf({ user, groups = [] }: Subject): string {
+  const hash = createHash("sha256")
+    .update(JSON.stringify([user, groups]))
+    .digest("hex");
+  return `user-${hash.slice(0, 16)}`;
 }
 
 /** Ends the processes of a run, with its real node if it has one, and closes its folder. */

@@ -33,6 +33,14 @@ class Berths implements Scene {
       label: "Somebody pins a pod",
       run: async () => `${await this.#pin()} must stay where it is`,
     },
+    {
+      name: "evict",
+      label: "The dry run ends",
+      run: async () => {
+        await this.#carryOut();
+        return "pods are evicted from the hot node, wave by wave";
+      },
+    },
   ];
   readonly checks: readonly Check[] = [
     {
@@ -72,6 +80,15 @@ class Berths implements Scene {
       outcome: async () => {
         const { plan } = await this.#status();
         if (plan?.blocked?.["Pinned"] !== 1) throw new Error(`blocked is ${JSON.stringify(plan?.blocked)}`);
+      },
+    },
+    {
+      name: "with dryRun: false pods leave the hot node one at a time, until it is not hot and the rest stays",
+      act: () => this.#carryOut(),
+      outcome: async () => {
+        const { plan } = await this.#status();
+        if (plan?.hotNodes !== 0 || plan.dryRun !== false || plan.lastExecutionTime === undefined)
+          throw new Error(`the plan is ${JSON.stringify(plan)}`);
       },
     },
   ];
@@ -142,6 +159,11 @@ class Berths implements Scene {
     const body = { metadata: { annotations: { "rebalancer.dev/pinned": "true" } } };
     await resource.patch({ namespace: PRESS.namespace, name }, { type: "merge", body });
     return name;
+  }
+
+  async #carryOut(): Promise<void> {
+    const body = { spec: { dryRun: false, maxEvictionsPerMinute: 60 } };
+    await this.#stage.kube.resource(rebalancePolicies).patch(POLICY, { type: "merge", body });
   }
 
   async #status(): Promise<NonNullable<StoredPolicy["status"]>> {

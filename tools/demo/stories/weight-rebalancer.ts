@@ -1,4 +1,7 @@
+import { secrets } from "@evenkeel/kube";
 import {
+  ACCESS_KEY_AUTH,
+  accessKeySecret,
   type Prometheus,
   type RecordSet,
   type Route53,
@@ -42,7 +45,7 @@ function site(setIdentifier: string, weight: number, address: string): RecordSet
 
 class Shop implements Scene {
   readonly flags = ["--route53-batch-window=500ms"];
-  readonly env = { AWS_ACCESS_KEY_ID: "demo", AWS_SECRET_ACCESS_KEY: "demo" };
+  readonly env = {};
   readonly controls: readonly Control[];
   readonly checks: readonly Check[];
   readonly #stage: Stage;
@@ -193,6 +196,7 @@ class Shop implements Scene {
     const { url: endpoint } = this.#route53;
     const resource = { name: NAME, type: "A", identifier: "aws" };
     const tracking = { targetValue: 1000, baseValue: 8, maximum: 60, tolerance: 0.03 };
+    await this.#stage.kube.resource(secrets).create(accessKeySecret(REBALANCE.namespace));
     await this.#stage.kube.resource(rebalances).create({
       apiVersion: "rebalancer.ch1aki.github.io/v1",
       kind: "Rebalance",
@@ -200,7 +204,7 @@ class Shop implements Scene {
       spec: {
         interval: "2s",
         policy: { targettracking: tracking },
-        target: { route53: { hostedZoneID: ZONE, region: "us-east-1", endpoint, resource } },
+        target: { route53: { hostedZoneID: ZONE, region: "us-east-1", endpoint, auth: ACCESS_KEY_AUTH, resource } },
         metrics: { prometheus: { address: this.#prometheus.url, query: QUERY } },
         onDelete: "revert",
       },

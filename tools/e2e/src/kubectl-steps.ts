@@ -1,4 +1,4 @@
-import type { ClusterAccess, KubectlOptions } from "@evenkeel/control-plane";
+import { type ClusterAccess, type KubectlOptions, waitUntil } from "@evenkeel/control-plane";
 
 /** The fields of every object that tests read; `T` has those of its kind. */
 export type KubeObject<T = unknown> = T & {
@@ -36,4 +36,22 @@ export async function get<T>(
 export async function list<T>(cluster: ClusterAccess, kind: string, ...args: string[]): Promise<KubeObject<T>[]> {
   const answer = JSON.parse(await kubectl(cluster, ["get", kind, "-o", "json", ...args])) as { items: KubeObject<T>[] };
   return answer.items;
+}
+
+interface Definition {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+/**
+ * Applies definitions of custom resources and resolves when all of the cluster are served. `kubectl wait` fails where a
+ * definition has no conditions yet.
+ */
+export async function applyDefinitions(cluster: ClusterAccess, text: string): Promise<void> {
+  await kubectl(cluster, ["apply", "-f", "-"], { input: text });
+  await waitUntil("definitions to be established", async () => {
+    const waiting = (await list<Definition>(cluster, "crds")).filter(
+      ({ status }) => !status?.conditions?.some(({ type, status: is }) => type === "Established" && is === "True"),
+    );
+    return waiting.length === 0 ? undefined : waiting.map(({ metadata }) => metadata.name).join();
+  });
 }

@@ -14,7 +14,8 @@ import { httpRoute, routeRebalance } from "./rebalance.ts";
 
 const NAMESPACE = "evenkeel-system";
 const IN_PLACE = ["evenkeel", "--namespace", NAMESPACE];
-const SERVICES = ["scale-resolver", "weight-rebalancer"];
+/** What `make deploy` installs unless told otherwise. */
+const SERVICES = ["collector-scheduler", "eviction-planner", "scale-resolver", "weight-rebalancer"];
 
 /** The commands of a section of README, which are indented. */
 function readmeCommands(title: string): readonly string[] {
@@ -141,9 +142,9 @@ describeIfRealNode("the commands of README", () => {
         "--timeout",
         "90s",
       );
-      expect(await logLevels()).toEqual(["debug", "debug"]);
+      expect(await logLevels()).toEqual(SERVICES.map(() => "debug"));
       await helm("rollback", "evenkeel", "1", "--namespace", NAMESPACE, "--wait", "--timeout", "90s");
-      expect(await logLevels()).toEqual(["info", "info"]);
+      expect(await logLevels()).toEqual(SERVICES.map(() => "info"));
       await apply(cluster(), routeRebalance("hello", "vector(4000)"));
       await routeHasWeight(24);
     },

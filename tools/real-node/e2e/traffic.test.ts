@@ -9,6 +9,11 @@ import { TrafficSite } from "./traffic/traffic-site.ts";
 const IN_SOAK = process.env["SOAK"] === "1";
 const COUNT = IN_SOAK ? 10_000 : 300;
 const RATE = IN_SOAK ? 100 : 20;
+/**
+ * Milliseconds for which a pod serves after SIGTERM where it ends before the resolver is in the path. Two seconds are
+ * enough on a node; on a machine that runs other tests too, kube-proxy and the resolver may get no CPU for that long.
+ */
+const DRAIN = IN_SOAK ? 2000 : 6000;
 const TIMEOUT = IN_SOAK ? 1_800_000 : 2 * TEST_TIMEOUT_MS;
 
 /** What became of each scenario's requests, for the table at the end. */
@@ -21,7 +26,7 @@ function note(scenario: string, ...tallies: readonly Tally[]): Readonly<Record<s
   const greatest = (of: (tally: Tally) => number) => Math.max(...tallies.map(of));
   const asked = tallies.reduce((sum, tally) => sum + tally.asked, 0);
   results.set(scenario, {
-    ...{ asked, lost },
+    ...{ asked, lost, lostAt: [] },
     ...{
       p50: greatest(({ p50 }) => p50),
       p99: greatest(({ p99 }) => p99),
@@ -29,6 +34,17 @@ function note(scenario: string, ...tallies: readonly Tally[]): Readonly<Record<s
     },
   });
   return lost;
+}
+
+/** Milliseconds of each period in which requests were lost. Between two periods are at least ten seconds. */
+function lossPeriods(lostAt: readonly number[]): readonly number[] {
+  const periods: { first: number; last: number }[] = [];
+  for (const at of lostAt.toSorted((one, other) => one - other)) {
+    const present = periods.at(-1);
+    if (present && at - present.last < 10_000) present.last = at;
+    else periods.push({ first: at, last: at });
+  }
+  return periods.map(({ first, last }) => last - first);
 }
 
 /** Does something every 20 seconds while requests are under way, and at least once. */
@@ -57,6 +73,49 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
   });
 
   describe("are all answered", () => {
+    /**
+     * Milliseconds for which requests may be lost when the last pod stops serving without notice: until the kubelet has
+     * reported it and kube-proxy has followed the resolver. One to three seconds, and more on a busy machine.
+     */
+    const UNNOTICED = 5000;
+
+    /** Requests while the last pod of a service stops serving without notice. */
+    async function whileGone(scenario: string, name: string, path: string, count: number): Promise<void> {
+      let times = 0;
+      const load = site.load(name, { count, rate: RATE, patience: 20_000 });
+      const tally = await during(load, async () => {
+        times += 1;
+        await site.askPod(name, path);
+      });
+      note(scenario, tally);
+      const periods = lossPeriods(tally.lostAt);
+      expect(periods.length).toBeLessThanOrEqual(times);
+      expect(Math.max(0, ...periods)).toBeLessThanOrEqual(UNNOTICED);
+    }
+
+    test.concurrent(
+      "but for seconds, where the kubelet evicts the last pod, which has one second to drain",
+      async () => {
+        await site.service("evicted", { start: 1000 });
+        await whileGone("eviction by the kubelet", "evicted", "/fill", 1.5 * COUNT);
+        // The kubelet reports it after the pod's time to drain.
+        await waitUntil("a pod that the kubelet evicted", async () => {
+          const failures = await site.failures("evicted");
+          return failures.includes("Evicted") ? undefined : `the pods failed of [${failures.join()}]`;
+        });
+      },
+      TIMEOUT,
+    );
+
+    test.concurrent(
+      "but for seconds, where the last pod says that it is not ready",
+      async () => {
+        await site.service("flaps", { flaps: true });
+        await whileGone("readiness of the last pod flaps", "flaps", "/flap", COUNT);
+      },
+      TIMEOUT,
+    );
+
     test.concurrent(
       "that come at once to a service at zero",
       async () => {
@@ -92,7 +151,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     test.concurrent(
       "while the last pod is deleted",
       async () => {
-        await site.service("deleted", { start: 2000 });
+        await site.service("deleted", { start: 2000, drain: DRAIN });
         const load = site.load("deleted", { count: COUNT, rate: RATE });
         expect(note("last pod deleted", await during(load, () => site.deletePods("deleted")))).toEqual({});
       },
@@ -102,7 +161,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     test.concurrent(
       "while somebody scales the workload to zero",
       async () => {
-        await site.service("scaled", { start: 2000 });
+        await site.service("scaled", { start: 2000, drain: DRAIN });
         const load = site.load("scaled", { count: COUNT, rate: RATE });
         expect(note("scaled to 0 by hand", await during(load, () => site.scale("scaled", 0)))).toEqual({});
       },
@@ -142,43 +201,14 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
       },
       TIMEOUT,
     );
-  });
-
-  describe("are refused only until nodes know that nothing serves", () => {
-    /** Seconds that kube-proxy and the resolver may take together for it. */
-    const UNKNOWN = 2;
-
-    /** Requests while something is done to the last pod of a service that gives it no time to drain. */
-    async function whileGone(scenario: string, name: string, path: string, count: number): Promise<void> {
-      let times = 0;
-      const tally = await during(site.load(name, { count, rate: RATE }), async () => {
-        times += 1;
-        await site.askPod(name, path);
-      });
-      const lost = note(scenario, tally);
-      const sum = Object.values(lost).reduce((all, one) => all + one, 0);
-      expect(sum).toBeLessThanOrEqual(UNKNOWN * RATE * times);
-    }
 
     test.concurrent(
-      "where the readiness of the last pod flaps",
+      "while the ElastiService is deleted, with requests held, and created again",
       async () => {
-        await site.service("flaps");
-        await whileGone("readiness of the last pod flaps", "flaps", "/flap", COUNT);
-      },
-      TIMEOUT,
-    );
-
-    test.concurrent(
-      "where the kubelet evicts the last pod, with a second to drain",
-      async () => {
-        await site.service("evicted", { start: 1000 });
-        await whileGone("eviction by the kubelet", "evicted", "/fill", 1.5 * COUNT);
-        // The kubelet reports it after the pod's time to drain.
-        await waitUntil("a pod that the kubelet evicted", async () => {
-          const failures = await site.failures("evicted");
-          return failures.includes("Evicted") ? undefined : `the pods failed of [${failures.join()}]`;
-        });
+        await site.service("released", { replicas: 0, start: 6000 });
+        const load = site.load("released", { count: COUNT, rate: RATE });
+        const tally = await during(load, () => site.manageAgain("released"));
+        expect(note("ElastiService deleted", tally)).toEqual({});
       },
       TIMEOUT,
     );
@@ -188,23 +218,27 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     "are all answered while the resolver is restarted, also those that it holds",
     async () => {
       await site.service("rolled", { replicas: 0, start: 8000 });
-      await site.service("rolled-warm", { replicas: 0, start: 500 });
+      await site.service("rolled-warm", { replicas: 0, start: 500, drain: DRAIN });
       const held = site.load("rolled", { count: 50, rate: 0 });
-      const load = site.load("rolled-warm", { count: COUNT, rate: RATE });
-      await site.resolver("rollout", "restart", "deployment/scale-resolver");
-      await site.resolver("rollout", "status", "deployment/scale-resolver", "--timeout=90s");
-      await site.scale("rolled-warm", 0);
+      // The last pod terminates just when another resolver becomes the leader.
+      const load = during(site.load("rolled-warm", { count: COUNT, rate: RATE }), async () => {
+        await site.resolver("rollout", "restart", "deployment/scale-resolver");
+        await site.resolver("rollout", "status", "deployment/scale-resolver", "--timeout=90s");
+        await site.scale("rolled-warm", 0);
+      });
       expect(note("rolling restart, 50 held", await held, await load)).toEqual({});
     },
     TIMEOUT,
   );
 
   test(
-    "are lost with a killed resolver for seconds, and only those that it held or that came then",
+    "are lost with a killed resolver: those that it held, and new ones until another leads and kube-proxy has followed",
     async () => {
       await site.service("killed", { replicas: 0, start: 4000 });
+      const before = await site.resolverPods();
       const held = site.load("killed", { count: 50, rate: 0, patience: 20_000 });
       await pause(1500);
+      const killedAt = Date.now();
       await site.resolver(
         "delete",
         "pods",
@@ -213,11 +247,17 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
         "--grace-period=0",
         "--force",
       );
-      const load = await site.load("killed", { count: COUNT, rate: RATE, patience: 20_000 });
+      const load = await site.load("killed", { count: COUNT, rate: RATE / 2, patience: 20_000 });
       note("resolver killed: 50 held", await held);
-      const lost = note("resolver killed: new requests", load);
-      const count = Object.values(lost).reduce((sum, one) => sum + one, 0);
-      expect(count).toBeLessThanOrEqual(RATE * 10);
+      note("resolver killed: new requests", load);
+      let led = Infinity;
+      await waitUntil("another resolver to lead", async () => {
+        led = (await site.ledSince(before)) ?? Infinity;
+        return led === Infinity ? "none leads" : undefined;
+      });
+      // The Lease of the killed one lasts 15 s, and another pod starts meanwhile.
+      expect(led - killedAt).toBeLessThanOrEqual(30_000);
+      expect(Math.max(0, ...load.lostAt) - led).toBeLessThanOrEqual(5000);
       expect((await site.load("killed", { count: 20, rate: RATE })).lost).toEqual({});
     },
     TIMEOUT,

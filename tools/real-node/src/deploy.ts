@@ -15,11 +15,14 @@ const run = promisify(execFile);
 const CLUSTER = "evenkeel";
 const NAMESPACE = "evenkeel-system";
 
-/** Services that are not ready to be used. They are installed if they are named. */
-const IN_DEVELOPMENT = ["eviction-planner", "collector-scheduler"];
+/** Services that do not start without a Secret of the user's. They are installed if they are named. */
+const NEED_SECRETS: Readonly<Record<string, string>> = { "endpoint-proxy": "wao-endpoint-proxy-system-tls" };
+
+/** Where metrics-server answers. */
+const USAGE = "/apis/metrics.k8s.io/v1beta1";
 
 export interface DeployOptions {
-  /** Install this service alone. Default: all that are ready to be used. */
+  /** Install this service alone. Default: all that need nothing prepared. */
   readonly service?: string;
   /** Image of that service, which the cluster has or can pull. Default: the archive that `make images` wrote, which is loaded. */
   readonly image?: string;
@@ -33,6 +36,8 @@ export interface DeployOptions {
 export interface Target {
   readonly kubeconfig: string;
   readonly load: (archive: string) => Promise<void>;
+  /** Whether the API server answers at this path. */
+  readonly serves: (path: string) => Promise<boolean>;
 }
 
 /** Loads the services' images into the running cluster and installs the umbrella chart, or upgrades it. */
@@ -44,15 +49,25 @@ export async function deploy(options: DeployOptions): Promise<void> {
   }
   if (image !== undefined && service === undefined)
     throw new Error("IMG is the image of one service: name it in SERVICE");
-  const chosen = service === undefined ? known.filter((name) => !IN_DEVELOPMENT.includes(name)) : [service];
+  const chosen = service === undefined ? known.filter((name) => !(name in NEED_SECRETS)) : [service];
   const folder = mkdtempSync(join(tmpdir(), "deploy-"));
   try {
     const target = await findTarget(folder);
     const values = known.map((name) => `${name}.enabled=${chosen.includes(name)}`);
+    if (chosen.includes("eviction-planner") && !(await target.serves(USAGE))) {
+      // Helm would wait for a policy that cannot become Ready.
+      values.push("eviction-planner.policy.createDefault=false");
+      say("leaving out the default RebalancePolicy: the cluster has no metrics-server that tells the nodes' usage");
+    }
     if (registry) values.push(`global.imageRegistry=${registry}`);
     if (tag) values.push(...chosen.map((name) => `${name}.image.tag=${tag}`));
     if (image === undefined) values.push(...(await loadImages(target, chosen, say)));
     else values.push(...imageValues(chosen[0] ?? "", image));
+    if (service === undefined) {
+      for (const [name, secret] of Object.entries(NEED_SECRETS)) {
+        say(`leaving out ${name}, which needs Secret ${secret}; once it exists: make deploy SERVICE=${name}`);
+      }
+    }
     say(`installing ${chosen.join(", ")} in namespace ${NAMESPACE}`);
     using release = await Release.prepare(target);
     await release.helm(
@@ -69,7 +84,10 @@ export async function deploy(options: DeployOptions): Promise<void> {
 /** The cluster of `make cluster NODE=real`, or kind's of `make start`. */
 async function findTarget(folder: string): Promise<Target> {
   const cluster = openCluster(CLUSTER);
-  if (cluster !== undefined) return { kubeconfig: cluster.kubeconfig, load: (archive) => cluster.loadImage(archive) };
+  if (cluster !== undefined) {
+    const serves = async (path: string): Promise<boolean> => (await cluster.kubectl(["get", "--raw", path])).code === 0;
+    return { kubeconfig: cluster.kubeconfig, load: (archive) => cluster.loadImage(archive), serves };
+  }
   const named = ["--name", CLUSTER];
   const { stdout } = await run("kind", ["get", "clusters"]).catch(() => ({ stdout: "" }));
   if (!stdout.split("\n").includes(CLUSTER)) throw new Error("no cluster is running; start one with: make start");
@@ -78,7 +96,12 @@ async function findTarget(folder: string): Promise<Target> {
   const load = async (archive: string): Promise<void> => {
     await run("kind", ["load", "image-archive", archive, ...named]);
   };
-  return { kubeconfig, load };
+  const serves = (path: string): Promise<boolean> =>
+    run("kubectl", ["--kubeconfig", kubeconfig, "get", "--raw", path]).then(
+      () => true,
+      () => false,
+    );
+  return { kubeconfig, load, serves };
 }
 
 /** Loads what `make images` wrote. Returns values that make a Deployment replace its pods when the content of its image changed. */

@@ -1,2 +1,10 @@
-export { archiveOf, imageName, NODE_IMAGE, writeNodeImage, writeServiceImage } from "./images/images.ts";
+export {
+  archiveOf,
+  COLLECTOR_IMAGE,
+  imageName,
+  NODE_IMAGE,
+  writeCollectorImage,
+  writeNodeImage,
+  writeServiceImage,
+} from "./images/images.ts";
 export { describeIfRealNode, describeOnRealNode } from "./use-real-cluster.ts";

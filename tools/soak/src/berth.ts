@@ -1,3 +1,4 @@
+import { ACCESS_KEY_AUTH } from "@evenkeel/sim";
 import { rebalances } from "@evenkeel/weight-rebalancer";
 import { BASE, TARGET, type World, ZONE } from "./world.ts";
 
@@ -36,7 +37,9 @@ export class Berth {
       spec: {
         interval: "1s",
         policy: { targettracking: { targetValue: TARGET, baseValue: BASE } },
-        target: { route53: { hostedZoneID: ZONE, region: "us-east-1", endpoint: route53.url, resource } },
+        target: {
+          route53: { hostedZoneID: ZONE, region: "us-east-1", endpoint: route53.url, auth: ACCESS_KEY_AUTH, resource },
+        },
         metrics: { prometheus: { address: prometheus.url, query: this.#query } },
         ...(this.#tenants % 2 === 0 && { onDelete: "revert" }),
       },

@@ -94,8 +94,6 @@ export function megabytes(bytes: number): string {
 function environment(socket: string): NodeJS.ProcessEnv {
   return {
     PATH: process.env["PATH"],
-    AWS_ACCESS_KEY_ID: "soak",
-    AWS_SECRET_ACCESS_KEY: "soak",
     NODE_OPTIONS: `--expose-gc --import=${probe}`,
     SOAK_HEAP_SOCKET: socket,
   };

@@ -1,6 +1,14 @@
 import { join } from "node:path";
-import { connectKube, type KubeClient } from "@evenkeel/kube";
-import { FaultPlan, type Prometheus, type RecordSet, type Route53, startPrometheus, startRoute53 } from "@evenkeel/sim";
+import { connectKube, type KubeClient, secrets } from "@evenkeel/kube";
+import {
+  accessKeySecret,
+  FaultPlan,
+  type Prometheus,
+  type RecordSet,
+  type Route53,
+  startPrometheus,
+  startRoute53,
+} from "@evenkeel/sim";
 import { World as BaseWorld, type WorldParts, worldParts } from "@evenkeel/testkit";
 import { RECORDED } from "./snapshot-sample.ts";
 
@@ -48,7 +56,9 @@ export class World extends BaseWorld {
     const route53 = await startRoute53({ propagation: 200 });
     const pairs = names.flatMap((name) => [site(name, "base", BASE), site(name, "blue", 1)]);
     route53.addZone(ZONE, "example.com", pairs);
-    return new World(parts, faults, route53, await startPrometheus());
+    const world = new World(parts, faults, route53, await startPrometheus());
+    await world.kube.resource(secrets).create(accessKeySecret("default"));
+    return world;
   }
 
   /** The weight that the record to follow has. */

@@ -63,7 +63,7 @@ function inUmbrella(text: string, name: string): string {
 }
 
 function inUmbrellaValues(text: string, name: string): string {
-  return `${text}${name}:\n  enabled: true\n`;
+  return `${text}${name}:\n  enabled: false\n`;
 }
 
 function inUmbrellaSchema(text: string, name: string): string {

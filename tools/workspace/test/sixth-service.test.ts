@@ -92,14 +92,15 @@ test(
 );
 
 programCase("helm")(
-  "it shows up in the umbrella chart, and is left out by its switch",
+  "it is in the umbrella chart if it is enabled there",
   async () => {
     const helm = builtProgram("helm");
     await copy.run("node", "tools/charts/src/main.ts", "build", helm);
     const template = (...flags: string[]) => copy.run(helm, "template", "evenkeel", "charts/evenkeel", ...flags);
-    expect(await template()).toMatch(new RegExp(`kind: Deployment\nmetadata:\n *name: ${NAME}\n`));
-    expect(await template()).toContain("name: windvanes.evenkeel.io\n");
-    expect(await template("--set", `${NAME}.enabled=false`)).not.toContain(NAME);
+    const enabled = await template("--set", `${NAME}.enabled=true`);
+    expect(enabled).toMatch(new RegExp(`kind: Deployment\nmetadata:\n *name: ${NAME}\n`));
+    expect(enabled).toContain("name: windvanes.evenkeel.io\n");
+    expect(await template("--set", "scale-resolver.enabled=true")).not.toContain(NAME);
     await copy.run(helm, "lint", `charts/${NAME}`);
   },
   LIMIT,

@@ -37,7 +37,7 @@ export function startProxy(folder: string, upstream: number): Promise<Running> {
 }
 
 /** One process: no master, so that its CPU time is found under one id. */
-async function startNginx(folder: string, servers: (port: number) => string): Promise<Running> {
+export async function startNginx(folder: string, servers: (port: number) => string): Promise<Running> {
   mkdirSync(folder, { recursive: true });
   const port = await freePort();
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]

@@ -28,13 +28,16 @@ export async function requirePrograms(): Promise<void> {
   if (missing.length > 0) throw new Error(`the forward suite needs programs that are not here: ${missing.join(", ")}`);
 }
 
-/** Builds the Go proxy in this folder into the cache and gives its path. Go itself knows whether anything changed. */
-export async function buildRival(): Promise<string> {
+/** Builds a suite's Go proxy into the cache and gives its path. Go itself knows whether anything changed. */
+export async function buildRival(suite = "forward"): Promise<string> {
   const folder = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "evenkeel", "bench");
-  const target = join(folder, "forward-rival");
+  const target = join(folder, `${suite}-rival`);
   mkdirSync(folder, { recursive: true });
   const env = { ...process.env, CGO_ENABLED: "0" };
-  await execute("go", ["build", "-trimpath", "-o", target, "."], { cwd: join(import.meta.dirname, "rival"), env });
+  await execute("go", ["build", "-trimpath", "-o", target, "."], {
+    cwd: join(import.meta.dirname, "..", suite, "rival"),
+    env,
+  });
   return target;
 }
 

@@ -12,8 +12,9 @@ export interface Load {
 }
 
 /** Loads `url` for some seconds with one thread. An answer that is not 2xx, or a broken connection, spoils the run. */
-export async function load(url: string, seconds: number): Promise<Load> {
-  const args = ["-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "--timeout", "10s", "--latency", url];
+export async function load(url: string, seconds: number, headers: readonly string[] = []): Promise<Load> {
+  const more = headers.flatMap((header) => ["-H", header]);
+  const args = ["-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "--timeout", "10s", "--latency", ...more, url];
   return readWrk((await promisify(execFile)("wrk", args)).stdout);
 }
 

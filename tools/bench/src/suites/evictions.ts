@@ -9,8 +9,8 @@ import type { Planning } from "../evictions/planning.ts";
 import { barred, figure, median, type Result } from "../result.ts";
 import type { Outcome, Suite } from "../suite.ts";
 
-/** As the image of the services starts Node. */
-const IMAGE_FLAGS = ["--optimize-for-size", "--max-semi-space-size=1", "--v8-pool-size=1"];
+/** As the chart starts Node. */
+const IMAGE_FLAGS = ["--max-semi-space-size=1", "--v8-pool-size=1"];
 const LARGEST = 5_000;
 const SIZES = [100, 316, 1_000, 2_236, LARGEST];
 const ROUNDS = 5;

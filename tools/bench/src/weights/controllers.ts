@@ -56,7 +56,7 @@ export function evenkeel(scope: Scope, policy: PolicySnapshot = POLICY): Control
         memory,
       });
       const verdict = weightDecider.decide(snapshot);
-      memory = nextMemory(snapshot, verdict, true);
+      memory = nextMemory(snapshot, verdict, []);
       return verdict.after ?? now;
     },
   };

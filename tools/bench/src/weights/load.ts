@@ -3,8 +3,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connectKube } from "@evenkeel/kube";
-import { type RecordSet, startApiServer, startPrometheus, startRoute53 } from "@evenkeel/sim";
+import { connectKube, secrets } from "@evenkeel/kube";
+import {
+  ACCESS_KEY_AUTH,
+  accessKeySecret,
+  type RecordSet,
+  startApiServer,
+  startPrometheus,
+  startRoute53,
+} from "@evenkeel/sim";
 import { ADMIN, definitionOf, kubeconfigFor, ServiceProcess } from "@evenkeel/testkit";
 import { rebalances } from "@evenkeel/weight-rebalancer";
 
@@ -59,7 +66,8 @@ export async function measureLoad(options: LoadOptions, progress: (line: string)
     kubeBurst: 1,
   };
   const kube = connectKube({ settings, env: {}, userAgent: "bench" });
-  const where = { region: "us-east-1", endpoint: route53.url };
+  const where = { region: "us-east-1", endpoint: route53.url, auth: ACCESS_KEY_AUTH };
+  await kube.resource(secrets).create(accessKeySecret("default"));
   for (const zone of ids) {
     for (const [index, name] of names.entries()) {
       const resource = { name, type: "A", identifier: "blue" };
@@ -81,7 +89,7 @@ export async function measureLoad(options: LoadOptions, progress: (line: string)
   let due = Infinity;
   const flags = [`--kubeconfig=${kubeconfig}`, "--state=sqlite::memory:", "--insecure", "--grpc-port=0"];
   const service = ServiceProcess.start(join(root, "apps/weight-rebalancer/dist/main.mjs"), flags, {
-    env: { ...process.env, AWS_ACCESS_KEY_ID: "bench", AWS_SECRET_ACCESS_KEY: "bench", MALLOC_ARENA_MAX: "1" },
+    env: { ...process.env, MALLOC_ARENA_MAX: "1" },
     nodeFlags: IMAGE_FLAGS,
     onLine: ({ decision, action }) => {
       if (decision !== undefined && action === "lower") decided.push(Date.now() - due);

@@ -55,6 +55,13 @@ export interface PartExplanation<T extends SettingsTable = SettingsTable> {
   readonly ask: (client: ServiceClient, object: ObjectRef, given: SettingsOf<T>) => Promise<ExplainedPart>;
 }
 
+/** How a service explains objects of a kind that Kubernetes has, such as pods. */
+export interface ForeignExplanation {
+  /** In singular and small letters. The kind must have namespaces. */
+  readonly kind: string;
+  readonly ask: (client: ServiceClient, object: ObjectRef) => Promise<ExplainedPart>;
+}
+
 export interface ExplainedPart {
   /** For a person. */
   readonly lines: readonly string[];
@@ -83,6 +90,7 @@ export interface Registration {
   /** What it measures now, in sentences for `explain`. */
   readonly describe: (client: ServiceClient, object: ObjectRef) => Promise<readonly string[]>;
   readonly part?: PartExplanation;
+  readonly foreign?: ForeignExplanation;
   readonly whatIf?: WhatIf;
 }
 

@@ -73,9 +73,27 @@ export function explain(registrations: readonly Registration[]): Verb {
           settings,
         );
       }
+      const foreign = registration === undefined ? foreignOf(named.object, reached) : undefined;
+      if (foreign !== undefined) {
+        return showPart(session, foreign.service, foreign.object, await foreign.ask(), settings);
+      }
       return await explainObject(session, services.missed, able, named, settings.output);
     },
   });
+}
+
+/** The service that explains objects of this kind, although the kind is not its own. */
+function foreignOf(object: ObjectRef, reached: readonly ReachedService[]) {
+  const word = object.kind.toLowerCase().replace(/s$/, "");
+  const service = reached.find(({ registration }) => registration?.foreign?.kind === word);
+  const explained = service?.registration?.foreign;
+  if (service === undefined || explained === undefined) return undefined;
+  if (object.namespace === undefined) {
+    throw new WrongUsage({
+      fault: `${word} ${object.name} needs a namespace: ${word}/<namespace>/${object.name}, or -n`,
+    });
+  }
+  return { service, object: { ...object, kind: word }, ask: () => explained.ask(service.client, object) };
 }
 
 async function explainObject(

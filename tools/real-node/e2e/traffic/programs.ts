@@ -1,11 +1,11 @@
 // Programs that run in pods, as text for `node -e`.
 
 /**
- * An HTTP server that listens START milliseconds after it starts. It serves for two seconds after SIGTERM, and ends what it has begun, as a good pod does. `/flap` makes it not ready for two
- * seconds, and `/fill` writes a longer log than its limit of storage allows.
+ * An HTTP server that listens START milliseconds after it starts. It serves for DRAIN milliseconds after SIGTERM, and ends what it has begun, as a good pod does. `/flap` makes it not ready
+ * for two seconds, and `/fill` writes a longer log than its limit of storage allows.
  */
 export const SERVER = `
-  const { START = "0", HOSTNAME } = process.env;
+  const { START = "0", DRAIN = "2000", HOSTNAME } = process.env;
   let ready = true;
   let terminating = false;
   const server = require("node:http").createServer((request, response) => {
@@ -22,7 +22,7 @@ export const SERVER = `
   setTimeout(() => server.listen(8080), Number(START));
   process.on("SIGTERM", () => {
     terminating = true;
-    setTimeout(() => server.close(() => process.exit(0)), 2000);
+    setTimeout(() => server.close(() => process.exit(0)), Number(DRAIN));
   });
 `;
 
@@ -67,6 +67,8 @@ export interface Tally {
   readonly asked: number;
   /** How many were not answered with 200, by error or status. */
   readonly lost: Readonly<Record<string, number>>;
+  /** When the lost ones were sent, in milliseconds since 1970. */
+  readonly lostAt: readonly number[];
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
@@ -82,6 +84,7 @@ export const CLIENT = `
   const { url, count, rate, kept = 0, pause, body = 0, patience = 60000 } = JSON.parse(process.argv[1]);
   const agent = kept > 0 ? new Agent({ keepAlive: true, maxSockets: kept }) : false;
   const lost = {};
+  const lostAt = [];
   const times = [];
   const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
   const attempt = (index) => new Promise((resolve) => {
@@ -95,11 +98,14 @@ export const CLIENT = `
     sent.end(isPost ? Buffer.alloc(body) : undefined);
   });
   const ask = async (index) => {
+    const sentAt = Date.now();
     const began = performance.now();
     let outcome = await attempt(index);
     for (let again = 0; outcome === "AGAIN" && again < kept; again++) outcome = await attempt(index);
     times.push(performance.now() - began);
-    if (outcome !== "200") lost[outcome] = (lost[outcome] ?? 0) + 1;
+    if (outcome === "200") return;
+    lost[outcome] = (lost[outcome] ?? 0) + 1;
+    lostAt.push(sentAt);
   };
   (async () => {
     const all = [];
@@ -111,7 +117,7 @@ export const CLIENT = `
     await Promise.all(all);
     times.sort((a, b) => a - b);
     const at = (share) => Math.round(times[Math.min(times.length - 1, Math.floor(times.length * share))]);
-    console.log(JSON.stringify({ asked: count, lost, p50: at(0.5), p99: at(0.99), longest: at(1) }));
+    console.log(JSON.stringify({ asked: count, lost, lostAt, p50: at(0.5), p99: at(0.99), longest: at(1) }));
     process.exit(0);
   })();
 `;

@@ -10,13 +10,20 @@ const SYSTEM = "traffic-system";
 const NAMESPACE = "traffic";
 const IN_PLACE = ["-n", NAMESPACE];
 
+/** A pod without it gets no CPU for seconds while a resolver starts, and its readiness probe fails. */
+const CPU = { cpu: "50m" };
+
 export interface ServiceOptions {
   /** Milliseconds from its start until a pod listens. */
   readonly start?: number;
+  /** Milliseconds for which a pod serves after SIGTERM. */
+  readonly drain?: number;
   /** Whether an idle service is scaled to zero; else only requests wake it. */
   readonly sleeps?: boolean;
   readonly replicas?: number;
   readonly type?: "ClusterIP" | "NodePort";
+  /** Whether one failed readiness probe makes a pod not ready. */
+  readonly flaps?: boolean;
 }
 
 /** A resolver as its chart installs it, services behind ClusterIPs, and a client in a pod of its own, on a real node. */
@@ -52,31 +59,26 @@ export class TrafficSite implements Disposable {
 
   /** A Deployment, its Service and its ElastiService. */
   async service(name: string, options: ServiceOptions = {}): Promise<void> {
-    const { start = 0, sleeps = false, replicas = 1, type = "ClusterIP" } = options;
-    const triggers = [{ type: "prometheus", metadata: { query: "requests", threshold: "0.5" } }];
+    const { sleeps = false, replicas = 1, type = "ClusterIP" } = options;
     await apply(
       this.#cluster,
       {
         apiVersion: "apps/v1",
         kind: "Deployment",
         metadata: { name, namespace: NAMESPACE },
-        spec: { replicas, selector: { matchLabels: { app: name } }, template: template(name, start) },
+        spec: { replicas, selector: { matchLabels: { app: name } }, template: template(name, options) },
       },
       serviceObject(name, type),
-      {
-        apiVersion: "elasti.truefoundry.com/v1alpha1",
-        kind: "ElastiService",
-        metadata: { name, namespace: NAMESPACE },
-        spec: {
-          service: name,
-          scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
-          ...{ cooldownPeriod: 1, quietPeriod: 1 },
-          ...(sleeps ? { triggers } : {}),
-        },
-      },
+      elastiService(name, sleeps),
     );
     if (replicas === 0) await this.isIn(name, "Zero");
     else await kubectl(this.#cluster, ["rollout", "status", `deployment/${name}`, ...IN_PLACE]);
+  }
+
+  /** Deletes a service's ElastiService and creates it again. */
+  async manageAgain(name: string): Promise<void> {
+    await kubectl(this.#cluster, ["delete", "elastiservice", name, ...IN_PLACE, "--timeout=60s"]);
+    await apply(this.#cluster, elastiService(name, false));
   }
 
   /** Resolves when a service is in a state, and nothing of its pods is left if that is Zero. */
@@ -139,14 +141,29 @@ export class TrafficSite implements Disposable {
     return kubectl(this.#cluster, [...args, "-n", SYSTEM], { deadlineMs: 180_000 });
   }
 
-  /** The sum of a metric's series with some labels, of all resolvers. */
-  async metric(name: string, labels: Readonly<Record<string, string>>): Promise<number> {
+  /** When the present leader became that, in milliseconds since 1970; undefined if that is a pod that was there before. */
+  async ledSince(before: readonly string[]): Promise<number | undefined> {
+    const { spec } = await get<{ spec: { holderIdentity?: string; acquireTime?: string } }>(
+      ...([this.#cluster, "lease", "scale-resolver", "-n", SYSTEM] as const),
+    );
+    const { holderIdentity = "", acquireTime = "" } = spec;
+    const isOld = holderIdentity === "" || before.some((pod) => holderIdentity.startsWith(`${pod}_`));
+    return isOld ? undefined : Date.parse(acquireTime);
+  }
+
+  /** The names of the resolver's pods. */
+  async resolverPods(): Promise<readonly string[]> {
     const pods = await list<{ metadata: { name: string } }>(
       ...([this.#cluster, "pods", "-n", SYSTEM, "-l", "app.kubernetes.io/name=scale-resolver"] as const),
     );
+    return pods.map(({ metadata }) => metadata.name);
+  }
+
+  /** The sum of a metric's series with some labels, of all resolvers. */
+  async metric(name: string, labels: Readonly<Record<string, string>>): Promise<number> {
     let sum = 0;
-    for (const { metadata } of pods) {
-      const path = `/api/v1/namespaces/${SYSTEM}/pods/${metadata.name}:8080/proxy/metrics`;
+    for (const pod of await this.resolverPods()) {
+      const path = `/api/v1/namespaces/${SYSTEM}/pods/${pod}:8080/proxy/metrics`;
       const { stdout } = await this.#cluster.kubectl(["get", "--raw", path]);
       for (const line of stdout.split("\n")) {
         const has = (label: string) => line.includes(`${label}="${labels[label] ?? ""}"`);
@@ -162,23 +179,42 @@ function serviceObject(name: string, type: string) {
   return { apiVersion: "v1", kind: "Service", metadata: { name, namespace: NAMESPACE }, spec };
 }
 
+function elastiService(name: string, sleeps: boolean) {
+  const triggers = [{ type: "prometheus", metadata: { query: "requests", threshold: "0.5" } }];
+  return {
+    apiVersion: "elasti.truefoundry.com/v1alpha1",
+    kind: "ElastiService",
+    metadata: { name, namespace: NAMESPACE },
+    spec: {
+      service: name,
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+      ...{ cooldownPeriod: 1, quietPeriod: 1 },
+      ...(sleeps ? { triggers } : {}),
+    },
+  };
+}
+
 function pod(name: string, program: string): readonly object[] {
   const metadata = { name, namespace: NAMESPACE, labels: { app: name } };
   return [{ apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [container([program])] } }];
 }
 
-function template(name: string, start: number): object {
+function template(name: string, { start = 0, drain = 2000, flaps = false }: ServiceOptions): object {
+  const failureThreshold = flaps ? 1 : 3;
   const more = {
-    env: [{ name: "START", value: String(start) }],
+    env: [
+      { name: "START", value: String(start) },
+      { name: "DRAIN", value: String(drain) },
+    ],
     readinessProbe: {
-      ...{ httpGet: { path: "/readyz", port: 8080 }, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 1 },
+      ...{ httpGet: { path: "/readyz", port: 8080 }, periodSeconds: 1, timeoutSeconds: 5, failureThreshold },
     },
     // The kubelet evicts a pod that writes more.
-    resources: { limits: { "ephemeral-storage": "2Mi" } },
+    resources: { requests: CPU, limits: { "ephemeral-storage": "2Mi" } },
   };
   return { metadata: { labels: { app: name } }, spec: { containers: [container([SERVER], more)] } };
 }
 
 function container(args: readonly string[], more: object = {}): object {
-  return { name: "node", image: NODE_IMAGE, args: ["-e", ...args], ...more };
+  return { name: "node", image: NODE_IMAGE, args: ["-e", ...args], resources: { requests: CPU }, ...more };
 }

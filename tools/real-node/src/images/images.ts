@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { appVersion, charts, type FinalStage, finalStage, root } from "@evenkeel/charts";
 import { type Image, type TarEntry, writeImageArchive } from "@evenkeel/control-plane";
-import { NODE_PROGRAM, nodeLayer, NONROOT } from "./node-layer.ts";
+import { NODE_PROGRAM, nodeLayer, NONROOT, programLayer } from "./node-layer.ts";
 
 /** For programs in a container that call Node by its name. */
 const NODE_PATH = "PATH=/usr/local/bin:/usr/bin:/bin:/nodejs/bin";
 const USER = `${NONROOT}:${NONROOT}`;
 
-/** Node and nothing else, for pods of tests: the program comes by `node -e` or from a ConfigMap. */
+/** Node, and tar for `kubectl cp`, for pods of tests: the program comes by `node -e` or from a ConfigMap. */
 export const NODE_IMAGE = "localhost/evenkeel/node:24";
 
 export interface ImageNaming {
@@ -39,17 +39,38 @@ export function writeServiceImage(service: string, naming: ImageNaming = {}): st
   return file;
 }
 
-/** Where the archive of the image with Node alone is written. */
+/** Where the archive of that image is written. */
 const nodeImageArchive = join(root, "tools/real-node/dist/node-image.tar");
 
-/** Writes the image with Node alone. */
+/** Writes the image with Node and tar. */
 export function writeNodeImage(): string {
   writeImageArchive(nodeImageArchive, {
     name: NODE_IMAGE,
-    layers: [nodeLayer()],
+    layers: [nodeLayer(), programLayer("/usr/bin/tar")],
     config: { User: USER, Env: [NODE_PATH], Entrypoint: [NODE_PROGRAM] },
   });
   return nodeImageArchive;
+}
+
+/** The collector of tools/telemetry alone, for pods of tests. */
+export const COLLECTOR_IMAGE = "localhost/evenkeel/otelcol:0.164";
+
+/** Where the archive of the image with the collector alone is written. */
+const collectorImageArchive = join(root, "tools/real-node/dist/collector-image.tar");
+
+/** Writes the image with the collector alone; `program` is the path of its binary, which needs no library. */
+export function writeCollectorImage(program: string): string {
+  writeImageArchive(collectorImageArchive, {
+    name: COLLECTOR_IMAGE,
+    layers: [
+      [
+        { path: "otelcol", mode: 0o755, content: readFileSync(program) },
+        { path: "tmp", mode: 0o1777 },
+      ],
+    ],
+    config: { User: USER, Entrypoint: ["/otelcol"] },
+  });
+  return collectorImageArchive;
 }
 
 function serviceImage(name: string, stage: FinalStage): Image {

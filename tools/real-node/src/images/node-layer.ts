@@ -17,11 +17,9 @@ export function librariesOf(ldd: string): string[] {
 
 /** The lowest layer of every image: the Node that runs this program, its libraries, and what an unprivileged process looks for. */
 export function nodeLayer(): TarEntry[] {
-  const copied = (path: string, mode: number): TarEntry => ({ path: path.slice(1), mode, content: readFileSync(path) });
-  const libraries = librariesOf(execFileSync("ldd", [process.execPath], { encoding: "utf8" }));
   return [
     { path: NODE_PROGRAM.slice(1), mode: 0o755, content: readFileSync(process.execPath) },
-    ...libraries.map((path) => copied(path, 0o755)),
+    ...linkedTo(process.execPath),
     {
       path: "etc/passwd",
       content: `root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:${NONROOT}:${NONROOT}::/home/nonroot:/sbin/nologin\n`,
@@ -32,4 +30,17 @@ export function nodeLayer(): TarEntry[] {
     { path: "tmp", mode: 0o1777 },
     ...(existsSync(CA_CERTIFICATES) ? [copied(CA_CERTIFICATES, 0o644)] : []),
   ];
+}
+
+/** A program of this machine and its libraries. */
+export function programLayer(program: string): TarEntry[] {
+  return [copied(program, 0o755), ...linkedTo(program)];
+}
+
+function linkedTo(program: string): TarEntry[] {
+  return librariesOf(execFileSync("ldd", [program], { encoding: "utf8" })).map((path) => copied(path, 0o755));
+}
+
+function copied(path: string, mode: number): TarEntry {
+  return { path: path.slice(1), mode, content: readFileSync(path) };
 }

@@ -1,0 +1,3 @@
+module evenkeel/bench/endpoint-proxy-rival
+
+go 1.24

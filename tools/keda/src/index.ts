@@ -1,0 +1,2 @@
+export { buildKeda } from "./build.ts";
+export { Keda, type KedaOptions } from "./keda.ts";
