@@ -78,6 +78,11 @@ telemetry: setup ## Build the real collector, promtool and the relabelling oracl
 e2e: control-plane telemetry ## Run the end-to-end tests on a real control plane; ARGS=--fresh ignores cached results
 	@$(WORKSPACE) test e2e $(ARGS)
 
+.PHONY: e2e-keda
+e2e-keda: control-plane ## Run the tests of scale-resolver with the real KEDA, which is built first, once per version (ten minutes)
+	@node tools/keda/src/main.ts
+	@nx run scale-resolver:e2e-keda --output-style static
+
 .PHONY: cluster
 cluster: setup e2e-packages ## Start a control plane and leave it running; NODE=real (root) for a node that runs pods
 	@$(CONTROL_PLANE) start $(if $(NODE),--node $(NODE))
@@ -107,12 +112,65 @@ images: setup ## Build the images, without docker too; SERVICE=name for one, REG
 deploy: setup ## Load the images into the running cluster and install the charts; SERVICE=name for one, IMG= for its image
 	@node tools/real-node/src/main.ts deploy $(SERVICE) --image "$(IMG)" --registry "$(REGISTRY)" --tag "$(TAG)"
 
+# The commands of the originals. SERVICE= names one service; without it they apply to all.
+SERVICES := $(notdir $(patsubst %/,%,$(wildcard apps/*/)))
+CHOSEN = $(or $(SERVICE),$(SERVICES))
+KUBECTL ?= kubectl
+NAMESPACE ?= evenkeel-system
+# registry:5000/name:tag, of which the part after the last slash has the tag.
+IMG_TAG = $(or $(word 2,$(subst :, ,$(notdir $(IMG)))),latest)
+IMG_NAME = $(patsubst %:$(IMG_TAG),%,$(IMG))
+ENGINE = $(shell docker info >/dev/null 2>&1 && echo docker || command -v buildah)
+
+.PHONY: install
+install: ## Apply the custom resource definitions; SERVICE=name for one service
+	@$(KUBECTL) apply --server-side $(foreach service,$(CHOSEN),--filename charts/$(service)/files/crds)
+
+.PHONY: uninstall
+uninstall: ## Delete the custom resource definitions, and with them every object; SERVICE=name for one service
+	@$(KUBECTL) delete --ignore-not-found $(foreach service,$(CHOSEN),--filename charts/$(service)/files/crds)
+
+.PHONY: one-image
+one-image:
+	@test -n "$(SERVICE)" -a -n "$(IMG)" || { echo "name the service and its image: SERVICE=weight-rebalancer IMG=registry.example.com/name:tag" >&2; exit 2; }
+
+.PHONY: engine-image
+engine-image: one-image
+	@$(ENGINE) build --build-arg SERVICE=$(SERVICE) --file infra/docker/Dockerfile --tag $(IMG) .
+
+.PHONY: docker-build
+docker-build: $(if $(IMG),one-image) $(if $(and $(IMG),$(ENGINE)),engine-image,images) ## Build an image: SERVICE=name IMG=image; without docker and buildah, or without IMG, as `make images`
+
+.PHONY: docker-push
+docker-push: one-image ## Push an image that docker-build built: SERVICE=name IMG=image; needs docker or buildah
+	@test -n "$(ENGINE)" || { echo "docker-push needs docker or buildah; without them, push apps/$(SERVICE)/dist/image.tar with crane or skopeo" >&2; exit 2; }
+	@$(ENGINE) push $(IMG)
+
+.PHONY: undeploy
+undeploy: ## Uninstall what `make deploy` installed; definitions and objects stay
+	@$(or $(HELM),helm) uninstall evenkeel --namespace $(NAMESPACE) --ignore-not-found --wait
+
+.PHONY: build-installer
+build-installer: $(if $(IMG),one-image) charts ## Write dist/install.yaml, for kubectl apply: SERVICE=name for one service, IMG= for its image
+	@mkdir -p dist
+	@$(or $(HELM),helm) template $(or $(SERVICE),evenkeel) charts/$(or $(SERVICE),evenkeel) --namespace $(NAMESPACE) --no-hooks \
+	  $(if $(IMG),--set image.repository=$(IMG_NAME) --set-string image.tag=$(IMG_TAG)) > dist/install.yaml
+
+.PHONY: docker-publish docker-registry clb-docker run
+docker-publish: docker-build docker-push ## As docker-build and docker-push
+docker-registry: docker-push ## As docker-push
+clb-docker: ## As docker-build SERVICE=collector-scheduler
+	@$(MAKE) --no-print-directory docker-build SERVICE=collector-scheduler
+run: setup ## Run a service here, against the cluster of KUBECONFIG: SERVICE=name, ARGS= for its flags
+	@test -n "$(SERVICE)" || { echo "name the service: SERVICE=weight-rebalancer" >&2; exit 2; }
+	@node apps/$(SERVICE)/src/main.ts --insecure $(ARGS)
+
 .PHONY: demo
 demo: setup ## Run the demo at http://127.0.0.1:8080/; PORT=9000 for another port, ARGS=--once for a fast run with checks
 	@node tools/demo/src/main.ts $(ARGS) $(PORT)
 
 .PHONY: bench
-bench: setup bench-packages ## Measure a suite: SUITE=startup|kube|scoring|sim|weights|rebalances|forward|scale-resolver|evictions|relabelling
+bench: setup bench-packages ## Measure a suite: SUITE=startup|kube|scoring|sim|weights|rebalances|forward|scale-resolver|endpoint-proxy|evictions|relabelling|collectors
 	@node tools/bench/src/main.ts $(or $(SUITE),startup)
 
 .PHONY: soak
