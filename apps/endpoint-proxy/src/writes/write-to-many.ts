@@ -2,11 +2,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { at, type Json, listAt, numberAt, textAt } from "../bodies/json-text.ts";
 import { REPLICAS, VERSION } from "../bodies/patch-body.ts";
 import type { Member } from "../members/member.ts";
-import { type Held, replicasOf } from "../reads/merged-object.ts";
+import type { Held } from "../reads/merged-object.ts";
 import { mergedObject } from "../reads/named-read.ts";
 import { decodeVersions } from "../reads/version-vector.ts";
 import { scaleView } from "./change.ts";
-import { type Answer, badRequest, conflict, invalid, jsonAnswer, KubeFault } from "./kube-status.ts";
+import { type Answer, badRequest, conflict, jsonAnswer, KubeFault } from "./kube-status.ts";
 import { isDone, type MemberCalls, type Reply, silent } from "./member-calls.ts";
 import { type ManyWrite, MemberSteps, type Plan, type Split } from "./member-steps.ts";
 import { isMissingNamespace, namespaceMaker } from "./missing-namespace.ts";
@@ -14,16 +14,12 @@ import type { AnswersOptions } from "./options.ts";
 import { otherScalers } from "./other-scalers.ts";
 import { readHeld } from "./read-held.ts";
 import { forced, isOwnConflict, ownsReplicasAlone, takeOver } from "./replicas-owner.ts";
-import { isSamePolicy, policyIn, splitSnapshot } from "./split-facts.ts";
+import { splitPlan } from "./split-plan.ts";
 import { commit, isAgreed, refusal, rehearse, type Step } from "./transaction.ts";
-import { isDivided } from "./verb-table.ts";
 import { WorkloadReferences } from "./workload-references.ts";
 
 /** As kube-apiserver does with a patch that meets a conflict, which the client did not ask to be told of. */
 const ATTEMPTS = 5;
-
-/** The most that spec.replicas can hold. */
-const MOST_REPLICAS = 2 ** 31 - 1;
 
 /**
  * Writes one object to every member: reads what each has, divides the replicas, asks each in advance (dry run), then
@@ -129,63 +125,15 @@ export class WriteToMany {
   }
 
   #split(held: ReadonlyMap<string, Json>): Split | undefined {
-    const { kind, change, path, dryRun } = this.#write;
-    const merged =
-      held.size === 0 ? undefined : mergedObject(this.#inOrder(held), kind, this.#options.layouts.layout());
-    const before = this.#steps.isScale ? scaleView(merged) : merged;
-    // An operation that does not fit the merged object is refused for every kind.
-    const changed = change.after(before);
-    if (!isDivided(kind)) return undefined;
-    const after = this.#steps.isScale ? merged : changed;
-    const name = textAt(change.view, ["metadata", "name"]) ?? path.name ?? "";
-    policyIn(kind, name, after);
-    const anew = merged !== undefined && !isSamePolicy(merged, after);
-    const asked = change.replicasAfter(before);
-    const current = merged === undefined ? 1 : anew ? replicasOf(merged) : undefined;
-    const total = this.#isOwnPart(asked, held) ? replicasOf(merged) : (asked ?? current);
-    if (total === undefined) return undefined;
-    if (!Number.isInteger(total) || total < 0 || total > MOST_REPLICAS) {
-      throw invalid(`${kind} "${name}" is invalid: spec.replicas: must be a whole number that is not negative`);
-    }
-    const snapshot = splitSnapshot(this.#options, {
-      ...{
-        kind,
-        namespace: path.namespace ?? "",
-        name,
-        total,
-        held,
-        leftOut: this.#leftOut,
-        dryRun,
-        anew,
-      },
-      views: [after, merged],
-    });
+    const snapshot = splitPlan(this.#options, { write: this.#write, held, leftOut: this.#leftOut });
+    if (snapshot === undefined) return undefined;
     const verdict = this.#options.decide(snapshot);
     return {
-      total,
+      total: snapshot.total,
       snapshot,
       verdict,
       parts: new Map(verdict.after.map((part) => [part.cluster, part.replicas])),
     };
-  }
-
-  /**
-   * Whether a PUT brings back what a watch of the own cluster shows: its version and its part. Such a client means to
-   * leave the replicas alone.
-   */
-  #isOwnPart(asked: number | undefined, held: ReadonlyMap<string, Json>): boolean {
-    const { method, version = "" } = this.#write.change;
-    const layout = this.#options.layouts.layout();
-    const own = held.get(this.#options.members.own()?.name ?? "");
-    if (method !== "PUT" || this.#steps.isScale || version === "" || layout === undefined) return false;
-    return own !== undefined && decodeVersions(version, layout).kind === "own" && asked === replicasOf(own);
-  }
-
-  #inOrder(held: ReadonlyMap<string, Json>): readonly Held[] {
-    return this.#members().flatMap(({ name }) => {
-      const object = held.get(name);
-      return object === undefined ? [] : [{ member: name, object }];
-    });
   }
 
   /** The dry run. Throws the refusal if a member refuses, and LeftOut if a creation goes on without a member. */
