@@ -19,9 +19,11 @@ import { JsonServers } from "./observe/wao/json-servers.ts";
 import { Predictor } from "./observe/wao/predictor.ts";
 import { Watts } from "./observe/wao/watts.ts";
 import { ScoreReconciler } from "./reconciler.ts";
+import { placementsService } from "./serve/placements-service.ts";
 import { type ScoreBoard, scoreView } from "./serve/score-view.ts";
 import { scoresService } from "./serve/scores-service.ts";
 import { MemberAnswers } from "./writes/member-answers.ts";
+import type { AnswersOptions } from "./writes/options.ts";
 import { PlacedSince } from "./writes/placed-since.ts";
 
 type EndpointProxy = Service<
@@ -81,7 +83,7 @@ export function composeEndpointProxy(service: EndpointProxy, env: Environment, m
   });
 
   // Scores, on the leader alone.
-  frame.announce({ isWarning });
+  const told = frame.announce({ isWarning });
   const board: ScoreBoard = new ObjectBoard({ store, view: scoreView((name) => members.get(name)) });
   const own = new OwnClusterScore({
     ...{ resource, store, nodes, identity, original, namespace, dryRun, clock, log },
@@ -103,28 +105,23 @@ export function composeEndpointProxy(service: EndpointProxy, env: Environment, m
   });
 
   // The servers.
-  listeners.serve(
-    new MemberAnswers({
-      ...{
-        members,
-        client: listeners.client,
-        clock,
-        dryRun,
-        labelKey: settings.labelKey,
-        sayPlacement: settings.sayPlacement,
-        followReferences: settings.followReferences,
-      },
-      layouts: new StoredLayouts(() => store.values()),
-      placedSince: new PlacedSince(),
-      deadline: settings.memberDeadline,
-      decide: (snapshot) => {
-        const verdict = splitDecider.decide(snapshot);
-        decisions.record(verdict, snapshot.at, () => snapshotText(snapshot));
-        return verdict;
-      },
-    }),
-  );
+  const answers: AnswersOptions = {
+    ...{ members, client: listeners.client, clock, dryRun },
+    labelKey: settings.labelKey,
+    sayPlacement: settings.sayPlacement,
+    followReferences: settings.followReferences,
+    layouts: new StoredLayouts(() => store.values()),
+    placedSince: new PlacedSince(),
+    deadline: settings.memberDeadline,
+    decide: (snapshot) => {
+      const verdict = splitDecider.decide(snapshot);
+      decisions.record(verdict, snapshot.at, () => snapshotText(snapshot));
+      return verdict;
+    },
+  };
+  listeners.serve(new MemberAnswers(answers));
   frame.serve(scoresService({ board, resource }));
+  frame.serve(placementsService({ answers, decisions: told.source }));
   frame.open();
 }
 

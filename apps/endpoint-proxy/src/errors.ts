@@ -1,1 +1,2 @@
 export * from "./gateway/errors.ts";
+export * from "./serve/errors.ts";

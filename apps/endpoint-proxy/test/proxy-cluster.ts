@@ -140,6 +140,7 @@ kind: ClusterRole
 metadata: {name: peers}
 rules:
   - {apiGroups: [waoendpointproxy.bitmedia.co.jp], resources: [clusterscores], verbs: [list]}
+  - {apiGroups: [apps], resources: [deployments, statefulsets], verbs: [get, list]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding

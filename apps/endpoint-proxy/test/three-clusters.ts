@@ -52,6 +52,8 @@ export class ThreeClusters {
   readonly #options: Partial<AnswersOptions>;
   #members: readonly Member[] = [];
   #answers: MemberAnswers;
+  /** What the answers of the last proxy are made with. */
+  options!: AnswersOptions;
 
   private constructor(options: Partial<AnswersOptions>) {
     this.#options = options;
@@ -71,8 +73,12 @@ export class ThreeClusters {
   }
 
   #answersOf(change: Partial<AnswersOptions>): MemberAnswers {
+    return new MemberAnswers((this.options = this.#optionsOf(change)));
+  }
+
+  #optionsOf(change: Partial<AnswersOptions>): AnswersOptions {
     const layout = { epoch: 1, slots: ["a", "b", "c"] };
-    return new MemberAnswers({
+    return {
       members: {
         own: () => this.#members.find(({ own }) => own),
         get: (name) => this.#members.find((member) => member.name === name),
@@ -96,7 +102,7 @@ export class ThreeClusters {
       ...{ dryRun: false, sayPlacement: true, followReferences: false, deadline: 2000 },
       ...this.#options,
       ...change,
-    });
+    };
   }
 
   /** Marginal watts of each member. A member that is not named takes no part. */

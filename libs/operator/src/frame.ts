@@ -37,7 +37,16 @@ import {
   rpcTransport,
   type Served,
 } from "@evenkeel/rpc";
-import type { Clock, Decider, Decision, Logger, ObjectRef, Service, ServiceSettings } from "@evenkeel/runtime";
+import type {
+  Clock,
+  Decider,
+  Decision,
+  DecisionSource,
+  Logger,
+  ObjectRef,
+  Service,
+  ServiceSettings,
+} from "@evenkeel/runtime";
 import { DecisionStream, openState, type State } from "@evenkeel/state";
 import type { OperatedService, OperatorFrameOptions, ReconcileOptions, ReflectOptions } from "./frame-options.ts";
 import { LeaderRelay } from "./leader-relay.ts";
@@ -147,9 +156,9 @@ export class OperatorFrame {
 
   /**
    * Tells of decisions: as Events of the objects that are reflected, in the stream that replicas share, and to callers
-   * of Decisions. Returns the recorder, for Events that are not about a decision.
+   * of Decisions. Returns the decisions of all replicas, and the recorder for Events that are not about a decision.
    */
-  announce({ isWarning }: { readonly isWarning: (decision: Decision) => boolean }): Pick<EventRecorder, "record"> {
+  announce({ isWarning }: { readonly isWarning: (decision: Decision) => boolean }): Announced {
     const { name, clock, log, registry, decisions } = this.#service;
     const recorder = this.use(
       new EventRecorder({
@@ -166,7 +175,7 @@ export class OperatorFrame {
     const stream = this.use(new DecisionStream({ state, clock, log, registry, whileAway: decisions.ring }));
     decisions.addSink(stream);
     this.serve(decisionsService({ source: stream, recording: (id) => decisions.recording(id) }));
-    return recorder;
+    return { record: (...event) => recorder.record(...event), source: stream };
   }
 
   /**
@@ -222,6 +231,11 @@ export class OperatorFrame {
     dashboard(this.#service, this.#main);
     this.#service.open(this.#rpc);
   }
+}
+
+/** What a service that announces its decisions gets. */
+export interface Announced extends Pick<EventRecorder, "record"> {
+  readonly source: DecisionSource;
 }
 
 /** `pods in shop with app=checkout`. */

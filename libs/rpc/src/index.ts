@@ -11,6 +11,7 @@ export * as collectorsV1 from "./generated/evenkeel/collectors/v1/collectors.ts"
 export * as decisionsV1 from "./generated/evenkeel/decisions/v1/decisions.ts";
 export * as drainV1 from "./generated/evenkeel/drain/v1/drain.ts";
 export * as evictionsV1 from "./generated/evenkeel/evictions/v1/evictions.ts";
+export * as placementsV1 from "./generated/evenkeel/placements/v1/placements.ts";
 export * as resolverV1 from "./generated/evenkeel/resolver/v1/resolver.ts";
 export * as scoresV1 from "./generated/evenkeel/scores/v1/scores.ts";
 export * as weightsV1 from "./generated/evenkeel/weights/v1/weights.ts";

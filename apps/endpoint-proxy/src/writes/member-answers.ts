@@ -18,7 +18,7 @@ import { isDivided, type Kind, type Rule, ruleOf } from "./verb-table.ts";
 import { WriteToMany } from "./write-to-many.ts";
 
 /** Bytes of one object in an answer. etcd holds no more than 1.5 MiB unless told. */
-const OBJECT_LIMIT = 32 * 2 ** 20;
+export const OBJECT_LIMIT = 32 * 2 ** 20;
 
 /** Answers what is not the own cluster's alone, as the verb table says. */
 export class MemberAnswers implements OwnerAnswers {
@@ -105,7 +105,7 @@ export class MemberAnswers implements OwnerAnswers {
 }
 
 /** The members that can be asked as a user. An original does not check users, so it holds nothing of what is written here. */
-class AskedMembers implements Members {
+export class AskedMembers implements Members {
   readonly #members: Members;
 
   constructor(members: Members) {

@@ -65,6 +65,10 @@ export function ruleOf(method: string, path: ApiPath): Rule {
   return { kind, treatment: TABLE[method]?.[KINDS.indexOf(kind)] ?? "own" };
 }
 
+export function kindNamed(name: string): Kind | undefined {
+  return KINDS.find((kind) => kind === name);
+}
+
 /** Whether the replicas of this kind are divided over the clusters. */
 export function isDivided(kind: Kind | undefined): kind is "Deployment" | "StatefulSet" {
   return kind === "Deployment" || kind === "StatefulSet";
