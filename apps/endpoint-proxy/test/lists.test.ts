@@ -146,3 +146,51 @@ test("ClusterScores, discovery and parts of objects are left to the own cluster"
     expect(world.isOwn("GET", path)).toBe(true);
   }
 });
+
+test.each(["<html>", '{"items":[}', '{"items":', '{"kind":"Table","rows":[]}', "null"])(
+  "a member that answers %s is left out, with a Warning",
+  async (text) => {
+    world.trouble({ cluster: "b", trouble: { status: 200, text }, hits: () => true });
+    const { json, warnings, status } = await world.ask("GET", CONFIG_MAPS);
+    expect([status, names(json).map(([, cluster]) => cluster)]).toEqual([200, ["a", "a", "c"]]);
+    expect(warnings).toEqual([expect.stringContaining("cluster b is left out")]);
+  },
+);
+
+test("a page that goes on in a cluster that is no longer a member says so", async () => {
+  const { json } = await world.ask("GET", `${CONFIG_MAPS}?limit=3`);
+  const token = textAt(json, ["metadata", "continue"]) ?? "";
+  world.score({ a: 38, c: 40 });
+  try {
+    const next = await world.ask("GET", `${CONFIG_MAPS}?limit=3&continue=${token}`);
+    expect(next.warnings).toEqual([expect.stringContaining("cluster b is left out")]);
+    world.score({ c: 40, d: 1 }, { c: { own: true } });
+    expect(await world.ask("GET", `${CONFIG_MAPS}?limit=3&continue=${token}`)).toMatchObject({ status: 410 });
+  } finally {
+    world.score({ a: 38, b: 41, c: 40 });
+  }
+});
+
+test("metadata alone is asked of the members where a client asks for it", async () => {
+  const accept =
+    "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+  const asked: string[] = [];
+  world.accepts = asked;
+  await world.ask("GET", CONFIG_MAPS, undefined, { accept });
+  await world.ask("GET", `${DEPLOYMENTS}/web`, undefined, { accept });
+  world.accepts = undefined;
+  expect(new Set(asked)).toEqual(
+    new Set(["application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"]),
+  );
+});
+
+test("a version of the own cluster is not asked of peers", async () => {
+  const { json } = await world.direct("a", "GET", `${DEPLOYMENTS}/web`);
+  const version = Number(textAt(json, ["metadata", "resourceVersion"])) + 1_000_000;
+  await world.direct("a", "GET", CONFIG_MAPS);
+  const paths: string[] = [];
+  world.trouble({ cluster: "b", trouble: "cut", hits: ({ path }) => paths.push(path) < 0 });
+  await world.ask("GET", `${DEPLOYMENTS}/web?resourceVersion=${version}`);
+  await world.ask("GET", `${DEPLOYMENTS}/web?resourceVersion=0`);
+  expect(paths).toEqual([`${DEPLOYMENTS}/web`, `${DEPLOYMENTS}/web?resourceVersion=0`]);
+});

@@ -23,7 +23,12 @@ const ROOMY = { cpu: 1_000_000, memory: 2 ** 50, pods: 100_000 };
 
 /** What goes wrong with a request: an answer in the server's place, no answer, or a broken connection. */
 export type Trouble =
-  { readonly status: number; readonly message?: string; readonly retryAfter?: number } | "hang" | "cut" | "cut after";
+  | { readonly status: number; readonly message?: string; readonly retryAfter?: number; readonly text?: string }
+  /** What happens meanwhile; then the server answers. */
+  | (() => Promise<unknown>)
+  | "hang"
+  | "cut"
+  | "cut after";
 
 export interface TroubleRule {
   readonly cluster: string;
@@ -47,6 +52,8 @@ export class ThreeClusters {
   readonly troubles = new Set<TroubleRule>();
   /** Each request that a cluster got: `b PATCH dry-run`. */
   readonly seen: string[] = [];
+  /** Gets the Accept header of each request to a member, where it is set. */
+  accepts: string[] | undefined;
   readonly #servers = new Map<string, ApiServer>();
   readonly #agent = new Agent({ keepAlive: true });
   readonly #options: Partial<AnswersOptions>;
@@ -247,9 +254,15 @@ export class ThreeClusters {
     if (request.headers["x-test"] === "direct") return "pass";
     const { method = "", url: path = "" } = request;
     const isDryRun = path.includes("dryRun=All");
+    this.accepts?.push(request.headers.accept ?? "");
     this.seen.push(`${cluster} ${method}${isDryRun ? " dry-run" : ""}`);
     const rule = [...this.troubles].find((one) => one.cluster === cluster && one.hits({ method, path, isDryRun }));
     if (rule === undefined) return "pass";
+    if (typeof rule.trouble === "function") {
+      this.troubles.delete(rule);
+      await rule.trouble();
+      return "pass";
+    }
     if (rule.trouble === "hang") return "handled";
     if (rule.trouble === "cut") response.destroy();
     if (rule.trouble === "cut after") {
@@ -257,21 +270,13 @@ export class ThreeClusters {
       return "pass";
     }
     if (typeof rule.trouble === "string") return "handled";
-    const { status, message = "trouble", retryAfter } = rule.trouble;
+    const { status, message = "trouble", retryAfter, text } = rule.trouble;
     const reason = status === 409 ? "Conflict" : status === 400 ? "BadRequest" : "Trouble";
     const again = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
     response.writeHead(status, { "content-type": "application/json", ...again });
-    response.end(
-      JSON.stringify({
-        kind: "Status",
-        apiVersion: "v1",
-        status: "Failure",
-        reason,
-        code: status,
-        message,
-      }),
-    );
-    return Promise.resolve("handled");
+    const said = { kind: "Status", apiVersion: "v1", status: "Failure", reason, code: status, message };
+    response.end(text ?? JSON.stringify(said));
+    return "handled";
   }
 
   async #ask(

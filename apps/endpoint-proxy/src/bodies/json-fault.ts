@@ -2,6 +2,9 @@ const BLANK = /[ \t\n\r]*/y;
 const SCALAR =
   /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?|true|false|null/iuy;
 
+/** How deep the place of a fault is looked for. */
+const DEEPEST = 1_000;
+
 /** Where text stops being JSON, as `line 2 column 3`. Node's own message does not always say. */
 export function placeOfFault(text: string): string {
   const offset = new JsonWalk(text).faultOffset();
@@ -12,6 +15,7 @@ export function placeOfFault(text: string): string {
 class JsonWalk {
   readonly #text: string;
   #at = 0;
+  #depth = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -32,10 +36,13 @@ class JsonWalk {
 
   #list(close: string, element: () => boolean): boolean {
     if (this.#take(close)) return true;
+    if (this.#depth >= DEEPEST) return false;
+    this.#depth += 1;
     do {
       this.#skip(BLANK);
       if (!element()) return false;
     } while (this.#take(","));
+    this.#depth -= 1;
     return this.#take(close);
   }
 

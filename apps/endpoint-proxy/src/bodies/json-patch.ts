@@ -24,6 +24,10 @@ export function operationsOf(patch: Json): readonly Operation[] {
     if (typeof op !== "string" || !OPS.includes(op) || typeof path !== "string" || typeof from !== "string") {
       throw new SyntaxError(`operation ${index} of the JSON patch has no known op, or no path`);
     }
+    // kube-apiserver ignores what stands before the first slash, so `x/spec/replicas` would be another path there.
+    if (![path, from].every((text) => text === "" || text.startsWith("/"))) {
+      throw new SyntaxError(`a path of operation ${index} of the JSON patch does not begin with a slash`);
+    }
     const value = at(sent, ["value"]) ?? null;
     return {
       op: op as Operation["op"],

@@ -41,3 +41,9 @@ test("numbers are compared by value", () => {
   expect(sameJson(parseJson('{"a":1}'), parseJson('{"a":1,"b":null}'))).toBe(false);
   expect(numberAt(parseJson('{"a":"1"}'), ["a"])).toBeUndefined();
 });
+
+test("JSON that is nested too deep is a SyntaxError, as all else that cannot be read", () => {
+  for (const text of ["[".repeat(100_000), `${"[".repeat(100_000)}${"]".repeat(100_000)}`, '{"a":'.repeat(100_000)]) {
+    expect(() => parseJson(text)).toThrow(SyntaxError);
+  }
+});

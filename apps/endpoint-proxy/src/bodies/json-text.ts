@@ -29,9 +29,9 @@ export function parseJson(text: string): Json {
       typeof value === "number" && source !== undefined ? lossless.rawJSON(source) : value,
     );
   } catch (error) {
-    throw new SyntaxError(`not valid JSON at ${placeOfFault(text)}`, {
-      cause: error,
-    });
+    // The parser calls itself for each level.
+    if (error instanceof RangeError) throw new SyntaxError("the JSON document is nested too deep", { cause: error });
+    throw new SyntaxError(`not valid JSON at ${placeOfFault(text)}`, { cause: error });
   }
 }
 

@@ -36,6 +36,7 @@ describe("replicas after a patch", () => {
     ["merge: removed, so the default", MERGE, { spec: { replicas: null } }, 1],
     ["merge: not named", MERGE, { spec: { paused: true } }, undefined],
     ["strategic: spec replaced", "application/strategic-merge-patch+json", { spec: { $patch: "replace" } }, 1],
+    ["strategic: all replaced", "application/strategic-merge-patch+json", { $patch: "replace", spec: {} }, 1],
     ["apply: 0", APPLY, { spec: { replicas: 0 } }, 0],
     ["json: replace", JSON_PATCH, [{ op: "replace", path: "/spec/replicas", value: 5 }], 5],
     ["json: remove, so the default", JSON_PATCH, [{ op: "remove", path: "/spec/replicas" }], 1],
@@ -153,4 +154,33 @@ describe("the object after a patch", () => {
     ],
     [JSON_PATCH, [{ op: "remove", path: "/metadata/annotations/a" }], '{"metadata":{"annotations":{"b":"2"}}}'],
   ])("%s %j", (type, patch, expected) => expect(left(type, patch)).toBe(expected));
+});
+
+describe("a patch that one server reads otherwise than it looks", () => {
+  // kube-apiserver drops all that stands before the first slash: `x/spec/replicas` is /spec/replicas to it.
+  test.each([
+    [{ op: "replace", path: "x/spec/replicas", value: 1000 }],
+    [{ op: "copy", from: "x/spec/replicas", path: "/spec/y" }],
+  ])("%j is refused: its path does not begin with a slash", (operation) => {
+    expect(() => parsePatch(JSON_PATCH, Buffer.from(JSON.stringify([operation])))).toThrow(SyntaxError);
+  });
+
+  test("owner references do not reach a peer in the value of what is above them", () => {
+    const metadata = { name: "web", ownerReferences: [{ uid: "u-a" }] };
+    expect(made(JSON_PATCH, [{ op: "replace", path: "/metadata", value: metadata }])).toEqual([
+      { op: "replace", path: "/metadata", value: { name: "web" } },
+    ]);
+    expect(made(JSON_PATCH, [{ op: "add", path: "", value: { metadata } }])).toEqual([
+      { op: "add", path: "", value: { metadata: { name: "web" } } },
+    ]);
+  });
+
+  test("annotations that are removed as a whole are removed, although one is set", () => {
+    const current = parseJson('{"metadata":{"annotations":{"old":"1"}},"spec":{"replicas":3}}');
+    const patch = { metadata: { annotations: null }, spec: { replicas: 4 } };
+    expect(made(MERGE, patch, { current, replicas: 2, annotations: { total: "4" } })).toEqual({
+      metadata: { annotations: { old: null, total: "4" } },
+      spec: { replicas: 2 },
+    });
+  });
 });

@@ -1,6 +1,7 @@
 import { applied, type Operation, operationsOf, PatchMismatch, pointerText } from "./json-patch.ts";
 import {
   at,
+  fieldsAt,
   isFields,
   type Json,
   numberAt,
@@ -20,6 +21,7 @@ const UID: Path = ["metadata", "uid"];
 const LABELS: Path = ["metadata", "labels"];
 const TEMPLATE_LABELS: Path = ["spec", "template", "metadata", "labels"];
 const ANNOTATIONS: Path = ["metadata", "annotations"];
+const OWNERS: Path = ["metadata", "ownerReferences"];
 
 /** What one member's copy of a patch must say. */
 export interface PatchTarget {
@@ -91,7 +93,8 @@ class TreePatchBody implements PatchBody {
 
   replicasAfter(): number | undefined {
     const replicas = at(this.view, REPLICAS);
-    const replacesSpec = at(this.view, ["spec", "$patch"]) === "replace" || at(this.view, ["spec"]) === null;
+    const isReplaced = [["$patch"], ["spec", "$patch"]].some((path) => at(this.view, path) === "replace");
+    const replacesSpec = isReplaced || at(this.view, ["spec"]) === null;
     if (replicas === undefined) return replacesSpec ? 1 : undefined;
     // Null removes the field, and the server then defaults it.
     return replicas === null ? 1 : (numberAt(replicas, []) ?? Number.NaN);
@@ -101,6 +104,11 @@ class TreePatchBody implements PatchBody {
     let patch = this.view;
     const set = (path: Path, value: string | number): void => void (patch = withValue(patch, path, value));
     if (replicas !== undefined) set(REPLICAS, replicas);
+    if (at(patch, ANNOTATIONS) === null && Object.keys(annotations).length > 0) {
+      // All are removed, and some are set: each that the member has is removed by its name.
+      const removed = Object.keys(fieldsAt(current, ANNOTATIONS)).map((name) => [name, null]);
+      patch = withValue(patch, ANNOTATIONS, Object.fromEntries(removed) as Json);
+    }
     for (const [name, value] of Object.entries(annotations)) set([...ANNOTATIONS, name], value);
     for (const labels of [LABELS, TEMPLATE_LABELS]) {
       const has = (path: Path): boolean => isFields(at(patch, path));
@@ -150,14 +158,14 @@ class JsonPatchBody implements PatchBody {
     let after = current;
     for (const operation of this.#operations) {
       const { op, path } = operation;
-      if (!isOwn && path.join("/").startsWith("metadata/ownerReferences")) continue;
+      if (!isOwn && isAt(path, OWNERS)) continue;
       if (pointerText(path) === pointerText(VERSION) && op !== "test") continue;
       // The merged object passed the test. The member must still be what it was when it was read.
       const own = at(after, path);
       const isReplicas = pointerText(path) === pointerText(REPLICAS);
       // A Scale of 0 has no such field on the server: it is added, and its version is tested in its place.
-      if (op !== "test")
-        patch.push(isReplicas && op === "replace" ? withValue(operation.sent, ["op"], "add") : operation.sent);
+      const sent = isOwn ? operation.sent : withoutOwners(operation);
+      if (op !== "test") patch.push(isReplicas && op === "replace" ? withValue(sent, ["op"], "add") : sent);
       else if (own !== undefined && !(isReplicas && numberAt(own, []) === 0)) {
         patch.push(withValue(operation.sent, ["value"], own));
       }
@@ -186,6 +194,16 @@ class JsonPatchBody implements PatchBody {
       body: Buffer.from(writeJson(patch)),
     };
   }
+}
+
+/** What is sent to a peer: the value of what is above the owner references has none. */
+function withoutOwners({ path, sent }: Operation): Json {
+  return isAt(OWNERS, path) ? without(sent, ["value", ...OWNERS.slice(path.length)]) : sent;
+}
+
+/** Whether a path is at `holder` or below it. */
+function isAt(path: Path, holder: Path): boolean {
+  return holder.every((word, index) => word === path[index]);
 }
 
 /** A merge patch, RFC 7386, laid over an object; a strategic one too, but for lists. */

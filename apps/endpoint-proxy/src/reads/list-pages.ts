@@ -6,6 +6,8 @@ import { type ContinueToken, decodeToken } from "./continue-token.ts";
 /** Which members a page asks, and for what. */
 export interface Page {
   readonly members: readonly Member[];
+  /** Clusters that the pages before were of, and that are no longer members. */
+  readonly gone: readonly string[];
   readonly token: ContinueToken | undefined;
   pathFor(member: Member): string;
 }
@@ -21,12 +23,16 @@ export function pageOf(path: ApiPath, all: readonly Member[], isOne: boolean): P
   if (given !== "" && token === undefined)
     throw new KubeFault(410, "Expired", "the continue token is of another server");
   const members = token === undefined ? all : all.filter(({ name }) => Object.hasOwn(token.members, name));
+  const gone = Object.keys(token?.members ?? {}).filter((name) => !all.some((member) => member.name === name));
+  if (token !== undefined && members.length === 0)
+    throw new KubeFault(410, "Expired", "the clusters that this list goes on in are no longer members: list again");
   const limit = Number(query.get("limit") ?? 0);
   query.delete("continue");
   query.delete("limit");
   const each = Math.max(1, Math.floor(limit / Math.max(1, members.length)));
   return {
     members,
+    gone,
     token,
     pathFor: ({ name }) => {
       const mine = new URLSearchParams(query);

@@ -8,8 +8,9 @@ import { warningHeaders } from "../writes/kube-status.ts";
 import type { AnswersOptions } from "../writes/options.ts";
 import { isCopied, type Kind } from "../writes/verb-table.ts";
 import { type ContinueToken, encodeToken } from "./continue-token.ts";
+import { jsonAccept } from "./json-accept.ts";
 import { keyOf } from "./list-items.ts";
-import { pageOf } from "./list-pages.ts";
+import { type Page, pageOf } from "./list-pages.ts";
 import { ListStream } from "./list-stream.ts";
 import { type ListShape, writeItem } from "./list-writer.ts";
 import { passOn } from "./own-alone.ts";
@@ -34,8 +35,7 @@ export async function readList(
   { path, kind }: { readonly path: ApiPath; readonly kind: Kind | undefined },
 ): Promise<void> {
   const page = pageOf(path, options.members.all(), isCopied(kind));
-  const accept =
-    request.header("accept")?.includes("as=Table") === true ? request.header("accept") : "application/json";
+  const accept = jsonAccept(request.header("accept"));
   const asked = await Promise.all(
     page.members.map(async (member) => ({
       member,
@@ -48,25 +48,41 @@ export async function readList(
     if (own.answer === undefined) throw new MemberUnreachable({ cluster: own.member.name, fault: "no answer" });
     return passOn(own.answer, response, []);
   }
-  const refused = asked.filter(({ answer }) => answer?.status !== 200 && answer?.status !== 404);
-  const warnings = refused.map(
-    ({ member, answer }) =>
-      `cluster ${member.name} is left out: ${answer === undefined ? "no answer" : `HTTP ${answer.status}`}`,
-  );
+  try {
+    await writeList(options, response, { page, asked, kind });
+  } finally {
+    for (const { answer } of asked) answer?.cancel();
+  }
+}
+
+/** Members and what each answered; undefined is no answer. */
+type Asked = readonly { readonly member: Member; readonly answer: MemberAnswer | undefined }[];
+
+async function writeList(
+  options: AnswersOptions,
+  response: OwnedResponse,
+  { page, asked, kind }: { readonly page: Page; readonly asked: Asked; readonly kind: Kind | undefined },
+): Promise<void> {
+  const leftOut = page.gone.map((name): [string, string] => [name, "it is no longer a member"]);
   const sources: Source[] = [];
   for (const { member, answer } of asked) {
-    if (answer?.status === 200) sources.push(await opened(member, answer));
-    else answer?.cancel();
+    const { status } = answer ?? {};
+    const source = answer?.status === 200 ? await opened(member, answer, sources[0]) : undefined;
+    if (source) sources.push(source);
+    else if (status !== 404) {
+      const why = status === undefined ? "no answer" : status === 200 ? "its answer is no list" : `HTTP ${status}`;
+      leftOut.push([member.name, why]);
+    }
   }
+  const warnings = leftOut.map(([name, why]) => `cluster ${name} is left out: ${why}`);
   const [lead] = sources;
-  const isTable = lead?.list.fields.get("kind") === '"Table"';
+  const isTable = lead !== undefined && isTableOf(lead);
   const shape: ListShape = {
     isTable,
     kind,
     columns: lead?.columns ?? [],
     layout: options.layouts.layout(),
   };
-  for (const source of sources) await advance(source, isTable);
 
   response.head(200, [
     "content-type",
@@ -112,16 +128,25 @@ async function asking(
   }
 }
 
-async function opened(member: Member, answer: MemberAnswer): Promise<Source> {
-  const list = await new ListStream(answer.body).open();
-  const columns = parseJson(list.fields.get("columnDefinitions") ?? "[]");
-  return {
-    member,
-    list,
-    columns: columnNames(Array.isArray(columns) ? (columns as Json[]) : []),
-    item: undefined,
-    key: "",
-  };
+/** With its first item. Undefined if it is no list, or not of the same form as `lead`, the first member's. */
+async function opened(member: Member, answer: MemberAnswer, lead: Source | undefined): Promise<Source | undefined> {
+  try {
+    const list = await new ListStream(answer.body).open();
+    const columns = parseJson(list.fields.get("columnDefinitions") ?? "[]");
+    const names = columnNames(Array.isArray(columns) ? (columns as Json[]) : []);
+    const source = { member, list, columns: names, item: undefined, key: "" };
+    if (lead !== undefined && isTableOf(lead) !== isTableOf(source)) return undefined;
+    await advance(source, isTableOf(source));
+    return source;
+  } catch (error) {
+    // Without the own cluster's list there is none; what a peer answers is no reason to fail.
+    if (member.own) throw error;
+    return undefined;
+  }
+}
+
+function isTableOf({ list }: Pick<Source, "list">): boolean {
+  return list.fields.get("kind") === '"Table"';
 }
 
 async function advance(source: Source, isTable: boolean): Promise<void> {

@@ -72,3 +72,22 @@ test("a row gets a cell, and its key is its object's", () => {
   });
   expect(keyOf(row, true)).toBe("shop/x");
 });
+
+test.each(['{"items":[}', '{"items":[{},]]', '{"items":[:', "{:", "{]"])(
+  "a list that is not JSON, %s, is refused and not read for ever",
+  async (text) => {
+    await expect(read(`${text}${" ".repeat(100)}`, 7)).rejects.toThrow();
+    const list = new ListStream(chunks(text, 100));
+    const all = async () => {
+      await list.open();
+      for (let count = 0; count < 10; count += 1) if ((await list.next()) === undefined) return;
+    };
+    await expect(all()).rejects.toThrow();
+  },
+);
+
+test("a long item that comes in small chunks is not read again for each of them", async () => {
+  const text = JSON.stringify({ items: [{ data: "x".repeat(16 * 2 ** 20) }] });
+  const { items } = await read(text, 2 ** 10);
+  expect(items).toHaveLength(1);
+});

@@ -72,6 +72,7 @@ export class ListStream {
     await this.#peek();
     for (;;) {
       const end = valueEnd(this.#buffer, this.#at);
+      if (end === this.#at) throw new SyntaxError("the list is not valid JSON");
       if (end !== undefined) {
         const value = this.#buffer.subarray(this.#at, end);
         this.#at = end;
@@ -81,11 +82,20 @@ export class ListStream {
     }
   }
 
+  /** Reads at least as much as is waiting, so that a long item is not searched again for each chunk. */
   async #more(): Promise<void> {
-    const next = await this.#chunks.next();
-    if (next.done === true) throw new SyntaxError("the list ends too early");
-    this.#buffer = Buffer.concat([this.#buffer.subarray(this.#at), next.value]);
+    const parts: Buffer[] = [this.#buffer.subarray(this.#at)];
+    const waiting = this.#buffer.length - this.#at;
+    let more = 0;
+    do {
+      const next = await this.#chunks.next();
+      if (next.done === true && more === 0) throw new SyntaxError("the list ends too early");
+      if (next.done === true) break;
+      parts.push(next.value);
+      more += next.value.length;
+      if (waiting + more > ITEM_LIMIT) throw new RangeError("an item of the list is too long");
+    } while (more < waiting);
+    this.#buffer = Buffer.concat(parts, waiting + more);
     this.#at = 0;
-    if (this.#buffer.length > ITEM_LIMIT) throw new RangeError("an item of the list is too long");
   }
 }

@@ -5,6 +5,7 @@ import { type Answer, jsonAnswer, notFound } from "../writes/kube-status.ts";
 import { isDone, type MemberCalls, messageOf, type Reply } from "../writes/member-calls.ts";
 import { foundElsewhere } from "../writes/read-held.ts";
 import { isDivided, type Kind } from "../writes/verb-table.ts";
+import { jsonAccept } from "./json-accept.ts";
 import { type Held, mergedCopy, mergedWorkload } from "./merged-object.ts";
 import { columnNames, mergedRow, withClusterColumn } from "./table-rows.ts";
 import type { VersionLayout } from "./version-vector.ts";
@@ -22,12 +23,11 @@ export async function readNamed(
   members: readonly Member[],
   { path, kind, accept, layout }: NamedRead,
 ): Promise<Answer> {
-  const place = pathOf(path, withoutVector(path.query));
   const isTable = accept?.includes("as=Table") === true;
-  const replies = await calls.all(members, () => ({
+  const replies = await calls.all(members, (member) => ({
     method: "GET",
-    path: place,
-    accept: isTable ? accept : undefined,
+    path: pathOf(path, queryFor(member, path.query)),
+    accept: jsonAccept(accept),
   }));
   const own = replies.find(({ member }) => member.own);
   const holders = replies.filter(isDone);
@@ -102,9 +102,10 @@ function ownAnswer(own: Reply | undefined): Answer {
   };
 }
 
-/** A version of a merged object means nothing to one member. */
-function withoutVector(query: URLSearchParams): URLSearchParams {
-  if ((query.get("resourceVersion") ?? "").length <= 20) return query;
+/** A version of a merged object means nothing to one member, and one of the own cluster nothing to a peer. */
+function queryFor({ own }: Member, query: URLSearchParams): URLSearchParams {
+  const version = query.get("resourceVersion") ?? "";
+  if (version === "" || version === "0" || (own && version.length <= 20)) return query;
   const rest = new URLSearchParams(query);
   rest.delete("resourceVersion");
   return rest;

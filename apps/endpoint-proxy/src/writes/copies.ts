@@ -45,10 +45,16 @@ export class Copies {
     this.#own = own;
   }
 
-  /** The own cluster's object; undefined if there is none, or the caller may not read it. */
+  /** The own cluster's object; undefined if there is none, or it cannot be read. */
   async original(path: ApiPath): Promise<Json | undefined> {
     const reply = await this.#read(this.#own, path);
     return isDone(reply) ? reply.json : undefined;
+  }
+
+  /** Whether the own cluster's object is deleted for certain: after a dry run, or without an answer, it is not. */
+  async isDeleted(path: ApiPath): Promise<boolean> {
+    const { status, json } = await this.#read(this.#own, path);
+    return status === 404 || textAt(json, ["metadata", "deletionTimestamp"]) !== undefined;
   }
 
   /** Creates the copy, or renews it. `onlyRenew` leaves a cluster alone that has none. */

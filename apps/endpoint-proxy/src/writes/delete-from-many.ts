@@ -81,7 +81,8 @@ async function callsOf(
   return (member) => {
     const object = held.get(member.name);
     let mine = options;
-    if (uid !== undefined) mine = mine.set(UID, textAt(object, ["metadata", "uid"]) ?? uid);
+    // The uid is the own cluster's. Without an object there, it names none elsewhere.
+    if (uid !== undefined && ownUid !== undefined) mine = mine.set(UID, textAt(object, ["metadata", "uid"]) ?? uid);
     if (version !== undefined) mine = mine.set(VERSION, versionIn(member) ?? version);
     return { ...bare, ...mine.encode() };
   };

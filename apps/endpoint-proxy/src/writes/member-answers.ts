@@ -8,6 +8,7 @@ import { readOf } from "../reads/member-reads.ts";
 import { readNamed } from "../reads/named-read.ts";
 import { type ApiPath, parseApiPath } from "./api-path.ts";
 import { type Change, creation, patching, replacement, rescale } from "./change.ts";
+import { Copies } from "./copies.ts";
 import { deleteFromMany, type ManyDelete } from "./delete-from-many.ts";
 import { FollowedReferences, isFollowed } from "./followed-references.ts";
 import { type Answer, badRequest, invalid, jsonAnswer, KubeFault, unsupported, warningHeaders } from "./kube-status.ts";
@@ -91,7 +92,8 @@ export class MemberAnswers implements OwnerAnswers {
     const own = members.own();
     const object = isOne ? await deletedWorkload(calls, this.#options, path) : undefined;
     const answer = await deleteFromMany(calls, members.all(), request);
-    if (own !== undefined && object !== undefined && isFollowed(object, followReferences)) {
+    const isReleased = own !== undefined && object !== undefined && isFollowed(object, followReferences);
+    if (isReleased && (await new Copies(calls, own).isDeleted(path))) {
       const peers = members.all().filter((member) => !member.own);
       await new FollowedReferences(calls, own).release({ path, name: path.name ?? "", object }, undefined, peers);
     }

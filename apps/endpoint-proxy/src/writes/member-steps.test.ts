@@ -15,7 +15,7 @@ const MEMBER: Member = {
 
 test.each([
   ["sends the number that was read, and insists on what was read", "kubectl", '{"replicas":3}', "7"],
-  ["leaves them out if another manager owns them", "somebody", undefined, undefined],
+  ["leaves them out if another manager owns them, and insists all the same", "somebody", undefined, "7"],
 ])("an apply without replicas %s", (_does, manager, spec, version) => {
   const path = parseApiPath("/apis/apps/v1/namespaces/default/deployments/web?fieldManager=kubectl");
   if (path === undefined) throw new Error("no path");

@@ -156,8 +156,6 @@ export class MemberSteps {
     const { change, labels } = this.#write;
     const current = held.get(member.name);
     const kept = this.#kept(current);
-    // Without a version, replicas that are sent again would undo what an autoscaler set since they were read.
-    const insists = change.version !== undefined || split !== undefined || kept !== undefined;
     const isLabelled = labels || change.method === "PATCH";
     return {
       isOwn: member.own,
@@ -165,7 +163,8 @@ export class MemberSteps {
       replicas: split?.parts.get(member.name) ?? kept,
       annotations: this.#annotations(current, split, kept),
       label: isLabelled ? { key: this.#labelKey, value: member.label } : undefined,
-      version: insists && current !== undefined ? versions.get(member.name) : undefined,
+      // Without it, what somebody else changed since would be lost if this write had to be put back.
+      version: current === undefined ? undefined : versions.get(member.name),
     };
   }
 }

@@ -56,6 +56,7 @@ export async function writeWithCopies(
   const original = await copies.original(place);
   const peers = options.members.all().filter((member) => !member.own);
   if (original === undefined || request.method === "DELETE") {
+    if (!(await copies.isDeleted(place))) return answer;
     // What a workload names stays until the last workload is deleted.
     await Promise.all(peers.map(async (member) => copies.remove(member, place, "to spread")));
     return answer;

@@ -32,6 +32,12 @@ export interface Before {
 
 const MARKS: readonly Path[] = [["spec"], ["metadata", "labels"], ["metadata", "annotations"]];
 
+/** Looked at only if the write changed them: controllers write them too. */
+const RARE_MARKS: readonly Path[] = [
+  ["metadata", "finalizers"],
+  ["metadata", "ownerReferences"],
+];
+
 /** What controllers write into an object that nobody changed. */
 const BY_CONTROLLERS: readonly Path[] = [
   ["spec", "volumeName"],
@@ -65,6 +71,10 @@ const ATTEMPTS = 4;
  * is left alone. Where that is not known, the object may be somebody else's, and nothing is written.
  */
 export async function putBack(calls: MemberCalls, before: Before, expected: Json | undefined): Promise<Restored> {
+  const { object } = before;
+  const isTouched = (path: Path): boolean =>
+    object !== undefined && expected !== undefined && !sameJson(at(object, path) ?? [], at(expected, path) ?? []);
+  const marks = before.isScale ? [] : [...MARKS, ...RARE_MARKS.filter(isTouched)];
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const now = await calls.call(before.member, {
       method: "GET",
@@ -72,10 +82,10 @@ export async function putBack(calls: MemberCalls, before: Before, expected: Json
     });
     if (now.status === 404) return before.object === undefined ? "AsBefore" : "ChangedSince";
     if (!isDone(now) || now.json === undefined) return "Failed";
-    if (before.object !== undefined && isSame(now.json, before.object, before)) return "AsBefore";
+    if (before.object !== undefined && isSame(now.json, before.object, marks)) return "AsBefore";
     if (expected === undefined) return "Failed";
-    if (!isSame(withoutChoices(now.json), withoutChoices(expected), before)) return "ChangedSince";
-    const reply = await calls.call(before.member, restoring(before, now.json));
+    if (!isSame(withoutChoices(now.json), withoutChoices(expected), marks)) return "ChangedSince";
+    const reply = await calls.call(before.member, restoring(before, now.json, marks));
     if (isDone(reply)) return "AsBefore";
     // A controller that wrote the status in between makes it a conflict; nothing that a user asked for has changed.
     if (reply.status !== 409) return "Failed";
@@ -83,11 +93,13 @@ export async function putBack(calls: MemberCalls, before: Before, expected: Json
   return "Failed";
 }
 
-function isSame(now: Json, then: Json, { isScale }: Before): boolean {
+/** `marks` are what is compared; of a Scale, there are none. */
+function isSame(now: Json, then: Json, marks: readonly Path[]): boolean {
   // A Scale leaves out 0.
-  if (isScale) return (numberAt(now, ["spec", "replicas"]) ?? 0) === (numberAt(then, ["spec", "replicas"]) ?? 0);
+  if (marks.length === 0)
+    return (numberAt(now, ["spec", "replicas"]) ?? 0) === (numberAt(then, ["spec", "replicas"]) ?? 0);
   const [one, other] = [BY_CONTROLLERS.reduce(without, now), BY_CONTROLLERS.reduce(without, then)];
-  return MARKS.every((path) => sameJson(at(one, path) ?? {}, at(other, path) ?? {}));
+  return marks.every((path) => sameJson(at(one, path) ?? {}, at(other, path) ?? {}));
 }
 
 function withoutChoices(object: Json): Json {
@@ -104,7 +116,7 @@ function withFilledIn(object: Json, now: Json): Json {
   }, object);
 }
 
-function restoring({ path, object, method, isScale }: Before, now: Json): Call {
+function restoring({ path, object, method, isScale }: Before, now: Json, marks: readonly Path[]): Call {
   const version = textAt(now, VERSION) ?? "";
   if (object === undefined) {
     const preconditions = { uid: textAt(now, ["metadata", "uid"]) ?? "" };
@@ -151,10 +163,9 @@ function restoring({ path, object, method, isScale }: Before, now: Json): Call {
   }
   const wanted = withValue(withFilledIn(object, now), VERSION, version);
   if (method === "PUT") return { method, path, ...encoded(method, wanted) };
-  const patch = MARKS.reduce<Json>(
-    (all, mark) => withValue(all, mark, mergePatch(at(now, mark), at(wanted, mark)) ?? {}),
-    { metadata: { resourceVersion: version } },
-  );
+  const patch = marks.reduce<Json>((all, mark) => withValue(all, mark, mergePatch(at(now, mark), at(wanted, mark))), {
+    metadata: { resourceVersion: version },
+  });
   return { method: "PATCH", path, ...encoded("PATCH", patch) };
 }
 
@@ -164,9 +175,9 @@ function encoded(method: string, json: Json): Pick<Call, "contentType" | "body">
 }
 
 /** The merge patch, RFC 7386, that makes `to` of `from`. */
-export function mergePatch(from: Json | undefined, to: Json | undefined): Json | undefined {
+export function mergePatch(from: Json | undefined, to: Json | undefined): Json {
   if (!isFields(from) || !isFields(to)) return to ?? null;
   const names = [...new Set([...Object.keys(from), ...Object.keys(to)])];
   const changed = names.filter((name) => !sameJson(at(from, [name]), at(to, [name])));
-  return Object.fromEntries(changed.map((name) => [name, mergePatch(at(from, [name]), at(to, [name])) ?? null]));
+  return Object.fromEntries(changed.map((name) => [name, mergePatch(at(from, [name]), at(to, [name]))]));
 }

@@ -64,11 +64,10 @@ export async function commit(
         };
       }
       const restored = await putBack(calls, step.before, answerOf(reply) ?? answerOf(rehearsed[index]));
-      return {
-        field,
-        ...RESTORED[restored],
-        message: `${field}: ${RESTORED[restored].message}`,
-      };
+      const { reason, message } = RESTORED[restored];
+      const silence = reply.status === undefined ? "gave no answer; when it was asked again it " : "";
+      const said = restored === "Failed" ? message : `${silence}${message}`;
+      return { field, reason, message: `${field}: ${said}` };
     }),
   );
   throw failure(first, causes);

@@ -111,11 +111,15 @@ export class WriteToMany {
     const read = new Map([...held].map(([name, object]) => [name, textAt(object, VERSION) ?? ""]));
     const { version } = this.#write.change;
     if (version === undefined || version === "") return read;
-    const given = decodeVersions(version, this.#options.layouts.layout());
+    const layout = this.#options.layouts.layout();
+    const given = decodeVersions(version, layout);
+    // A member that has just been added has no place in versions yet.
+    const has = (name: string): boolean => layout?.slots.includes(name) === true;
     const isCurrent =
       given.kind === "own"
         ? this.#members().every(({ own, name }) => !own || read.get(name) === given.version)
-        : given.kind === "vector" && [...read].every(([name, one]) => given.versions.get(name) === one);
+        : given.kind === "vector" &&
+          this.#members().every(({ name }) => !has(name) || given.versions.get(name) === read.get(name));
     if (isCurrent) return read;
     const { resource, group, name = "" } = this.#write.path;
     const what = `${resource}${group === "" ? "" : `.${group}`} "${name}"`;
@@ -147,6 +151,10 @@ export class WriteToMany {
       steps.filter((step) => !wanted.includes(step)),
     );
     const replies = first.map((reply) => again.find(({ member }) => member.name === reply.member.name) ?? reply);
+    // Nothing is made for a write that is refused all the same.
+    const final = replies.map((reply, index) => (this.#maySettle(reply, steps[index]) ? fine(reply) : reply));
+    const certain = refusal(final, steps);
+    if (certain !== undefined) throw certain;
     const settled = await Promise.all(replies.map(async (reply, index) => this.#settled(reply, steps[index])));
     if (settled.some(({ member }) => this.#leftOut.has(member.name))) throw new LeftOut();
     const fault = refusal(settled, steps);
@@ -154,12 +162,18 @@ export class WriteToMany {
     return { steps, replies: settled };
   }
 
+  /** Whether a peer that refuses may be left out, or its missing namespace be made. */
+  #maySettle(reply: Reply, step: Step | undefined): boolean {
+    if (step === undefined || isAgreed(reply, step) || step.member.own || step.before.object !== undefined)
+      return false;
+    return isLeftOut(reply, step) || isMissingNamespace(reply);
+  }
+
   /** What remains of a refusal after a missing namespace was made. */
   async #settled(reply: Reply, step: Step | undefined): Promise<Reply> {
-    if (step === undefined || isAgreed(reply, step) || step.member.own || step.before.object !== undefined)
-      return reply;
+    if (step === undefined || !this.#maySettle(reply, step)) return reply;
     const { name } = step.member;
-    if (reply.status === undefined && step.call.method === "POST") {
+    if (isLeftOut(reply, step)) {
       this.#leftOut.set(name, reply.fault === undefined ? "cannot be reached" : "has no authority to verify it by");
     }
     if (!isMissingNamespace(reply)) return reply;
@@ -220,6 +234,15 @@ export class WriteToMany {
     const theirs = replies.flatMap(({ warnings }) => warnings);
     return jsonAnswer(own?.status ?? 200, object, [...placed, ...leftOut, ...more, ...theirs]);
   }
+}
+
+/** A creation goes on without a member that does not answer. */
+function isLeftOut({ status }: Reply, { call }: Step): boolean {
+  return status === undefined && call.method === "POST";
+}
+
+function fine(reply: Reply): Reply {
+  return { ...reply, status: 200 };
 }
 
 /** Steps that every member agreed to, with what each said, in the same order. */
