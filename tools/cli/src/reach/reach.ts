@@ -73,6 +73,11 @@ export class Reach implements AsyncDisposable {
     return { reached: reached.filter(({ name }) => this.#settings.service?.includes(name) ?? true), missed };
   }
 
+  /** The namespace of the kubeconfig, as kubectl takes it; `default` without a kubeconfig. */
+  async namespace(): Promise<string> {
+    return (await this.#kube?.namespace()) ?? "default";
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { client } of this.#routes) await client.close();
     await this.#kube?.stop();

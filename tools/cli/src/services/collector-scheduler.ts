@@ -41,7 +41,7 @@ export const collectorSchedulerRegistration: Registration = {
     },
   }),
   whatIf: whatIf({
-    kind: COLLECTOR_LOAD_BALANCER.kind,
+    kinds: [COLLECTOR_LOAD_BALANCER.kind],
     value: "the number of collectors",
     settings: { replicas: number({ help: "Number of collectors" }) },
     check: ({ replicas }) => (replicas === undefined ? "--replicas is required" : undefined),

@@ -1,8 +1,11 @@
 import rules from "../../../../charts/endpoint-proxy/files/rules.json" with { type: "json" };
 import { CLUSTER_SCORE } from "@evenkeel/api";
+import { objectKey } from "@evenkeel/runtime";
 import type { ServiceClient } from "../reach/service-client.ts";
+import { number } from "../setting-kinds.ts";
 import { fieldsOf, listOf, numberOf, textOf } from "../wire.ts";
-import type { ObjectState, Registration } from "./registration.ts";
+import { partsText, placementLines } from "./placement-explanation.ts";
+import { type ObjectState, type Registration, whatIf } from "./registration.ts";
 
 const name = "endpoint-proxy";
 
@@ -22,6 +25,31 @@ export const endpointProxyRegistration: Registration = {
     const [cluster] = await clusters(client, { namespace: object.namespace ?? "", name: object.name });
     return cluster === undefined ? [] : sentences(cluster);
   },
+  foreign: {
+    kinds: [
+      { kind: "Deployment", words: ["deployment", "deployments", "deploy", "deployments.apps", "deployment.apps"] },
+      { kind: "StatefulSet", words: ["statefulset", "statefulsets", "sts", "statefulsets.apps", "statefulset.apps"] },
+    ],
+    ask: async (client, object) => {
+      const answer = fieldsOf(await client.get("Placements/Explain", { workload: objectKey(object) }));
+      return { answer, lines: placementLines(answer) };
+    },
+  },
+  whatIf: whatIf({
+    kinds: ["Deployment", "StatefulSet"],
+    value: "the placement",
+    settings: { replicas: number({ help: "Replicas of a workload in all clusters, or number of collectors" }) },
+    check: ({ replicas }) => (replicas === undefined ? "--replicas is required" : undefined),
+    supposed: ({ replicas }) => (replicas === 1 ? "1 replica" : `${replicas ?? ""} replicas`),
+    ask: async (client, object, { replicas }) => {
+      const query = { workload: objectKey(object), ...(replicas !== undefined && { replicas }) };
+      const details = fieldsOf(await client.get("Placements/Preview", query));
+      return {
+        ...{ before: partsText(details["parts"], "before"), after: partsText(details["parts"], "after") },
+        ...{ reason: textOf(details["reason"]), message: textOf(details["message"]), details: { placement: details } },
+      };
+    },
+  }),
 };
 
 interface Cluster {

@@ -21,14 +21,15 @@ export const evictionPlannerRegistration: Registration = {
     return policy === undefined ? [] : sentences(policy);
   },
   foreign: {
-    kind: "pod",
+    kinds: [{ kind: "pod", words: ["pod", "pods"] }],
+    needsNamespace: true,
     ask: async (client, { namespace = "", name: pod }) => {
       const answer = fieldsOf(await client.get("Evictions/Explain", { pod: `${namespace}/${pod}` }));
       return { answer, lines: podLines(answer) };
     },
   },
   whatIf: whatIf({
-    kind: REBALANCE_POLICY.kind,
+    kinds: [REBALANCE_POLICY.kind],
     value: "σ",
     settings: {
       budget: number({ help: "The most evictions of a RebalancePolicy's plan, 0 to 1000" }),

@@ -31,8 +31,8 @@ export interface Supposition {
 
 /** How a service simulates a decision. */
 export interface WhatIf<T extends SettingsTable = SettingsTable> {
-  /** The kind of object that it applies to. */
-  readonly kind: string;
+  /** The kinds of objects that it applies to. */
+  readonly kinds: readonly string[];
   /** What is simulated, if that is not the `value` of the service. */
   readonly value?: string;
   /** The flags for the inputs. */
@@ -55,10 +55,19 @@ export interface PartExplanation<T extends SettingsTable = SettingsTable> {
   readonly ask: (client: ServiceClient, object: ObjectRef, given: SettingsOf<T>) => Promise<ExplainedPart>;
 }
 
-/** How a service explains objects of a kind that Kubernetes has, such as pods. */
-export interface ForeignExplanation {
-  /** In singular and small letters. The kind must have namespaces. */
+/** A kind that Kubernetes has, such as pods. It must have namespaces. */
+export interface ForeignKind {
+  /** As the service names it. */
   readonly kind: string;
+  /** How users write it, in small letters: singular, plural and short. */
+  readonly words: readonly string[];
+}
+
+/** How a service explains objects of kinds that Kubernetes has. */
+export interface ForeignExplanation {
+  readonly kinds: readonly ForeignKind[];
+  /** Otherwise a name without a namespace is in the namespace of the kubeconfig, as for kubectl. */
+  readonly needsNamespace?: boolean;
   readonly ask: (client: ServiceClient, object: ObjectRef) => Promise<ExplainedPart>;
 }
 

@@ -23,7 +23,7 @@ export const weightRebalancerRegistration: Registration = {
     return weight === undefined ? [] : sentences(weight);
   },
   whatIf: whatIf({
-    kind: REBALANCE.kind,
+    kinds: [REBALANCE.kind],
     settings: {
       metric: number({ help: "Value of the metric" }),
       at: instant({ help: "Time of the decision, for schedules (default: now)" }),

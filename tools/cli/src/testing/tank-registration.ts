@@ -32,7 +32,7 @@ export const tankKeeper: Registration = {
   objects: () => Promise.resolve([]),
   describe: () => Promise.resolve([]),
   whatIf: whatIf({
-    kind: "Tank",
+    kinds: ["Tank"],
     settings: { rain: number({ help: "Rain to suppose, in millimetres" }) },
     check: ({ rain }) => (rain === undefined ? "--rain is needed" : undefined),
     supposed: ({ rain }) => `rain ${rain ?? ""}`,

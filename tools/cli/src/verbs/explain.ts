@@ -8,6 +8,7 @@ import {
   type SettingsTable,
 } from "@evenkeel/runtime";
 import { faultLine, NothingKnown, Refused, WrongUsage } from "../errors.ts";
+import { foreignKind, foreignObject } from "../foreign-object.ts";
 import { type NamedObject, namedObject } from "../object-argument.ts";
 import { Reach, type ReachedService } from "../reach/reach.ts";
 import type { ExplainedPart, ObjectState, Registration } from "../services/registration.ts";
@@ -73,27 +74,17 @@ export function explain(registrations: readonly Registration[]): Verb {
           settings,
         );
       }
-      const foreign = registration === undefined ? foreignOf(named.object, reached) : undefined;
-      if (foreign !== undefined) {
-        return showPart(session, foreign.service, foreign.object, await foreign.ask(), settings);
+      const known = reached.flatMap((one) => one.registration ?? []);
+      const foreign = registration === undefined ? foreignKind(named.object.kind, known) : undefined;
+      const service = reached.find((one) => foreign !== undefined && one.registration === foreign.registration);
+      const explanation = foreign?.registration.foreign;
+      if (foreign !== undefined && service !== undefined && explanation !== undefined) {
+        const object = await foreignObject(named.object, foreign, () => reach.namespace());
+        return showPart(session, service, object, await explanation.ask(service.client, object), settings);
       }
       return await explainObject(session, services.missed, able, named, settings.output);
     },
   });
-}
-
-/** The service that explains objects of this kind, although the kind is not its own. */
-function foreignOf(object: ObjectRef, reached: readonly ReachedService[]) {
-  const word = object.kind.toLowerCase().replace(/s$/, "");
-  const service = reached.find(({ registration }) => registration?.foreign?.kind === word);
-  const explained = service?.registration?.foreign;
-  if (service === undefined || explained === undefined) return undefined;
-  if (object.namespace === undefined) {
-    throw new WrongUsage({
-      fault: `${word} ${object.name} needs a namespace: ${word}/<namespace>/${object.name}, or -n`,
-    });
-  }
-  return { service, object: { ...object, kind: word }, ask: () => explained.ask(service.client, object) };
 }
 
 async function explainObject(

@@ -1,5 +1,6 @@
 import { objectKey, setting, type SettingsTable } from "@evenkeel/runtime";
 import { NothingKnown, WrongUsage } from "../errors.ts";
+import { foreignKind, foreignObject } from "../foreign-object.ts";
 import { namedObject } from "../object-argument.ts";
 import { Reach } from "../reach/reach.ts";
 import type { Registration } from "../services/registration.ts";
@@ -20,16 +21,19 @@ export function whatIf(registrations: readonly Registration[]): Verb {
   const flags: SettingsTable = Object.fromEntries(suppositions.flatMap(({ settings }) => Object.entries(settings)));
   return defineVerb({
     name: "what-if",
-    usage: suppositions.map(({ kind }) => `${kind.toLowerCase()}/<namespace>/<name>`),
+    usage: suppositions.flatMap(({ kinds }) => kinds.map((kind) => `${kind.toLowerCase()}/<namespace>/<name>`)),
     summary: "Simulates a decision with other inputs; changes nothing",
     settings: { ...flags, ...own },
     words: { least: 1, most: 2 },
     run: async (session, settings, words) => {
-      const { object, registration } = namedObject(words, session.registrations, settings.namespace);
+      const named = namedObject(words, session.registrations, settings.namespace);
+      const foreign =
+        named.registration === undefined ? foreignKind(named.object.kind, session.registrations) : undefined;
+      const registration = named.registration ?? foreign?.registration;
       const asked = registration?.whatIf;
-      if (registration === undefined || asked?.kind !== object.kind) {
-        const kinds = suppositions.map(({ kind }) => kind).join(", ");
-        const fault = `what-if does not support ${objectKey(object)}, only ${kinds}; use \`explain\``;
+      if (registration === undefined || asked?.kinds.includes(foreign?.kind.kind ?? named.object.kind) !== true) {
+        const kinds = suppositions.flatMap((one) => one.kinds).join(", ");
+        const fault = `what-if does not support ${objectKey(named.object)}, only ${kinds}; use \`explain\``;
         throw new WrongUsage({ fault });
       }
       const fault = asked.check(settings);
@@ -41,6 +45,8 @@ export function whatIf(registrations: readonly Registration[]): Verb {
         noteMissed(session.screen, services.missed);
         throw new NothingKnown({ what: `${registration.name} does not answer` });
       }
+      const object =
+        foreign === undefined ? named.object : await foreignObject(named.object, foreign, () => reach.namespace());
       const answer = await asked.ask(service.client, object, settings);
       if (settings.output === "json") {
         const { details, ...outcome } = answer;
