@@ -94,12 +94,61 @@ test("the targets of a dead collector go to none that is away, unless all are", 
   expect(new Set(moves.map(({ to }) => to))).toEqual(new Set([nameOf(0), nameOf(3)]));
 });
 
-test("a collector joins others after it was ready for 10 s", () => {
+test("an eleventh collector gets its share when its pod is ready, also within the cooldown", () => {
+  const fleet = fleetOf(10, 1100);
+  const { memory } = fleet.assignments;
+  fleet.assignments = { ...fleet.assignments, memory: { ...memory, balancedAt: fleet.now } };
+  const before = fleet.served();
+  fleet.now += 1000;
+  fleet.run(11).back(nameOf(10));
+  expect(fleet.decide()).toMatchObject({ reason: "CollectorJoined", membership: { joined: [nameOf(10)] } });
+  const after = [...fleet.served()];
+  expect(after.filter(([, owners]) => owners.includes(nameOf(10))).length).toBeGreaterThanOrEqual(95);
+  // Nobody stops before the new one has begun.
+  for (const [key, owners] of after) expect(owners).toContain(before.get(key)?.[0]);
+  expect(fleet.loads().get(nameOf(10))).toBeGreaterThanOrEqual(95);
+});
+
+const waiting: readonly [string, (fleet: Fleet) => void][] = [
+  [
+    "whose container has crashed",
+    (fleet) =>
+      (fleet.collectors = fleet.collectors.map((each, at) => (at === 2 ? { ...each, hasCrashed: true } : each))),
+  ],
+  ["under the policy gap", (fleet) => (fleet.settings = { ...fleet.settings, handOver: "gap" })],
+  [
+    "during a restart with hand-over",
+    (fleet) => (fleet.restart = { policy: "handOver", outdated: [nameOf(0)], partition: 0 }),
+  ],
+];
+
+test.each(waiting)("a collector %s joins after it was ready for 10 s", (_, change) => {
   const fleet = fleetOf(2, 300).run(3);
   fleet.back(nameOf(2));
+  change(fleet);
   expect(fleet.decide()).toMatchObject({ moves: [], membership: { joined: [] }, wakeAt: fleet.now + 10_000 });
   fleet.now += 10_000;
   expect(fleet.decide()).toMatchObject({ reason: "CollectorJoined", membership: { joined: [nameOf(2)] } });
+});
+
+test("a new collector that crashes again and again never takes a target from its owner", () => {
+  const fleet = fleetOf(2, 300);
+  const before = fleet.served();
+  fleet.run(3);
+  for (let round = 0; round < 4; round += 1) {
+    fleet.back(nameOf(2));
+    fleet.decide();
+    fleet.poll();
+    fleet.now += 2000;
+    fleet.away(nameOf(2));
+    for (const end = fleet.now + 150_000; fleet.now < end; fleet.now += 10_000) {
+      fleet.decide();
+      fleet.poll();
+      const served = fleet.served();
+      for (const [key, [owner = ""]] of before) expect(served.get(key)).toContain(owner);
+    }
+  }
+  expect(fleet.assignments.members).toHaveLength(2);
 });
 
 test("no target changes its collector without a hand-over when one joins", () => {

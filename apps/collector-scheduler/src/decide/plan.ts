@@ -107,7 +107,9 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
       : allowance({ ...budget, limit: settings.movesPerMinute }, memory.moves, now);
   const coolsUntil = memory.balancedAt === null ? now : Math.min(memory.balancedAt, now) + settings.cooldown;
   const isKnown = snapshot.loadFault === null && snapshot.targetCount !== null;
-  const options = { level: isKnown && coolsUntil <= now, limit: allowed?.remaining ?? Infinity };
+  // A collector that joins is idle until it gets its share: it does not wait for the cooldown.
+  const mayLevel = coolsUntil <= now || changed.joined.length > 0;
+  const options = { level: isKnown && mayLevel, limit: allowed?.remaining ?? Infinity };
   const fixed = new Map([...fixedLoads(snapshot, candidates)].filter(([name]) => isPresent.has(name)));
   const result = levelled(rows, { members: present, fixed, owners: next }, settings, options);
 

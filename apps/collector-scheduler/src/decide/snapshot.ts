@@ -12,6 +12,8 @@ export interface Collector {
   readonly awaySince: number | null;
   /** Since when its pod is ready, in milliseconds; absent if that is long ago. */
   readonly readySince?: number;
+  /** A container of its pod has restarted. */
+  readonly hasCrashed?: boolean;
 }
 
 /** Settings of the object, with defaults. Times are in milliseconds. */

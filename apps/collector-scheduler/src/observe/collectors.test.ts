@@ -86,6 +86,13 @@ test("another pod in a seat is ready since it was seen, also if nothing was seen
   ]);
 });
 
+test("a collector with a container that restarted has crashed", () => {
+  const { status, ...rest } = pod("s-collector-0", true);
+  const container = { name: "aoc2", image: "c", imageID: "", ready: true, restartCount: 1 };
+  const crashed = { ...rest, status: { ...status, containerStatuses: [{ ...container, restartCount: 0 }, container] } };
+  expect(watched()(1, [crashed], NOW)).toMatchObject([{ awaySince: null, hasCrashed: true }]);
+});
+
 test.each([
   ["a pod of another StatefulSet", pod("s-collector-0", true, { owner: "other" })],
   ["a pod whose name has no ordinal", pod("s-collector-x", true)],

@@ -48,7 +48,7 @@ export class Seats {
       if (ordinal === undefined) continue;
       const presence = presenceOf(pod, before?.get(name), now);
       presences.set(name, presence);
-      collectors.push({ name, ordinal, ...placeOf(pod, zoneOf), ...timesOf(presence) });
+      collectors.push({ name, ordinal, ...placeOf(pod, zoneOf), ...timesOf(presence), ...crashOf(pod) });
     }
     this.#presences.set(uid, presences);
     return collectors.sort((a, b) => a.ordinal - b.ordinal);
@@ -75,6 +75,11 @@ function presenceOf(pod: Pod | undefined, before: Presence | undefined, now: num
 
 function timesOf({ ready, since }: Presence): Pick<Collector, "awaySince" | "readySince"> {
   return ready === undefined ? { awaySince: since } : { awaySince: null, readySince: since };
+}
+
+function crashOf(pod: Pod | undefined): Pick<Collector, "hasCrashed"> {
+  const hasCrashed = pod?.status?.containerStatuses?.some(({ restartCount }) => restartCount > 0) ?? false;
+  return hasCrashed ? { hasCrashed } : {};
 }
 
 function placeOf(pod: Pod | undefined, zoneOf: ZoneOf): Pick<Collector, "zone" | "node"> {
