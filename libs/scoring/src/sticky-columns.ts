@@ -79,17 +79,14 @@ export class StickyColumns {
     }
   }
 
-  /** The items of a holder, the heaviest first; of the same load by their id. */
-  sorted(holder: number): number[] {
-    return this.ordered(this.present(holder));
-  }
-
+  /** The items of a holder. */
   present(holder: number): number[] {
     const list = (this.#lists[holder] as number[]).filter((item) => this.owner[item] === holder);
     this.#lists[holder] = list;
     return list;
   }
 
+  /** The heaviest first; of the same load by their id. */
   ordered(list: readonly number[]): number[] {
     const { load, items } = this;
     return [...list].sort(

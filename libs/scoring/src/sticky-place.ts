@@ -1,5 +1,6 @@
 import type { StickyBand } from "./sticky-band.ts";
 import type { StickyColumns } from "./sticky-columns.ts";
+import { mend } from "./sticky-mend.ts";
 import { shed } from "./sticky-shed.ts";
 
 /** Gives each item of `pool` its preferred holder, but for the few that would make it too much there, or too little elsewhere. */
@@ -26,9 +27,11 @@ export function place(columns: StickyColumns, band: StickyBand, pool: readonly n
     band,
     light.filter((item) => (columns.owner[item] as number) < 0),
   );
-  const given = shed(columns, band, (item) => isNew[item] === 1);
+  const isOfPool = (item: number) => isNew[item] === 1;
+  const given = shed(columns, band, isOfPool);
   for (const item of given) columns.take(item);
   spread(columns, band, given);
+  mend(columns, band, isOfPool);
 }
 
 /**

@@ -84,12 +84,10 @@ async function jobs(services: number): Promise<{ seconds: number; few: number; m
     const spec = { type: "ClusterIP", clusterIP: "None", ports: [{ port: 80, protocol: "TCP" }] };
     api.load(JSON.stringify({ apiVersion: "v1", kind: "Service", metadata, spec }));
   }
-  catalogue.setJobs(serviceJobs(10));
-  while (!catalogue.answered || catalogue.targets.size !== 20)
-    await world.cost(
-      () => undefined,
-      () => catalogue.answered,
-    );
+  await world.cost(
+    () => catalogue.setJobs(serviceJobs(10)),
+    () => catalogue.answered && catalogue.targets.size === 20,
+  );
   const few = feeds.watches;
   const all = serviceJobs(1000);
   const seconds = await world.cost(
@@ -100,8 +98,11 @@ async function jobs(services: number): Promise<{ seconds: number; few: number; m
 }
 
 const pass = await passes();
+console.error("full passes and churn");
 const few = [await jobs(2000), await jobs(2000)];
+console.error("1,000 jobs over 2,000 Services");
 const many = [await jobs(20_000), await jobs(20_000)];
+console.error("1,000 jobs over 20,000 Services");
 const figures: CatalogueFigures = {
   ...pass,
   fewServices: median(few.map(({ seconds }) => seconds)),

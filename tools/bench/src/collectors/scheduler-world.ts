@@ -2,17 +2,16 @@ import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { controlPlane, simNode, workloads } from "@evenkeel/sim";
-import { type ServiceProcess, World, worldParts } from "@evenkeel/testkit";
+import { ADMIN, type ServiceProcess, World, worldParts } from "@evenkeel/testkit";
 
 const main = join(import.meta.dirname, "../../../../apps/collector-scheduler/dist/main.mjs");
-const COLLECTORS = 3;
 export const JOBS = 10;
 /** A job that is the same in every world. */
 export const PROBE = { name: "probe", targets: 100 };
 /** A job that finds Services. */
 export const SERVICES = "services";
 
-/** collector-scheduler as a process on a cluster in this one, with three collectors and targets from files. */
+/** collector-scheduler as a process on a cluster in this one, with collectors and targets from files. */
 export interface SchedulerWorld extends AsyncDisposable {
   readonly service: ServiceProcess;
   readonly port: number;
@@ -22,10 +21,14 @@ export interface SchedulerWorld extends AsyncDisposable {
   answer(path: string): Promise<Buffer>;
   /** Creates a Service that the job {@link SERVICES} keeps. */
   addService(name: string): void;
+  /** Sets how many collectors the object wants, as `kubectl scale` does. */
+  scale(collectors: number): Promise<void>;
+  /** Whether the pod of a collector is ready. */
+  isReady(collector: number): Promise<boolean>;
 }
 
-/** `targets` in each of ten jobs, besides the probe's. Resolves once collectors are told of all. */
-export async function schedulerWorld(targets: number): Promise<SchedulerWorld> {
+/** `targets` in each of ten jobs, besides the probe's. Resolves once all collectors are told of all. */
+export async function schedulerWorld(targets: number, collectors = 3): Promise<SchedulerWorld> {
   const flags = { "target-port": "0", interval: "10s", "target-url": "http://targets.test", "max-targets": "1000000" };
   const server = { behaviours: [...controlPlane, ...workloads()] };
   const options = { service: "collector-scheduler", main, kinds: ["collectorloadbalancers"], flags, server };
@@ -42,7 +45,7 @@ export async function schedulerWorld(targets: number): Promise<SchedulerWorld> {
   setTargets(PROBE.name, addressesOf(PROBE.targets));
   world.api.load(JSON.stringify(simNode("one", { cpu: "64", memory: "64Gi" })));
   await wait(500);
-  world.api.load(JSON.stringify(loadBalancer([...names, PROBE.name], files)));
+  world.api.load(JSON.stringify(loadBalancer([...names, PROBE.name], files, collectors)));
   const service = world.serve([`--discovery-files=${files}`]);
   const { ports } = (await service.phase("ready")) as { ports: Record<string, number> };
   const port = ports["targets"] ?? NaN;
@@ -54,17 +57,32 @@ export async function schedulerWorld(targets: number): Promise<SchedulerWorld> {
     return Buffer.from(await response.arrayBuffer());
   };
   const told = async (job: string) =>
-    Promise.all(Array.from({ length: COLLECTORS }, (_, index) => answer(targetsPath(job, index)).then(countOf)));
+    Promise.all(Array.from({ length: collectors }, (_, index) => answer(targetsPath(job, index)).then(countOf)));
   await until(async () => {
     const counts = await Promise.all([...names, PROBE.name].map(told));
     const sum = counts.flat().reduce((a, b) => a + b, 0);
     return counts.flat().every((count) => count > 0) && sum === JOBS * targets + PROBE.targets;
   });
+  const authorization = `Bearer ${ADMIN.token}`;
   return {
     ...{ service, port, setTargets, answer },
+    async scale(replicas) {
+      const headers = { authorization, "content-type": "application/merge-patch+json" };
+      const object = `${world.api.url}/apis/otel.k8s.aws/v1/namespaces/default/collectorloadbalancers/sample`;
+      await fetch(object, { method: "PATCH", headers, body: JSON.stringify({ spec: { replicas } }) });
+    },
+    async isReady(collector) {
+      const pod = `${world.api.url}/api/v1/namespaces/default/pods/sample-collector-${collector}`;
+      const { status } = (await (await fetch(pod, { headers: { authorization } })).json()) as PodFields;
+      return status?.conditions?.some((each) => each.type === "Ready" && each.status === "True") ?? false;
+    },
     addService: (name) => world.api.load(JSON.stringify(serviceObject(name))),
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   };
+}
+
+interface PodFields {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
 export function targetsPath(job: string, collector = 0): string {
@@ -98,7 +116,7 @@ function serviceObject(name: string): object {
   return { apiVersion: "v1", kind: "Service", metadata: { name, namespace: "default", annotations }, spec };
 }
 
-function loadBalancer(jobs: readonly string[], folder: string): object {
+function loadBalancer(jobs: readonly string[], folder: string, collectors: number): object {
   const scrape = "__meta_kubernetes_service_annotation_prometheus_io_scrape";
   const services = {
     ...{ job_name: SERVICES, scrape_interval: "1s", kubernetes_sd_configs: [{ role: "service" }] },
@@ -117,6 +135,6 @@ function loadBalancer(jobs: readonly string[], folder: string): object {
     apiVersion: "otel.k8s.aws/v1",
     kind: "CollectorLoadBalancer",
     metadata: { name: "sample", namespace: "default" },
-    spec: { replicas: COLLECTORS, collectorImage: "collector:1", collectorConfig: JSON.stringify(configuration) },
+    spec: { replicas: collectors, collectorImage: "collector:1", collectorConfig: JSON.stringify(configuration) },
   };
 }

@@ -50,9 +50,3 @@ export function outsideBand({ load }: Pick<SizedFleet, "load">, { loads, mean, o
 }
 
 const BAND = 0.05;
-
-/** How far the loads of collectors are from the mean, in parts of it; those with a target above the mean do not count. */
-export function farthest({ loads, mean, owner, apart }: StickyBalance): number {
-  const seats = new Set(apart.map((item) => owner[item]));
-  return Math.max(0, ...[...loads].map((load, holder) => (seats.has(holder) ? 0 : Math.abs(load / mean - 1))));
-}
