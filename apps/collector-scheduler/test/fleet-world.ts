@@ -1,7 +1,8 @@
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { eventually } from "@evenkeel/runtime/testing";
 import { controlPlane, simNode, workloads } from "@evenkeel/sim";
-import { ADMIN, type ServiceProcess, World, worldParts } from "@evenkeel/testkit";
+import { ADMIN, type ServiceProcess, World, type WorldParts, worldParts } from "@evenkeel/testkit";
 import { expect } from "@jest/globals";
 
 /** What the image holds; `nx run collector-scheduler:integration` makes it first. */
@@ -9,15 +10,16 @@ const main = join(import.meta.dirname, "../dist/main.mjs");
 
 /** A cluster of one node on which StatefulSets come to life. */
 export async function fleetWorld(): Promise<FleetWorld> {
-  const server = { behaviours: [...controlPlane, ...workloads()] };
+  const outage = new Outage();
   const world = new FleetWorld(
     await worldParts({
       service: "collector-scheduler",
       main,
       kinds: ["collectorloadbalancers"],
       flags: { "target-port": "0", interval: "1s", "target-url": "http://targets.test" },
-      server,
+      server: { behaviours: [...controlPlane, ...workloads()], faults: (_request, response) => outage.take(response) },
     }),
+    outage,
   );
   world.load(simNode("one", { cpu: "64", memory: "64Gi" }));
   await eventually(() => expect(world.serves("apis/otel.k8s.aws/v1/collectorloadbalancers")).resolves.toBe(true));
@@ -30,7 +32,39 @@ interface Read {
   readonly status?: { readonly replicas?: number; readonly selector?: string; readonly targets?: number };
 }
 
+/** A time in which the API server breaks every connection. */
+class Outage {
+  readonly #open = new Set<ServerResponse>();
+  #isOn = false;
+
+  begin(): void {
+    this.#isOn = true;
+    for (const response of this.#open) response.destroy();
+  }
+
+  end(): void {
+    this.#isOn = false;
+  }
+
+  take(response: ServerResponse): "handled" | "pass" {
+    if (this.#isOn) {
+      response.destroy();
+      return "handled";
+    }
+    this.#open.add(response);
+    response.once("close", () => this.#open.delete(response));
+    return "pass";
+  }
+}
+
 export class FleetWorld extends World {
+  readonly outage: Outage;
+
+  constructor(parts: WorldParts, outage: Outage) {
+    super(parts);
+    this.outage = outage;
+  }
+
   /** Starts the service and resolves when it is ready: several start at the same time, and that may take long. */
   async ready(flags: readonly string[] = []): Promise<ServiceProcess> {
     const service = this.serve(flags);
