@@ -1,8 +1,9 @@
 import { defineView } from "@evenkeel/dashboard/browser";
 import { ClustersPage } from "./clusters-page.tsx";
+import "./view.css";
 
 export default defineView({
   title: "Clusters",
-  summary: "Each cluster, its score, what is left there and how old that is.",
+  summary: "Workloads over the clusters, and each cluster with its score, what is left there and how old that is.",
   page: ClustersPage,
 });
