@@ -111,7 +111,7 @@ export function composeEndpointProxy(service: EndpointProxy, env: Environment, m
     sayPlacement: settings.sayPlacement,
     followReferences: settings.followReferences,
     layouts: new StoredLayouts(() => store.values()),
-    placedSince: new PlacedSince(),
+    placedSince: service.use(new PlacedSince({ streams: frame.state.streams, clock, log, limit })),
     deadline: settings.memberDeadline,
     decide: (snapshot) => {
       const verdict = splitDecider.decide(snapshot);

@@ -138,6 +138,11 @@ export class ThreeClusters {
     });
   }
 
+  /** The answers of another replica. */
+  answersWith(change: Partial<AnswersOptions>): MemberAnswers {
+    return this.#answersOf(change);
+  }
+
   /** The answers of another cluster's proxy. */
   proxyOf(own: string): MemberAnswers {
     const all = () =>

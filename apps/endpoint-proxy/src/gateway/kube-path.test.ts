@@ -59,6 +59,11 @@ describe("a request", () => {
     ["/api/v1/namespaces/web/services/a/proxy/x", false, true],
     ["/version", false, false],
     ["/version", true, true],
+    ["/apis/subresources.kubevirt.io/v1/namespaces/web/virtualmachineinstances/a/console", true, true],
+    ["/api/v1/pods?watch=1", true, true],
+    // The API server ignores `Upgrade` there, so it is no way around the limits.
+    ["/api/v1/namespaces/web/pods", true, false],
+    ["/apis/apps/v1/namespaces/web/deployments/a", true, false],
   ])("%s (upgrade: %j) lasts as long as the client wants: %j", (target, upgrades, expected) => {
     const request = kubeRequest("GET", target);
     if (request === undefined) throw new Error("unclear");

@@ -52,13 +52,12 @@ export function kubeRequest(method: string, target: string): KubeRequest | undef
 
 /**
  * Whether an answer lasts as long as the client wants: watches, followed logs and connections to pods. Such requests have
- * no deadline, and do not count as in flight.
+ * no deadline, and do not count as in flight. Objects and collections themselves are never upgraded.
  */
 export function isLongRunning(request: KubeRequest, target: string, upgrades: boolean): boolean {
-  if (upgrades) return true;
-  if (request.kind === "path") return false;
+  if (request.kind === "path") return upgrades;
   const { verb, subresource = "" } = request;
-  if (verb === "watch") return true;
+  if (verb === "watch" || (upgrades && subresource !== "")) return true;
   if (subresource === "log") return isSet(new URLSearchParams(splitOnce(target, "?")[1]).get("follow"));
   return CONNECTS.includes(subresource);
 }

@@ -51,6 +51,15 @@ interface Sighting {
 /** Bytes of the largest answer: some hundred ClusterScores with their nodes. */
 const LARGEST = 16 * 1024 * 1024;
 
+/** Characters of what a peer says that are passed on. */
+const LONGEST = 500;
+
+/** The value of a label, which a region becomes. */
+const LABEL_VALUE = /^[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$/;
+
+/** Seconds. A score that is older is as unusable as one of this age. */
+const OLDEST = 7 * 86_400;
+
 type Fault = NonNullable<PeerReading["fault"]>;
 
 /** Asks peers for the score of their own cluster. Scores age from when they were seen to change: clocks may differ. */
@@ -107,7 +116,7 @@ export class PeerScores {
     const about = {
       clusterUid: status.clusterUid ?? null,
       serverVersion: status.serverVersion ?? null,
-      region: spec.region ?? null,
+      region: spec.region !== undefined && LABEL_VALUE.test(spec.region) ? spec.region : null,
     };
     if ((status.score ?? 0) <= 0) {
       const fault = { reason: "NoScore", message: "The peer has no score of its own cluster" } as const;
@@ -122,7 +131,7 @@ export class PeerScores {
     const now = this.#options.clock.monotonic();
     const { updateTimestamp: timestamp = String(now) } = status;
     const before = this.#sightings.get(uid);
-    const at = before?.timestamp === timestamp ? before.at : now - (status.ageSeconds ?? 0) * 1000;
+    const at = before?.timestamp === timestamp ? before.at : now - ageOf(status) * 1000;
     const score: PeerScore = {
       ...{ source: status.source ?? "watts", score: status.score ?? 0, cost: status.cost ?? 0 },
       ...{ nodes: status.nodes ?? [], failedNodes: status.failedNodes ?? null },
@@ -142,6 +151,10 @@ export class PeerScores {
   }
 }
 
+function ageOf({ ageSeconds = 0 }: ClusterScoreStatus): number {
+  return Math.min(OLDEST, Math.max(0, ageSeconds));
+}
+
 function faultOf({ status }: MemberAnswer, text: Buffer): Fault | undefined {
   if (status === 200) return undefined;
   const said = `The peer answered ${status}: ${messageOf(text)}`;
@@ -154,7 +167,7 @@ function faultOf({ status }: MemberAnswer, text: Buffer): Fault | undefined {
 function messageOf(text: Buffer): string {
   try {
     const { message } = JSON.parse(text.toString()) as { message?: unknown };
-    return typeof message === "string" ? message : "";
+    return typeof message === "string" ? message.slice(0, LONGEST) : "";
   } catch {
     return "";
   }

@@ -34,6 +34,16 @@ test("a plain version is the own cluster's; another epoch, or more slots, is out
   expect(decodeVersions(`${text}1`, layout)).toEqual({ kind: "stale" });
 });
 
+test("a version that is no number of a server does not move the places of the others", () => {
+  for (const odd of ["x", "9".repeat(21), "-1", "", "1.5"]) {
+    const text = encodeVersions(layout, new Map(layout.slots.map((name, index) => [name, index === 0 ? odd : "7"])));
+    expect(decodeVersions(text, layout)).toEqual({
+      kind: "vector",
+      versions: new Map(layout.slots.slice(1).map((name) => [name, "7"])),
+    });
+  }
+});
+
 test("it grows when any member's version grows", () => {
   const three = fc.tuple(fc.bigInt(1n, 2n ** 64n - 1n), fc.bigInt(1n, 2n ** 64n - 1n), fc.bigInt(1n, 2n ** 64n - 1n));
   const text = (all: readonly bigint[]) =>

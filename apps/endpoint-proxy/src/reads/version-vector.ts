@@ -24,8 +24,13 @@ const SLOT_DIGITS = 20;
  * grows, so clients that compare versions (KEP-5504) can. A member that does not hold the object has 0.
  */
 export function encodeVersions({ epoch, slots }: VersionLayout, versions: Versions): string {
-  const parts = slots.map((name) => (versions.get(name) ?? "0").padStart(SLOT_DIGITS, "0"));
+  const parts = slots.map((name) => slotOf(versions.get(name)));
   return `1${String(epoch).padStart(EPOCH_DIGITS, "0")}${parts.join("")}`;
+}
+
+/** What is no version of an API server would move the slots behind it: it counts as 0. */
+function slotOf(version = "0"): string {
+  return (/^\d{1,20}$/.test(version) ? version : "0").padStart(SLOT_DIGITS, "0");
 }
 
 /** What a version in a request means. */

@@ -12,9 +12,13 @@ export function isIssuedBy(certificate: X509Certificate, authorities: readonly X
   return authorities.some((one) => certificate.checkIssued(one) && certificate.verify(one.publicKey));
 }
 
+/** Extended key usages of a client's certificate: for clients, or for anything. */
+const CLIENT_USES: readonly string[] = ["1.3.6.1.5.5.7.3.2", "2.5.29.37.0"];
+
 interface Seen {
   /** Which set of authorities the verdict is about. */
   readonly generation: number;
+  readonly validFrom: number;
   readonly validTo: number;
   readonly fault: string | undefined;
 }
@@ -53,10 +57,13 @@ export class Authorities {
     let seen = this.#seen.get(certificate);
     if (seen?.generation !== this.#generation) {
       const fault = this.#judge(client);
-      seen = { generation: this.#generation, validTo: certificate.validToDate.getTime(), fault };
+      const [validFrom, validTo] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
+      seen = { generation: this.#generation, validFrom, validTo, fault };
       this.#seen.set(certificate, seen);
     }
-    return seen.fault ?? (now >= seen.validTo ? "CERT_HAS_EXPIRED" : undefined);
+    if (seen.fault !== undefined) return seen.fault;
+    if (now < seen.validFrom) return "CERT_NOT_YET_VALID";
+    return now >= seen.validTo ? "CERT_HAS_EXPIRED" : undefined;
   }
 
   /**
@@ -65,6 +72,8 @@ export class Authorities {
    */
   #judge({ certificate, verified, fault, authorities }: ClientCertificate): string | undefined {
     if (authorities === this.#pem) return verified ? undefined : (fault ?? "UNVERIFIED");
+    const uses = certificate.keyUsage as readonly string[] | undefined;
+    if (uses !== undefined && !CLIENT_USES.some((use) => uses.includes(use))) return "INVALID_PURPOSE";
     return isIssuedBy(certificate, this.#certificates) ? undefined : "UNABLE_TO_VERIFY_LEAF_SIGNATURE";
   }
 }

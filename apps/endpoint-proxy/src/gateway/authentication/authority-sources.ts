@@ -74,7 +74,9 @@ export class ClientCaFile extends Reread {
   }
 
   protected override async read(): Promise<void> {
-    this.#use(await readFile(this.#file, "utf8"));
+    const pem = await readFile(this.#file, "utf8");
+    if (certificatesOf(pem).length === 0) throw new Error(`${this.#file} has no certificate`);
+    this.#use(pem);
   }
 }
 
@@ -84,9 +86,14 @@ export function followClientCa(store: ReadStore<ConfigMap>, log: Logger, use: (p
   return store.subscribe((change) => {
     if (change.key !== key || change.type === "deleted") return;
     try {
-      use(change.object.data?.["client-ca-file"] ?? "");
+      const pem = change.object.data?.["client-ca-file"] ?? "";
+      if (certificatesOf(pem).length === 0) throw new Error("it has no certificate");
+      use(pem);
     } catch (thrown) {
-      log.error({ error: toError(thrown) }, `client-ca-file of ConfigMap ${key} is not PEM; the last one stays in use`);
+      log.error(
+        { error: toError(thrown) },
+        `client-ca-file of ConfigMap ${key} cannot be used; the last one stays in use`,
+      );
     }
   });
 }

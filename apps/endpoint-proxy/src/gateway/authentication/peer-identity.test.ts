@@ -25,6 +25,7 @@ test.each([
   ["system:node:n1", ["system:nodes", everyone], "osaka:system:node:n1", [everyone]],
   ["system:kube-controller-manager", [everyone], "osaka:system:kube-controller-manager", [everyone]],
   ["alice", ["dev", "system:masters", everyone], "alice", ["dev", everyone]],
+  ["kyoto:system:serviceaccount:ci:robot", [everyone], "osaka:kyoto:system:serviceaccount:ci:robot", [everyone]],
   ["kubernetes-admin", [ADMINS, "kubeadm:others", everyone], "kubernetes-admin", ["kubeadm:others", everyone]],
   ["alice", ["system:nodes", "system:serviceaccounts:kube-system"], "alice", [everyone]],
 ])("a peer's %s in %j is %s in %j", (user, groups, expected, expectedGroups) => {

@@ -16,11 +16,15 @@ export interface Peer {
   readonly dropped: readonly string[];
 }
 
+/** A name of one cluster, or one that already has the name of a cluster in front: no peer speaks for another. */
+const LOCAL_USER = /(^|:)system:/;
+
 /**
  * A user of a peer's cluster as a user of this one. Names with `system:` belong to one cluster: its service accounts, its
  * nodes and its control plane. They get the peer's name in front, and lose the uid and extras that name objects there.
  * Groups with `system:` are dropped for the same reason, except `system:authenticated`, and `system:masters` of a trusted
- * peer. So are the groups in `dropped`, which clusters that were set up alike bind to the same rights. All other users have one name in all clusters; what they may do here is this cluster's own decision.
+ * peer. So are the groups in `dropped`, which clusters that were set up alike bind to the same rights. All other users
+ * have one name in all clusters; what they may do here is this cluster's own decision.
  */
 export function identityFromPeer(peer: Peer, identity: Identity): Identity {
   const { user, uid, groups, extra } = identity;
@@ -29,7 +33,7 @@ export function identityFromPeer(peer: Peer, identity: Identity): Identity {
     return !group.startsWith("system:");
   });
   const all = [...new Set([...kept, AUTHENTICATED])];
-  if (!user.startsWith("system:")) return { user, uid, groups: all, extra };
+  if (!LOCAL_USER.test(user)) return { user, uid, groups: all, extra };
   const entries = Object.entries(extra).filter(([key]) => !LOCAL_EXTRA.test(key));
   return { user: `${peer.name}:${user}`, uid: undefined, groups: all, extra: Object.fromEntries(entries) };
 }
