@@ -139,12 +139,21 @@ export class Site implements AsyncDisposable {
     for (const name of names) await this.asleep(name);
   }
 
-  /** Waits until a service sleeps and its last pod is removed. */
+  /**
+   * Waits until a service sleeps, its last pod is removed, and the resolver knows it: until then it may still forward a
+   * request to the pod's address, which may be another pod's by now.
+   */
   async asleep(name: string, namespace = NAMESPACE): Promise<void> {
     await this.inState(name, "Zero", namespace);
     await this.until(`the pods of ${name} to go`, async () => {
       const { items } = await this.kube.resource(pods).list({ namespace, labelSelector: `app=${name}` });
       return items.length === 0 ? undefined : `there are ${items.length}`;
+    });
+    await this.until(`${name} to be known without pods`, async () => {
+      const ready = (await this.get(name, namespace)).status?.conditions?.find(({ type }) => type === "Ready");
+      // Of the reasons in Zero, those two say that nothing serves.
+      const isKnown = ready?.reason === "Asleep" || ready?.reason === "ScaledToZero";
+      return isKnown ? undefined : JSON.stringify(ready ?? null);
     });
   }
 

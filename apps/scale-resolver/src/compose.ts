@@ -149,6 +149,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
         pods: view.pods,
         original,
         clock,
+        settle: settings.settle,
         dryRun,
         statuses,
       },

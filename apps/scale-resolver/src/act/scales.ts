@@ -7,6 +7,10 @@ import { TargetResources, type TargetType } from "./target-resource.ts";
 /** The part of the client that is used. */
 export type ScaleClient = Pick<KubeClient, "request" | "resource">;
 
+export interface WakeCallOptions extends ActOptions {
+  readonly readFirst?: boolean;
+}
+
 /**
  * Maximum tries of a change that is refused although the replicas match, because replicas may change between the calls.
  */
@@ -47,9 +51,15 @@ export class Scales {
 
   /**
    * Scales from 0 to `to` replicas. `awake`: the workload had replicas, and nothing was done. No call precedes the
-   * patch.
+   * patch, unless `readFirst` is set, for a workload that is probably awake: it is then only read.
    */
-  async wake(namespace: string, target: TargetRef, to: number, options: ActOptions = {}): Promise<"woken" | "awake"> {
+  async wake(
+    namespace: string,
+    target: TargetRef,
+    to: number,
+    { readFirst = false, ...options }: WakeCallOptions = {},
+  ): Promise<"woken" | "awake"> {
+    if (readFirst && (await this.#read(namespace, target, options, "urgent")) > 0) return "awake";
     return (await this.#change(namespace, target, { from: 0, to }, options, "urgent")) ? "woken" : "awake";
   }
 

@@ -1,7 +1,6 @@
 import type { Binding } from "../binding.ts";
-import type { ActOptions } from "./act-options.ts";
 import type { Autoscalers } from "./autoscalers.ts";
-import type { Scales } from "./scales.ts";
+import type { Scales, WakeCallOptions } from "./scales.ts";
 
 /** A workload, the replicas with which it wakes, and the autoscaler that is paused while it sleeps. */
 export type Workload = Pick<Binding, "namespace" | "target" | "minReplicas" | "autoscaler">;
@@ -11,7 +10,7 @@ export interface WorkloadClients {
   readonly autoscalers: Pick<Autoscalers, "resume">;
 }
 
-export interface WakeOptions extends ActOptions {
+export interface WakeOptions extends WakeCallOptions {
   /** Called once, when the scale call has ended. Must not throw. */
   readonly onScaled?: (outcome: "woken" | "awake" | "failed") => void;
 }

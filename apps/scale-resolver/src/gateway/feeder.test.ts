@@ -23,6 +23,8 @@ describe("the gate", () => {
   /** The calls of the gate, in order. */
   let told: string[];
   let forgotten: string[];
+  /** That have arrived for the Service. */
+  let requests: number;
 
   beforeEach(() => {
     objects = new Store({ log: silence, indexes: { service: namedService } });
@@ -32,6 +34,7 @@ describe("the gate", () => {
     const bindings = new Bindings(objects);
     told = [];
     forgotten = [];
+    requests = 0;
     feeder = new Feeder({
       view: {
         ...{ objects, services, bindings },
@@ -46,6 +49,7 @@ describe("the gate", () => {
       gate: {
         put: ({ key }) => Promise.resolve(void told.push(`put ${key}`)),
         remove: (key) => Promise.resolve(void told.push(`remove ${key}`)),
+        activity: () => ({ pending: 0, inFlight: 0, requests, lastRequestAt: null }),
         endpoints: (key, { length }) => void told.push(`${length} at ${key}`),
       },
       ready: () => undefined,
@@ -71,6 +75,26 @@ describe("the gate", () => {
     await clock.advance(SETTLE - 1);
     expect(told).toEqual([`1 at ${KEY}`, `put ${KEY}`]);
     await clock.advance(1);
+    expect(told).toContain(`remove ${KEY}`);
+  });
+
+  test("keeps them open as long as requests still arrive there, and for a minute at most", async () => {
+    objects.put(stored("checkout"));
+    objects.remove(stored("checkout"));
+    for (let second = 0; second < 10; second++) {
+      requests += 1;
+      await clock.advance(1000);
+    }
+    expect(told).not.toContain(`remove ${KEY}`);
+    await clock.advance(2 * SETTLE);
+    expect(told).toContain(`remove ${KEY}`);
+    told.length = 0;
+    objects.put(stored("checkout"));
+    objects.remove(stored("checkout"));
+    for (let second = 0; second < 62; second++) {
+      requests += 1;
+      await clock.advance(1000);
+    }
     expect(told).toContain(`remove ${KEY}`);
   });
 

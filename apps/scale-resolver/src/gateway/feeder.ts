@@ -12,7 +12,7 @@ import { ProbeRules } from "./gate/probe-rules.ts";
 
 export interface FeederOptions {
   readonly view: Pick<ClusterView, "objects" | "services" | "slices" | "bindings" | "binding" | "endpoints">;
-  readonly gate: Pick<Gate, "put" | "remove" | "endpoints">;
+  readonly gate: Pick<Gate, "put" | "remove" | "endpoints" | "activity">;
   /** Called for each Service with a ready pod. */
   readonly ready: (key: string) => void;
   /** Called for each Service that is not managed, possibly repeatedly. */
@@ -24,6 +24,12 @@ export interface FeederOptions {
   readonly settle: number;
   readonly log: Logger;
 }
+
+/**
+ * Maximum milliseconds for which the ports of a released Service stay open: as long as they are not assigned to another
+ * Service.
+ */
+const LONGEST_LINGER = 60_000;
 
 /** Tells the gate of each managed Service and its changes, on each replica. */
 export class Feeder implements Component {
@@ -99,14 +105,21 @@ export class Feeder implements Component {
     return [...slices].some(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER);
   }
 
-  /** The ports of a Service stay open until no node sends requests there: a closed port refuses them. */
-  #linger(key: string): void {
-    const { clock, settle } = this.#options;
-    if (!this.#lingering.has(key))
-      this.#lingering.set(
-        key,
-        clock.schedule(settle, () => this.#remove(key)),
-      );
+  /**
+   * The ports of a Service stay open until no node sends requests there: a closed port refuses them. A node may need
+   * longer than `settle` if it is busy, so each request that still arrives keeps them open for another `settle`.
+   */
+  #linger(key: string, until = this.#options.clock.monotonic() + LONGEST_LINGER): void {
+    const { clock, settle, gate } = this.#options;
+    if (this.#lingering.has(key)) return;
+    const { requests } = gate.activity(key);
+    const end = () => {
+      this.#lingering.delete(key);
+      const isUsed = gate.activity(key).requests !== requests;
+      if (isUsed && clock.monotonic() < until) this.#linger(key, until);
+      else this.#remove(key);
+    };
+    this.#lingering.set(key, clock.schedule(settle, end));
   }
 
   #cancelRemoval(key: string): void {

@@ -24,6 +24,8 @@ export interface RetriedTask {
 export interface AttemptOptions {
   /** Milliseconds. */
   readonly deadline: number;
+  /** Whether a try succeeded before and the effect may only have been undone. */
+  readonly again: boolean;
 }
 
 export interface RetriesOptions {
@@ -94,8 +96,8 @@ export class Retries {
     const { clock } = this.#options;
     let rest = REST.first;
     try {
-      for (;;) {
-        const done = await this.#untilDone(key, running);
+      for (let again = false; ; again = true) {
+        const done = await this.#untilDone(key, running, again);
         if (done === "unneeded") return;
         if (done === "changed") rest = REST.first;
         const { asks } = running;
@@ -111,14 +113,14 @@ export class Retries {
     }
   }
 
-  async #untilDone(key: string, running: Running): Promise<"changed" | "same" | "unneeded"> {
+  async #untilDone(key: string, running: Running, again: boolean): Promise<"changed" | "same" | "unneeded"> {
     const { clock, random, log, failure } = this.#options;
     const asked = clock.monotonic();
     const told = new Set<string>();
     let deadline = DEADLINE.first;
     for (let attempt = 0; ; attempt++) {
       try {
-        const changed = await running.task.attempt({ deadline });
+        const changed = await running.task.attempt({ deadline, again });
         if (told.size > 0) log.info({ key, milliseconds: clock.monotonic() - asked }, "succeeded after retries");
         return changed ? "changed" : "same";
       } catch (error) {

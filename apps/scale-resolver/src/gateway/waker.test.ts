@@ -12,6 +12,7 @@ import type { Workload } from "../act/wake-workload.ts";
 import { type Scaled, Waker, type WakerOptions, type WakeRequest } from "./waker.ts";
 
 const PATCH = "PATCH /apis/apps/v1/namespaces/shop/deployments/checkout/scale";
+const READ = "GET /apis/apps/v1/namespaces/shop/deployments/checkout/scale";
 const RESUME = "PATCH /apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/checkout";
 const keda = { type: "keda", name: "checkout" } as const;
 const scaledObjects: ResourceTypeOf<KubeObject> = {
@@ -327,8 +328,21 @@ describe("waking a workload for requests", () => {
       await until(() => scaled.length === 2);
       expect([outcomes(), cluster.calls]).toEqual([
         ["woken", "woken"],
-        [PATCH, PATCH],
+        [PATCH, READ, PATCH],
       ]);
+    });
+
+    test("is one write, however long its pods take to start and however many requests arrive meanwhile", async () => {
+      await cluster.deployment("checkout", 0);
+      const end = clock.monotonic() + 30_000;
+      const asking = () => {
+        waker.wake(request());
+        return clock.monotonic() >= end;
+      };
+      await until(asking, clock, 100);
+      await until(() => cluster.answered === cluster.calls.length);
+      expect(cluster.calls.filter((call) => call === READ).length).toBeGreaterThan(1);
+      expect(cluster.calls.filter((call) => call !== READ)).toEqual([PATCH]);
     });
 
     test("is not repeated without a request", async () => {

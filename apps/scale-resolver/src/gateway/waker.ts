@@ -52,7 +52,7 @@ export class Waker implements Component {
    */
   wake({ key, workload, needed }: WakeRequest): void {
     const { namespace, autoscaler } = workload;
-    this.#wakes.start(key, { needed, attempt: ({ deadline }) => this.#scale(key, workload, deadline) });
+    this.#wakes.start(key, { needed, attempt: (options) => this.#scale(key, workload, options) });
     if (!autoscaler) return;
     const attempt = async ({ deadline }: AttemptOptions): Promise<boolean> => {
       await this.#options.autoscalers.resume(namespace, autoscaler, { deadline, active: true });
@@ -82,14 +82,21 @@ export class Waker implements Component {
     this.#resumes.stop();
   }
 
-  /** Resolves with whether the workload was scaled. */
-  async #scale(key: string, { namespace, target, minReplicas }: Workload, deadline: number): Promise<boolean> {
+  /**
+   * Resolves with whether the workload was scaled. Pods mostly need longer to start than the pause after a call, so a
+   * repeated call first reads whether another client undid the first one: a wake is one write.
+   */
+  async #scale(
+    key: string,
+    { namespace, target, minReplicas }: Workload,
+    { deadline, again }: AttemptOptions,
+  ): Promise<boolean> {
     const { scales, onScaled } = this.#options;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#follow(idOf(namespace, target), promise);
     let outcome: Scaled = "failed";
     try {
-      outcome = await scales.wake(namespace, target, minReplicas, { deadline });
+      outcome = await scales.wake(namespace, target, minReplicas, { deadline, readFirst: again });
     } finally {
       resolve(outcome !== "failed");
       onScaled(key, outcome);

@@ -12,14 +12,17 @@ import { RestoreWorkload } from "./restore-workload.ts";
 import { ReleaseService, type ReleaseServiceOptions } from "./release-service.ts";
 
 const deployment = (name: string): TargetRef => ({ apiVersion: "apps/v1", kind: "Deployment", name });
+const SETTLE = 2000;
 const mesh = (name: string): RouteRef => ({ type: "virtualService", name });
 
 interface World {
   readonly dryRun?: boolean;
   /** Whether the resolver is in the path. */
   readonly joined?: boolean;
-  /** Pods that are ready. */
+  /** Pods that are seen as ready. */
   readonly ready?: number;
+  /** Replicas of the workload at each call that wakes it; default: as many as pods are ready. */
+  readonly replicas?: number[];
   /** Whether the original's operator runs. */
   readonly original?: boolean;
   /** The binding of an older ElastiService for the same Service. */
@@ -31,12 +34,14 @@ interface World {
 /** Releases `checkout` with this recorded status, and returns the calls in order. */
 async function releaseService(status: ElastiServiceStatus, world: World = {}, change: Partial<Binding> = {}) {
   const { dryRun = false, joined = false, ready = 0, original = false, older, stays = false } = world;
+  const replicas = world.replicas ?? [];
+  const clock = new FakeClock(NOON);
   const done: string[] = [];
   const act = <T>(what: string, outcome: T): Promise<T> => {
     done.push(what);
     return Promise.resolve(outcome);
   };
-  const scales = { wake: (_: string, { name }: TargetRef) => act(`wake ${name}`, "woken" as const) };
+  const scales = { wake: (_: string, { name }: TargetRef) => act(`wake ${name}`, (replicas.shift() ?? ready) > 0 ? ("awake" as const) : ("woken" as const)) };
   const autoscalers: Pick<Autoscalers, "resume" | "allowZero"> = {
     resume: (_: string, { name }: AutoscalerRef, options?: ResumeOptions) =>
       act(`${options?.active === true ? "activate" : "resume"} ${name}`, "resumed" as const),
@@ -65,7 +70,7 @@ async function releaseService(status: ElastiServiceStatus, world: World = {}, ch
     restoreWorkload: new RestoreWorkload({ scales, autoscalers }),
     pods: () => ({ ready, leaving: 0, starting: 0 }),
     original: () => Promise.resolve(original ? "it runs" : undefined),
-    clock: new FakeClock(NOON),
+    ...{ clock, settle: SETTLE },
     statuses: {
       write: (_: StoredElastiService, { state, conditions = [] }: Nulled<ElastiServiceStatus>) =>
         act(`status ${state} ${conditions?.map(({ type, status }) => `${type}=${status}`).join(" ")}`, undefined),
@@ -79,22 +84,39 @@ async function releaseService(status: ElastiServiceStatus, world: World = {}, ch
   const object: StoredElastiService = stored("checkout", { metadata, status });
   const log = { info: () => undefined, warn: () => undefined };
   const context = { signal: new AbortController().signal, log } as unknown as ObjectContext;
-  const result = await going.finalize(object, { ...checkout, ...change }, context);
-  return { done, isGone: result === undefined };
+  const finalize = () => going.finalize(object, { ...checkout, ...change }, context);
+  const isGone = (await finalize()) === undefined;
+  return { done, isGone, finalize, clock };
 }
 
 const ASLEEP: ElastiServiceStatus = { state: "Zero", scaleTargetRef: deployment("checkout"), pausedScaledObject: "" };
 
 describe("an ElastiService that goes", () => {
   test("stays until its workload is awake", async () => {
-    expect(await releaseService(ASLEEP, { joined: true })).toEqual({ done: ["wake checkout"], isGone: false });
+    expect(await releaseService(ASLEEP, { joined: true })).toMatchObject({ done: ["wake checkout"], isGone: false });
   });
 
   test("gives its Service back to pods that are ready", async () => {
-    expect(await releaseService(ASLEEP, { joined: true, ready: 1 })).toEqual({
-      done: ["leave path", "clean", "finalizer"],
+    expect(await releaseService(ASLEEP, { joined: true, ready: 1 })).toMatchObject({
+      done: ["wake checkout", "leave path", "clean", "finalizer"],
       isGone: true,
     });
+  });
+
+  test("wakes a workload that was scaled to 0 a moment ago, and waits until its old pods are no longer seen as ready", async () => {
+    const world = { joined: true, ready: 1, replicas: [0, 1, 1] };
+    const { done, isGone, finalize, clock } = await releaseService(ASLEEP, world);
+    expect([done, isGone]).toEqual([["wake checkout"], false]);
+    await clock.advance(SETTLE - 1);
+    expect(await finalize()).toBeDefined();
+    await clock.advance(1);
+    expect(await finalize()).toBeUndefined();
+    expect(done.slice(-3)).toEqual(["leave path", "clean", "finalizer"]);
+  });
+
+  test("does not touch the workload of a Service that is not redirected", async () => {
+    const { done } = await releaseService({ state: "Serve" }, { ready: 1, replicas: [0] });
+    expect(done).toEqual(["leave path", "clean", "finalizer"]);
   });
 });
 
@@ -103,16 +125,19 @@ test("an ElastiService that is released and stays no longer says that it sleeps"
     { type: "Asleep", status: "True", reason: "Zero", message: "", lastTransitionTime: NOON },
   ] as const;
   const { done } = await releaseService({ ...ASLEEP, conditions }, { joined: true, ready: 1, stays: true });
-  expect(done).toEqual(["leave path", "clean", "status null Asleep=False Ready=False", "finalizer"]);
+  expect(done).toEqual(["wake checkout", "leave path", "clean", "status null Asleep=False Ready=False", "finalizer"]);
 });
 
 test("a ScaledObject stays active until pods are ready, and is then left to its triggers", async () => {
   const status = { ...ASLEEP, pausedScaledObject: "scaled" };
   const autoscaler = { type: "keda", name: "scaled" } as const;
   const waking = await releaseService(status, { joined: true }, { autoscaler });
-  expect(waking).toEqual({ done: ["activate scaled", "wake checkout", "activate scaled"], isGone: false });
+  expect(waking).toMatchObject({ done: ["activate scaled", "wake checkout", "activate scaled"], isGone: false });
   const awake = await releaseService(status, { joined: true, ready: 1 }, { autoscaler });
-  expect(awake.done).toEqual(["resume scaled", "calm scaled", "leave path", "clean", "finalizer"]);
+  expect(awake.done).toEqual([
+    ...["resume scaled", "wake checkout", "activate scaled", "calm scaled"],
+    ...["leave path", "clean", "finalizer"],
+  ]);
 });
 
 describe("in a dry run an ElastiService that goes", () => {
@@ -120,21 +145,21 @@ describe("in a dry run an ElastiService that goes", () => {
     ["was put to sleep here", ASLEEP, {}],
     ["has the resolver in its path", {}, { joined: true }],
   ])("has its workload woken first if it %s", async (_, status, world) => {
-    expect(await releaseService(status, { ...world, dryRun: true })).toEqual({
+    expect(await releaseService(status, { ...world, dryRun: true })).toMatchObject({
       done: ["wake checkout"],
       isGone: false,
     });
     const awake = await releaseService(status, { ...world, dryRun: true, ready: 1 });
-    expect(awake).toEqual({ done: ["leave path", "clean", "finalizer"], isGone: true });
+    expect(awake).toMatchObject({ done: ["wake checkout", "leave path", "clean", "finalizer"], isGone: true });
   });
 
   test("changes nothing if it never was in the path, not even of a workload at zero", async () => {
     const status: ElastiServiceStatus = { state: "Serve", scaleTargetRef: deployment("checkout"), replicas: 0 };
-    expect(await releaseService(status, { dryRun: true })).toEqual({ done: ["finalizer"], isGone: true });
+    expect(await releaseService(status, { dryRun: true })).toMatchObject({ done: ["finalizer"], isGone: true });
   });
 
   test("is not released while the original's operator runs", async () => {
-    expect(await releaseService({}, { dryRun: true, original: true })).toEqual({ done: [], isGone: false });
+    expect(await releaseService({}, { dryRun: true, original: true })).toMatchObject({ done: [], isGone: false });
   });
 });
 

@@ -24,6 +24,8 @@ export interface ReleaseServiceOptions {
   /** Why KubeElasti's operator counts as running; undefined if it does not run. */
   readonly original: (signal: AbortSignal) => Promise<string | undefined>;
   readonly clock: Clock;
+  /** Milliseconds after which a workload that was scaled down is seen without its old pods. */
+  readonly settle: number;
   readonly statuses: Statuses;
   /** `--dry-run`: only releases what this program redirected or scaled to 0, because no other record of it remains. */
   readonly dryRun: boolean;
@@ -39,8 +41,8 @@ const SOON = 500;
  */
 export class ReleaseService {
   readonly #options: ReleaseServiceOptions;
-  /** When the release of each object began. */
-  readonly #since = new Map<string, number>();
+  /** When the release of each object began, and when it last scaled its workload up, by the monotonic clock. */
+  readonly #since = new Map<string, { readonly began: number; readonly wokeAt: number }>();
 
   constructor(options: ReleaseServiceOptions) {
     this.#options = options;
@@ -150,18 +152,22 @@ export class ReleaseService {
   }
 
   /** Whether pods are ready, or waiting for them is pointless. */
-  async #isAwake(
-    { metadata: { uid = "" } }: StoredElastiService,
-    binding: Binding,
-    context: ObjectContext,
-  ): Promise<boolean> {
-    const { restoreWorkload, clock } = this.#options;
+  async #isAwake(object: StoredElastiService, binding: Binding, context: ObjectContext): Promise<boolean> {
+    const { uid = "" } = object.metadata;
+    const { restoreWorkload, clock, settle } = this.#options;
     const { service } = binding;
-    if (this.#isReady(binding)) return true;
-    const since = this.#since.get(uid) ?? clock.monotonic();
-    this.#since.set(uid, since);
-    if (!(await restoreWorkload.wake(binding, context))) return true;
-    if (clock.monotonic() - since < READY_TIMEOUT) return false;
+    const now = clock.monotonic();
+    // Without a redirect, nothing was scaled down here. With one, pods that are still seen as ready may belong to a
+    // workload that was scaled to 0 a moment ago.
+    const isReady = this.#isReady(binding);
+    if (isReady && !this.#needsRelease(object, binding)) return true;
+    const { began, wokeAt } = this.#since.get(uid) ?? { began: now, wokeAt: -Infinity };
+    this.#since.set(uid, { began, wokeAt });
+    const outcome = await restoreWorkload.wake(binding, { ...context, readFirst: isReady });
+    if (outcome === "failed") return true;
+    if (outcome === "woken") this.#since.set(uid, { began, wokeAt: now });
+    else if (isReady && now - wokeAt >= settle) return true;
+    if (now - began < READY_TIMEOUT) return false;
     context.log.warn(
       `no pod of ${service} became ready within ${READY_TIMEOUT / 1000} s; its ElastiService is released all the same`,
     );

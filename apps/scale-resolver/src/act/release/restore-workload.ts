@@ -4,6 +4,7 @@ import type { Binding, TargetRef } from "../../binding.ts";
 import type { State } from "../../decide/state.ts";
 import type { ElastiServiceStatus } from "@evenkeel/api";
 import type { Autoscalers, ResumeOptions } from "../autoscalers.ts";
+import type { WakeCallOptions } from "../scales.ts";
 import { wakeWorkload, type Workload, type WorkloadClients } from "../wake-workload.ts";
 
 /** The workload that an ElastiService named before it named another. */
@@ -67,14 +68,22 @@ export class RestoreWorkload {
     );
   }
 
-  /** Wakes a workload. Resolves with false, and logs why, if a retry cannot succeed. Rejects if a retry may succeed. */
-  async wake(workload: Workload, context: ObjectContext): Promise<boolean> {
+  /**
+   * Wakes a workload. `awake`: it had replicas. Resolves with `failed`, and logs why, if a retry cannot succeed. Rejects
+   * if a retry may succeed.
+   */
+  async wake(
+    workload: Workload,
+    context: ObjectContext & Pick<WakeCallOptions, "readFirst">,
+  ): Promise<"woken" | "awake" | "failed"> {
     const { kind, name } = workload.target;
     const { log } = context;
-    return unlessTerminal(log, `could not wake ${kind} ${name}, which is no longer managed`, async () => {
-      const outcome = await wakeWorkload(this.#clients, workload, context);
+    let outcome: "woken" | "awake" | "failed" = "failed";
+    await unlessTerminal(log, `could not wake ${kind} ${name}, which is no longer managed`, async () => {
+      outcome = await wakeWorkload(this.#clients, workload, context);
       if (outcome === "woken") log.info(`woke ${kind} ${name}, which is no longer managed`);
     });
+    return outcome;
   }
 
   /** Resumes a ScaledObject that is not paused for any sleeping workload. Rejects if a retry may succeed. */
@@ -100,14 +109,12 @@ export class RestoreWorkload {
   }
 }
 
-/** Whether the task succeeded. Logs an error that a retry cannot resolve; rejects with any other. */
-async function unlessTerminal(log: ObjectContext["log"], failed: string, task: () => Promise<void>): Promise<boolean> {
+/** Logs an error that a retry cannot resolve; rejects with any other. */
+async function unlessTerminal(log: ObjectContext["log"], failed: string, task: () => Promise<void>): Promise<void> {
   try {
     await task();
-    return true;
   } catch (error) {
     if (!(error instanceof CodedError) || error.recovery === "retryable") throw error;
     log.warn({ error }, failed);
-    return false;
   }
 }
