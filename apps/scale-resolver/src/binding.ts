@@ -60,6 +60,8 @@ export interface MadeScaledObject {
 
 /** Limits for waiting requests. Times are in milliseconds. */
 export interface HoldPolicy {
+  /** What clients speak. `auto`: HTTP is detected, other connections are forwarded as they are. */
+  readonly protocol: "auto" | "http" | "tcp";
   readonly timeout: number;
   readonly maxPending: number;
   readonly maxPendingBytes: number;

@@ -82,6 +82,12 @@ const probeResponse = z
   .describe("A request that is answered without waking the service.");
 
 const hold = z.object({
+  protocol: z
+    .enum(["auto", "http", "tcp"])
+    .describe(
+      "What clients speak. auto: HTTP is told by its first bytes, and any other connection, such as TLS, is held and forwarded as it is. http: nothing else is accepted. tcp: every connection is held and forwarded as it is, also of protocols in which the server speaks first. Absent: auto.",
+    )
+    .exactOptional(),
   timeout: period().describe("How long a request may wait for a pod. Absent: 10m.").exactOptional(),
   maxPending: int32().min(1).max(100_000).describe("Requests that may wait at once. Absent: 10000.").exactOptional(),
   maxPendingBytes: integer()

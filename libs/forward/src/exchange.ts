@@ -1,10 +1,13 @@
 import type { X509Certificate } from "node:crypto";
 import type { TlsOptions } from "node:tls";
 
-/** The protocol of the client. */
-export type ClientProtocol = "http/1.0" | "http/1.1" | "h2c" | "h2";
+/** The protocol of the client. `tcp`: its bytes are forwarded as they are; see `ListenerOptions.opaque`. */
+export type ClientProtocol = "http/1.0" | "http/1.1" | "h2c" | "h2" | "tcp";
 
-/** The known parts of a request before its body is read. */
+/**
+ * The known parts of a request before its body is read. An opaque connection is one request with the method `TCP` and
+ * empty other parts.
+ */
 export interface Head {
   readonly method: string;
   /**

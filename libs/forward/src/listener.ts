@@ -14,11 +14,12 @@ import { Http2Exchange } from "./client/http2-exchange.ts";
 import { refusalHeaders, refuseRaw } from "./client/raw-refusal.ts";
 import { isHost, isMethod, isPath, ShapeFault, shapeOf } from "./client/request-shape.ts";
 import { isTaken, waitInPipeline } from "./client/pipelining.ts";
+import { TcpExchange } from "./client/tcp-exchange.ts";
 import { UpgradeStart, upgradeToken } from "./client/upgrade-start.ts";
 import { refusalOf } from "./client/verdict.ts";
 import type { Engine } from "./engine.ts";
 import { BadRequest, CannotListen, HeadTooLarge, HeadTooSlow, NotForwarded } from "./errors.ts";
-import { Sniffer } from "./sniffer.ts";
+import { type OpaqueConnections, Sniffer } from "./sniffer.ts";
 import { TlsListener } from "./tls-listener.ts";
 
 /**
@@ -42,6 +43,14 @@ export interface ListenerOptions {
    * `rejectUnauthorized` to false to accept clients without a valid one.
    */
   readonly tls?: (TlsOptions & { readonly plaintext?: boolean }) | undefined;
+  /**
+   * Which connections are forwarded as they are, each as one exchange with the protocol `tcp`: `none`, all that do not
+   * begin as HTTP does (`unlessHttp`; TLS is such a one), or `all`, also of protocols in which the server speaks first.
+   * Called for each connection; default: `none`. Not for a listener with `tls`.
+   */
+  readonly opaque?: (() => OpaqueConnections) | undefined;
+  /** With `opaque` all: connections that begin with this are HTTP/1.1 all the same. */
+  readonly httpStart?: string | undefined;
 }
 
 /**
@@ -193,8 +202,10 @@ export class Listener {
       this.#sockets.delete(socket);
       tally.closed("client");
     });
-    new Sniffer(this.#engine, socket, (speaks) => {
-      if (speaks === "tls") {
+    const { opaque, httpStart = "" } = this.#options;
+    new Sniffer(this.#engine, socket, { opaque: opaque?.() ?? "none", httpStart }, (speaks) => {
+      if (speaks === "opaque") new TcpExchange(this.#engine, socket).begin();
+      else if (speaks === "tls") {
         if (this.#tls) this.#tls.accept(socket);
         else socket.destroy();
       } else if (this.#tls && this.#options.tls?.plaintext !== true) {

@@ -1,6 +1,6 @@
 import { counter, gauge, histogram, type Metrics, oneOf } from "@evenkeel/metrics";
 
-const protocol = oneOf("http1", "h2");
+const protocol = oneOf("http1", "h2", "tcp");
 
 /** No label names a listener or an origin. A service counts by its own objects when an exchange is settled. */
 export const forwardMetrics = {

@@ -1,3 +1,4 @@
+import { METHODS } from "node:http";
 import type { Socket } from "node:net";
 import type { Engine } from "./engine.ts";
 import { Timed } from "./wheel.ts";
@@ -5,27 +6,44 @@ import { Timed } from "./wheel.ts";
 const PREFACE = "PRI * HTTP/2.0";
 const TLS_HANDSHAKE = 0x16;
 
-export type Speaks = "http1" | "h2" | "tls";
+/** `opaque`: anything else, or what the owner wants forwarded as it is. */
+export type Speaks = "http1" | "h2" | "tls" | "opaque";
+
+/** Which connections are forwarded as they are, without a look at what they carry. */
+export type OpaqueConnections = "none" | "unlessHttp" | "all";
+
+export interface SnifferOptions {
+  readonly opaque: OpaqueConnections;
+  /** With `all`: connections that begin with this are HTTP/1.1 all the same. */
+  readonly httpStart: string;
+}
+
+/** Milliseconds for which the first bytes of a connection are awaited that is opaque without any. */
+const SILENCE = 250;
+const STARTS = METHODS.map((method) => `${method} `);
 
 const waiting = Symbol("waiting");
 
 /**
  * Detects the protocol of a connection by its first bytes, which it returns to the socket. A silent connection is
- * closed after a timeout.
+ * closed after a timeout; if all are opaque, it is one after a moment, because its server may speak first. A connection
+ * that its client closes before is not reported: it tested whether the port is open.
  */
 export class Sniffer extends Timed {
   readonly #engine: Engine;
   readonly #socket: Socket;
   readonly #tell: (speaks: Speaks) => void;
+  readonly #options: SnifferOptions;
   #bytes: Buffer | undefined;
 
-  constructor(engine: Engine, socket: Socket, tell: (speaks: Speaks) => void) {
+  constructor(engine: Engine, socket: Socket, options: SnifferOptions, tell: (speaks: Speaks) => void) {
     super();
     this.#engine = engine;
     this.#socket = socket;
+    this.#options = options;
     this.#tell = tell;
     (socket as { [waiting]?: boolean })[waiting] = true;
-    engine.wheel.set(this, engine.limits.headTime);
+    engine.wheel.set(this, options.opaque === "all" ? SILENCE : engine.limits.headTime);
     socket.on("data", this.#data);
     socket.on("end", this.#end);
     socket.on("error", this.#end);
@@ -38,24 +56,25 @@ export class Sniffer extends Timed {
   }
 
   override expire(): void {
-    this.#socket.destroy();
+    if (this.#options.opaque === "all") this.#decided("opaque");
+    else this.#socket.destroy();
   }
 
   readonly #data = (data: Buffer): void => {
-    const bytes = this.#bytes ? Buffer.concat([this.#bytes, data]) : data;
-    const speaks = spoken(bytes);
-    if (speaks === undefined) {
-      this.#bytes = bytes;
-      return;
-    }
+    this.#bytes = this.#bytes ? Buffer.concat([this.#bytes, data]) : data;
+    const speaks = spokenFor(this.#bytes, this.#options);
+    if (speaks !== undefined) this.#decided(speaks);
+  };
+
+  #decided(speaks: Speaks): void {
     const socket = this.#socket;
     this.#forget();
     socket.off("close", this.#closed);
     socket.pause();
-    socket.unshift(bytes);
+    if (this.#bytes) socket.unshift(this.#bytes);
     this.#tell(speaks);
     socket.off("error", this.#end);
-  };
+  }
 
   readonly #end = (): void => {
     this.#socket.destroy();
@@ -73,8 +92,26 @@ export class Sniffer extends Timed {
   }
 }
 
+/** Undefined while it is not known yet. */
+function spokenFor(bytes: Buffer, { opaque, httpStart }: SnifferOptions): Speaks | undefined {
+  if (opaque === "all") return startsWith(bytes, [httpStart], "http1");
+  const speaks = spoken(bytes);
+  if (opaque === "none" || speaks === "h2" || speaks === undefined) return speaks;
+  if (speaks === "tls") return "opaque";
+  // A server ignores empty lines before a request.
+  return bytes[0] === 0x0d || bytes[0] === 0x0a ? "http1" : startsWith(bytes, STARTS, "http1");
+}
+
+/** `speaks` if the bytes begin with one of `starts`, `opaque` if they cannot, undefined if they are too few. */
+function startsWith(bytes: Buffer, starts: readonly string[], speaks: "http1"): Speaks | undefined {
+  const longest = Math.max(...starts.map(({ length }) => length));
+  const text = bytes.toString("latin1", 0, longest);
+  if (starts.some((start) => start !== "" && text.startsWith(start))) return speaks;
+  return starts.some((start) => start.startsWith(text)) ? undefined : "opaque";
+}
+
 /** Undefined while the protocol is not known yet. */
-function spoken(bytes: Buffer): Speaks | undefined {
+function spoken(bytes: Buffer): Exclude<Speaks, "opaque"> | undefined {
   if (bytes[0] === TLS_HANDSHAKE) return "tls";
   if (bytes[0] !== 0x50) return "http1";
   const length = Math.min(bytes.length, PREFACE.length);

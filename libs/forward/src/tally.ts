@@ -6,7 +6,7 @@ import { forwardMetrics, type ForwardMetrics } from "./metrics.ts";
 /** Milliseconds for which counts are collected before the registry gets them. */
 const GATHER = 250;
 
-const protocols = ["http1", "h2"] as const;
+const protocols = ["http1", "h2", "tcp"] as const;
 const answers = ["2xx", "3xx", "4xx", "5xx", "tunnel", "left", "broken"] as const;
 const kinds = ["exchange", "tunnel", "client", "upstream"] as const;
 const failures = ["connect", "reset", "deadline", "protocol"] as const;
@@ -47,7 +47,7 @@ export class Tally {
   }
 
   ended(protocol: TalliedProtocol, answer: Answer): void {
-    const counts = this.#ended[protocol === "h2" ? 1 : 0] as number[];
+    const counts = this.#ended[protocols.indexOf(protocol)] as number[];
     const index = answers.indexOf(answer);
     counts[index] = (counts[index] ?? 0) + 1;
     this.#changed();
@@ -55,7 +55,7 @@ export class Tally {
 
   took(protocol: TalliedProtocol, milliseconds: number): void {
     this.#metrics.duration.observe(
-      this.#labels[protocol === "h2" ? 1 : 0] as { protocol: "http1" },
+      this.#labels[protocols.indexOf(protocol)] as { protocol: "http1" },
       milliseconds / 1000,
     );
   }

@@ -170,6 +170,7 @@ const NO_PROBES = new ProbeRules([]);
 
 /** No request waits. */
 const REFUSING = {
+  protocol: "auto",
   timeout: 1000,
   maxPending: 0,
   maxPendingBytes: 0,

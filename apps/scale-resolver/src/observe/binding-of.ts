@@ -67,6 +67,7 @@ function routeOf(chosen: Spec["switch"]): RouteRef | null {
 function holdOf(hold: Spec["hold"] = {}): HoldPolicy {
   const { placeholder, overflow } = hold;
   return {
+    protocol: hold.protocol ?? "auto",
     timeout: durationMilliseconds(hold.timeout ?? "") ?? DEFAULT_TIMEOUT,
     maxPending: hold.maxPending ?? DEFAULT_MAX_PENDING,
     maxPendingBytes: hold.maxPendingBytes ?? DEFAULT_MAX_PENDING_BYTES,

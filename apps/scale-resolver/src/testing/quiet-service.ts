@@ -86,6 +86,7 @@ export const checkout: Binding = {
     maxPendingBytes: 2 ** 28,
     concurrencyPerPod: null,
     retryAfterSeconds: 5,
+    protocol: "auto",
     placeholder: null,
   },
   probes: new ProbeRules([]),

@@ -18,6 +18,7 @@ export const HOLD: Hold = {
   maxPendingBytes: 2 ** 30,
   concurrencyPerPod: null,
   retryAfterSeconds: 3,
+  protocol: "auto",
   placeholder: null,
 };
 

@@ -5,8 +5,14 @@ import type { Exchange } from "../exchange.ts";
  */
 const BODY_BUFFER = 64 * 1024;
 
+/** Maximum bytes of an opaque connection in this process: enough for what any client sends before it has an answer. */
+export const OPAQUE_BUFFER = 16 * 1024;
+
 /** The memory of a held request: its head, and the part of its body that a stream buffers. */
-export function heldBytes(exchange: Pick<Exchange, "path" | "host" | "headers" | "hasBody" | "header">): number {
+export function heldBytes(
+  exchange: Pick<Exchange, "path" | "host" | "headers" | "hasBody" | "header"> & Partial<Pick<Exchange, "protocol">>,
+): number {
+  if (exchange.protocol === "tcp") return OPAQUE_BUFFER;
   let bytes = exchange.path.length + exchange.host.length;
   for (const text of exchange.headers) bytes += text.length;
   if (!exchange.hasBody) return bytes;

@@ -67,7 +67,7 @@ export class Dispatcher implements RequestOwner {
   /** A request for a Service. `byPort`: it arrived at the Service's own port. */
   admit(queue: PortQueue, exchange: Exchange, byPort: boolean): Destination | Promise<Destination> {
     const { service } = queue;
-    const probe = service.route.probes.answer(exchange);
+    const probe = isOpaque(exchange) ? undefined : service.route.probes.answer(exchange);
     if (probe && !service.serves) return probe;
     const { clock, accessLog } = this.#options;
     const now = clock.monotonic();
@@ -94,7 +94,7 @@ export class Dispatcher implements RequestOwner {
     if (!(forward instanceof GateRequest) || !forward.pod || forward.queue.service.removed) return undefined;
     const { queue, pod, began, byPort } = forward;
     if (isRefusal(failure)) queue.refused(pod);
-    else if (!wasClosedMeanwhile(failure) && (forward.breaks += 1) >= TRIES) return undefined;
+    else if ((isOpaque(exchange) || !wasClosedMeanwhile(failure)) && (forward.breaks += 1) >= TRIES) return undefined;
     forward.replaced = true;
     return this.#enter(new GateRequest(this, queue, exchange, began, byPort, forward));
   }
@@ -224,7 +224,12 @@ export class Dispatcher implements RequestOwner {
     request.slot = slot;
     request.pod = pod;
     request.origin = protocolOf(exchange) === "h2c" ? pod.h2c : pod.http1;
-    if (service.dialled !== null) request.headers = [DIALLED, service.key];
+    if (service.dialled !== null) {
+      // A connection cannot be marked, so it could return to the resolver again and again: it goes to a pod.
+      const direct = isOpaque(exchange) ? queue.direct() : undefined;
+      if (direct) request.origin = { ...direct, protocol: "http1" };
+      else request.headers = [DIALLED, service.key];
+    }
     if (request.held) {
       request.answerHeaders = coldStartHeaders(request);
       service.heldInFlight += 1;
@@ -284,6 +289,11 @@ export class Dispatcher implements RequestOwner {
       path: held ? shown(path) : "",
     });
   }
+}
+
+/** Whether it is a connection of which only the bytes are forwarded. */
+function isOpaque({ protocol }: Exchange): boolean {
+  return protocol === "tcp";
 }
 
 function protocolOf({ protocol }: Exchange): "http1" | "h2c" {

@@ -8,6 +8,8 @@ export const PATH_PROBE_HEADER = "evenkeel-probe";
  */
 export const PATH_PROBE_METHOD = "GET";
 export const PATH_PROBE_PATH = "/.well-known/evenkeel-path-probe";
+/** The first bytes of a probe. */
+export const PATH_PROBE_START = `${PATH_PROBE_METHOD} ${PATH_PROBE_PATH} `;
 /** The status of a response to a probe. */
 export const PATH_PROBE_STATUS = 204;
 

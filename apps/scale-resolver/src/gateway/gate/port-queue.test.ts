@@ -23,6 +23,7 @@ function route(changes: Partial<GateRoute> = {}, concurrencyPerPod: number | nul
       maxPendingBytes: 1e9,
       concurrencyPerPod,
       retryAfterSeconds: 1,
+      protocol: "auto",
       placeholder: null,
     },
     probes: new ProbeRules([]),

@@ -2,6 +2,7 @@ import type { Listener, Router } from "@evenkeel/forward";
 import type { Metrics } from "@evenkeel/metrics";
 import type { Clock, Logger } from "@evenkeel/runtime";
 import type { metrics } from "../../metrics.ts";
+import { PATH_PROBE_START } from "./path-probe-answer.ts";
 import type { GateForwarder } from "./gate-forwarder.ts";
 import type { GatedService } from "./gated-service.ts";
 import type { PortQueue } from "./port-queue.ts";
@@ -14,6 +15,9 @@ const CLOSE_WITHIN = 30_000;
  */
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 30_000;
+
+/** Which connections are forwarded as they are, by `hold.protocol`. */
+const OPAQUE = { auto: "unlessHttp", http: "none", tcp: "all" } as const;
 
 export interface ServicePortsOptions {
   readonly forwarder: GateForwarder;
@@ -89,7 +93,10 @@ export class ServicePorts {
     if (port.listen === null) return;
     try {
       const name = `${service.key}:${port.port}`;
-      const opened = await forwarder.listen({ name, host, port: port.listen }, router(queue));
+      const opened = await forwarder.listen(
+        { name, host, port: port.listen, opaque: () => OPAQUE[service.hold.protocol], httpStart: PATH_PROBE_START },
+        router(queue),
+      );
       if (forwarder.isDraining()) await this.#unlisten(opened);
       else queue.listener = opened;
     } catch (error) {
