@@ -114,6 +114,12 @@ describe("sticky balance", () => {
     },
   );
 
+  test("light items fill what whales leave of the band, however many it takes", () => {
+    const fleet = new Fleet(SHAPES.whales(100_000));
+    for (const count of [3, 4, 5]) fleet.resize(count);
+    expect(farthest(fleet.resize(6))).toBeLessThanOrEqual(0.0501);
+  });
+
   test("most items stay with, or go to, their preferred holder", () => {
     const fleet = new Fleet(SHAPES.lognormal(10_000));
     fleet.resize(10);

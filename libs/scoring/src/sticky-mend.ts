@@ -18,21 +18,27 @@ export function mend(columns: StickyColumns, band: StickyBand, mayMove: MayMove)
   }
 }
 
-/** Moves the lightest item that ends the miss of both holders, else the one that lessens it most. */
+/** Moves the lightest item that ends the miss of both holders, else the one that lessens it most and others of its load. */
 function moveOne(columns: StickyColumns, band: StickyBand, mayMove: MayMove, donor: number, receiver: number): boolean {
   if (donor === receiver) return false;
   const missAt = (holder: number, sum: number) =>
     Math.max(0, sum - band.high(holder)) + Math.max(0, band.low(holder) - sum);
-  const [from, to] = [columns.sum(donor), columns.sum(receiver)];
-  let [best, bestMiss] = [-1, missAt(donor, from) + missAt(receiver, to)];
-  for (const item of columns.ordered(columns.present(donor).filter(mayMove))) {
-    const load = columns.load[item] as number;
-    if (load === 0 || band.isApart(item)) continue;
-    const miss = missAt(donor, from - load) + missAt(receiver, to + load);
+  const missWithout = (load: number) =>
+    missAt(donor, columns.sum(donor) - load) + missAt(receiver, columns.sum(receiver) + load);
+  const items = columns
+    .ordered(columns.present(donor).filter(mayMove))
+    .filter((item) => (columns.load[item] as number) > 0 && !band.isApart(item));
+  let [best, bestMiss] = [-1, missWithout(0)];
+  for (const item of items) {
+    const miss = missWithout(columns.load[item] as number);
     // Later items are lighter: of the same miss they move less.
     if (miss < bestMiss || (best >= 0 && miss === bestMiss)) [best, bestMiss] = [item, miss];
   }
   if (best < 0) return false;
+  const load = columns.load[best] as number;
   columns.give(best, receiver);
+  for (const item of items)
+    if (item !== best && columns.load[item] === load && missWithout(load) < missWithout(0))
+      columns.give(item, receiver);
   return true;
 }
