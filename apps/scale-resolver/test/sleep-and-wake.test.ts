@@ -42,6 +42,18 @@ describe("a service", () => {
     expect(service.lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 
+  test.concurrent("of any TCP protocol goes to zero, and a connection wakes it and is joined with a pod", async () => {
+    await world.fallsAsleep("opaque", { hold: { protocol: "tcp" } });
+    const answer = await world.ask("opaque", { method: "POST", path: "/buy", body: "one" });
+    expect(answer.body).toMatch(/^opaque-\S+ POST \/buy one$/);
+    // The resolver adds nothing to bytes that it does not read.
+    expect(answer.headers).not.toHaveProperty("x-evenkeel-cold-start");
+    expect(await world.replicas("opaque")).toBe(1);
+    world.traffic.set("opaque", 5);
+    await world.inState("opaque", "Serve");
+    await world.isRestored("opaque");
+  });
+
   test.concurrent("is woken by one call, for any number of requests at once and a slow API server", async () => {
     await world.atZero("burst");
     for (let round = 0; round < 3; round++) {
