@@ -90,7 +90,7 @@ export class Site implements AsyncDisposable {
   async serve({ namespace, values = [], flags = [], grpcPort = 0 }: Release): Promise<ServiceProcess> {
     const account = await chartAccount(this.#cluster, {
       ...{ chart: CHART, namespace },
-      values: [`settings.port=${REQUESTS_PORT}`, ...values],
+      values: [`settings.port=${REQUESTS_PORT}`, "takeOver.enabled=true", "routes.enabled=true", ...values],
     });
     await kubectl(this.#cluster, ["rollout", "status", `deployment/${CHART}`, "-n", namespace, "--timeout=60s"]);
     const [pod] = await this.#resolverPods(namespace);

@@ -92,6 +92,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   });
   const observer = new Observer({
     ...{ view, original, clock, settle: settings.settle },
+    ownPorts: [settings.port, settings.adminPort, settings.healthPort, settings.grpcPort],
     replicas: (of, target, signal) => workloads.scales.read(of, target, { signal }),
     triggers: (binding, signal) => triggers.read(binding, signal),
     activity: (key) => activities.read(key),
@@ -133,7 +134,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       ...acts,
       scaledObjects: new ScaledObjects({
         ...{ kube, clock, tls: !settings.insecure, authentication: settings.kedaAuthentication },
-        address: `${ownName ?? service.name}.${namespace}:${settings.grpcPort}`,
+        address: `${ownName ?? service.name}.${namespace}:${settings.resolverGrpcPort ?? settings.grpcPort}`,
       }),
       resolvers: view.resolvers,
       terminatingResolvers: view.terminatingResolvers,

@@ -56,6 +56,13 @@ export const settings = {
     env: ["ELASTI_RESOLVER_SERVICE_NAME"],
     help: "Service of the replicas of this program; its ready endpoints receive redirected requests. Unless set, --pod-ip does",
   }),
+  resolverGrpcPort: setting.integer(
+    1,
+    65_535,
+  )({
+    optional: true,
+    help: "gRPC port of --resolver-service, which KEDA connects to; --grpc-port unless set",
+  }),
   hostHeaders: setting.list({
     default: "X-Evenkeel-Service,X-Envoy-Decorator-Operation,Host",
     env: ["HEADER_FOR_HOST"],

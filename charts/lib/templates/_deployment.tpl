@@ -96,9 +96,9 @@ spec:
           envFrom: {{- toYaml . | nindent 12 }}
           {{- end }}
           ports:
-            - { name: admin, containerPort: 8080 }
-            - { name: health, containerPort: 8081 }
-            - { name: grpc, containerPort: 9090 }
+            - { name: admin, containerPort: {{ dig "own" "admin" 8080 (.traffic | default dict) }} }
+            - { name: health, containerPort: {{ dig "own" "health" 8081 (.traffic | default dict) }} }
+            - { name: grpc, containerPort: {{ dig "own" "grpc" 9090 (.traffic | default dict) }} }
             {{- range (.traffic).ports }}
             - { name: {{ .name }}, containerPort: {{ .port }} }
             {{- end }}

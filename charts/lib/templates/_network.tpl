@@ -25,7 +25,7 @@ Who may connect to each port. Ports that are not listed are closed; outgoing con
 | admin   | pods of the release's namespace, `adminNamespaces` and `adminCidrs` (also those of `global.networkPolicy`), `from`   |
 | grpc    | `from`, or everyone if it is empty: TLS and tokens protect it                                                        |
 | health  | everyone                                                                                                            |
-| traffic | everyone                                                                                                            |
+| traffic | everyone, or `trafficFrom` of a chart that has it                                                                   |
 */}}
 {{- define "evenkeel-lib.networkPolicy" -}}
 {{- if .Values.networkPolicy.enabled -}}
@@ -67,6 +67,9 @@ spec:
         {{- with .range }}
         - { port: {{ .first }}, endPort: {{ .last }} }
         {{- end }}
+      {{- with $.Values.networkPolicy.trafficFrom }}
+      from: {{- toYaml . | nindent 8 }}
+      {{- end }}
     {{- end }}
   {{- with .Values.networkPolicy.egress }}
   egress:

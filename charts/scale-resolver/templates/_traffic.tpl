@@ -1,6 +1,9 @@
 {{/* The port for requests that name their Service in a header, the ports that are assigned to Services, and arguments that are not settings. */}}
 {{- define "scale-resolver.traffic" -}}
 {{- $range := splitList "-" .Values.settings.portRange -}}
+# Some ingress controllers send requests of a Service to its numeric targetPort at every endpoint, so also at the
+# resolver's. No Service has these.
+own: { admin: 21080, health: 21081, grpc: 21090 }
 ports:
   # The Service's port is fixed, whatever `settings.port` is: routes that `switch` names send requests to it.
   - { name: requests, port: {{ .Values.settings.port }}, servicePort: 8012 }
@@ -8,6 +11,10 @@ range:
   first: {{ first $range }}
   last: {{ last $range }}
 arguments:
+  - --admin-port=21080
+  - --health-port=21081
+  - --grpc-port=21090
+  - --resolver-grpc-port=9090
   - --resolver-service={{ include "evenkeel-lib.name" . }}
   {{- with .Values.prometheus.address }}
   - --prometheus-address={{ . }}

@@ -93,9 +93,11 @@ export class Feeder implements Component {
     this.#cancelRemoval(key);
     // A failed discovery is repeated when the workload is woken.
     void prepare(binding.target).catch(() => undefined);
-    const { service: of = binding.service, ports = [] } = view.bindings.ownerOf(key)?.status ?? {};
+    const { service: of = binding.service, ports = [], route = null } = view.bindings.ownerOf(key)?.status ?? {};
     const given = of === binding.service ? ports : [];
-    void this.#after(key, () => gate.put(routeOf(binding, service, given)));
+    // A route that is no longer named is redirected until it is restored.
+    const routed = { ...binding, route: binding.route ?? route };
+    void this.#after(key, () => gate.put(routeOf(routed, service, given)));
     this.#tellEndpoints(key);
   }
 
@@ -163,7 +165,9 @@ export function refusingRoute({ metadata, status }: StoredElastiService, service
   const { code, message } = new SpecUnreadable({ service: serviceKey(namespace, name), name: metadata.name ?? "" });
   const placeholder = { status: 503, body: `${code}: ${message}\n`, contentType: "text/plain; charset=utf-8" };
   const hold = { ...REFUSING, placeholder };
-  return routeOf({ namespace, service: name, hold, probes: NO_PROBES, dial: "pod" }, service, status?.ports ?? []);
+  const route = status?.route ?? null;
+  const binding = { namespace, service: name, hold, probes: NO_PROBES, dial: "pod", route } as const;
+  return routeOf(binding, service, status?.ports ?? []);
 }
 
 const NO_PROBES = new ProbeRules([]);
@@ -180,7 +184,7 @@ const REFUSING = {
 
 /** The route by which the gate handles the requests of a Service. */
 export function routeOf(
-  binding: Pick<Binding, "namespace" | "service" | "hold" | "probes" | "dial">,
+  binding: Pick<Binding, "namespace" | "service" | "hold" | "probes" | "dial" | "route">,
   service: Service,
   given: readonly PortRecord[],
 ): GateRoute {
@@ -198,6 +202,7 @@ export function routeOf(
       })),
     hold: binding.hold,
     probes: binding.probes,
+    byHeader: binding.route !== null,
     dial: binding.dial,
     clusterAddress: address === "" || address === "None" ? null : address,
   };

@@ -41,6 +41,7 @@ function observe(
     prove: () => Promise.resolve(false),
     clock: new FakeClock(NOON),
     settle: 2000,
+    ownPorts: [8012, 8080],
     ...options,
   });
   const rest = { fault: undefined, memory: undefined, joined: false };
@@ -192,5 +193,39 @@ describe("a Service with a local traffic policy", () => {
       trafficDistribution: "PreferClose",
     };
     expect((await observeSpec(spec)).blocked).toBeNull();
+  });
+});
+
+describe("a Service with several ports, of which one has a port of the resolver itself as its target,", () => {
+  const service = (targetPort: number | string): Service => ({
+    metadata: {},
+    spec: {
+      clusterIP: "10.0.0.1",
+      ports: [
+        { name: "http", port: 80, targetPort },
+        { name: "metrics", port: 81, targetPort: 9100 },
+      ],
+    },
+  });
+  const seen = (of: Service, memory?: Memory) =>
+    observe(memory ? { memory } : {}, {
+      view: { services: { get: () => of }, pods: () => quietService().pods } as unknown as ObserverOptions["view"],
+    });
+
+  test("is not redirected, because ingress-nginx would make that port public", async () => {
+    expect((await seen(service(8080))).blocked).toMatchObject({ reason: "Unsupported" });
+  });
+
+  test("is restored if it is redirected", async () => {
+    const snapshot = await seen(service(8080), falling);
+    expect(snapshot).toMatchObject({ blocked: null, localOnly: expect.stringContaining("8080") });
+  });
+
+  test.each<[string, Service]>([
+    ["another port", service(3000)],
+    ["a name", service("http")],
+    ["it as the target of its only port", { metadata: {}, spec: { ports: [{ port: 80, targetPort: 8080 }] } }],
+  ])("is redirected if it has %s", async (_, of) => {
+    expect((await seen(of)).blocked).toBeNull();
   });
 });

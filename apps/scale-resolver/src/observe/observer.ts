@@ -31,6 +31,8 @@ export interface ObserverOptions {
   readonly prove: ((service: Service, round: ProbeRound, signal: AbortSignal) => Promise<boolean>) | undefined;
   readonly clock: Clock;
   readonly settle: number;
+  /** Ports of the resolver that are not for the requests of one Service. */
+  readonly ownPorts: readonly number[];
 }
 
 export interface Subject {
@@ -56,7 +58,7 @@ export class Observer {
   }
 
   async observe(subject: Subject, signal: AbortSignal): Promise<ServiceSnapshot> {
-    const { view, clock, settle, drainPrepared } = this.#options;
+    const { view, clock, settle, drainPrepared, ownPorts } = this.#options;
     const { object, binding, fault: specFault, targetFault, memory, joined } = subject;
     const { namespace, name, generation, service: serviceName } = binding;
     const key = serviceKey(namespace, serviceName);
@@ -90,7 +92,7 @@ export class Observer {
       dryRun: binding.dryRun,
       ...(specFault === undefined ? {} : { specFault }),
       ...(targetFault === undefined ? {} : { targetFault }),
-      ...blockageOf(object, service, { original, state: stage.state }),
+      ...blockageOf(object, service, { original, state: stage.state, ownPorts }),
       stage,
       replicas,
       ...fault,
@@ -167,7 +169,14 @@ function periodOf(
 function blockageOf(
   { metadata }: StoredElastiService,
   service: Service | undefined,
-  { original, state }: { readonly original: string | undefined; readonly state: State },
+  {
+    original,
+    state,
+    ownPorts,
+  }: Pick<ObserverOptions, "ownPorts"> & {
+    readonly original: string | undefined;
+    readonly state: State;
+  },
 ): { readonly blocked: Blockage | null; readonly localOnly?: string } {
   if (original !== undefined) return { blocked: { reason: "OriginalRuns", message: original } };
   if (metadata.annotations?.[PAUSED] === "true") {
@@ -176,7 +185,7 @@ function blockageOf(
   const unsupported = (message: string) => ({ blocked: { reason: "Unsupported" as const, message } });
   const fault = service && whyUnsupported(service);
   if (fault !== undefined) return unsupported(fault);
-  const localOnly = service && whyLocalOnly(service);
+  const localOnly = service && (whyLocalOnly(service) ?? whyExposing(service, ownPorts));
   if (localOnly === undefined) return { blocked: null };
   return state === "Serve" ? unsupported(localOnly) : { blocked: null, localOnly };
 }
@@ -188,6 +197,17 @@ function whyLocalOnly({ spec = {} }: Service): string | undefined {
   return (
     found && `${found} of the Service is Local, so nodes without a replica of the resolver would drop its requests`
   );
+}
+
+/**
+ * Why clients of a Service would reach a port of the resolver itself. For a Service with several ports, ingress-nginx
+ * also sends requests to the numeric targetPort at every endpoint: https://github.com/kubernetes/ingress-nginx/issues/7390
+ */
+function whyExposing({ spec = {} }: Service, ownPorts: readonly number[]): string | undefined {
+  const ports = (spec.ports ?? []).filter(({ protocol = "TCP" }) => protocol === "TCP");
+  const found = ports.find(({ targetPort }) => typeof targetPort === "number" && ownPorts.includes(targetPort));
+  if (ports.length < 2 || !found) return undefined;
+  return `targetPort ${found.targetPort} of the Service is a port of the resolver itself, which ingress-nginx would make public: use a named targetPort`;
 }
 
 /** Why a Service cannot be redirected to the resolver. */

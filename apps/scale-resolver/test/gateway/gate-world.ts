@@ -103,6 +103,7 @@ export function routeOf(key: string, listen: number | null, { hold, ...changes }
     service,
     ports: [{ name: "http", port: 80, listen }],
     probes: new ProbeRules([]),
+    byHeader: true,
     dial: "pod",
     clusterAddress: null,
     ...changes,

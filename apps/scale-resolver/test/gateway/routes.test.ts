@@ -10,6 +10,20 @@ import { GateWorld, HOST, KEY, routeOf } from "./gate-world.ts";
 import { freePort, PodServer } from "./pod-server.ts";
 import { ProbeRules } from "../../src/gateway/gate/probe-rules.ts";
 
+test("a header does not name a Service without a route to redirect, until it had one", async () => {
+  await using world = await GateWorld.start();
+  await using pod = await PodServer.start();
+  await world.put(KEY, { byHeader: false });
+  world.gate.endpoints(KEY, [pod.endpoint()]);
+  const status = async () => (await ask(world.mainPort, { headers: { host: "checkout.shop" } })).status;
+  expect([await status(), pod.begun]).toEqual([404, 0]);
+  await world.put(KEY, { byHeader: true });
+  expect(await status()).toBe(200);
+  // Proxies follow a restored route late.
+  await world.put(KEY, { byHeader: false });
+  expect(await status()).toBe(200);
+});
+
 describe("the port for all Services", () => {
   test.each([
     ["Host with the cluster's domain", { host: "checkout.shop.svc.cluster.local:80" }],

@@ -163,7 +163,7 @@ export class TrafficSite implements Disposable {
   async metric(name: string, labels: Readonly<Record<string, string>>): Promise<number> {
     let sum = 0;
     for (const pod of await this.resolverPods()) {
-      const path = `/api/v1/namespaces/${SYSTEM}/pods/${pod}:8080/proxy/metrics`;
+      const path = `/api/v1/namespaces/${SYSTEM}/pods/${pod}:21080/proxy/metrics`;
       const { stdout } = await this.#cluster.kubectl(["get", "--raw", path]);
       for (const line of stdout.split("\n")) {
         const has = (label: string) => line.includes(`${label}="${labels[label] ?? ""}"`);

@@ -3,9 +3,9 @@ import { defineError } from "@evenkeel/runtime";
 export const UnknownService = defineError({
   code: "EK_RESOLVER_UNKNOWN_SERVICE",
   recovery: "terminal",
-  message: "none of the headers {headers} names a Service that scale-resolver manages",
+  message: "none of the headers {headers} names a Service that scale-resolver manages and whose route it redirects",
   remedy:
-    "Send Host as name.namespace.svc.cluster.local, or another header that --host-headers names; or send requests through the Service. The Service needs an ElastiService.",
+    "Send requests through the Service. This port is for requests of routes that an ElastiService names in spec.switch, so that no other client reaches Services of all namespaces through it.",
 });
 
 export const NoRoom = defineError({

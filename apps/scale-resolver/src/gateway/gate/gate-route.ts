@@ -10,6 +10,8 @@ export interface GateRoute {
   readonly ports: readonly GatePort[];
   readonly hold: HoldPolicy;
   readonly probes: ProbeRules;
+  /** Whether requests to the common port may name it in a header, as those of a redirected route do. */
+  readonly byHeader: boolean;
   readonly dial: "pod" | "service";
   /** The cluster IP of the Service, for `dial: service`; null for a headless one. */
   readonly clusterAddress: string | null;

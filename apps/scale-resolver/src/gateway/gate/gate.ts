@@ -109,6 +109,7 @@ export class Gate {
       this.#services.set(route.key, (service = new GatedService(route)));
     }
     const known = service;
+    known.byHeader ||= route.byHeader;
     const gone = this.#updateQueues(known);
     this.#serve(known);
     known.portChanges = known.portChanges.then(async () => {
@@ -190,7 +191,8 @@ export class Gate {
 
   #byHeader(exchange: Exchange): Destination | Promise<Destination> {
     for (const { namespace, service, port } of serviceNames(exchange, this.#hostHeaders)) {
-      const queue = this.#services.get(`${namespace}/${service}`)?.queue(port);
+      const known = this.#services.get(`${namespace}/${service}`);
+      const queue = known?.byHeader === true ? known.queue(port) : undefined;
       if (!queue) continue;
       this.#accessLog.found("header");
       return this.#dispatcher.admit(queue, exchange, false);

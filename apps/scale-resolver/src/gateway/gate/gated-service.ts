@@ -16,6 +16,8 @@ export class GatedService {
   serving: readonly ServiceEndpoint[] = [];
   ready = 0;
   removed = false;
+  /** Whether a route sends requests to the common port, or did: proxies follow a restored route late. */
+  byHeader = false;
   /** The refusals of requests, by reason. */
   readonly refusals = new Map<Rejection, RefusalText>();
   /** Opens and closes ports one after the other. */

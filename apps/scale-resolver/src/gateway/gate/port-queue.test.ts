@@ -29,6 +29,7 @@ function route(changes: Partial<GateRoute> = {}, concurrencyPerPod: number | nul
     probes: new ProbeRules([]),
     dial: "pod",
     clusterAddress: null,
+    byHeader: false,
     ...changes,
   };
 }

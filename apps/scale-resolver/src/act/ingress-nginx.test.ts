@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import type { EndpointSlice, Service } from "@evenkeel/kube";
+import { expect, test } from "@jest/globals";
+import { stored } from "../testing/shown-service.ts";
+import { pathSlices } from "./path-plan.ts";
+
+type ServicePort = NonNullable<NonNullable<Service["spec"]>["ports"]>[number];
+
+/** The upstreams of one Service port by the rules of ingress-nginx, internal/ingress/controller/endpointslices.go. */
+function upstreams(port: ServicePort, slices: readonly EndpointSlice[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { ports = [], endpoints = [] } of slices) {
+    const numeric = typeof port.targetPort === "number" ? port.targetPort : 0;
+    const targets = ports.map(({ name, port: number = 0 }) =>
+      (port.name ?? "") === "" || port.name === name ? number : numeric,
+    );
+    for (const { addresses, conditions } of endpoints) {
+      if (conditions?.ready !== true) continue;
+      for (const target of targets)
+        if (target !== 0) for (const address of addresses) found.add(`${address}:${target}`);
+    }
+  }
+  return found;
+}
+
+/** The ports on which the chart lets the resolver itself listen. */
+function ownPorts(): readonly string[] {
+  const template = readFileSync(
+    new URL("../../../../charts/scale-resolver/templates/_traffic.tpl", import.meta.url),
+    "utf8",
+  );
+  return [...template.matchAll(/--(?:admin|health|grpc)-port=(\d+)/g)].map(([, port = ""]) => port);
+}
+
+const PORTS = [
+  { name: "http", port: 20_000 },
+  { name: "metrics", port: 20_001 },
+];
+const RESOLVER = { address: "10.0.0.9", family: "IPv4", replica: "resolver-1" } as const;
+
+test.each([80, 443, 3000, 5000, 8000, 8080, 8081, 8443, 9090, 9091, 9100])(
+  "ingress-nginx finds no port of the resolver itself behind a Service with two ports and targetPort %i",
+  (targetPort) => {
+    const ports: ServicePort[] = [
+      { name: "http", port: 80, targetPort },
+      { name: "metrics", port: 81, targetPort: 9090 },
+    ];
+    const service: Service = { metadata: { namespace: "shop", name: "web" }, spec: { ipFamilies: ["IPv4"], ports } };
+    const slices = pathSlices({
+      object: stored("web", { metadata: { namespace: "shop", name: "web", uid: "5a0e" } }),
+      service,
+      ports: PORTS,
+      resolvers: [RESOLVER],
+    });
+    const found = ports.flatMap((port) => [...upstreams(port, slices)]);
+    // The rules do lead to more than the Service's ports, which is why the chart uses ports that no Service has.
+    expect(found).toContain(`10.0.0.9:${targetPort}`);
+    expect(ownPorts()).toHaveLength(3);
+    for (const port of ownPorts()) expect(found).not.toContain(`10.0.0.9:${port}`);
+  },
+);
