@@ -22,6 +22,7 @@ import { ScoreReconciler } from "./reconciler.ts";
 import { placementsService } from "./serve/placements-service.ts";
 import { type ScoreBoard, scoreView } from "./serve/score-view.ts";
 import { scoresService } from "./serve/scores-service.ts";
+import { BegunWrites } from "./writes/begun-writes.ts";
 import { MemberAnswers } from "./writes/member-answers.ts";
 import type { AnswersOptions } from "./writes/options.ts";
 import { PlacedSince } from "./writes/placed-since.ts";
@@ -34,6 +35,9 @@ type EndpointProxy = Service<
 
 /** Intervals after which a score is too old. */
 const INTERVALS = 3;
+
+/** Calls in turn to a member that a write may take, each within its deadline. */
+const WRITE_CALLS = 12;
 
 /** Part of an interval in which a reading must be complete, so that the next one starts on time. */
 const DEADLINE_SHARE = 0.8;
@@ -112,6 +116,12 @@ export function composeEndpointProxy(service: EndpointProxy, env: Environment, m
     followReferences: settings.followReferences,
     layouts: new StoredLayouts(() => store.values()),
     placedSince: service.use(new PlacedSince({ streams: frame.state.streams, clock, log, limit })),
+    begunWrites: service.use(
+      new BegunWrites({
+        ...{ streams: frame.state.streams, clock, log, instance: frame.instance },
+        patience: WRITE_CALLS * settings.memberDeadline,
+      }),
+    ),
     deadline: settings.memberDeadline,
     decide: (snapshot) => {
       const verdict = splitDecider.decide(snapshot);

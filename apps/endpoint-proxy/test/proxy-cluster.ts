@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ApiServerOptions } from "@evenkeel/sim";
 import { eventually } from "@evenkeel/runtime/testing";
 import { ADMIN, type ServiceProcess, World, worldParts } from "@evenkeel/testkit";
 import { freePorts } from "@evenkeel/state-contract";
@@ -40,8 +41,12 @@ export class ProxyCluster extends World {
   }
 
   /** `region` is the label of its node; none if null. */
-  static async start(name: string, region: string | null = name): Promise<ProxyCluster> {
-    const parts = await worldParts({ service: "endpoint-proxy", main, kinds: ["clusterscores"] });
+  static async start(
+    name: string,
+    region: string | null = name,
+    server: Partial<ApiServerOptions> = {},
+  ): Promise<ProxyCluster> {
+    const parts = await worldParts({ service: "endpoint-proxy", main, kinds: ["clusterscores"], server });
     const [port2 = 0] = await freePorts(1);
     const cluster = new ProxyCluster(name, parts, port2);
     cluster.api.load(objects(region));
@@ -56,7 +61,8 @@ export class ProxyCluster extends World {
   /** Runs the proxy. */
   run(...flags: string[]): ServiceProcess {
     this.process = this.serve([
-      ...["--fetch-interval=1", "--port1=0", `--port2=${this.port2}`],
+      ...(flags.some((flag) => flag.startsWith("--fetch-interval")) ? [] : ["--fetch-interval=1"]),
+      ...["--port1=0", `--port2=${this.port2}`],
       `--certificate-directory=${join(this.folder, "pki")}`,
       `--peer-authorities=${join(this.folder, "peers")}`,
       ...flags,

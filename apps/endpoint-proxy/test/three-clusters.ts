@@ -8,6 +8,7 @@ import type { SplitVerdict } from "../src/decide/split.ts";
 import type { Identity } from "../src/gateway/identity.ts";
 import type { MemberAnswer, MemberClient, MemberRequest } from "../src/members/member-client.ts";
 import type { Member, MemberScore } from "../src/members/member.ts";
+import { BegunWrites } from "../src/writes/begun-writes.ts";
 import { MemberAnswers } from "../src/writes/member-answers.ts";
 import type { AnswersOptions } from "../src/writes/options.ts";
 import { PlacedSince } from "../src/writes/placed-since.ts";
@@ -103,6 +104,7 @@ export class ThreeClusters {
       },
       ...{
         placedSince: new PlacedSince(),
+        begunWrites: new BegunWrites(),
         clock: this.clock,
         labelKey: "wao-endpoint-proxy",
       },

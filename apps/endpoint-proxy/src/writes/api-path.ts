@@ -63,6 +63,11 @@ function decoded(path: string): readonly string[] | undefined {
   }
 }
 
+/** An object among those of all kinds: `Deployment default/web`. The name of a POST is in its body. */
+export function objectKey(kind: string, { namespace, name }: ApiPath, posted?: string): string {
+  return `${kind} ${namespace ?? ""}/${name ?? posted ?? ""}`;
+}
+
 /** The path of an object, or of its collection if `name` is undefined. */
 export function pathOf(
   place: Pick<ApiPath, "group" | "version" | "resource" | "namespace" | "name"> & {

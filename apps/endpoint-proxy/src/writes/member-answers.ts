@@ -6,16 +6,18 @@ import type { OwnedRequest, OwnedResponse, OwnerAnswers } from "../gateway/owner
 import type { Member, Members } from "../members/member.ts";
 import { readOf } from "../reads/member-reads.ts";
 import { readNamed } from "../reads/named-read.ts";
-import { type ApiPath, parseApiPath } from "./api-path.ts";
+import { type ApiPath, objectKey, parseApiPath, pathOf } from "./api-path.ts";
+import type { BegunWrite } from "./begun-writes.ts";
 import { type Change, creation, patching, replacement, rescale } from "./change.ts";
 import { Copies } from "./copies.ts";
 import { deleteFromMany, type ManyDelete } from "./delete-from-many.ts";
 import { FollowedReferences, isFollowed } from "./followed-references.ts";
 import { type Answer, badRequest, invalid, jsonAnswer, KubeFault, unsupported, warningHeaders } from "./kube-status.ts";
-import { MemberCalls } from "./member-calls.ts";
+import { isDone, MemberCalls } from "./member-calls.ts";
 import type { AnswersOptions } from "./options.ts";
 import { deletedWorkload, mayHaveCopies, writeWithCopies } from "./own-with-copies.ts";
-import { isDivided, type Kind, type Rule, ruleOf } from "./verb-table.ts";
+import { ABSENT } from "./put-back.ts";
+import { isCopied, isDivided, type Kind, type Rule, ruleOf } from "./verb-table.ts";
 import { WriteToMany } from "./write-to-many.ts";
 
 /** Bytes of one object in an answer. etcd holds no more than 1.5 MiB unless told. */
@@ -59,12 +61,8 @@ export class MemberAnswers implements OwnerAnswers {
     const dryRun = this.#options.dryRun || path.query.getAll("dryRun").includes("All");
     const layout = layouts.layout();
     if (request.method === "GET") {
-      return readNamed(calls, members.all(), {
-        path,
-        kind,
-        layout,
-        accept: request.header("accept"),
-      });
+      const accept = request.header("accept");
+      return this.#withUnfinished(calls, kind, path, readNamed(calls, members.all(), { path, kind, layout, accept }));
     }
     const body = await request.body();
     const type = request.header("content-type");
@@ -84,6 +82,19 @@ export class MemberAnswers implements OwnerAnswers {
     return parsedAsync(async () => write.answer());
   }
 
+  /** What a process that was killed left undone is named in the answer. */
+  async #withUnfinished(calls: MemberCalls, kind: Kind, path: ApiPath, read: Promise<Answer>): Promise<Answer> {
+    const { begunWrites, members } = this.#options;
+    const object = objectKey(kind, path);
+    const answer = await read;
+    if (!begunWrites.hasUnfinished(object)) return answer;
+    const place = pathOf({ ...path, subresource: undefined });
+    const replies = await calls.all(members.all(), () => ({ method: "GET", path: place }));
+    const known = replies.filter((reply) => isDone(reply) || reply.status === 404);
+    const now = new Map(known.map((reply) => [reply.member.name, isDone(reply) ? reply.json : undefined]));
+    return { ...answer, warnings: [...answer.warnings, ...begunWrites.warnings(object, now)] };
+  }
+
   /** With the last workload that needs them, copies of what its pods name are deleted too. */
   async #delete(calls: MemberCalls, kind: Kind, request: ManyDelete): Promise<Answer> {
     const { members, followReferences } = this.#options;
@@ -91,13 +102,29 @@ export class MemberAnswers implements OwnerAnswers {
     const isOne = isDivided(kind) && path.name !== undefined && !dryRun;
     const own = members.own();
     const object = isOne ? await deletedWorkload(calls, this.#options, path) : undefined;
-    const answer = await deleteFromMany(calls, members.all(), request);
+    const answer = await this.#deleted(calls, kind, request);
     const isReleased = own !== undefined && object !== undefined && isFollowed(object, followReferences);
     if (isReleased && (await new Copies(calls, own).isDeleted(path))) {
       const peers = members.all().filter((member) => !member.own);
       await new FollowedReferences(calls, own).release({ path, name: path.name ?? "", object }, undefined, peers);
     }
     return answer;
+  }
+
+  async #deleted(calls: MemberCalls, kind: Kind, request: ManyDelete): Promise<Answer> {
+    const { members, begunWrites } = this.#options;
+    const { path, dryRun } = request;
+    const all = members.all();
+    if (dryRun || path.name === undefined || !isCopied(kind)) return deleteFromMany(calls, all, request);
+    const object = objectKey(kind, path);
+    const marks = all.map(({ name }) => [name, { before: null, asked: ABSENT }]);
+    const about = { object, what: "a deletion", isScale: false };
+    const end = await begunWrites.begin({ ...about, members: Object.fromEntries(marks) as BegunWrite["members"] });
+    try {
+      return await deleteFromMany(calls, all, request);
+    } finally {
+      end();
+    }
   }
 
   #calls({ identity }: OwnedRequest): MemberCalls {

@@ -4,6 +4,7 @@ import type { SplitVerdict } from "../decide/split.ts";
 import type { MemberClient } from "../members/member-client.ts";
 import type { Members } from "../members/member.ts";
 import type { VersionLayouts } from "../reads/version-vector.ts";
+import type { BegunWrites } from "./begun-writes.ts";
 import type { PlacedSince } from "./placed-since.ts";
 
 /** What answers from several members need. */
@@ -14,6 +15,7 @@ export interface AnswersOptions {
   /** `splitDecider`, through the service's decisions. */
   readonly decide: (snapshot: SplitSnapshot) => SplitVerdict;
   readonly placedSince: PlacedSince;
+  readonly begunWrites: BegunWrites;
   readonly clock: Clock;
   /** LABEL_KEY: the label that names the cluster of a copy. */
   readonly labelKey: string;

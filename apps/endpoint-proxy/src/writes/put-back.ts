@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import {
   at,
   isFields,
@@ -100,6 +101,18 @@ function isSame(now: Json, then: Json, marks: readonly Path[]): boolean {
     return (numberAt(now, ["spec", "replicas"]) ?? 0) === (numberAt(then, ["spec", "replicas"]) ?? 0);
   const [one, other] = [BY_CONTROLLERS.reduce(without, now), BY_CONTROLLERS.reduce(without, then)];
   return marks.every((path) => sameJson(at(one, path) ?? {}, at(other, path) ?? {}));
+}
+
+/** The mark of an object that does not exist. */
+export const ABSENT = "";
+
+/** A short text that two objects share if they say the same, but for what servers and controllers fill in. */
+export function markOf(object: Json | undefined, isScale: boolean): string {
+  if (object === undefined) return ABSENT;
+  const replicas = numberAt(object, ["spec", "replicas"]) ?? 0;
+  const plain = withoutChoices(BY_CONTROLLERS.reduce(without, object));
+  const said = isScale ? replicas : MARKS.map((path) => at(plain, path) ?? {});
+  return hash("sha256", writeJson(said), "base64").slice(0, 16);
 }
 
 function withoutChoices(object: Json): Json {

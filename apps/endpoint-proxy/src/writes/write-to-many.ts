@@ -5,6 +5,7 @@ import type { Member } from "../members/member.ts";
 import type { Held } from "../reads/merged-object.ts";
 import { mergedObject } from "../reads/named-read.ts";
 import { decodeVersions } from "../reads/version-vector.ts";
+import { objectKey } from "./api-path.ts";
 import { scaleView } from "./change.ts";
 import { type Answer, badRequest, conflict, jsonAnswer, KubeFault } from "./kube-status.ts";
 import { isDone, type MemberCalls, type Reply, silent } from "./member-calls.ts";
@@ -12,6 +13,7 @@ import { type ManyWrite, MemberSteps, type Plan, type Split } from "./member-ste
 import { isMissingNamespace, namespaceMaker } from "./missing-namespace.ts";
 import type { AnswersOptions } from "./options.ts";
 import { otherScalers } from "./other-scalers.ts";
+import { markOf } from "./put-back.ts";
 import { readHeld } from "./read-held.ts";
 import { forced, isOwnConflict, ownsReplicasAlone, takeOver } from "./replicas-owner.ts";
 import { splitPlan } from "./split-plan.ts";
@@ -72,11 +74,33 @@ export class WriteToMany {
     const looking = references.lacking();
     const scaling = otherScalers(this.#calls, this.#members(), this.#write, plan);
     if (this.#write.dryRun) return this.#merged(agreed, plan.split, [...(await looking), ...(await scaling)]);
-    const replies = await commit(this.#calls, steps, agreed);
+    const replies = await this.#commit(plan, steps, agreed);
     this.#notePlaced(plan);
     const owned = await this.#owned(plan, steps, replies);
     const more = await references.settle(await looking);
     return this.#merged(owned, plan.split, [...more, ...(await scaling)]);
+  }
+
+  /** A process that is killed in between leaves a note of what it began. */
+  async #commit({ split }: Plan, steps: readonly Step[], agreed: readonly Reply[]): Promise<readonly Reply[]> {
+    const { begunWrites } = this.#options;
+    const { kind, path, change } = this.#write;
+    const { isScale } = this.#steps;
+    const object = objectKey(kind, path, textAt(change.view, ["metadata", "name"]));
+    const members = steps.map(({ member, before }, index) => {
+      const asked = agreed[index]?.json;
+      const mark = asked === undefined || !isDone(agreed[index] as Reply) ? null : markOf(asked, isScale);
+      return [member.name, { before: markOf(before.object, isScale), asked: mark }] as const;
+    });
+    const what = split === undefined ? "a change" : `a write of ${split.total} replicas`;
+    const end = await begunWrites.begin({ object, what, isScale, members: Object.fromEntries(members) });
+    try {
+      const replies = await commit(this.#calls, steps, agreed);
+      begunWrites.settle(object);
+      return replies;
+    } finally {
+      end();
+    }
   }
 
   /** After an apply that leaves the replicas out: they are not the client's. */

@@ -100,6 +100,8 @@ export const messages: Readonly<Record<string, string>> = {
   RollingUpdateDeployment: "1 maxUnavailable IntOrString, 2 maxSurge IntOrString",
   RollingUpdateStatefulSetStrategy: "1 partition i?, 2 maxUnavailable IntOrString",
   SELinuxOptions: "1 user s, 2 role s, 3 type s, 4 level s",
+  Scale: "1 metadata ObjectMeta, 2 spec ScaleSpec, 3 status {}",
+  ScaleSpec: "1 replicas i",
   SeccompProfile: "1 type s, 2 localhostProfile s?",
   SecretEnvSource: "1 . LocalObjectReference, 2 optional b?",
   SecretKeySelector: "1 . LocalObjectReference, 2 key s, 3 optional b?",
