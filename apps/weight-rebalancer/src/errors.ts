@@ -30,6 +30,13 @@ export const Withdrawn = defineError({
   remedy: "Nothing was written. The leader decides again at the next reconcile.",
 });
 
+export const TargetChanged = defineError({
+  code: "EK_WEIGHT_TARGET_CHANGED",
+  recovery: "retryable",
+  message: "{target} was not set to {weight}: another client changed it from {expected} to {found} after it was read",
+  remedy: "Nothing was written. The weight is decided again at once, from what the target has now.",
+});
+
 // Amazon Route 53.
 
 export const Route53Stopped = defineError({
@@ -94,6 +101,13 @@ export const Route53Refused = defineError({
   recovery: "terminal",
   message: "Route 53 refused a request about {what}: {fault}",
   remedy: "Route 53 validates the whole record: check its TTL, its values and the other records of the name.",
+});
+
+export const Route53Contended = defineError({
+  code: "EK_WEIGHT_ROUTE53_CONTENDED",
+  recovery: "retryable",
+  message: "{target} was not set to {weight}: another client changed the record during each of {attempts} attempts",
+  remedy: "Another client writes the record all the time. The write is retried at the next reconcile.",
 });
 
 export const Route53NoCredentials = defineError({

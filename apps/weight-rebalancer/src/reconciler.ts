@@ -11,7 +11,7 @@ import {
 import type { Metrics } from "@evenkeel/metrics";
 import type { ObjectContext, Reconciler } from "@evenkeel/operator";
 import type { Clock, DecisionOf, Decisions } from "@evenkeel/runtime";
-import { carryOut, failedTargets, overtakenBy } from "./act/carry-out.ts";
+import { carryOut, failedTargets, isUntouched, overtakenBy } from "./act/carry-out.ts";
 import { REVERT_RETRY } from "./act/revert.ts";
 import {
   isFault,
@@ -108,7 +108,7 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
     const overtaken = overtakenBy(targets);
     // A stopped write changed nothing, but another target may have been written.
     const memory = nextMemory(snapshot, decision, failedTargets(targets));
-    if (!overtaken || targets.length > 1) await memories.keep(uid, memory, term);
+    if (!isUntouched(targets)) await memories.keep(uid, memory, term);
     if (overtaken) throw overtaken;
 
     const outcome = { snapshot, decision, targets, memory, reverts };

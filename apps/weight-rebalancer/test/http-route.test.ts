@@ -204,6 +204,14 @@ describe("a backend of an HTTPRoute", () => {
     expect(await weights()).toEqual([8, 16]);
   });
 
+  test("keeps a weight of somebody else that the decision did not know", async () => {
+    const busy = contended((patch) => (patch === 1 ? setWeight(1, 3) : Promise.resolve()));
+    const expected = (await target("burst", 1).read({ signal: never, maxAge: 0 })).weight;
+    const work = target("burst", 1, busy).write(16, { signal: never, lastLook, expected });
+    await expect(work).rejects.toMatchObject({ code: "EK_WEIGHT_TARGET_CHANGED", recovery: "retryable" });
+    expect(await weights()).toEqual([8, 3]);
+  });
+
   test("is found again when somebody moved it to another place meanwhile", async () => {
     const value = [
       { name: "new", port: 80, weight: 1 },

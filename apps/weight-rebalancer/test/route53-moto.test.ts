@@ -164,7 +164,7 @@ if (await hasPython()) {
       const names = Array.from({ length: 40 }, (_, i) => `r${String(i).padStart(2, "0")}.example.com`);
       const zones = await Promise.all(Array.from({ length: 5 }, () => zoneOfMany(names)));
       const targets = zones.flatMap((zone) =>
-        names.map((name) => world.targets.target("default", specOf(zone, name, "burst"))),
+        names.map((name) => world.targets.target("default", specOf(zone, name, `burst ${name}`))),
       );
       const states = await Promise.all(targets.map((target) => target.read({ signal: never, maxAge: 30_000 })));
       expect(states.map(({ weight }) => weight)).toEqual(Array(200).fill(1));
@@ -183,7 +183,8 @@ if (await hasPython()) {
 
     const zoneOfMany = async (names: readonly string[]): Promise<string> => {
       const zone = await moto.createZone("example.com");
-      const records = names.flatMap((name) => [weighted("base", 8, { name }), weighted("burst", 1, { name })]);
+      // A DELETE removes every record of the zone with that identifier from moto, whatever its name.
+      const records = names.flatMap((name) => [weighted("base", 8, { name }), weighted(`burst ${name}`, 1, { name })]);
       await wire.change(zone, ...records.map((record) => ["CREATE", record] as const));
       return zone;
     };

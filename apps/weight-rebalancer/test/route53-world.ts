@@ -136,12 +136,8 @@ export function weighted(setIdentifier: string, weight: number, more: Partial<Re
 }
 
 /** A write that nothing stops, unless told. */
-export function write(
-  target: WeightTarget,
-  weight: number,
-  { signal = new AbortController().signal, lastLook = () => undefined }: Partial<WriteTerms> = {},
-): Promise<void> {
-  return target.write(weight, { signal, lastLook });
+export function write(target: WeightTarget, weight: number, terms: Partial<WriteTerms> = {}): Promise<void> {
+  return target.write(weight, { signal: new AbortController().signal, lastLook: () => undefined, ...terms });
 }
 
 /** The code of the error that the work rejects with. */

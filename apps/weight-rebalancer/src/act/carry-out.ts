@@ -3,6 +3,7 @@ import { type Clock, explain } from "@evenkeel/runtime";
 import { within } from "../decide/targets.ts";
 import type { WeightAction } from "../decide/weight-decider.ts";
 import type { ObservedTarget } from "../observe/observer.ts";
+import { TargetChanged } from "../errors.ts";
 import { withTimeLimit } from "../time-limit.ts";
 import type { WeightTarget } from "../targets/weight-target.ts";
 
@@ -42,7 +43,7 @@ export function carryOut(
       const leave = decision.action === "hold" || decision.dryRun || reading.weight === wanted;
       if (leave || reading.weight === null || wanted === null) return before;
       try {
-        await write(target, wanted, options);
+        await write(target, wanted, reading.weight, options);
         return { ...before, actual: wanted, pending: reading.timeToLive !== 0, error: undefined };
       } catch (failure) {
         return { ...before, error: failure };
@@ -51,14 +52,24 @@ export function carryOut(
   );
 }
 
-/** The names of the targets that did not accept the decision. */
+/** The names of the targets that did not accept the decision. One that another client changed is not among them: its weight is known. */
 export function failedTargets(outcomes: readonly TargetOutcome[]): readonly string[] {
-  return outcomes.flatMap(({ target, error }) => (error === undefined ? [] : [target.name]));
+  const failed = outcomes.filter(({ error }) => error !== undefined && !(error instanceof TargetChanged));
+  return failed.map(({ target }) => target.name);
 }
 
-/** Why a write was stopped before it was sent, because the Rebalance or the leader changed meanwhile. */
-export function overtakenBy(outcomes: readonly TargetOutcome[]): kubeErrors.ActOvertaken | undefined {
-  return outcomes.map(({ error }) => error).find((error) => error instanceof kubeErrors.ActOvertaken);
+/** Why a write was stopped before it was sent: the Rebalance, the leader or the weight of the target changed meanwhile. */
+export function overtakenBy(outcomes: readonly TargetOutcome[]): Error | undefined {
+  return outcomes.map(({ error }) => error).find(isOvertaken);
+}
+
+/** Whether every write was stopped before it was sent, so that nothing is to be remembered. */
+export function isUntouched(outcomes: readonly TargetOutcome[]): boolean {
+  return outcomes.length > 0 && outcomes.every(({ error }) => isOvertaken(error));
+}
+
+function isOvertaken(error: unknown): error is Error {
+  return error instanceof kubeErrors.ActOvertaken || error instanceof TargetChanged;
 }
 
 /** The faults of all targets as one clause; undefined if there are none. */
@@ -70,7 +81,10 @@ export function faultsOf(outcomes: readonly TargetOutcome[]): string | undefined
 function write(
   target: WeightTarget,
   weight: number,
+  expected: number,
   { clock, limit, signal, lastLook }: CarryOutOptions,
 ): Promise<void> {
-  return withTimeLimit(clock, limit, signal, (limited) => target.write(weight, { signal: limited, lastLook }));
+  return withTimeLimit(clock, limit, signal, (limited) =>
+    target.write(weight, { signal: limited, lastLook, expected }),
+  );
 }

@@ -1,7 +1,7 @@
 import type { Rebalance } from "@evenkeel/api";
 import { type HttpRoute, kubeErrors, type Resource } from "@evenkeel/kube";
 import { CodedError } from "@evenkeel/runtime";
-import { AllZero, HttpRouteContended, NoHttpRoute, OutOfRange, Withdrawn } from "../errors.ts";
+import { AllZero, HttpRouteContended, NoHttpRoute, OutOfRange, TargetChanged, Withdrawn } from "../errors.ts";
 import { type BackendId, findBackend, type WeightedBackend, weightOf, weightPatch } from "./http-route-backend.ts";
 import type { ReadTerms, TargetState, WeightTarget, WriteTerms } from "./weight-target.ts";
 
@@ -64,12 +64,14 @@ class HttpRouteTarget implements WeightTarget {
   }
 
   /** False if the backend already has the weight. Throws if it must not be written. */
-  #isToWrite({ ref, others }: WeightedBackend, weight: number, { signal }: WriteTerms): boolean {
+  #isToWrite({ ref, others }: WeightedBackend, weight: number, { signal, expected }: WriteTerms): boolean {
     const target = this.name;
     const { route, rule } = this.#id;
     if (weight === 0 && others.every((other) => weightOf(other) === 0))
       throw new AllZero({ target, weight: weightOf(ref), set: `rule ${rule} of HTTPRoute ${route}` });
-    if (weightOf(ref) === weight) return false;
+    const found = weightOf(ref);
+    if (found === weight) return false;
+    if (expected !== undefined && found !== expected) throw new TargetChanged({ target, weight, expected, found });
     if (signal.aborted)
       throw new Withdrawn({ target, weight, why: "its deadline has passed" }, { cause: signal.reason });
     return true;

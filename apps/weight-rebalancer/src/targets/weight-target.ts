@@ -23,6 +23,11 @@ export interface WriteTerms {
   readonly signal: AbortSignal;
   /** Called right before the write is sent. If it throws, nothing is written and the write rejects with what it threw. */
   readonly lastLook: LastLook;
+  /**
+   * The weight that the decision was made for. If the target has a third weight, another client changed it since, and
+   * the write rejects with TargetChanged. Absent: any weight is replaced.
+   */
+  readonly expected?: number;
 }
 
 /**
@@ -35,7 +40,8 @@ export interface WeightTarget {
   readonly range: WeightRange;
   read(terms: ReadTerms): Promise<TargetState>;
   /**
-   * Resolves after the target has accepted the weight. Writing the weight that the target already has does nothing. A weight of 0 is
+   * Resolves after the target has accepted the weight. What another client changed meanwhile is kept: the write is
+   * refused then, and repeated with what the target is now. Writing the weight that the target already has does nothing. A weight of 0 is
    * refused if all others are 0 too: "no traffic" would become "equal shares" or errors.
    */
   write(weight: number, terms: WriteTerms): Promise<void>;

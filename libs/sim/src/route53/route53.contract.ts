@@ -142,6 +142,23 @@ export function route53Contract(implementation: string, start: () => Promise<Rou
       expect(await weights(zone)).toEqual({ b: 2 });
     });
 
+    test("replaces a set that is deleted as it is and created again in one batch", async () => {
+      const zone = await zoneWith(weighted("a", 1), weighted("b", 2));
+      await client.change(zone, ["DELETE", weighted("a", 1)], ["CREATE", weighted("a", 7)]);
+      expect(await weights(zone)).toEqual({ a: 7, b: 2 });
+    });
+
+    test.each<[string, Partial<RecordSet>]>([
+      ["TTL", { ttl: 61 }],
+      ["values", { values: ["192.0.2.99"] }],
+    ])("replaces nothing if the set has another %s than the request", async (_field, other) => {
+      const zone = await zoneWith(weighted("a", 1), weighted("b", 2));
+      const stale = { ...weighted("a", 1), ...other };
+      const batch = client.change(zone, ["DELETE", stale], ["CREATE", { ...stale, weight: 7 }]);
+      await expect(batch).rejects.toMatchObject({ status: 400 });
+      expect(await weights(zone)).toEqual({ a: 1, b: 2 });
+    });
+
     test("refuses to delete what is not there", async () => {
       const zone = await zoneWith(weighted("a", 1));
       const missing = { ...weighted("b", 1), name: "missing.example.com" };

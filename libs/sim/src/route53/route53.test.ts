@@ -170,6 +170,28 @@ describe("the embedded Route 53 beyond what moto does", () => {
     for (let count = 0; count < 5; count += 1) await client.list(ZONE);
   });
 
+  test.each<[string, Partial<RecordSet>]>([
+    ["weight", { weight: 3 }],
+    ["TTL that it had before", { ttl: 60 }],
+    ["health check", { others: [element("HealthCheckId", "abcdef11-2222-3333-4444-555555fedcba")] }],
+  ])("replaces nothing if the set has another %s than the request", async (_field, other) => {
+    for (const name of ["a", "b"]) await client.change(ZONE, ["DELETE", set(name, name === "a" ? 1 : 2)]);
+    const now = { ...set("a", 1), ttl: 30 };
+    await client.change(ZONE, ["CREATE", now]);
+    const stale = { ...now, ...other };
+    const batch = client.change(ZONE, ["DELETE", stale], ["CREATE", { ...stale, weight: 7 }]);
+    await expect(batch).rejects.toMatchObject({
+      code: "InvalidChangeBatch",
+      message: expect.stringContaining("the values provided do not match the current values"),
+    });
+    expect(route53.records(ZONE).filter(({ type }) => type === "A")).toEqual([now]);
+  });
+
+  test("has one journal entry for a set that is replaced", async () => {
+    await client.change(ZONE, ["DELETE", set("a", 1)], ["CREATE", set("a", 7)]);
+    expect(route53.journal).toMatchObject([{ action: "REPLACE", before: set("a", 1), after: set("a", 7) }]);
+  });
+
   test("keeps a journal of all changes with their times, and none of what was refused", async () => {
     await client.change(ZONE, ["UPSERT", set("a", 5)], ["DELETE", set("b", 2)]);
     await expect(client.change(ZONE, ["CREATE", set("a", 5)])).rejects.toThrow();

@@ -3,9 +3,12 @@ import { type Change, described } from "./change.ts";
 import { canonicalName, type RecordSet, sortKey, writeRecordSet } from "./record-set.ts";
 import { invalidBatch } from "./route53-fault.ts";
 
-/** What a change made of a record set; `before` or `after` is absent where there was or is none. */
+/**
+ * What a batch made of a record set; `before` or `after` is absent where there was or is none. A record set that is
+ * deleted and created again in one batch is replaced: that is one effect.
+ */
 export interface Effect {
-  readonly action: Change["action"];
+  readonly action: Change["action"] | "REPLACE";
   readonly name: string;
   readonly type: string;
   readonly setIdentifier?: string;
@@ -53,7 +56,8 @@ export class Zone {
   apply(changes: readonly Change[]): Effect[] {
     const records = new Map(this.#records);
     const reasons: string[] = [];
-    const effects = changes.map(({ action, record }) => {
+    const effects = new Map<string, Effect>();
+    for (const { action, record } of changes) {
       const key = keyOf(record);
       const before = records.get(key);
       const reason = this.#whyNot({ action, record }, before);
@@ -61,19 +65,21 @@ export class Zone {
       if (action === "DELETE") records.delete(key);
       else records.set(key, record);
       const { name, type, setIdentifier } = record;
-      return {
-        ...{ action, name, type },
+      const deleted = effects.get(key)?.before;
+      const first = deleted ?? before;
+      effects.set(key, {
+        ...{ action: deleted ? "REPLACE" : action, name, type },
         ...(setIdentifier !== undefined && { setIdentifier }),
-        ...(before && { before }),
+        ...(first && { before: first }),
         ...(action !== "DELETE" && { after: record }),
-      };
-    });
+      });
+    }
     const touched = new Set(changes.map(({ record }) => groupOf(record)));
     for (const group of touched)
       reasons.push(...groupFaults([...records.values()].filter((set) => groupOf(set) === group)));
     if (reasons.length > 0) throw invalidBatch(reasons);
     this.#records = ordered(records.values());
-    return effects;
+    return [...effects.values()];
   }
 
   #whyNot({ action, record }: Change, before: RecordSet | undefined): string | undefined {

@@ -8,20 +8,20 @@ export interface WeightChange {
 }
 
 /**
- * Limits of one request; an UPSERT counts twice.
+ * Limits of one request. A record counts twice, because it is deleted and created.
  * https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/DNSLimitations.html
  */
 const MOST_ELEMENTS = 1000;
 const MOST_CHARACTERS = 32_000;
-const UPSERT_COUNTS = 2;
+const EACH_COUNTS = 2;
 
 /** How many records, from the first on, fit into one batch: at least one, if there is any. */
 export function batchSize(records: readonly ResourceRecordSet[]): number {
   let elements = 0;
   let characters = 0;
   const tooMany = records.findIndex(({ ResourceRecords = [] }) => {
-    elements += UPSERT_COUNTS * Math.max(1, ResourceRecords.length);
-    for (const { Value = "" } of ResourceRecords) characters += UPSERT_COUNTS * Value.length;
+    elements += EACH_COUNTS * Math.max(1, ResourceRecords.length);
+    for (const { Value = "" } of ResourceRecords) characters += EACH_COUNTS * Value.length;
     return elements > MOST_ELEMENTS || characters > MOST_CHARACTERS;
   });
   return tooMany === -1 ? records.length : Math.max(1, tooMany);

@@ -1,3 +1,4 @@
+import type { ResourceRecordSet } from "@aws-sdk/client-route-53";
 import { Superseded, Withdrawn } from "../../errors.ts";
 import type { WriteTerms } from "../weight-target.ts";
 import type { WeightChange } from "./change-batch.ts";
@@ -10,8 +11,10 @@ export class PendingWrite implements WeightChange {
   readonly key: string;
   readonly target: string;
   readonly done: Promise<void>;
-  /** How many batches with this write Route 53 has refused. */
+  /** How often Route 53 has refused this write alone. */
   refusals = 0;
+  /** The last refusal of this write alone, and the record as the request had it. */
+  refused: { readonly record: ResourceRecordSet; readonly error: unknown } | undefined;
   readonly #terms: WriteTerms;
   readonly #settled = Promise.withResolvers<undefined>();
   #abort: () => void = () => undefined;
@@ -33,6 +36,11 @@ export class PendingWrite implements WeightChange {
 
   get signal(): AbortSignal {
     return this.#terms.signal;
+  }
+
+  /** The weight that the decision was made for; undefined if any may be replaced. */
+  get expected(): number | undefined {
+    return this.#terms.expected;
   }
 
   /** Throws if it must no longer be written. */

@@ -34,6 +34,12 @@ export interface RecordPage {
   readonly next: ListStart | undefined;
 }
 
+/** A record as it was read, and as it is to be. */
+export interface Replacement {
+  readonly before: ResourceRecordSet;
+  readonly after: ResourceRecordSet;
+}
+
 type Send<T> = (
   aws: { readonly client: Route53Client; readonly sdk: typeof awsSdk },
   signal: AbortSignal,
@@ -93,9 +99,18 @@ export class ZoneApi {
     await bucket.take(signal);
   }
 
-  /** Sends all as one batch, at once: `admit` was waited for. A refusal's message says that it is about `what`. */
-  async change(records: readonly ResourceRecordSet[], what: string): Promise<ChangeInfo | undefined> {
-    const Changes = records.map((record) => ({ Action: "UPSERT" as const, ResourceRecordSet: record }));
+  /**
+   * Sends all as one batch, at once: `admit` was waited for. A refusal's message says that it is about `what`.
+   *
+   * Each record is deleted exactly as it was read and created anew, in one transaction. Route 53 refuses to delete a
+   * record that is not as the request has it, so nothing is written over a change that this process has not seen. An
+   * UPSERT would. https://docs.aws.amazon.com/Route53/latest/APIReference/API_ChangeResourceRecordSets.html
+   */
+  async change(replacements: readonly Replacement[], what: string): Promise<ChangeInfo | undefined> {
+    const Changes = replacements.flatMap(({ before, after }) => [
+      { Action: "DELETE" as const, ResourceRecordSet: before },
+      { Action: "CREATE" as const, ResourceRecordSet: after },
+    ]);
     const batch = { HostedZoneId: this.zone, ChangeBatch: { Comment: "weights by Evenkeel", Changes } };
     const send: Send<{ ChangeInfo?: ChangeInfo | undefined }> = ({ client, sdk }, abortSignal) =>
       client.send(new sdk.ChangeResourceRecordSetsCommand(batch), { abortSignal });

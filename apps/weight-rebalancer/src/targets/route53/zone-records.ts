@@ -81,7 +81,7 @@ export class ZoneRecords {
     return (await this.#unlessAborted(this.#wait(name), signal)).records;
   }
 
-  /** Reads these names again, unless the known records are at most `maxAge` old; all of them if that is negative. */
+  /** Reads these names again, unless the known records are at most `maxAge` old. */
   async refresh(names: ReadonlySet<string>, maxAge: number): Promise<void> {
     const now = this.#options.clock.monotonic();
     for (const name of names) this.#asked.set(name, now);
@@ -105,6 +105,12 @@ export class ZoneRecords {
     this.#written.set(id.name, ++this.#writes);
     const known = this.#known.get(id.name);
     if (known) this.#known.set(id.name, { ...known, records: withWeight(id, known.records, weight) });
+  }
+
+  /** What is known of a name may be outdated: it is read again, and a page that was requested before does not count. */
+  doubt(name: string): void {
+    this.#written.set(name, ++this.#writes);
+    this.#known.delete(name);
   }
 
   #wait(name: string): Promise<Known> {

@@ -1,12 +1,12 @@
-import type { ResourceRecordSet } from "@aws-sdk/client-route-53";
+import { isDeepStrictEqual } from "node:util";
 import { type Backoff, type Clock, fullJitter, isRetryable, type Logger, sleep, toError } from "@evenkeel/runtime";
-import { AllZero, Route53Refused } from "../../errors.ts";
+import { AllZero, Route53Contended, Route53Refused, TargetChanged } from "../../errors.ts";
 import type { WriteTerms } from "../weight-target.ts";
 import { allZeroChanges, batchSize } from "./change-batch.ts";
 import type { ChangeFollower } from "./change-follower.ts";
 import { PendingWrite } from "./pending-write.ts";
 import { displayName } from "./record-name.ts";
-import { findWeighted, type RecordId } from "./weighted-record.ts";
+import { findWeighted, type RecordId, type WeightedRecord } from "./weighted-record.ts";
 import { whyNotYet } from "./why-not-yet.ts";
 import type { ZoneApi } from "./zone-api.ts";
 import type { ZoneRecords } from "./zone-records.ts";
@@ -23,17 +23,23 @@ export interface ZoneWriterOptions {
   readonly signal: AbortSignal;
 }
 
-/** A write that can be sent, and the record that it sends. */
+/** A write that can be sent, and the record that it replaces. */
 interface ReadyWrite {
   readonly write: PendingWrite;
-  readonly record: ResourceRecordSet;
+  readonly record: WeightedRecord;
 }
+
+/** Attempts to write a record that changes between reading and writing it. */
+const ATTEMPTS = 5;
 
 const BACKOFF: Backoff = { base: 1_000, cap: 30_000 };
 
 /**
  * Writes the weights of one zone. Writes that arrive within a window are sent as one batch, which Route 53 applies as a whole or not at
  * all. One batch is in flight at a time. A write that can be retried stays in the queue until its signal aborts.
+ *
+ * A record is replaced only if it is still as it was read. If another client changed it, Route 53 refuses the batch, and
+ * the record is read again before the next attempt.
  */
 export class ZoneWriter {
   readonly #options: ZoneWriterOptions;
@@ -123,9 +129,8 @@ export class ZoneWriter {
   async #send(part: readonly PendingWrite[]): Promise<PendingWrite[][]> {
     const { api, records, window } = this.#options;
     try {
-      const names = (which: boolean) =>
-        new Set(part.filter((w) => this.#isQueued(w) && w.refusals > 0 === which).map(({ id }) => id.name));
-      await Promise.all([records.refresh(names(true), -1), records.refresh(names(false), window)]);
+      const names = part.filter((write) => this.#isQueued(write)).map(({ id }) => id.name);
+      await records.refresh(new Set(names), window);
       if (this.#ready(part).length === 0) return [];
       await api.admit();
     } catch (error) {
@@ -149,7 +154,7 @@ export class ZoneWriter {
       const [only, more] = writes;
       const what = only && more === undefined ? only.target : `zone ${api.zone}`;
       const change = await api.change(
-        batch.map(({ record }) => record),
+        batch.map(({ write, record }) => ({ before: record, after: { ...record, Weight: write.weight } })),
         what,
       );
       for (const { id, weight } of writes) records.accept(id, weight);
@@ -164,22 +169,26 @@ export class ZoneWriter {
         for (const write of writes) this.#requeue(write);
         throw error;
       }
-      if (error instanceof Route53Refused && (writes.length > 1 || writes[0]?.refusals === 0))
-        return this.#divide(writes);
+      if (error instanceof Route53Refused) return this.#divide(batch, error);
       for (const write of writes) write.reject(error);
       return [];
     }
   }
 
   /**
-   * Route 53 refuses a batch as a whole and may not say which record is at fault, so the batch is sent again in halves. A record that is
-   * refused alone is read again before its second attempt, because another client may have changed it meanwhile.
+   * Route 53 refuses a batch as a whole and may not say which record is at fault, so the batch is sent again in halves. Every record is
+   * read again before, because another client may have changed it meanwhile.
    */
-  #divide(writes: readonly PendingWrite[]): PendingWrite[][] {
-    for (const write of writes) {
-      write.refusals += 1;
+  #divide(batch: readonly ReadyWrite[], error: unknown): PendingWrite[][] {
+    for (const { write, record } of batch) {
+      if (batch.length === 1) {
+        write.refusals += 1;
+        write.refused = { record, error };
+      }
+      this.#options.records.doubt(write.id.name);
       this.#requeue(write);
     }
+    const writes = batch.map(({ write }) => write);
     const half = Math.ceil(writes.length / 2);
     return [writes.slice(0, half), writes.slice(half)].filter((part) => part.length > 0);
   }
@@ -194,8 +203,8 @@ export class ZoneWriter {
   }
 
   /**
-   * The writes that can be sent now, raises first. All others are settled: no longer wanted, record not found, weight already there, or the
-   * last weight above 0.
+   * The writes that can be sent now, raises first. All others are settled: no longer wanted, record not found, weight already there,
+   * refused for good, or the last weight above 0.
    */
   #ready(part: readonly PendingWrite[]): ReadyWrite[] {
     const { records } = this.#options;
@@ -206,15 +215,14 @@ export class ZoneWriter {
       (name) => records.latest(name),
     );
     const ready = found.filter(({ write, record }) => {
-      if (!refused.has(write) && record.Weight !== write.weight) return true;
+      const fault = refused.has(write) ? allZero(write, record.Weight) : whyNot(write, record);
+      if (fault === undefined && record.Weight !== write.weight) return true;
       this.#queue.delete(write.key);
-      if (refused.has(write)) write.reject(allZero(write, record.Weight));
-      else write.resolve();
+      if (fault === undefined) write.resolve();
+      else write.reject(fault);
       return false;
     });
-    return ready
-      .sort((a, b) => Number(a.write.weight === 0) - Number(b.write.weight === 0))
-      .map(({ write, record }) => ({ write, record: { ...record, Weight: write.weight } }));
+    return ready.sort((a, b) => Number(a.write.weight === 0) - Number(b.write.weight === 0));
   }
 
   #isWanted(write: PendingWrite): boolean {
@@ -245,6 +253,17 @@ export class ZoneWriter {
       write.reject(error);
     }
   }
+}
+
+/** Why a record as it is now must not get the weight; undefined if it may, or if it has it. */
+function whyNot({ target, weight, expected, refused, refusals }: PendingWrite, record: WeightedRecord): unknown {
+  if (record.Weight === weight) return undefined;
+  if (expected !== undefined && record.Weight !== expected)
+    return new TargetChanged({ target, weight, expected, found: record.Weight });
+  // If the record did not change meanwhile, another attempt would be refused too.
+  if (refused && isDeepStrictEqual(record, refused.record)) return refused.error;
+  if (refusals < ATTEMPTS) return undefined;
+  return new Route53Contended({ target, weight, attempts: refusals }, { cause: refused?.error });
 }
 
 function allZero({ id, target }: PendingWrite, weight: number) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { kubeErrors } from "@evenkeel/kube";
+import type { RecordSet } from "@evenkeel/sim";
 import { codeOf, Route53World, weighted, write } from "../../../test/route53-world.ts";
 
 /** A last look that stops writes from when a test says so. */
@@ -103,7 +104,7 @@ describe("writes of one window", () => {
     expect(world.calls.filter((call) => call.startsWith("change"))).toEqual(["change ok"]);
   });
 
-  test("are split where a batch would hold more than 1,000 elements, an UPSERT counted twice", async () => {
+  test("are split where a batch would hold more than 1,000 elements, each record counted twice", async () => {
     const names = Array.from({ length: 900 }, (_, i) => `r${i}.example.com`);
     await using world = await Route53World.start(names.map((name) => weighted("x", 1, { name })));
     await world.until(Promise.all(names.map((name) => write(world.record(name, "x"), 7))));
@@ -244,35 +245,120 @@ describe("a set in which all weights would be 0", () => {
   });
 });
 
-describe.each(["ErrorResponse", "InvalidChangeBatch"] as const)("a batch that is refused with %s", (refusal) => {
-  /** Makes the zone take no write of `name`: whenever one is on its way, the TTL of the set becomes another. */
-  const keepChanging = ({ route53 }: Route53World, name: string) => {
-    let ttl = 60;
-    const change = () => {
-      ttl += 1;
-      const records = route53.records("Z1").filter(({ type }) => type === "A");
-      const changed = records.map((record) => (record.name === name ? { ...record, ttl } : record));
-      route53.addZone("Z1", "example.com", changed);
-    };
-    const when = ({ method }: { method?: string | undefined }) => {
-      if (method === "POST") change();
-      return false;
-    };
-    route53.faults.add({ fault: { kind: "reset" }, when });
+/** Changes records of the zone whenever a batch is on its way, as another client would, at most `times` times. */
+function changeMeanwhile(
+  { route53 }: Route53World,
+  change: (record: RecordSet, time: number) => RecordSet,
+  times = Infinity,
+): void {
+  let time = 0;
+  const when = ({ method }: { method?: string | undefined }) => {
+    if (method !== "POST" || time === times) return false;
+    time += 1;
+    const records = route53.records("Z1").filter(({ setIdentifier }) => setIdentifier !== undefined);
+    route53.addZone(
+      "Z1",
+      "example.com",
+      records.map((record) => change(record, time)),
+    );
+    return false;
   };
+  route53.faults.add({ fault: { kind: "reset" }, when });
+}
+
+describe("a record that another client changes between the last read and the write", () => {
+  test.each<[string, Partial<RecordSet>]>([
+    ["TTL", { ttl: 30 }],
+    ["values", { values: ["192.0.2.77"] }],
+    [
+      "health check",
+      { others: [{ name: "HealthCheckId", text: "abcdef11-2222-3333-4444-555555fedcba", children: [] }] },
+    ],
+  ])("keeps its new %s and gets the weight", async (_field, edit) => {
+    await using world = await Route53World.start([weighted("blue", 8), weighted("green", 8)]);
+    changeMeanwhile(world, (record) => ({ ...record, ...edit }), 1);
+    await world.write(world.target("blue"), 9);
+    expect(world.calls.filter((call) => call.startsWith("change"))).toEqual(["change refused", "change ok"]);
+    expect(world.route53.journal).toMatchObject([{ before: edit, after: { ...edit, weight: 9 } }]);
+  });
+
+  test("keeps a new weight that the decision did not know", async () => {
+    await using world = await Route53World.start([weighted("blue", 8), weighted("green", 8)]);
+    changeMeanwhile(world, (record) => ({ ...record, weight: 99 }), 1);
+    const work = world.until(write(world.target("blue"), 9, { expected: 8 }));
+    await expect(work).rejects.toMatchObject({ code: "EK_WEIGHT_TARGET_CHANGED", recovery: "retryable" });
+    await expect(work).rejects.toThrow("from 8 to 99");
+    expect(world.weights()).toEqual({ blue: 99, green: 99 });
+  });
+
+  test("is not created again if it was deleted", async () => {
+    await using world = await Route53World.start([weighted("blue", 8), weighted("green", 8)]);
+    changeMeanwhile(
+      world,
+      (record) => (record.setIdentifier === "blue" ? { ...record, name: "old.example.com." } : record),
+      1,
+    );
+    expect(await codeOf(world.write(world.target("blue"), 9))).toBe("EK_WEIGHT_ROUTE53_NO_RECORD");
+    expect(world.route53.journal).toEqual([]);
+  });
+
+  test("is left to the next reconcile when it changes all the time", async () => {
+    await using world = await Route53World.start([weighted("blue", 8), weighted("green", 8)]);
+    changeMeanwhile(world, (record, time) => ({ ...record, ttl: 60 + time }));
+    const work = world.write(world.target("blue"), 9);
+    await expect(work).rejects.toMatchObject({ code: "EK_WEIGHT_ROUTE53_CONTENDED", recovery: "retryable" });
+    expect(world.calls.filter((call) => call.startsWith("change"))).toEqual(Array(5).fill("change refused"));
+    expect(world.weights()).toEqual({ blue: 8, green: 8 });
+  });
+
+  test("does not hold up the others of its batch", async () => {
+    const names = Array.from({ length: 5 }, (_, i) => `r${i}.example.com.`);
+    await using world = await Route53World.start(
+      names.flatMap((name) => [weighted("x", 1, { name }), weighted("y", 1, { name })]),
+    );
+    changeMeanwhile(world, (record) => (record.name === names[3] ? { ...record, ttl: 30 } : record), 1);
+    await world.until(Promise.all(names.map((name) => write(world.record(name, "x"), 7, { expected: 1 }))));
+    expect(world.route53.journal.map(({ name, after }) => [name, after?.weight, after?.ttl]).sort()).toEqual(
+      names.map((name) => [name, 7, name === names[3] ? 30 : 60]),
+    );
+  });
+
+  test("has the weight if only the answer to the first request was lost", async () => {
+    await using world = await Route53World.start([weighted("blue", 8), weighted("green", 8)]);
+    changeMeanwhile(world, (record) => (record.setIdentifier === "blue" ? { ...record, weight: 9 } : record), 1);
+    await world.until(write(world.target("blue"), 9, { expected: 8 }));
+    expect(world.route53.journal).toEqual([]);
+  });
+});
+
+describe.each(["ErrorResponse", "InvalidChangeBatch"] as const)("a batch that is refused with %s", (refusal) => {
   const names = Array.from({ length: 9 }, (_, i) => `r${i}.example.com.`);
   const records = names.flatMap((name) => [weighted("x", 1, { name }), weighted("y", 1, { name })]);
 
   test("fails for the bad record alone, with Route 53's words", async () => {
-    await using world = await Route53World.start(records, { sim: { refusal } });
-    keepChanging(world, "r4.example.com.");
+    // A record with more than 500 values does not fit into a request that deletes and creates it.
+    const values = Array.from({ length: 501 }, (_, index) => `10.0.${index >> 8}.${index & 255}`);
+    const bad = (record: RecordSet) => record.name === "r4.example.com." && record.setIdentifier === "x";
+    const mixed = records.map((record) => (bad(record) ? { ...record, values } : record));
+    await using world = await Route53World.start(mixed, { sim: { refusal } });
     const writes = names.map((name) => write(world.record(name, "x"), 7));
     const codes = Promise.all(writes.map(codeOf));
     expect(await world.until(codes)).toEqual(
       names.map((name) => (name === "r4.example.com." ? "EK_WEIGHT_ROUTE53_REFUSED" : undefined)),
     );
     await expect(writes[4]).rejects.toThrow("route53 Z1/r4.example.com A x");
-    await expect(writes[4]).rejects.toThrow("must have the same TTL");
+    await expect(writes[4]).rejects.toThrow("limit of 1000");
+  });
+
+  test("fails for the record alone that changes all the time", async () => {
+    await using world = await Route53World.start(records, { sim: { refusal } });
+    changeMeanwhile(world, (record, time) =>
+      record.name === "r4.example.com." ? { ...record, ttl: 60 + time } : record,
+    );
+    const codes = Promise.all(names.map((name) => codeOf(write(world.record(name, "x"), 7))));
+    expect(await world.until(codes)).toEqual(
+      names.map((name) => (name === "r4.example.com." ? "EK_WEIGHT_ROUTE53_CONTENDED" : undefined)),
+    );
     expect(world.route53.journal.map(({ name }) => name).sort()).toEqual(
       names.filter((name) => !name.startsWith("r4")),
     );
@@ -280,19 +366,7 @@ describe.each(["ErrorResponse", "InvalidChangeBatch"] as const)("a batch that is
 
   test("succeeds once what was read is up to date", async () => {
     await using world = await Route53World.start(records, { sim: { refusal } });
-    let changed = false;
-    const when = ({ method }: { method?: string | undefined }) => {
-      if (method === "POST" && !changed) {
-        changed = true;
-        world.route53.addZone(
-          "Z1",
-          "example.com",
-          records.map((record) => ({ ...record, ttl: 30 })),
-        );
-      }
-      return false;
-    };
-    world.route53.faults.add({ fault: { kind: "reset" }, when });
+    changeMeanwhile(world, (record) => ({ ...record, ttl: 30 }), 1);
     await world.write(world.record("r0.example.com", "x"), 7);
     expect(world.calls).toContain("change refused");
     expect(world.route53.journal.map(({ after }) => after)).toMatchObject([{ weight: 7, ttl: 30 }]);
