@@ -1,4 +1,4 @@
-export { originalWeight, type OriginalInput } from "./testing/original-rule.ts";
+export { originalWeight, type OriginalInput } from "./backtest/original-rule.ts";
 export {
   measured,
   NOON,

@@ -6,7 +6,16 @@ export { bounded } from "./bounded-text.ts";
 export { failureMessage } from "./failure.ts";
 export { headerFault } from "./header.ts";
 export { masked } from "./masked.ts";
-export { PrometheusClient, type PrometheusClientOptions, type Query, type QueryOutcome } from "./prometheus-client.ts";
+export {
+  PrometheusClient,
+  type PrometheusClientOptions,
+  type Query,
+  type QueryOutcome,
+  type RangeOutcome,
+  type RangeQuery,
+  spanParameters,
+} from "./prometheus-client.ts";
+export { parseRangeAnswer, type RangeAnswer, type Series } from "./range-answer.ts";
 export { allowFaults, ServerGuard } from "./server-guard.ts";
 export * as prometheusErrors from "./errors.ts";
 export { type Labels, type QueryAnswer, type Sample, unfitMessage } from "./query-answer.ts";

@@ -7,6 +7,7 @@ import { exchange, type HttpAnswer } from "./exchange.ts";
 import { failureMessage, isCut } from "./failure.ts";
 import { masked } from "./masked.ts";
 import { parseQueryAnswer, type QueryAnswer } from "./query-answer.ts";
+import { parseRangeAnswer, type RangeAnswer } from "./range-answer.ts";
 import { refusalMessage } from "./refusal.ts";
 import type { ServerGuard } from "./server-guard.ts";
 
@@ -46,6 +47,16 @@ export interface Query {
   readonly labelled?: boolean;
 }
 
+/** The same query for many times. All are in milliseconds since the epoch, the step too is in milliseconds. */
+export interface RangeQuery extends Omit<Query, "lookback" | "labelled"> {
+  readonly start: number;
+  readonly end: number;
+  readonly step: number;
+}
+
+export type RangeOutcome =
+  Extract<RangeAnswer, { kind: "series" }> | { readonly kind: "failed"; readonly message: string };
+
 const DEFAULT_LIMIT = 2 ** 20;
 
 export type QueryOutcome =
@@ -72,23 +83,44 @@ export class PrometheusClient implements Component {
   }
 
   /** Never rejects. */
-  async query(query: Query): Promise<QueryOutcome> {
+  query(query: Query): Promise<QueryOutcome> {
+    // Servers that do not know the lookback ignore it. Without it they look back as far as they are set to.
+    const { lookback } = query;
+    const parameters: Parameters = lookback === undefined ? {} : { lookback_delta: `${lookback / 1000}` };
+    return this.#ask(query, parameters, (asked, secrets) => this.#outcomeOf(asked, secrets, query.labelled));
+  }
+
+  /** Never rejects. The server must accept as many steps in one answer: Prometheus accepts 11,000. */
+  range(query: RangeQuery): Promise<RangeOutcome> {
+    const { address } = query;
+    const ranged = { ...query, address: { ...address, path: `${address.path}_range` } };
+    return this.#ask<RangeOutcome>(ranged, spanParameters(query), ({ answer: { status, location, body } }, secrets) => {
+      const answer = parseRangeAnswer(body);
+      if (status >= 200 && status < 300 && answer.kind === "series") return answer;
+      return this.#refused({ status, location }, answer, secrets);
+    });
+  }
+
+  async #ask<T>(
+    query: Query,
+    parameters: Parameters,
+    outcomeOf: (asked: Asked, secrets: readonly string[]) => T | Failed,
+  ): Promise<T | Failed> {
     const { clock, advice } = this.#options;
     const { address, timeout, begun = clock.monotonic(), signal } = query;
     const user = address.user && basicAuthorization(address.user);
     const secrets = [...(query.secrets ?? []), ...(user?.secrets ?? [])];
     const authorization = query.authorization ?? user?.header;
     const deadline = { clock, milliseconds: timeout - (clock.monotonic() - begun), signal, what: "the query" };
-    const send = (limit: AbortSignal) => this.#send({ ...query, begun, authorization, signal: limit });
-    const outcome = await withDeadline(deadline, send).then(
-      (asked) => this.#outcomeOf(asked, secrets, query.labelled),
-      (error: unknown): QueryOutcome => {
+    const send = (limit: AbortSignal) => this.#send({ ...query, begun, authorization, signal: limit }, parameters);
+    return withDeadline(deadline, send).then(
+      (asked) => outcomeOf(asked, secrets),
+      (error: unknown): Failed => {
         const attempt = { seconds: timeout / 1000, isSecure: address.origin.startsWith("https:") };
         const message = signal.aborted ? "the query was given up" : failureMessage(error, attempt, advice);
-        return { kind: "failed", message };
+        return { kind: "failed", message: masked(message, secrets) };
       },
     );
-    return outcome.kind === "failed" ? { ...outcome, message: masked(outcome.message, secrets) } : outcome;
   }
 
   /** Cuts every connection. Queries that are under way fail. */
@@ -96,17 +128,16 @@ export class PrometheusClient implements Component {
     return this.#connections.stop();
   }
 
-  #send(query: Query & { readonly begun: number }): Promise<Asked> {
+  #send(query: Query & { readonly begun: number }, more: Parameters): Promise<Asked> {
     const { clock, userAgent } = this.#options;
-    const { address, timeout, begun, lookback, authorization, trust = {}, signal, limit = DEFAULT_LIMIT } = query;
+    const { address, timeout, begun, authorization, trust = {}, signal, limit = DEFAULT_LIMIT } = query;
     return this.#connections.lane(address.origin).run(
       async () => {
         const left = timeout - (clock.monotonic() - begun);
         const parameters = {
           query: query.query,
           timeout: `${Math.max(1, Math.ceil(left / 1000))}s`,
-          // Servers that do not know it ignore it. Without it they look back as far as they are set to.
-          ...(lookback !== undefined && { lookback_delta: `${lookback / 1000}` }),
+          ...more,
         };
         const headers = {
           "user-agent": userAgent,
@@ -135,16 +166,34 @@ export class PrometheusClient implements Component {
   ): QueryOutcome {
     const answer = parseQueryAnswer(body, { labelled });
     const isSuccess = status >= 200 && status < 300;
-    if (!isSuccess || answer.kind === "malformed" || answer.kind === "error") {
-      const { errorType, error } = answer.kind === "error" ? answer : { errorType: "", error: "" };
-      // Before the words are cut: of a secret that is cut, the beginning would be left.
-      const words = masked([errorType, error].filter(Boolean).join(": "), secrets);
-      const why = answer.kind === "malformed" ? answer.why : undefined;
-      return { kind: "failed", message: refusalMessage({ status, location, words, why }, this.#options.advice) };
-    }
+    if (!isSuccess || answer.kind === "malformed" || answer.kind === "error")
+      return this.#refused({ status, location }, answer, secrets);
     if (answer.kind === "unfit") return answer;
     return { ...answer, warnings: answer.warnings.map((warning) => masked(warning, secrets)), askedAt };
   }
+
+  #refused(
+    { status, location }: Pick<HttpAnswer, "status" | "location">,
+    answer: QueryAnswer | RangeAnswer,
+    secrets: readonly string[],
+  ): Failed {
+    const { errorType, error } = answer.kind === "error" ? answer : { errorType: "", error: "" };
+    // Before the words are cut: of a secret that is cut, the beginning would be left.
+    const words = masked([errorType, error].filter(Boolean).join(": "), secrets);
+    const why = answer.kind === "malformed" ? answer.why : undefined;
+    const message = refusalMessage({ status, location, words, why }, this.#options.advice);
+    return { kind: "failed", message: masked(message, secrets) };
+  }
+}
+
+/** What a request has besides query and timeout. */
+type Parameters = Readonly<Record<string, string>>;
+
+type Failed = Extract<QueryOutcome, { kind: "failed" }>;
+
+/** The parameters of `query_range`, in seconds. */
+export function spanParameters({ start, end, step }: Pick<RangeQuery, "start" | "end" | "step">): Parameters {
+  return { start: `${start / 1000}`, end: `${end / 1000}`, step: `${step / 1000}` };
 }
 
 interface Asked {

@@ -16,6 +16,7 @@ import type { Registration } from "./services/registration.ts";
 import { commonSettings } from "./settings.ts";
 import { Screen } from "./show/screen.ts";
 import type { Session, Verb } from "./verb.ts";
+import { backtest } from "./verbs/backtest.ts";
 import { decisions } from "./verbs/decisions.ts";
 import { doctor } from "./verbs/doctor.ts";
 import { explain as explainVerb } from "./verbs/explain.ts";
@@ -61,7 +62,17 @@ export async function run(
 
 async function carryOut(session: Session, args: readonly string[]): Promise<number> {
   const { screen, version, registrations } = session;
-  const verbs = [status, explainVerb(registrations), plan, whatIf(registrations), decisions, snapshot, replay, doctor];
+  const verbs = [
+    status,
+    explainVerb(registrations),
+    plan,
+    whatIf(registrations),
+    backtest,
+    decisions,
+    snapshot,
+    replay,
+    doctor,
+  ];
   const find = (name: string | undefined): Verb | undefined => verbs.find((one) => one.name === name);
   // Common flags may precede the verb. Whether other flags have a value depends on the verb.
   const { words: named, flags: all } = splitCommandLine(commonSettings, args);

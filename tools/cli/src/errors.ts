@@ -83,6 +83,13 @@ export const CannotWrite = defineError({
   remedy: "Name another file with -f, or overwrite it with --force.",
 });
 
+export const NoHistory = defineError({
+  code: "EK_CLI_NO_HISTORY",
+  recovery: "retryable",
+  message: "{server} did not give the past of the metric: {fault}",
+  remedy: "Name a Prometheus that this machine reaches with --prometheus, for example by kubectl port-forward.",
+});
+
 export const NothingToPlanOn = defineError({
   code: "EK_CLI_NOTHING_TO_PLAN_ON",
   recovery: "terminal",

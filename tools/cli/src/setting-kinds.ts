@@ -1,4 +1,4 @@
-import type { Kind, Setting } from "@evenkeel/runtime";
+import { durationKind, type Kind, type Setting } from "@evenkeel/runtime";
 
 interface Line {
   readonly help: string;
@@ -33,6 +33,9 @@ export const number = optional<number>({
   takes: "a number",
   parse: (text) => (/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : undefined),
 });
+
+/** Milliseconds. */
+export const optionalDuration = optional<number>(durationKind);
 
 /** Milliseconds since the epoch. */
 export const instant = optional<number>({
