@@ -10,6 +10,7 @@ import { Observer } from "./observe/observer.ts";
 import { PrometheusSources } from "./observe/prometheus/prometheus-sources.ts";
 import { KubeSecrets } from "./observe/secrets.ts";
 import { outsideOf } from "./outside.ts";
+import { PendingChanges } from "./pending-changes.ts";
 import { rebalances } from "./rebalance-resource.ts";
 import { RebalanceReconciler } from "./reconciler.ts";
 import { Reverts } from "./reverts.ts";
@@ -68,6 +69,7 @@ export function composeWeightRebalancer(service: WeightRebalancer, env: Environm
     observer,
     memories: new Memories(frame.state, log),
     statuses,
+    pending: new PendingChanges({ outside, statuses, clock }),
     reverts: new Reverts({ ...acts, claims, original, statuses, events }),
     decisions,
     board,

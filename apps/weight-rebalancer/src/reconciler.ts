@@ -2,6 +2,7 @@ import { parseRebalance, type Rebalance, type RebalanceStatus } from "@evenkeel/
 import {
   keepFinalizer,
   keyOf,
+  nameKey,
   type ObjectName,
   type ReconcileContext,
   type Resource,
@@ -30,6 +31,7 @@ import type { Memories } from "./observe/memories.ts";
 import { metricOf } from "./observe/metric-value.ts";
 import type { Observation, Observer, Outside } from "./observe/observer.ts";
 import { targetSpecs } from "./outside.ts";
+import type { PendingChanges } from "./pending-changes.ts";
 import { REVERT_FINALIZER, type StoredRebalance } from "./rebalance-resource.ts";
 import { isWaiting, type Reverts } from "./reverts.ts";
 import { shownAfter, type WeightBoard } from "./serve/weight-view.ts";
@@ -42,12 +44,21 @@ export interface RebalanceReconcilerOptions {
   readonly memories: Memories;
   readonly statuses: StatusWriter<StoredRebalance, RebalanceStatus>;
   readonly reverts: Pick<Reverts, "release" | "revertFormer">;
+  readonly pending: PendingChanges;
   readonly decisions: Pick<Decisions<typeof weightDecider>, "decide">;
   readonly board: WeightBoard;
   readonly metrics: Metrics<typeof metrics>;
   readonly clock: Clock;
   /** `--dry-run`: nothing is written for any Rebalance. */
   readonly dryRun: boolean;
+}
+
+/** What is left to do after a reconcile. */
+interface Adjusted {
+  /** False if a target that the spec no longer names is not reverted yet. */
+  readonly isReverted: boolean;
+  /** Whether a change is accepted and not in effect everywhere yet. */
+  readonly isPending: boolean;
 }
 
 type WeightDecision = DecisionOf<typeof weightDecider>;
@@ -61,19 +72,23 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
   }
 
   async reconcile(object: StoredRebalance, context: ObjectContext): Promise<Result | undefined> {
-    const { reverts, clock } = this.#options;
+    const { reverts, pending, clock } = this.#options;
     if (object.metadata.deletionTimestamp !== undefined) return reverts.release(object, context);
     const parsed = parseRebalance(object);
     if (!parsed.ok) {
       await this.#reportInvalid(object, parsed.errors, context);
       return undefined;
     }
-    const isComplete = await this.#adjust(object, parsed.value, context);
+    const early = await pending.look(object, parsed.value, context);
+    if (early !== undefined) return { requeueAfter: early };
+    const { isReverted, isPending } = await this.#adjust(object, parsed.value, context);
     const next = untilNextReconcile(clock.now(), intervalOf(parsed.value.spec), keyOf(object));
-    return { requeueAfter: isComplete ? next : Math.min(next, REVERT_RETRY) };
+    if (!isReverted) return { requeueAfter: Math.min(next, REVERT_RETRY) };
+    return { requeueAfter: isPending ? pending.wait(object, next) : next };
   }
 
-  async forget(_name: ObjectName, uid: string, { term }: ReconcileContext): Promise<void> {
+  async forget(name: ObjectName, uid: string, { term }: ReconcileContext): Promise<void> {
+    this.#options.pending.forget(nameKey(name));
     await this.#options.memories.forget(uid, term);
   }
 
@@ -82,8 +97,7 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
     return reconcileDeadline(parsed.ok ? parsed.value.spec : {});
   }
 
-  /** False if a target that the spec no longer names is not reverted yet. */
-  async #adjust(object: StoredRebalance, rebalance: Rebalance, context: ObjectContext): Promise<boolean> {
+  async #adjust(object: StoredRebalance, rebalance: Rebalance, context: ObjectContext): Promise<Adjusted> {
     const { rebalances, observer, memories, decisions, board, clock, dryRun } = this.#options;
     const { signal, term, lastLook } = context;
     const { metadata, spec } = rebalance;
@@ -91,7 +105,7 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
     // A dry run changes nothing, the finalizer included.
     const mayRevert = spec.onDelete === "revert";
     if (!spec.dryRun && !dryRun && !(await keepFinalizer(rebalances, object, REVERT_FINALIZER, mayRevert, { signal })))
-      return true;
+      return { isReverted: true, isPending: false };
 
     const observation = await observer.observe(
       rebalance,
@@ -115,7 +129,7 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
     this.#measure(rebalance, outcome);
     board.show(object, shownAfter(board.shown(keyOf(object)), outcome));
     await this.#writeStatus(object, written, statusAfter(written, outcome, clock.now()), context);
-    return !reverts.some(isWaiting);
+    return { isReverted: !reverts.some(isWaiting), isPending: targets.some(({ pending }) => pending) };
   }
 
   /**

@@ -28,6 +28,11 @@ export interface Outcome {
 /** The condition that is True while a target does not have its initial weight again, though it should. */
 export const REVERT_PENDING = "RevertPending";
 
+const TARGET_SYNCED = "TargetSynced";
+
+/** The reason of TargetSynced while an accepted change is not in effect everywhere. */
+const PENDING = "Pending";
+
 /** What an operator can do who does not want to wait. */
 export const RELEASE_HINT =
   "To delete the object without it, remove the finalizer evenkeel.io/revert-weight and set the weight by hand.";
@@ -73,6 +78,22 @@ export function statusAfter(before: RebalanceStatus | undefined, outcome: Outcom
   const values = { condition: conditionWord(outcome), desired, actual, lastWrite: lastWriteOf(memory) };
   const judged = [...judgements(outcome, generation), ...revertJudgements(outcome.reverts ?? [], generation)];
   return updated(before, values, judged, now);
+}
+
+/** The status after an accepted change is in effect everywhere. It is the same object if the status waits for none. */
+export function statusInSync(
+  status: RebalanceStatus | undefined,
+  generation: number,
+  now: number,
+): RebalanceStatus | undefined {
+  const { conditions = [] } = status ?? {};
+  const isWaiting = conditions.some(({ type, reason }) => type === TARGET_SYNCED && reason === PENDING);
+  if (status === undefined || !isWaiting) return status;
+  return { ...status, conditions: setConditions(conditions, [inSync(generation)], now) };
+}
+
+function inSync(generation: number): Judgement {
+  return judge(TARGET_SYNCED, true, "InSync", "The target has the desired weight", generation);
 }
 
 /** The status of a deleted Rebalance that waits until its targets are reverted. */
@@ -173,16 +194,16 @@ function targetSynced(
   faults: string | undefined,
 ): Judgement {
   const { decision, targets } = outcome;
-  if (faults !== undefined) return judged("TargetSynced", false, reasonOf(error), faults);
+  if (faults !== undefined) return judged(TARGET_SYNCED, false, reasonOf(error), faults);
   if (!isInStep(outcome)) {
     const [reason, why] = decision.dryRun
       ? ["DryRun", "a dry run writes nothing"]
       : [decision.reason, decision.message];
-    return judged("TargetSynced", false, reason, `The target does not have the desired weight: ${why}`);
+    return judged(TARGET_SYNCED, false, reason, `The target does not have the desired weight: ${why}`);
   }
   return targets.some(({ pending }) => pending)
-    ? judged("TargetSynced", undefined, "Pending", "The change is accepted and not in effect everywhere yet")
-    : judged("TargetSynced", true, "InSync", "The target has the desired weight");
+    ? judged(TARGET_SYNCED, undefined, PENDING, "The change is accepted and not in effect everywhere yet")
+    : inSync(outcome.snapshot.rebalance.generation);
 }
 
 /** `EK_WEIGHT_ROUTE53_NO_RECORD` → `Route53NoRecord`: the code as one CamelCase word, for a condition. */
