@@ -38,3 +38,13 @@ export function scaleProtobuf(name: string, replicas: number): Buffer {
   const raw = message(metadata, bytesField(2, replicasField(replicas)), bytesField(3, Buffer.alloc(0)));
   return body("autoscaling/v1", "Scale", raw);
 }
+
+export function claimProtobuf(
+  name: string,
+  { volumeName, finalizers }: { readonly volumeName: string; readonly finalizers: readonly string[] },
+): Buffer {
+  const about = [textField(1, name), textField(3, "default"), labels(11, { sent: "1" })];
+  const metadata = bytesField(1, message(...about, ...finalizers.map((one) => textField(14, one))));
+  const spec = bytesField(2, message(textField(1, "ReadWriteOnce"), textField(3, volumeName)));
+  return body("v1", "PersistentVolumeClaim", message(metadata, spec, bytesField(3, Buffer.alloc(0))));
+}

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { at, listAt, numberAt, textAt } from "../src/bodies/json-text.ts";
+import { claimProtobuf, PROTOBUF } from "./protobuf-bodies.ts";
 import { DEPLOYMENTS, deployment, ThreeClusters } from "./three-clusters.ts";
 
 const CORE = "/api/v1/namespaces/default";
@@ -151,4 +152,22 @@ test("JSON that is nested too deep is 400, and nothing is sent", async () => {
     expect(await world.ask("PATCH", `${DEPLOYMENTS}/x`, text, MERGE)).toMatchObject({ status: 400 });
   }
   expect(world.seen.length).toBe(seen);
+});
+
+test("a PUT in protobuf keeps what a peer's own object has: finalizers, addresses, volume and claim", async () => {
+  const type = { "content-type": PROTOBUF };
+  const name = fresh();
+  const path = `${CORE}/persistentvolumeclaims/${name}`;
+  for (const one of ["a", "b", "c"]) {
+    const metadata = { name, finalizers: [`kubernetes.io/pvc-protection`, `${one}.io/x`] };
+    const spec = { accessModes: ["ReadWriteOnce"], volumeName: `pv-${one}` };
+    await world.direct(one, "POST", `${CORE}/persistentvolumeclaims`, JSON.stringify({ metadata, spec }));
+  }
+  const sent = claimProtobuf(name, { volumeName: "pv-a", finalizers: ["kubernetes.io/pvc-protection", "a.io/x"] });
+  expect(await world.ask("PUT", path, sent, type)).toMatchObject({ status: 200 });
+  expect(await values(path, ["spec", "volumeName"])).toEqual(["pv-a", "pv-b", "pv-c"]);
+  expect(await values(path, ["metadata", "finalizers"])).toEqual(
+    ["a", "b", "c"].map((one) => ["kubernetes.io/pvc-protection", `${one}.io/x`]),
+  );
+  expect(await values(path, ["metadata", "labels", "sent"])).toEqual(["1", "1", "1"]);
 });

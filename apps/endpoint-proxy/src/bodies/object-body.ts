@@ -9,11 +9,14 @@ export interface EncodedBody {
   readonly body: Buffer;
 }
 
+/** What a path is set to: a text, a number or a list of texts. */
+export type BodyValue = string | number | readonly string[];
+
 /** An object in the body of a request. An edit gives a new one and leaves all else as it was sent. */
 export interface ObjectBody {
   /** What it says. Of protobuf only what the schema names. */
   readonly view: Json;
-  set(path: Path, value: string | number): ObjectBody;
+  set(path: Path, value: BodyValue): ObjectBody;
   remove(path: Path): ObjectBody;
   encode(): EncodedBody;
 }
@@ -58,7 +61,7 @@ export class JsonBody implements ObjectBody {
     this.view = json;
   }
 
-  set(path: Path, value: string | number): JsonBody {
+  set(path: Path, value: BodyValue): JsonBody {
     return new JsonBody(withValue(this.view, path, value));
   }
 
@@ -95,7 +98,7 @@ class ProtobufBody implements ObjectBody {
     this.view = viewOf(raw, schema);
   }
 
-  set(path: Path, value: string | number): ProtobufBody {
+  set(path: Path, value: BodyValue): ProtobufBody {
     return new ProtobufBody(this.#schema, this.#envelope, setIn(this.#raw, this.#schema, path, value));
   }
 

@@ -40,7 +40,12 @@ function entryOf({ content = Buffer.alloc(0) }: WireField, message: MessageSchem
 }
 
 /** A message with the value at the path set. All other fields keep their bytes. */
-export function setIn(message: Buffer, schema: MessageSchema, path: Path, value: string | number): Buffer {
+export function setIn(
+  message: Buffer,
+  schema: MessageSchema,
+  path: Path,
+  value: string | number | readonly string[],
+): Buffer {
   const [name = "", ...rest] = path;
   const field = fieldOf(schema, name);
   const fields = readFields(message);
@@ -55,7 +60,7 @@ export function setIn(message: Buffer, schema: MessageSchema, path: Path, value:
     rest.length === 0
       ? typeof value === "number"
         ? varintField(field.number, value)
-        : textField(field.number, value)
+        : Buffer.concat([value].flat().map((text) => textField(field.number, text)))
       : bytesField(field.number, setIn(joined(found), field.message ?? {}, rest, value));
   return replaced(fields, field.number, inner);
 }

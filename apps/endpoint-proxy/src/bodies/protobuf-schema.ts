@@ -1,7 +1,7 @@
 /** A field of a message of Kubernetes' API: its number, and what it contains. */
 export interface FieldSchema {
   readonly number: number;
-  /** `map` has text values unless it has `message`. `opaque` is only ever removed. */
+  /** `map` has text values unless it has `message`. `opaque` is not read: it is removed, or set to texts. */
   readonly type: "text" | "int" | "map" | "message" | "list" | "opaque";
   readonly message?: MessageSchema;
 }
@@ -82,14 +82,22 @@ const BY_KIND: Readonly<Record<string, MessageSchema>> = {
   Scale: { ...OTHER, spec: message(2, { replicas: int(1) }) },
   Service: {
     ...OTHER,
-    spec: message(2, { clusterIP: text(3), clusterIPs: opaque(18) }),
+    spec: message(2, {
+      ...{ clusterIP: text(3), clusterIPs: opaque(18), ipFamilies: opaque(19) },
+      healthCheckNodePort: int(12),
+    }),
   },
   PersistentVolume: {
     ...OTHER,
     spec: message(2, {
-      claimRef: message(4, { uid: text(4), resourceVersion: text(6) }),
+      claimRef: message(4, {
+        ...{ kind: text(1), namespace: text(2), name: text(3), uid: text(4) },
+        ...{ apiVersion: text(5), resourceVersion: text(6), fieldPath: text(7) },
+      }),
     }),
   },
+  PersistentVolumeClaim: { ...OTHER, spec: message(2, { volumeName: text(3) }) },
+  Namespace: { ...OTHER, spec: message(2, { finalizers: opaque(1) }) },
   DeleteOptions: {
     preconditions: message(2, { uid: text(1), resourceVersion: text(2) }),
   },

@@ -4,7 +4,7 @@ import { type EncodedBody, JsonBody, type ObjectBody } from "../bodies/object-bo
 import { type PatchBody, REPLICAS, VERSION } from "../bodies/patch-body.ts";
 import { PLACEMENT } from "../reads/merged-object.ts";
 import type { Kind } from "./verb-table.ts";
-import { forPeer, replacing } from "./what-is-copied.ts";
+import { forPeer, replacing, replacingEncoded } from "./what-is-copied.ts";
 
 /** What one member's write must say. */
 export interface Target {
@@ -68,7 +68,7 @@ export function replacement(kind: Kind, sent: ObjectBody): Change {
       if (target.isOwn) return versioned(edited(body, target)).encode();
       if (target.current === undefined) return edited(forPeer(kind, body), target).encode();
       const json = body instanceof JsonBody ? new JsonBody(replacing(kind, body.view, target.current)) : undefined;
-      return versioned(edited(json ?? forPeer(kind, body), target)).encode();
+      return versioned(edited(json ?? replacingEncoded(kind, body, target.current), target)).encode();
     },
   };
 }

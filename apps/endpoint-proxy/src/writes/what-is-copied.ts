@@ -1,6 +1,8 @@
 import {
   at,
   fieldsAt,
+  isFields,
+  isList,
   type Json,
   listAt,
   numberAt,
@@ -52,8 +54,9 @@ const KEPT: Readonly<Partial<Record<string, readonly Path[]>>> = {
   Namespace: [["spec", "finalizers"]],
 };
 
+const OWNERS: Path = ["metadata", "ownerReferences"];
 const KEPT_METADATA: readonly Path[] = [
-  ["metadata", "ownerReferences"],
+  OWNERS,
   ["metadata", "finalizers"],
   ["metadata", "annotations", "deployment.kubernetes.io/revision"],
 ];
@@ -72,6 +75,32 @@ export function forPeer(kind: Kind, body: ObjectBody): ObjectBody {
 export function copyOfHolder(kind: string, object: Json): Json {
   const paths = [...NEVER_COPIED, ["metadata", "annotations", PLACEMENT], ...(KEPT[kind] ?? [])];
   return paths.reduce(without, object);
+}
+
+/** The same for a body that is not JSON. Owner references of the peer's object are not kept. */
+export function replacingEncoded(kind: Kind, body: ObjectBody, current: Json): ObjectBody {
+  const metadata = KEPT_METADATA.filter((path) => path !== OWNERS);
+  return [...metadata, ...(KEPT[kind] ?? [])].reduce(
+    (rest, path) => keptIn(rest, path, at(current, path)),
+    forPeer(kind, body),
+  );
+}
+
+function keptIn(body: ObjectBody, path: Path, value: Json | undefined): ObjectBody {
+  const rest = body.remove(path);
+  if (value === undefined) return rest;
+  if (isFields(value)) {
+    return Object.entries(value).reduce((all, [name, one]) => keptIn(all, [...path, name], one), rest);
+  }
+  const number = numberAt(value, []);
+  if (number !== undefined) return rest.set(path, number);
+  if (typeof value === "string") return rest.set(path, value);
+  return isList(value)
+    ? rest.set(
+        path,
+        value.filter((one) => typeof one === "string"),
+      )
+    : rest;
 }
 
 /** The object of a PUT as a peer takes it: what the peer's own object keeps is kept. */
