@@ -4,7 +4,7 @@ import type { ObjectContext } from "@evenkeel/operator";
 import type { ObjectRef } from "@evenkeel/runtime";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
-import type { StoredElastiService } from "./elasti-service-resource.ts";
+import { FINALIZER, type StoredElastiService } from "./elasti-service-resource.ts";
 import { Memories } from "./observe/stages.ts";
 import { ElastiServiceReconciler, type ElastiServiceReconcilerOptions } from "./reconciler.ts";
 import { checkout, NOON } from "./testing/quiet-service.ts";
@@ -73,4 +73,37 @@ test("a reconcile that hangs until its deadline says so in the status; one that 
   term.abort();
   await expect(reconciler.reconcile(moved, context)).rejects.toBe(hung);
   expect(written).toHaveLength(1);
+});
+
+test("the path of a redirected Service follows the resolver's replicas before triggers are read, even if that fails", async () => {
+  const order: string[] = [];
+  const stop = new Error("as far as this test goes");
+  const service = { metadata: { namespace: "shop", name: "checkout" }, spec: { ports: [{ name: "http", port: 80 }] } };
+  const object = stored("checkout", {
+    metadata: { namespace: "shop", name: "checkout", uid: "5a0e", finalizers: [FINALIZER] },
+    status: { service: "checkout", ports: [{ name: "http", port: 20_000 }], scaleTargetRef: checkout.target },
+  });
+  const run = async (joined: boolean, original?: string) => {
+    order.length = 0;
+    const { reconciler, context } = setUp({
+      view: {
+        bindings: { understand: () => ({ kind: "service", binding: checkout }), ownerOf: () => object },
+        services: { get: () => service },
+        pods: () => null,
+      },
+      original: () => Promise.resolve(original),
+      ports: { allocate: () => [{ name: "http", port: 20_000 }] },
+      path: { isJoined: () => joined },
+      targets: { known: () => ({}), read: () => Promise.resolve({}) },
+      executor: { updatePath: () => (order.push("update path"), Promise.reject(new Error("refused"))) },
+      observer: { observe: () => (order.push("observe"), Promise.reject(stop)) },
+    });
+    const log = { info: () => undefined, warn: () => undefined };
+    await expect(reconciler.reconcile(object, { ...context, log } as unknown as ObjectContext)).rejects.toBe(stop);
+    return [...order];
+  };
+  expect(await run(true)).toEqual(["update path", "observe"]);
+  expect(await run(false)).toEqual(["observe"]);
+  // An administrator who returns to the original deletes the slices.
+  expect(await run(true, "it runs")).toEqual(["observe"]);
 });

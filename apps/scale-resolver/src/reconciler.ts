@@ -14,7 +14,7 @@ import type { MetricRegistry, Metrics } from "@evenkeel/metrics";
 import type { ObjectContext, Reconciler } from "@evenkeel/operator";
 import { type Clock, type DecisionOf, type Decisions, explain } from "@evenkeel/runtime";
 import type { Selections } from "./act/children.ts";
-import type { Executor } from "./act/executor.ts";
+import type { Executor, PathWork } from "./act/executor.ts";
 import { BadSelector, PortsExhausted } from "./act/path-errors.ts";
 import type { PathSlices } from "./act/path-slices.ts";
 import { PausedScaledObjects, type Statuses } from "./act/paused-scaled-objects.ts";
@@ -174,6 +174,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     if (former) memories.delete(key);
     const memory = memories.get(key);
     const joined = path.isJoined(binding.namespace, binding.service);
+    if (joined) await this.#repoint({ object, service, ports }, context);
     const since = clock.monotonic();
     // Requests may be waiting, or will be refused when the last pod ends, so this does not wait for reads of the workload.
     const isUrgent = joined || isLastLeaving(view.pods(serviceKey(binding.namespace, binding.service)));
@@ -220,6 +221,21 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     const next = untilNextReconcile(stage.state, snapshot, decision, interval);
     // No watch reports when another client restores the route.
     return { requeueAfter: binding.route && stage.state !== "Serve" ? Math.min(next, ROUTE_CHECK) : next };
+  }
+
+  /**
+   * The path follows the replicas of the resolver before anything is read: requests must not go to a replica that is
+   * gone while a metric server is slow. The executor repeats a failed update, and reports it.
+   */
+  async #repoint(work: PathWork, context: ObjectContext): Promise<void> {
+    const { executor, original } = this.#options;
+    if ((await original(context.signal)) !== undefined) return;
+    try {
+      await executor.updatePath(work, context);
+    } catch (error) {
+      context.term.signal.throwIfAborted();
+      context.log.info({ error }, "the path was not updated before the triggers were read; it is updated after");
+    }
   }
 
   /**

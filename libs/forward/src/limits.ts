@@ -26,6 +26,11 @@ export interface ForwardLimits {
   readonly headTime: number;
   /** Maximum open client connections of all listeners. More are closed at once. */
   readonly connections: number;
+  /**
+   * A listener accepts a connection only while it has fewer than this many times the free ones, so that one listener
+   * cannot use up `connections`: with 2, one alone gets two thirds, two get two fifths each. Infinity disables it.
+   */
+  readonly share: number;
   /** Maximum open streams on one HTTP/2 client connection. */
   readonly streams: number;
   /** Maximum idle time of a client connection, in milliseconds. */
@@ -48,6 +53,7 @@ export const defaultLimits: ForwardLimits = {
   headBytes: 32 * 1024,
   headTime: 20_000,
   connections: 50_000,
+  share: Infinity,
   streams: 250,
   clientIdle: 75_000,
   upstreamIdle: 30_000,

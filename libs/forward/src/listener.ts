@@ -192,7 +192,8 @@ export class Listener {
 
   #connection(socket: Socket): void {
     const { tally, limits } = this.#engine;
-    if (tally.open.client >= limits.connections) {
+    const free = limits.connections - tally.open.client;
+    if (free <= 0 || this.#sockets.size >= limits.share * free) {
       socket.destroy();
       return;
     }

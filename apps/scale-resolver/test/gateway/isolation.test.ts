@@ -1,9 +1,10 @@
+import { connect } from "node:net";
 import { eventually } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
 import { IN_SOAK } from "../soak.ts";
 import { starved } from "../starved.ts";
 import { ask } from "./ask.ts";
-import { GateWorld } from "./gate-world.ts";
+import { GateWorld, HOST, KEY } from "./gate-world.ts";
 import { PodServer } from "./pod-server.ts";
 
 const BURSTS = IN_SOAK ? 50 : 10;
@@ -58,3 +59,22 @@ test("with a full queue every request gets 503 with Retry-After within 50 ms, wh
   world.gate.endpoints(A, [pod.endpoint()]);
   for (const { status } of await Promise.all(held)) expect(status).toBe(200);
 }, 60_000);
+
+test("a Service with more clients than the resolver has connections leaves some for another Service", async () => {
+  // 236 connections, of which one Service gets 158.
+  await using world = await GateWorld.start({ descriptorLimit: 300 });
+  await using pod = await PodServer.start();
+  const greedy = await world.put("shop/greedy");
+  const port = await world.put();
+  world.gate.endpoints(KEY, [pod.endpoint()]);
+  const sockets = Array.from({ length: 400 }, () => connect(greedy, HOST));
+  let closed = 0;
+  for (const socket of sockets) {
+    socket.on("error", () => undefined).on("close", () => (closed += 1));
+    socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  }
+  await eventually(() => world.gate.activity("shop/greedy").pending + closed === 400);
+  expect(world.gate.activity("shop/greedy").pending).toBe(158);
+  expect((await ask(port)).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+});

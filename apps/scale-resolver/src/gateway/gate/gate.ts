@@ -18,6 +18,8 @@ import { PortQueue } from "./port-queue.ts";
 const DEADLINES = { connect: 2_000, response: 0 };
 /** Maximum connections to one pod. Requests beyond it would wait in a queue that is not counted. */
 const UPSTREAM_CONNECTIONS = 20_000;
+/** One Service gets at most two thirds of the client connections, so that others can still be reached. */
+const SHARE = 2;
 const NOTHING: Activity = { pending: 0, inFlight: 0, requests: 0, lastRequestAt: null };
 
 /**
@@ -70,7 +72,7 @@ export class Gate {
       flag: "port",
       router: this.#router((exchange) => this.#byHeader(exchange)),
       limits: {
-        ...{ upstreamConnections: UPSTREAM_CONNECTIONS, connections: descriptors.connections },
+        ...{ upstreamConnections: UPSTREAM_CONNECTIONS, connections: descriptors.connections, share: SHARE },
         ...(uploadProbe !== undefined && { probe: uploadProbe }),
       },
       deadlines: DEADLINES,
