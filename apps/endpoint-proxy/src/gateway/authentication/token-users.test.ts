@@ -34,6 +34,24 @@ describe("the user of a token", () => {
     expect(asked).toBe(1);
   });
 
+  test("is not asked for while many questions are open: watches with invented tokens must not flood the API server", async () => {
+    let open = 0;
+    const answers: (() => void)[] = [];
+    const identify = async () => {
+      open += 1;
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return robot;
+    };
+    const users = new TokenUsers({ clock: new FakeClock(), identify });
+    const asked = Array.from({ length: 1_000 }, async (_, index) => users.userOf(`token-${index}`));
+    const settled = Promise.allSettled(asked);
+    expect(open).toBe(100);
+    for (const answer of answers) answer();
+    expect((await settled).filter(({ status }) => status === "fulfilled")).toHaveLength(100);
+    void users.userOf("another");
+    expect(open).toBe(101);
+  });
+
   test("is asked for again after a failure", async () => {
     let fails = true;
     const identify = () => (fails ? Promise.reject(new Error("no API server")) : Promise.resolve(robot));

@@ -8,6 +8,9 @@ const REMEMBERED = 10_000;
 /** Maximum number of remembered tokens. The oldest are forgotten first. */
 const MOST = 10_000;
 
+/** Maximum number of questions at once. Watches do not count as in flight, so that nothing else bounds them. */
+const MOST_ASKED = 100;
+
 export interface TokenUsersOptions {
   readonly clock: Clock;
   /** Asks the API server whose token it is; undefined if it is not valid. */
@@ -29,6 +32,7 @@ interface Known {
 export class TokenUsers {
   readonly #options: TokenUsersOptions;
   readonly #known = new Map<string, Known>();
+  #asking = 0;
 
   constructor(options: TokenUsersOptions) {
     this.#options = options;
@@ -46,6 +50,8 @@ export class TokenUsers {
 
   async #ask(token: string, key: string, remembered: number): Promise<Identity | undefined> {
     const { clock, identify } = this.#options;
+    if (this.#asking >= MOST_ASKED) throw new Error(`${MOST_ASKED} tokens are being reviewed already`);
+    this.#asking += 1;
     const asked: Known = { identity: identify(token), until: clock.monotonic() + remembered };
     this.#known.delete(key);
     this.#known.set(key, asked);
@@ -59,6 +65,8 @@ export class TokenUsers {
     } catch (error) {
       if (this.#known.get(key) === asked) this.#known.delete(key);
       throw error;
+    } finally {
+      this.#asking -= 1;
     }
   }
 }
