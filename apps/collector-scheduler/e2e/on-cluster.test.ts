@@ -155,8 +155,7 @@ test(
   TEST_TIMEOUT_MS,
 );
 
-// This one and the next have objects of their own, so that they run at the same time as the others.
-test.concurrent(
+test(
   "a StatefulSet of the original is taken over in place, and its pods keep their names",
   async () => {
     await apply(cluster(), originalSet(TAKEN, 2));
@@ -177,7 +176,7 @@ test.concurrent(
   TEST_TIMEOUT_MS,
 );
 
-test.concurrent(
+test(
   "what reaches too far is refused with the name of its job, and the token of the service is nowhere",
   async () => {
     const hostile = Object.entries(HOSTILE_JOBS).map(([name, job]) => ({ job_name: name, ...job }));
