@@ -208,6 +208,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
       target: named.target,
       stop: target.stop,
       autoscalerFault: target.autoscalerFault,
+      isScaledObjectMade: binding.scaledObject !== null,
       replicas: outcome.isFormerRestored ? replicas : null,
       route: outcome.route,
       paused: pauses.of(object),

@@ -16,6 +16,7 @@ function after(
   refusedProbes: readonly string[] = [],
   stop: PodStop | null = null,
   autoscalerFault: string | null = null,
+  isScaledObjectMade = false,
 ) {
   const snapshot = quietService({ triggers: [BUSY], ...changes });
   const { target } = checkout;
@@ -29,6 +30,7 @@ function after(
     refusedProbes,
     stop,
     autoscalerFault,
+    isScaledObjectMade,
   };
   // As it is then stored: nothing here removes a field.
   return statusAfter(before, { ...reconciled, ...rest, idleSince }, now) as ElastiServiceStatus;
@@ -122,4 +124,13 @@ test("an autoscaler that would undo a wake is a condition that says so, until it
   expect(condition).toMatchObject({ status: "False", reason: "MinReplicaCountZero" });
   expect(judged(status, null).condition).toMatchObject({ status: "True" });
   expect(judged(undefined, null).condition).toBeUndefined();
+});
+
+test("a ScaledObject that scale-resolver creates is said not to scale a warm service up, until it is the user's own", () => {
+  const growth = (status: ElastiServiceStatus) => status.conditions?.find(({ type }) => type === "AutoscalerGrows");
+  expect(growth(after(undefined, null))).toBeUndefined();
+  const made = after(undefined, null, {}, [], null, null, true);
+  expect(growth(made)).toMatchObject({ status: "False", reason: "OnlyThroughResolver" });
+  expect(made.conditions?.find(({ type }) => type === "Ready")?.status).toBe("True");
+  expect(growth(after(made, null))).toMatchObject({ status: "True", reason: "NotCreated" });
 });

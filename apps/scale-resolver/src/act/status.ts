@@ -53,6 +53,8 @@ export interface ReconcileOutcome {
   readonly stop: PodStop | null;
   /** Why the autoscaler would undo a wake; null if it would not, or if that is not known. */
   readonly autoscalerFault: string | null;
+  /** Whether the autoscaler is a ScaledObject that this program created. */
+  readonly isScaledObjectMade: boolean;
 }
 
 /** The status after a reconcile. Returns `before` itself if nothing changed, so that nothing is written. */
@@ -133,7 +135,7 @@ export function statusOfReleased(
 }
 
 function judgements(
-  { snapshot, decision, stage, failure, refusedProbes, stop, autoscalerFault }: ReconcileOutcome,
+  { snapshot, decision, stage, failure, refusedProbes, stop, autoscalerFault, isScaledObjectMade }: ReconcileOutcome,
   before: readonly Condition[] = [],
 ): readonly Judgement[] {
   const judged = (type: string, holds: boolean | undefined, reason: string, message: string) =>
@@ -174,8 +176,18 @@ function judgements(
             ? judged(AUTOSCALER, true, "Compatible", "The autoscaler does not undo a wake")
             : judged(AUTOSCALER, false, "MinReplicaCountZero", autoscalerFault),
         ]),
+    ...(isScaledObjectMade
+      ? [judged(GROWTH, false, "OnlyThroughResolver", ONLY_THROUGH_RESOLVER)]
+      : wasJudged(GROWTH)
+        ? [judged(GROWTH, true, "NotCreated", "The ScaledObject is not created by scale-resolver")]
+        : []),
   ];
 }
+
+/** Its only trigger counts requests at the resolver, of which a warm service has none. */
+const GROWTH = "AutoscalerGrows";
+const ONLY_THROUGH_RESOLVER =
+  "The created ScaledObject keeps the replicas of a warm service as they are, because its requests do not pass the resolver: to scale it by load, name a ScaledObject of your own with minReplicaCount 1 and a trigger that sees all requests";
 
 /** Seconds for which a pod must serve after SIGTERM: nodes follow EndpointSlices at most once a second. */
 const DRAIN_SECONDS = 2;
