@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { kubectl, TEST_TIMEOUT_MS, usedRights } from "@evenkeel/e2e";
 import { eventually } from "@evenkeel/runtime/testing";
 import { afterAll, describe, expect, jest, test } from "@jest/globals";
+import { renewUnderLoad } from "./renewal.ts";
 import { audited, type Name, NAMES, NAMESPACE, ThreeProxies } from "./three-proxies.ts";
 
 jest.setTimeout(TEST_TIMEOUT_MS);
@@ -128,6 +129,13 @@ test("kubectl prints one sentence with its code for a certificate of another clu
   const raw = ["get", "--raw", "/clusters/nowhere/version"];
   const unknown = await proxies.run([...proxies.through(undefined), ...(await proxies.certificateOf("ann"))], raw);
   expect(unknown.stderr).toContain("EK_PROXY_UNKNOWN_CLUSTER");
+});
+
+test("certificates, authorities and users' tokens are renewed under load without a failed request", async () => {
+  const { certificate, key } = await proxies.cluster("east").clientCertificate({ user: "ann", groups: [] });
+  const pair = { cert: readFileSync(certificate, "utf8"), key: readFileSync(key, "utf8") };
+  const counts = await renewUnderLoad(proxies, { token: TINA.token, pair });
+  expect(Array.from(counts.keys())).toEqual(["200"]);
 });
 
 test("the rights of the chart suffice in all three clusters", async () => {

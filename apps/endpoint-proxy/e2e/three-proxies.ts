@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { apply, chartAccount, type Cluster, type Clusters, kubectl, TEST_TIMEOUT_MS, useClusters } from "@evenkeel/e2e";
 import { definitionOf, ServiceProcess } from "@evenkeel/testkit";
 import { afterAll, beforeAll } from "@jest/globals";
-import { TestAuthority } from "../src/gateway/testing/test-authority.ts";
+import { type Pair, TestAuthority } from "../src/gateway/testing/test-authority.ts";
 
 export const NAMES = ["east", "west", "south"] as const;
 export type Name = (typeof NAMES)[number];
@@ -69,6 +69,23 @@ export class ThreeProxies {
   async certificateOf(user: string): Promise<string[]> {
     const { certificate, key } = await this.cluster("east").clientCertificate({ user, groups: [] });
     return [`--client-certificate=${certificate}`, `--client-key=${key}`];
+  }
+
+  /** The authority of a proxy's certificate, and its ports. */
+  proxy(name: Name): Pick<Proxy, "authority" | "port1" | "port2"> {
+    return this.#proxy(name);
+  }
+
+  /** Replaces the certificate of both ports of a proxy, which is its client certificate for peers too. */
+  certify(name: Name, { cert, key }: Pair): void {
+    const { folder } = this.#proxy(name);
+    writeFileSync(join(folder, "pki", "tls.key"), key);
+    writeFileSync(join(folder, "pki", "tls.crt"), cert);
+  }
+
+  /** Replaces the authorities by which a proxy knows a peer. */
+  trust(name: Name, peer: Name, pem: string): void {
+    writeFileSync(join(this.#proxy(name).folder, "peers", peer), pem);
   }
 
   async run(flags: readonly string[], args: readonly string[], input?: string) {
