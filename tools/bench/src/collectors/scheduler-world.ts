@@ -58,11 +58,13 @@ export async function schedulerWorld(targets: number, collectors = 3): Promise<S
   };
   const told = async (job: string) =>
     Promise.all(Array.from({ length: collectors }, (_, index) => answer(targetsPath(job, index)).then(countOf)));
-  await until(async () => {
+  const isComplete = async () => {
     const counts = await Promise.all([...names, PROBE.name].map(told));
     const sum = counts.flat().reduce((a, b) => a + b, 0);
     return counts.flat().every((count) => count > 0) && sum === JOBS * targets + PROBE.targets;
-  });
+  };
+  // Answers of 100,000 targets take time to make and to read, also from what is waited for.
+  await until(isComplete, 240, 1000);
   const authorization = `Bearer ${ADMIN.token}`;
   return {
     ...{ service, port, setTargets, answer },
