@@ -138,10 +138,27 @@ interface Write {
 const replicas = (object: Json | undefined) =>
   object === undefined ? undefined : (numberAt(object, ["spec", "replicas"]) ?? 1);
 const MERGE = "application/merge-patch+json";
+
+/** Divided alike, and so small that those of all cases find room. */
+function small(name: string): string {
+  const object = deployment(name, 9) as { metadata: object };
+  Object.assign(object.metadata, { annotations: { "evenkeel.io/divide": "even" } });
+  return JSON.stringify(object).replace("100m", "1m");
+}
+
+/** Until the proxy divides over both clusters. */
+async function bothReady(): Promise<void> {
+  const { process } = clusters.get("tokyo") as ProxyCluster;
+  const url = await process.url("admin", "/api/v1/ClusterScores/Get");
+  await eventually(async () => {
+    const { clusters: all } = (await (await fetch(url)).json()) as { clusters: readonly { standing: string }[] };
+    expect(all.map(({ standing }) => standing)).toEqual(["Ready", "Ready"]);
+  });
+}
 const WRITES: Readonly<Record<string, Write>> = {
   POST: {
     ...{ total: 9, part: replicas },
-    send: (name) => through("POST", DEPLOYMENTS, JSON.stringify(deployment(name, 9))),
+    send: (name) => through("POST", DEPLOYMENTS, small(name)),
   },
   PATCH: {
     ...{ total: 20, part: replicas },
@@ -178,6 +195,7 @@ test.each(cases)(
     const { send, part, total } = WRITES[kind] as Write;
     const name = `web-${(count += 1)}`;
     const path = `${DEPLOYMENTS}/${name}`;
+    await bothReady();
     if (kind !== "POST") expect((await WRITES["POST"]?.send(name))?.status).toBe(201);
     const before = (await each(path)).map(part);
     killed = Promise.withResolvers();
