@@ -9,7 +9,7 @@ import type { Utilisation } from "./utilisation.ts";
 /** Landings that are less likely than this are not named. */
 const WORTH_NAMING = 0.001;
 
-const HOLD_OF_ENDING: Readonly<Record<Ending, Hold>> = {
+export const HOLD_OF_ENDING: Readonly<Record<Ending, Hold>> = {
   TargetReached: hold("TargetReached"),
   BudgetSpent: hold("Budget"),
   AsLevelAsItGets: hold("NoGain"),

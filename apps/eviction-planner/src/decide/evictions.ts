@@ -86,9 +86,9 @@ const HOUR = 3_600_000;
 export const READY_TIMEOUT = 10 * MINUTE;
 /** Longest back-off, and how long an expired one is remembered. */
 const DAY = 24 * HOUR;
-/** Landings by which forecasts are judged, and how many of them must have been foreseen. */
+/** Landings by which forecasts are judged, and how many of them may be on a node that was not foreseen: 30 %. */
 const JUDGED = 50;
-const TRUSTED = 0.7;
+const MOST_UNFORESEEN = 15;
 /** Annotation of a RebalancePolicy: a time. If trust in landings was lost before it, they are judged anew. */
 export const TRUST_LANDINGS_SINCE = "rebalancer.dev/trust-landings-since";
 /** The API server has times in whole seconds. */
@@ -301,12 +301,13 @@ export function reasonToStop(
   const count = foreseen.filter(Boolean).length;
   return {
     reason: "LandingUntrusted",
-    message: `${count} of the last ${JUDGED} landings were foreseen; 35 are needed. Find out why, then set ${TRUST_LANDINGS_SINCE} on a policy`,
+    message: `${count} of the last ${foreseen.length} landings were foreseen; 35 of ${JUDGED} are needed. Find out why, then set ${TRUST_LANDINGS_SINCE} on a policy`,
   };
 }
 
+/** Trust ends before 50 landings were judged if those that are still to come cannot restore it. */
 export function isTrusted(foreseen: readonly boolean[]): boolean {
-  return foreseen.length < JUDGED || foreseen.filter(Boolean).length >= JUDGED * TRUSTED;
+  return foreseen.filter((isForeseen) => !isForeseen).length <= MOST_UNFORESEEN;
 }
 
 /** The record of a planned eviction, as it is before the call. */

@@ -6,19 +6,19 @@ import { classifyNodes } from "./classify-nodes.ts";
 import { costOf } from "./cost.ts";
 import { Course } from "./course.ts";
 import { Eligibility } from "./eligibility.ts";
-import { Describer } from "./describe.ts";
+import { Describer, HOLD_OF_ENDING } from "./describe.ts";
 import { ScheduledLandings } from "./landings.ts";
 import { likelyNodes } from "./likely-nodes.ts";
 import { MovablePods } from "./movable.ts";
 import { inNameOrder } from "./name-order.ts";
 import { nodeClassMembers, NodePreference } from "./node-preference.ts";
-import type { Hold } from "./obstacles.ts";
+import type { Hold, Obstacle } from "./obstacles.ts";
 import { policyFaults } from "./policy-faults.ts";
 import { rightSizing } from "./right-sizing.ts";
-import { search } from "./search.ts";
+import { type Ending, search } from "./search.ts";
 import type { PlanSnapshot } from "./snapshot.ts";
 import { PolicySources } from "./sources.ts";
-import { utilisationOf } from "./utilisation.ts";
+import { type Utilisation, utilisationOf } from "./utilisation.ts";
 
 /**
  * Which pods to evict so that nodes become level with the fewest evictions. The same snapshot gives the same plan; the order of
@@ -28,8 +28,21 @@ export function plan(snapshot: PlanSnapshot): Plan {
   return planIgnoring(snapshot, () => false);
 }
 
-/** The plan as if some holds did not exist, to find out what they cost. */
+/** Limits that are over when replacements are ready, or a minute has passed. */
+const PASSING: ReadonlySet<Obstacle> = new Set(["MinuteLimit", "OwnerInFlight", "NodeInFlight"]);
+
+/**
+ * The plan as if some holds did not exist, to find out what they cost. A plan that is carried out evicts now what may go now
+ * of the plan without passing limits. Other pods in place of those that have to wait would be evictions that bring less.
+ */
 export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boolean): Plan {
+  if (given.memory === null) return planOf(given, ignores, null);
+  const whole = planOf(given, (hold) => PASSING.has(hold.code) || ignores(hold), null);
+  return planOf(given, ignores, whole);
+}
+
+/** A plan with no other pods than those that `whole` moves, and such as are worth the same; null for all. */
+function planOf(given: PlanSnapshot, ignores: (hold: Hold) => boolean, whole: Plan | null): Plan {
   const { spec } = given.policy;
   const faults = policyFaults(spec);
   if (faults.length > 0) return { ...emptyPlan(given, "InvalidPolicy"), faults };
@@ -51,6 +64,9 @@ export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boole
   const movable = new MovablePods(utilisation, cluster.pods, (pod) => firstHold(pod) === undefined);
   const budget = Math.max(0, Math.min(Math.floor(snapshot.budget), movable.count));
   const bound = sigmaBound(movable.holdings(), budget);
+  const isWanted = whole === null ? () => true : likeMovesOf(whole, cluster.pods, utilisation);
+  const isOpen = (pod: number) => isWanted(pod) && firstHold(pod) === undefined;
+  const wanted = whole === null ? movable : new MovablePods(utilisation, cluster.pods, isOpen);
 
   const spread = new Spread(utilisation.levels);
   const members = nodeClassMembers(cluster).map(({ name, members }) => ({
@@ -76,7 +92,7 @@ export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boole
     },
     spread,
   );
-  const podsOf = (slot: number) => movable.of(slot);
+  const podsOf = (slot: number) => wanted.of(slot);
   const sources = new PolicySources({ spec, utilisation, isHot: classes.isHot, podsOf, nodeOf }, course);
   const sourceSlots = sources.all();
   const width = affordableWidth(podCount(sourceSlots, podsOf), budget);
@@ -86,7 +102,8 @@ export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boole
     course.moves.length < given.budget && found.ending === "BudgetSpent" ? "AsLevelAsItGets" : found.ending;
   const staying = {
     hasMoved: (pod: number) => course.hasMoved(pod),
-    holdOf: (pod: number) => firstHold(pod) ?? found.holds.get(pod),
+    holdOf: (pod: number) =>
+      firstHold(pod) ?? (isWanted(pod) ? found.holds.get(pod) : HOLD_OF_ENDING[whole?.outcome as Ending]),
     ending,
   };
   return {
@@ -109,6 +126,26 @@ export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boole
     stays: describer.stays(classes.isHot, utilisation, staying),
     rightSizing: spec.basis === "usage" ? rightSizing(cluster) : [],
     levels: classes.levels,
+  };
+}
+
+/** Whether the plan moves the pod, or one of the same size from the same node. */
+function likeMovesOf(
+  { moves }: Plan,
+  { uid, node }: PlanSnapshot["cluster"]["pods"],
+  utilisation: Utilisation,
+): (pod: number) => boolean {
+  const moved = new Set(moves.map(({ pod }) => pod.uid));
+  const sizes = new Map<number, Set<number>>();
+  for (let pod = 0; pod < uid.length; pod += 1) {
+    if (!moved.has(uid[pod] ?? "")) continue;
+    const from = node[pod] as number;
+    const ofNode = sizes.get(from) ?? new Set();
+    sizes.set(from, ofNode.add(utilisation.sizeOn(pod, from)));
+  }
+  return (pod) => {
+    const from = node[pod] as number;
+    return sizes.get(from)?.has(utilisation.sizeOn(pod, from)) === true;
   };
 }
 

@@ -65,7 +65,7 @@ export class SimulatedCluster {
     const observed = this.snapshot(null);
     this.record = followed(this.record, observed.cluster, this.now);
     const memory = memoryOf(this.record, observed.cluster, this.#levels, this.now);
-    const snapshot = { ...observed, memory };
+    const snapshot = { ...observed, memory, ...(!acts && { budget: 0 }) };
     const made = plan(snapshot);
     this.#levels = made.levels;
     const mayAct = acts && reasonToStop(this.record, "default", this.now) === null;
@@ -81,6 +81,11 @@ export class SimulatedCluster {
     const { policy = {}, slos = [] } = this.#options;
     const world = { nodes: this.nodes, pods: this.pods.map((pod) => this.#specOf(pod)), slos };
     return snapshotOf(world, policy, { memory, at: this.now });
+  }
+
+  /** Evicts pods at once, as a script does that remembers nothing. */
+  evict(pods: readonly string[]): void {
+    for (const pod of pods) this.#evict(pod);
   }
 
   /** A new pod of a workload, where the scheduler places it. */
