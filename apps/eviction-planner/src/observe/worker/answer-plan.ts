@@ -9,6 +9,7 @@ import {
   type Price,
   pricesOf,
 } from "../../decide/index.ts";
+import { packAnswer } from "./packed-answer.ts";
 import { type PackedSnapshot, unpackSnapshot } from "./packed-snapshot.ts";
 
 /** What to find out besides the plan. Each takes a few plans more. */
@@ -44,5 +45,5 @@ export function answerPlan(): void {
     comparison: band === null || made.sigma === null ? null : compareWith(snapshot, "low-node-utilization", band),
     explanation: pod === null ? null : explainPod(snapshot, made, pod),
   };
-  parentPort?.postMessage(answer);
+  parentPort?.postMessage(packAnswer(answer));
 }

@@ -5,6 +5,7 @@ import type { PlanSnapshot } from "../../decide/snapshot.ts";
 import { PlanFailed } from "../../errors.ts";
 import type { Answer, FurtherQuestions, Question } from "./answer-plan.ts";
 import { packSnapshot } from "./pack-snapshot.ts";
+import { type PackedAnswer, unpackAnswer } from "./packed-answer.ts";
 
 /**
  * Plans in a thread of its own, so that this one goes on serving. `program` is the address of the program's main module,
@@ -24,7 +25,7 @@ export async function studyInWorker(
   const question: Question = { snapshot: await packSnapshot(snapshot), ...further };
   signal.throwIfAborted();
   const worker = new Worker(new URL(program), { workerData: question });
-  const ended = Promise.withResolvers<Answer | { readonly fault: string }>();
+  const ended = Promise.withResolvers<PackedAnswer | { readonly fault: string }>();
   const abort = (): void => ended.reject(signal.reason as Error);
   signal.addEventListener("abort", abort, { once: true });
   worker.once("message", ended.resolve);
@@ -33,7 +34,7 @@ export async function studyInWorker(
   try {
     const answer = await ended.promise;
     if ("fault" in answer) throw new PlanFailed({ fault: answer.fault });
-    return answer;
+    return await unpackAnswer(answer);
   } finally {
     signal.removeEventListener("abort", abort);
     await worker.terminate();
