@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { apply, kubectl, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
+import { eventually } from "@evenkeel/runtime/testing";
+import type { ServiceProcess } from "@evenkeel/testkit";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { budget, evictedBy, PlannerOnCluster, workload } from "./planner-on-cluster.ts";
+
+// The API server's audit log counts evictions.
+
+const OLD_NODES = 4;
+const NODES = 12;
+const SHAPE = { cpu: "8", memory: "32Gi" };
+const NAMESPACES = ["limited", "free"];
+/** Evictions of an hour in the first namespace, and of a minute in both. */
+const HOUR = 8;
+const MINUTE = 16;
+
+const cluster = useCluster({ name: "faults", nodes: { count: OLD_NODES, ...SHAPE }, audit: true });
+const folder = mkdtempSync(join(tmpdir(), "planner-faults-"));
+const services: ServiceProcess[] = [];
+let planner: PlannerOnCluster;
+
+function serve(state: string): ServiceProcess {
+  const service = planner.serve(`--state=${state}`);
+  services.push(service);
+  return service;
+}
+
+async function kill(service: ServiceProcess): Promise<void> {
+  service.signal("SIGKILL");
+  await service.exit;
+}
+
+beforeAll(async () => {
+  planner = await PlannerOnCluster.prepare(cluster());
+  for (const namespace of NAMESPACES) await kubectl(cluster(), ["create", "namespace", namespace]);
+  for (const namespace of NAMESPACES) {
+    const workloads = ["one", "two", "three"].map((name) => workload(namespace, name, { replicas: 6, cpu: "500m" }));
+    await apply(cluster(), ...workloads, budget(namespace, "one", { app: "one" }, { maxUnavailable: 1 }));
+    await kubectl(cluster(), ["wait", "--for=condition=Available", "deployment", "--all", "-n", namespace]);
+  }
+  await planner.addNodes(OLD_NODES, NODES, SHAPE);
+  await planner.slo("limited", { maxDisruptionsPerHour: HOUR });
+}, TEST_TIMEOUT_MS * 2);
+
+afterAll(async () => {
+  await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test(
+  "kill -9 before, in and after an eviction, and an API server that restarts in a wave, buy no eviction and move no pod twice",
+  async () => {
+    const state = `sqlite:${folder}/state.db`;
+    const first = serve(state);
+    await planner.policy("berths", { targetSigma: 0.001, maxEvictionsPerMinute: MINUTE, workloadSelectors: [{}] });
+    // Recorded, and its call is on the way: the API server does not answer any more.
+    await first.line(({ reason }) => reason === "Evicting");
+    cluster().pause("kube-apiserver");
+    await kill(first);
+    cluster().resume("kube-apiserver");
+
+    const second = serve(state);
+    await second.line(({ msg }) => msg === "evicted a pod");
+    await kill(second);
+
+    const third = serve(state);
+    await third.phase("ready");
+    await kill(third);
+
+    const fourth = serve(state);
+    await fourth.line(({ reason }) => reason === "Evicting");
+    await cluster().kill("kube-apiserver");
+    const answered = NAMESPACES.flatMap((namespace) => planner.asked(namespace)).length;
+    await cluster().restart("kube-apiserver");
+    await eventually(async () => {
+      expect(NAMESPACES.flatMap((namespace) => planner.asked(namespace)).length).toBeGreaterThan(answered);
+      expect(await evictedBy(fourth, "free")).toBeGreaterThan(0);
+      expect(await planner.reason("berths")).toBe("AsLevelAsItGets");
+    }, 90_000);
+    await kill(fourth);
+
+    const asked = NAMESPACES.flatMap((namespace) => planner.asked(namespace)).sort((one, other) => one.at - other.at);
+    const made = asked.filter(({ code }) => code === 201);
+    expect(made.filter(({ pod }) => pod.startsWith("limited/")).length).toBeLessThanOrEqual(HOUR);
+    for (const { at } of made) {
+      expect(made.filter((each) => each.at >= at && each.at < at + 60_000).length).toBeLessThanOrEqual(MINUTE);
+    }
+    expect(new Set(made.map(({ pod }) => pod)).size).toBe(made.length);
+    // Neither a disruption budget that is spent nor two of them.
+    expect(asked.filter(({ code }) => code === 429 || code === 500)).toEqual([]);
+  },
+  2 * TEST_TIMEOUT_MS,
+);
