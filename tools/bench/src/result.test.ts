@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { barred, figure, median, resultTable } from "./result.ts";
+import { barred, figure, median, resultTable, updated } from "./result.ts";
 
 test.each([
   [2.9, "<= 3", true],
@@ -25,4 +25,16 @@ test("the median of an even count is the mean of the middle two", () => {
 test("the table marks what missed its bar", () => {
   const table = resultTable([figure("plain", 1234.5, "ms"), barred("ratio", 7, "ratio", "<= 3")]);
   expect(table.split("\n")).toEqual(["plain  1230  ms", "ratio     7  ratio  <= 3  MISSED"]);
+});
+
+test("figures of a part replace the earlier ones, and the others stay", () => {
+  const earlier = [figure("a", 1, ""), figure("b", 2, "")];
+  const found = [figure("c", 3, ""), figure("a", 4, "")];
+  expect(updated(earlier, found).map(({ measure, value }) => [measure, value])).toEqual([
+    ...[
+      ["a", 4],
+      ["b", 2],
+      ["c", 3],
+    ],
+  ]);
 });

@@ -36,6 +36,16 @@ export function median(values: readonly number[]): number {
   return ((sorted[Math.ceil(middle) - 1] ?? NaN) + (sorted[Math.floor(middle)] ?? NaN)) / 2;
 }
 
+/** Earlier figures with those that were found now in their places. New ones come last. */
+export function updated(earlier: readonly Result[], found: readonly Result[]): readonly Result[] {
+  const now = new Map(found.map((result) => [result.measure, result]));
+  const known = new Set(earlier.map(({ measure }) => measure));
+  return [
+    ...earlier.map((result) => now.get(result.measure) ?? result),
+    ...found.filter(({ measure }) => !known.has(measure)),
+  ];
+}
+
 /** An aligned table for the terminal. */
 export function resultTable(results: readonly Result[]): string {
   const rows = results.map(({ measure, value, unit, bar, ok }) => [
