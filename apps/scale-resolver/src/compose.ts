@@ -103,7 +103,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     prove: settings.pathProbe ? (of, round, signal) => probe.prove(of, round, signal) : undefined,
   });
   const slices = kube.resource(endpointSlices);
-  const path = new PathSlices({ slices, seen: view.slices });
+  const path = new PathSlices({ slices, seen: view.slices, targetRef: settings.pathTargetRef });
   const acts = {
     ...workloads,
     path,

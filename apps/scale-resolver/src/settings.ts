@@ -81,6 +81,10 @@ export const settings = {
     default: "true",
     help: "Verify with a request through the Service that it reaches the resolver before a workload is scaled to 0",
   }),
+  pathTargetRef: setting.boolean({
+    default: "true",
+    help: "Name the pod of the resolver in its endpoints. Istio sidecars need it for mTLS; Istio ambient then uses the wrong port, so set it to false there",
+  }),
   prometheusAddress: setting.url({
     optional: true,
     help: "Prometheus server of triggers without serverAddress",

@@ -65,6 +65,15 @@ describe("the path of a Service", () => {
   const names = async () => (await look()).map(({ metadata }) => metadata.name).sort();
   const get = (name: string) => slices.get({ namespace: "default", name });
 
+  test.each([true, false])("names the pod of the resolver if that is wanted: %s", async (targetRef) => {
+    const pod = { kind: "Pod", namespace: "evenkeel-system", name: "resolver-1", uid: "p1" };
+    const own = new PathSlices({ slices, seen: { by: () => [].values() }, targetRef });
+    await own.join(input({ resolvers: [{ ...four, nodeName: "n1", targetRef: pod }] }));
+    const { endpoints } = await get("evenkeel-web-ipv4");
+    expect(endpoints).toMatchObject([{ addresses: ["10.0.0.1"], nodeName: "n1" }]);
+    expect(endpoints?.[0]?.targetRef?.name).toBe(targetRef ? "resolver-1" : undefined);
+  });
+
   test("is joined by slices in addition to those of the pods, and left by deleting exactly those", async () => {
     expect(path.isJoined("default", "web")).toBe(false);
     expect(await path.join(input())).toBe(true);

@@ -9,6 +9,7 @@ import {
 } from "@evenkeel/kube";
 import { serviceKey } from "../binding.ts";
 import { type ActOptions, checkedBy } from "./act-options.ts";
+import type { ResolverEndpoint } from "../observe/resolver-endpoints.ts";
 import { MANAGED_BY, MANAGER, SERVICE_NAME } from "../observe/slice-labels.ts";
 import { SliceContended, SliceNameTaken } from "./path-errors.ts";
 import { closedSlice, hasSameEndpoints, type PathInput, pathSlices } from "./path-plan.ts";
@@ -17,6 +18,8 @@ export interface PathSlicesOptions {
   readonly slices: Resource<EndpointSlice>;
   /** The cached slices, by `namespace/service`. */
   readonly seen: Pick<ReadStore<EndpointSlice, "service">, "by">;
+  /** Whether endpoints name the resolver's pod; default: true. */
+  readonly targetRef?: boolean;
 }
 
 /** Maximum writes of one slice per call. */
@@ -42,7 +45,9 @@ export class PathSlices {
    */
   async join(input: PathInput, options: ActOptions = {}): Promise<boolean> {
     const { namespace = "", name = "" } = input.service.metadata;
-    const wanted = pathSlices(input);
+    const { targetRef = true } = this.#options;
+    const resolvers = targetRef ? input.resolvers : input.resolvers.map(withoutPod);
+    const wanted = pathSlices({ ...input, resolvers });
     if (areAlike(wanted, this.#seen(namespace, name))) return false;
     const present = await this.#present(namespace, name, options);
     const byName = new Map(present.map((slice) => [slice.metadata.name, slice]));
@@ -125,6 +130,10 @@ export class PathSlices {
       throw error;
     }
   }
+}
+
+function withoutPod({ family, address, replica, nodeName }: ResolverEndpoint): ResolverEndpoint {
+  return { family, address, replica, ...(nodeName === undefined ? {} : { nodeName }) };
 }
 
 function isOurs({ metadata }: EndpointSlice): boolean {
