@@ -35,7 +35,7 @@ test("counts a file that could not run as a failure", () => {
   };
   expect(tally("a", report(0, 0, 0, [broken]))).toMatchObject({
     failed: 1,
-    remarks: ["FAILED   a: x.test.ts did not run"],
+    remarks: ["FAILED   a: x.test.ts did not run", "           SyntaxError"],
   });
 });
 
@@ -49,13 +49,15 @@ test("names what failed and what was skipped", () => {
       endTime: 0,
       assertionResults: [
         { fullName: "floats", status: "passed" },
-        { fullName: "sinks", status: "failed" },
+        { fullName: "sinks", status: "failed", failureMessages: ["\u001b[31mError: a leak\u001b[39m\n\n    at hull"] },
         { fullName: "flies (needs wings)", status: "pending" },
       ],
     },
   ];
   expect(tally("boat", report(1, 1, 1, results)).remarks).toEqual([
     "FAILED   boat: sinks",
+    "           Error: a leak",
+    "               at hull",
     "skipped  boat: flies (needs wings)",
   ]);
 });

@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from "node:util";
+
 /** The part of jest's JSON report that is counted. */
 export interface JestReport {
   readonly numPassedTests: number;
@@ -12,7 +14,11 @@ export interface JestReport {
     readonly message: string;
     readonly startTime: number;
     readonly endTime: number;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages?: readonly string[];
+    }[];
   }[];
 }
 
@@ -38,13 +44,29 @@ export function tally(project: string, report: JestReport | undefined): Tally {
     failed: report.numFailedTests + broken.length,
     skipped: report.numPendingTests + report.numTodoTests,
     remarks: [
-      ...broken.map(({ name }) => `FAILED   ${project}: ${name} did not run`),
-      ...cases.filter(({ status }) => status === "failed").map(({ fullName }) => `FAILED   ${project}: ${fullName}`),
+      ...broken.flatMap(({ name, message }) => [`FAILED   ${project}: ${name} did not run`, ...opening(message)]),
+      ...cases
+        .filter(({ status }) => status === "failed")
+        .flatMap(({ fullName, failureMessages = [] }) => [
+          `FAILED   ${project}: ${fullName}`,
+          ...opening(failureMessages.join("\n")),
+        ]),
       ...cases
         .filter(({ status }) => status === "pending" || status === "todo")
         .map(({ fullName }) => `skipped  ${project}: ${fullName}`),
     ],
   };
+}
+
+const OPENING_LINES = 12;
+
+/** The first lines of a failure's message, without colours: where the log was cut, they still say what went wrong. */
+function opening(message: string): readonly string[] {
+  const lines = stripVTControlCharacters(message).split("\n");
+  return lines
+    .filter((line) => line.trim() !== "")
+    .slice(0, OPENING_LINES)
+    .map((line) => `           ${line.trimEnd()}`);
 }
 
 export function add(a: Tally, b: Tally): Tally {
