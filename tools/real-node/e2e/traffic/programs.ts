@@ -2,7 +2,7 @@
 
 /**
  * An HTTP server that listens START milliseconds after it starts. It serves for DRAIN milliseconds after SIGTERM, and ends what it has begun, as a good pod does. `/flap` makes it not ready
- * for two seconds, and `/fill` writes a longer log than its limit of storage allows.
+ * for ten seconds, and `/fill` writes a longer log than its limit of storage allows.
  */
 export const SERVER = `
   const { START = "0", DRAIN = "2000", HOSTNAME } = process.env;
@@ -12,7 +12,7 @@ export const SERVER = `
     if (request.url === "/readyz") return void response.writeHead(ready ? 200 : 503).end();
     if (request.url === "/flap") {
       ready = false;
-      setTimeout(() => (ready = true), 2000);
+      setTimeout(() => (ready = true), 10000);
     }
     if (request.url === "/fill") process.stdout.write("full\\n".repeat(2 ** 20));
     if (terminating) response.setHeader("connection", "close");

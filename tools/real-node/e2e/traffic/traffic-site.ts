@@ -107,6 +107,22 @@ export class TrafficSite implements Disposable {
     await kubectl(this.#cluster, ["exec", `deployment/${name}`, ...IN_PLACE, "--", NODE, "-e", program]);
   }
 
+  /** When a pod of a service became ready, in milliseconds since 1970, rounded down to seconds; waits until one did after `from`. */
+  async readySince(name: string, from: number): Promise<number> {
+    let since = 0;
+    await waitUntil(`a pod of ${name} to be ready again`, async () => {
+      const pods = await list<{
+        status: { conditions?: { type: string; status: string; lastTransitionTime: string }[] };
+      }>(...([this.#cluster, "pods", ...IN_PLACE, "-l", `app=${name}`] as const));
+      const ready = pods.flatMap(({ status }) =>
+        (status.conditions ?? []).filter(({ type, status: is }) => type === "Ready" && is === "True"),
+      );
+      since = Math.max(0, ...ready.map(({ lastTransitionTime }) => Date.parse(lastTransitionTime)));
+      return since > from ? undefined : "none is";
+    });
+    return since;
+  }
+
   async scale(name: string, replicas: number): Promise<void> {
     await kubectl(this.#cluster, ["scale", "deployment", name, `--replicas=${replicas}`, ...IN_PLACE]);
   }
