@@ -2,6 +2,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import {
+  BegunWrites,
   type Member,
   MemberAnswers,
   type MemberClient,
@@ -64,6 +65,7 @@ export class SlowMembers implements AsyncDisposable {
       layouts: { layout: () => ({ epoch: 1, slots: ["a", "b", "c"] }) },
       decide: (snapshot) => splitDecider.decide(snapshot),
       placedSince: new PlacedSince(),
+      begunWrites: new BegunWrites(),
       clock: systemClock,
       ...{ labelKey: "wao-endpoint-proxy", dryRun: false, sayPlacement: true, followReferences: false },
       deadline: 10_000,

@@ -41,7 +41,10 @@ async function releaseService(status: ElastiServiceStatus, world: World = {}, ch
     done.push(what);
     return Promise.resolve(outcome);
   };
-  const scales = { wake: (_: string, { name }: TargetRef) => act(`wake ${name}`, (replicas.shift() ?? ready) > 0 ? ("awake" as const) : ("woken" as const)) };
+  const scales = {
+    wake: (_: string, { name }: TargetRef) =>
+      act(`wake ${name}`, (replicas.shift() ?? ready) > 0 ? ("awake" as const) : ("woken" as const)),
+  };
   const autoscalers: Pick<Autoscalers, "resume" | "allowZero"> = {
     resume: (_: string, { name }: AutoscalerRef, options?: ResumeOptions) =>
       act(`${options?.active === true ? "activate" : "resume"} ${name}`, "resumed" as const),
