@@ -4,7 +4,6 @@ import { type Environment, type Service, snapshotText } from "@evenkeel/runtime"
 import { OwnClusterScore } from "./act/own-cluster-score.ts";
 import { isWarning } from "./act/status.ts";
 import { clusterScores, COST } from "./cluster-score-resource.ts";
-import { splitDecider } from "./decide/split.ts";
 import type { endpointProxy } from "./definition.ts";
 import { gateway } from "./gateway/gateway.ts";
 import { StoredLayouts } from "./members/stored-layouts.ts";
@@ -123,11 +122,7 @@ export function composeEndpointProxy(service: EndpointProxy, env: Environment, m
       }),
     ),
     deadline: settings.memberDeadline,
-    decide: (snapshot) => {
-      const verdict = splitDecider.decide(snapshot);
-      decisions.record(verdict, snapshot.at, () => snapshotText(snapshot));
-      return verdict;
-    },
+    record: (verdict, snapshot) => decisions.record(verdict, snapshot.at, () => snapshotText(snapshot)),
   };
   listeners.serve(new MemberAnswers(answers));
   frame.serve(scoresService({ board, resource }));

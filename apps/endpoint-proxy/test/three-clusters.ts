@@ -3,7 +3,6 @@ import { buffer } from "node:stream/consumers";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { type ApiServer, startApiServer } from "@evenkeel/sim";
 import { type Json, parseJson } from "../src/bodies/json-text.ts";
-import { splitDecider } from "../src/decide/split.ts";
 import type { SplitVerdict } from "../src/decide/split.ts";
 import type { Identity } from "../src/gateway/identity.ts";
 import type { MemberAnswer, MemberClient, MemberRequest } from "../src/members/member-client.ts";
@@ -97,11 +96,7 @@ export class ThreeClusters {
         ask: async (member, _identity, request) => this.#ask(member, request),
       } satisfies MemberClient,
       layouts: { layout: () => layout },
-      decide: (snapshot) => {
-        const verdict = splitDecider.decide(snapshot);
-        this.verdicts.push(verdict);
-        return verdict;
-      },
+      record: (verdict) => void this.verdicts.push(verdict),
       ...{
         placedSince: new PlacedSince(),
         begunWrites: new BegunWrites(),

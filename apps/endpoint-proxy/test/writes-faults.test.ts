@@ -66,9 +66,15 @@ test.each(cases)(
         trouble,
         hits: STEPS[step as keyof typeof STEPS],
       });
+      const decided = world.verdicts.length;
       const got = await WRITES[write]?.(name);
       const after = await world.each(path);
       if (got === undefined) throw new Error("no such write");
+      // The record of decisions has what was carried out, once, and nothing that was refused.
+      expect({ trouble, decided: world.verdicts.length - decided }).toEqual({
+        trouble,
+        decided: got.status < 300 ? 1 : 0,
+      });
       if (got.status < 300) {
         expect(sum(after)).toBe({ POST: 9, PATCH: 20, "PUT scale": 2 }[write]);
         continue;

@@ -12,8 +12,8 @@ export interface AnswersOptions {
   readonly members: Members;
   readonly client: MemberClient;
   readonly layouts: VersionLayouts;
-  /** `splitDecider`, through the service's decisions. */
-  readonly decide: (snapshot: SplitSnapshot) => SplitVerdict;
+  /** Takes the split of each write that was carried out, or that would have been in a dry run. */
+  readonly record: (verdict: SplitVerdict, snapshot: SplitSnapshot) => void;
   readonly placedSince: PlacedSince;
   readonly begunWrites: BegunWrites;
   readonly clock: Clock;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { at, type Json, listAt, numberAt, textAt } from "../bodies/json-text.ts";
 import { REPLICAS, VERSION } from "../bodies/patch-body.ts";
+import { splitDecider } from "../decide/split.ts";
 import type { Member } from "../members/member.ts";
 import type { Held } from "../reads/merged-object.ts";
 import { mergedObject } from "../reads/named-read.ts";
@@ -73,9 +74,13 @@ export class WriteToMany {
     const references = new WorkloadReferences(this.#options, this.#calls, this.#write, plan, agreed);
     const looking = references.lacking();
     const scaling = otherScalers(this.#calls, this.#members(), this.#write, plan);
-    if (this.#write.dryRun) return this.#merged(agreed, plan.split, [...(await looking), ...(await scaling)]);
+    if (this.#write.dryRun) {
+      this.#record(plan);
+      return this.#merged(agreed, plan.split, [...(await looking), ...(await scaling)]);
+    }
     const replies = await this.#commit(plan, steps, agreed);
     this.#notePlaced(plan);
+    this.#record(plan);
     const owned = await this.#owned(plan, steps, replies);
     const more = await references.settle(await looking);
     return this.#merged(owned, plan.split, [...more, ...(await scaling)]);
@@ -155,7 +160,7 @@ export class WriteToMany {
   #split(held: ReadonlyMap<string, Json>): Split | undefined {
     const snapshot = splitPlan(this.#options, { write: this.#write, held, leftOut: this.#leftOut });
     if (snapshot === undefined) return undefined;
-    const verdict = this.#options.decide(snapshot);
+    const verdict = splitDecider.decide(snapshot);
     return {
       total: snapshot.total,
       snapshot,
@@ -231,6 +236,11 @@ export class WriteToMany {
   }
 
   /** Room that is used from now on, until the next score shows it. */
+  /** Not before all members have agreed: a write that is refused divides nothing. */
+  #record({ split }: Plan): void {
+    if (split !== undefined) this.#options.record(split.verdict, split.snapshot);
+  }
+
   #notePlaced({ held, split }: Plan): void {
     if (split === undefined) return;
     const now = this.#options.clock.now();

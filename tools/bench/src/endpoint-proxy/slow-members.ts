@@ -7,7 +7,6 @@ import {
   MemberAnswers,
   type MemberClient,
   PlacedSince,
-  splitDecider,
 } from "@evenkeel/endpoint-proxy/writes";
 import { systemClock } from "@evenkeel/runtime";
 import { type ApiServer, startApiServer } from "@evenkeel/sim";
@@ -63,7 +62,7 @@ export class SlowMembers implements AsyncDisposable {
       members: { own: () => members[0], get: (name) => members.find((one) => one.name === name), all: () => members },
       client,
       layouts: { layout: () => ({ epoch: 1, slots: ["a", "b", "c"] }) },
-      decide: (snapshot) => splitDecider.decide(snapshot),
+      record: () => undefined,
       placedSince: new PlacedSince(),
       begunWrites: new BegunWrites(),
       clock: systemClock,
