@@ -39,7 +39,7 @@ test.concurrent(
     for (let next = await lines.next(); !next.done; next = await lines.next()) text += `${next.value}\n`;
     await closed;
     expect(text).not.toContain("FAILED");
-    expect(text.match(/ {2}ok {6}/g)).toHaveLength(27);
+    expect(text.match(/ {2}ok {6}/g)).toHaveLength(31);
     expect(demo.exitCode).toBe(0);
   },
   120_000,
