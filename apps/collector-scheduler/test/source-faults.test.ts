@@ -167,7 +167,8 @@ testSource(
     expect(pods.flatMap((pod) => good(seen, path("web")(pod)))).toEqual([]);
     source.answer = targets(30);
     expect(await settled(second, path("web"), pods, 30)).toEqual(before);
-    await eventually(() => expect(pods.map((pod) => good(seen, path("fixed")(pod)).length)).toEqual([1, 1]), 30_000);
+    for (const job of ["web", "fixed"])
+      await eventually(() => expect(pods.map((pod) => good(seen, path(job)(pod)).length)).toEqual([1, 1]), 30_000);
     end.abort();
     await polling;
 
@@ -206,7 +207,10 @@ test("while the API server is away every target stays served, and what changed m
   const before = await settled(service, path("web"), pods, 30);
 
   world.outage.begin();
-  await service.line(({ msg }) => String(msg).startsWith("the lease is lost"));
+  await eventually(async () => {
+    const metrics = await (await fetch(await service.url("admin", "/metrics"))).text();
+    expect(metrics).toMatch(/leader_election_master_status(\{[^}]*\})? 0\n/);
+  }, 30_000);
   addService("late");
   expect(await settled(service, path("web"), pods, 30)).toEqual(before);
   world.outage.end();
