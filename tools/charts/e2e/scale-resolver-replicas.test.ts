@@ -139,11 +139,10 @@ function web(): readonly object[] {
   ];
 }
 
-/** Sends requests that wait. */
-function hold({ address }: Replica, count: number): void {
+/** Sends requests that wait, to the port of the Service. */
+function hold({ address }: Replica, port: number, count: number): void {
   for (let one = 0; one < count; one++) {
-    const headers = { "x-evenkeel-service": "web.shop:80" };
-    const asked = request({ host: address, port: REQUESTS_PORT, headers, agent: false });
+    const asked = request({ host: address, port, agent: false });
     asked.on("error", () => undefined).end();
     held.push(asked);
   }
@@ -180,7 +179,7 @@ test(
       const started = await ServicePod.start({
         ...{ cluster: cluster(), namespace: NAMESPACE, name: SERVICE, folder: release.folder, pod },
         main: join(root, `apps/${SERVICE}/dist/main.mjs`),
-        flags: [`--listen-host=${address}`, "--grpc-port=0"],
+        flags: [`--listen-host=${address}`],
         env: {},
       });
       replicas.push({ address, pod: started });
@@ -201,13 +200,17 @@ test(
   "what the autoscaler asks for are gauges that each replica exports, and they count what waits and what is open there",
   async () => {
     await apply(cluster(), ...web());
+    let port = 0;
     await waitUntil("the workload to be seen asleep", async () => {
-      const { status } = await get<{ status?: { state?: string } }>(cluster(), "elastiservice", "web", "-n", "shop");
-      return status?.state === "Zero" ? undefined : JSON.stringify(status ?? null);
+      const { status } = await get<{ status?: { state?: string; ports?: readonly { port: number }[] } }>(
+        ...([cluster(), "elastiservice", "web", "-n", "shop"] as const),
+      );
+      port = status?.ports?.[0]?.port ?? 0;
+      return status?.state === "Zero" && port !== 0 ? undefined : JSON.stringify(status ?? null);
     });
     const [leader, other] = await roles();
-    hold(leader, 2);
-    hold(other, 3);
+    hold(leader, port, 2);
+    hold(other, port, 3);
     const [waiting, open] = (await autoscaler()).spec.metrics.map(({ type, pods: { metric, target } }) => {
       expect([type, target.type]).toEqual(["Pods", "AverageValue"]);
       return { name: metric.name, labels: metric.selector?.matchLabels ?? {} };

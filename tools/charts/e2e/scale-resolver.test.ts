@@ -125,7 +125,7 @@ test(
     service = await ServicePod.start({
       ...{ cluster: cluster(), namespace: NAMESPACE, name: SERVICE, folder: release.folder },
       main: join(root, `apps/${SERVICE}/dist/main.mjs`),
-      flags: ["--grpc-port=0"],
+      flags: [],
       env: { POD_NAME: pod?.metadata.name ?? "" },
     });
     await service.process.phase("ready");
