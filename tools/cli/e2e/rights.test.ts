@@ -28,8 +28,8 @@ function granted(where: Where, roles: readonly NamedRole[]): readonly Omit<Right
   );
 }
 
-/** Roles that the rules of a service do not describe: those of a second account, with the right to its token, and of peers. */
-const OF_OTHERS = /-(impersonator|peers)$/;
+/** Roles that the rules of a service do not describe: those of a second account, with the right to its token, and of peers as a group. */
+const OF_OTHERS = /-(impersonator|peers|placements)$/;
 
 /** Whether a chart can narrow the service to namespaces. */
 function watchesNamespaces(name: string): boolean {
