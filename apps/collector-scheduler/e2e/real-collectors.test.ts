@@ -14,9 +14,7 @@ beforeAll(async () => {
 /** Nothing was missed, and two collectors scraped the same for no longer than a hand-over may take. */
 function expectNothingMissed(history: ScrapeHistory): void {
   expect(history.gaps(1.2 * INTERVAL * 1000, Date.now() - INTERVAL * 1000)).toEqual([]);
-  // Both collectors scrape a target on the same grid, so an overlap is a number of whole intervals, but for the jitter of
-  // timestamps that Prometheus tolerates: 1 % of the interval.
-  const limit = (1.01 * INTERVAL + REFRESH + 20) * 1000;
+  const limit = (INTERVAL + REFRESH + 20) * 1000;
   expect(history.overlaps(2 * INTERVAL * 1000).filter(({ milliseconds }) => milliseconds > limit)).toEqual([]);
 }
 
