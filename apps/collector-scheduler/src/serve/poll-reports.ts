@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { type Clock, type Component, explain, type Logger } from "@evenkeel/runtime";
 import type { State } from "@evenkeel/state";
 import type { Poll } from "../decide/assignments.ts";
@@ -7,7 +7,7 @@ import type { Fleet } from "../fleet.ts";
 export interface PollReportsOptions {
   readonly fleets: { values(): readonly Fleet[] };
   readonly state: Pick<State, "counters" | "available">;
-  /** Name of this replica. */
+  /** Name of this replica's host, which others may share. */
   readonly instance: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -29,6 +29,8 @@ const ANY_JOB = "any";
 export class PollReports implements Component {
   readonly name = "poll reports";
   readonly #options: PollReportsOptions;
+  /** Differs from that of every other process, also on the same host: a replica leaves out its own reports. */
+  readonly #replica: string;
   /** By the uid of a fleet. */
   readonly #reportedAt = new Map<string, number>();
   #cancel: () => void = () => undefined;
@@ -36,6 +38,7 @@ export class PollReports implements Component {
 
   constructor(options: PollReportsOptions) {
     this.#options = options;
+    this.#replica = `${options.instance}:${randomUUID()}`;
   }
 
   start(): void {
@@ -51,13 +54,13 @@ export class PollReports implements Component {
   async read(fleet: Fleet): Promise<readonly Poll[]> {
     const jobs = fleet.handingOver();
     if (jobs.length === 0) return [];
-    const { state, instance, clock } = this.#options;
+    const { state, clock } = this.#options;
     const own = fleet.polls.list();
     if (!state.available) return own;
     const byHash = new Map(jobs.map((job) => [hashOf(job), job]));
     const replicas = await state.counters.read(fleet.uid);
     const others = [...replicas]
-      .filter(([replica]) => replica !== instance)
+      .filter(([replica]) => replica !== this.#replica)
       .flatMap(([, counts]) => Object.entries(counts));
     const told = others.flatMap(([name, seen]): readonly Poll[] => {
       const [collector = "", hash = ""] = name.split(":");
@@ -72,12 +75,12 @@ export class PollReports implements Component {
    * only if one of `members` has not asked this one in the last minute.
    */
   async lastPolls(fleet: Fleet, members: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const { state, instance, clock } = this.#options;
+    const { state, clock } = this.#options;
     const last = new Map(fleet.polls.last());
     const now = clock.now();
     if (!state.available || members.every((name) => now - (last.get(name) ?? -Infinity) < TTL)) return last;
     for (const [replica, counts] of await state.counters.read(fleet.uid))
-      for (const [name, at] of replica === instance ? [] : Object.entries(counts)) {
+      for (const [name, at] of replica === this.#replica ? [] : Object.entries(counts)) {
         const [collector = "", job] = name.split(":");
         if (job === ANY_JOB) last.set(collector, Math.max(at, last.get(collector) ?? 0));
       }
@@ -92,7 +95,7 @@ export class PollReports implements Component {
   }
 
   async #report(): Promise<void> {
-    const { fleets, state, instance, clock, log } = this.#options;
+    const { fleets, state, clock, log } = this.#options;
     if (!state.available) return;
     const now = clock.now();
     for (const fleet of fleets.values()) {
@@ -105,7 +108,7 @@ export class PollReports implements Component {
         ...polls.map(({ collector, job, seen }) => [`${collector}:${hashOf(job)}`, seen] as const),
       ]);
       try {
-        await state.counters.report(fleet.uid, instance, counts, TTL);
+        await state.counters.report(fleet.uid, this.#replica, counts, TTL);
       } catch (error) {
         log.debug({ fault: explain(error) }, "what collectors were told could not be shared; it is tried again");
       }
