@@ -139,6 +139,8 @@ describe("a leader election", () => {
     await clock.advance(1);
     expect(one.leads()).toBe(false);
     expect(one.terms[0]?.signal.reason).toMatchObject({ code: "EK_KUBE_LEASE_LOST" });
+    const losses = () => one.lines.filter(({ msg }) => msg === "the lease is lost; leader-only work stops");
+    expect(losses()).toHaveLength(1);
     await clock.advance(300_000);
     away = false;
     await clock.advance(2000);

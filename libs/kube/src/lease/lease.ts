@@ -194,8 +194,9 @@ class Campaign {
     let present = lease;
     for (;;) {
       await sleep(clock, Math.min(timing.leaseRetryPeriod, Math.max(0, held.left)), signal).catch(() => undefined);
-      if (ended()) return;
+      // First, since the loop may have ended because of it.
       if (held.expired) break;
+      if (ended()) return;
       const sentAt = clock.monotonic();
       // At most half of the time, so that a call that hangs is not the only attempt.
       const call = { signal, deadline: Math.min(held.left, timing.leaseRenewDeadline / 2) };
@@ -204,6 +205,7 @@ class Campaign {
         present = await leases.replace({ ...present, spec }, call);
         if (!held.renewed(sentAt)) break;
       } catch (error) {
+        if (held.expired) break;
         if (ended()) return;
         const lost = await this.#lossBehind(error, call);
         if (lost === undefined)
