@@ -7,13 +7,16 @@ export class Polls {
   /** When each collector last asked for targets of any job. */
   readonly #last = new Map<string, number>();
 
-  /** Notes that a collector was told its targets of a job by assignments of the time `seen`. */
+  /**
+   * Notes that a collector was told its targets of a job by assignments of the time `seen`. The last time counts: only a
+   * poll after the collector became ready ends a hand-over, and the assignments may be the same before and after that.
+   */
   note(collector: string, job: string, seen: number, at: number): void {
     this.#last.set(collector, at);
     let own = this.#polls.get(collector);
     if (own === undefined) this.#polls.set(collector, (own = new Map<string, Poll>()));
     const known = own.get(job);
-    if (known === undefined || known.seen < seen) own.set(job, { collector, job, seen, at });
+    if (known === undefined || known.seen <= seen) own.set(job, { collector, job, seen, at });
   }
 
   list(): readonly Poll[] {
