@@ -24,15 +24,15 @@ describe("a hand-over that overlaps", () => {
     ({ fleet, key, served } = moving("overlap"));
   });
 
-  test("gives to the new owner, sees its poll, waits 10 s and an interval, and takes from the old", () => {
+  test("gives to the new owner, sees its poll, waits 10 s and 0.9 intervals, and takes from the old", () => {
     expect(served()).toEqual([NEW, OLD]);
     fleet.now += 3_600_000;
     expect(fleet.decide()).toMatchObject({ reason: "HandingOver", moves: [], wakeAt: null });
     expect(served()).toEqual([NEW, OLD]);
     fleet.poll([NEW]);
     const polledAt = fleet.now;
-    expect(fleet.decide().wakeAt).toBe(polledAt + 20_000);
-    fleet.now += 19_999;
+    expect(fleet.decide().wakeAt).toBe(polledAt + 19_000);
+    fleet.now += 18_999;
     fleet.decide();
     expect(served()).toEqual([NEW, OLD]);
     fleet.now += 1;
@@ -52,7 +52,7 @@ describe("a hand-over that overlaps", () => {
     fleet.poll([NEW]);
     fleet.decide();
     fleet.polls = [];
-    fleet.now += 20_000;
+    fleet.now += 19_000;
     fleet.decide();
     expect(served()).toEqual([NEW]);
   });
@@ -79,7 +79,7 @@ describe("a hand-over that overlaps", () => {
     fleet.decide();
     expect(served()).toEqual([NEW, OLD]);
     fleet.poll([NEW]);
-    fleet.now += 20_000;
+    fleet.now += 19_000;
     fleet.decide();
     expect(served()).toEqual([NEW]);
   });
@@ -112,7 +112,7 @@ describe("a hand-over that overlaps", () => {
     fleet.decide();
     fleet.now -= 3_600_000;
     fleet.decide();
-    fleet.now += 20_000;
+    fleet.now += 19_000;
     fleet.decide();
     expect(served()).toEqual([NEW]);
   });
@@ -171,7 +171,7 @@ test("a collector that is drained hands everything over, is named, and comes bac
   fleet.drain = [nameOf(1)];
   fleet.decide();
   fleet.poll();
-  fleet.now += 20_000;
+  fleet.now += 19_000;
   fleet.decide();
   expect(fleet.decide().drained).toEqual([nameOf(1)]);
   expect([...fleet.served().values()].flat()).not.toContain(nameOf(1));

@@ -4,6 +4,13 @@ import type { Collector, HandOver } from "./snapshot.ts";
 /** Milliseconds from a poll until a collector has taken over what it was told: its throttles of discovery and reload. */
 export const SETTLE = 10_000;
 
+/**
+ * Part of an interval after that until the former owner loses the target. A whole one would leave no time for the rest of
+ * the way: both could scrape for a moment longer than interval, poll and twice the throttles. With less than 0.8 a target
+ * could wait more than 1.2 intervals for its next scrape, where the two collectors scrape at different moments.
+ */
+const SHARE_OF_INTERVAL = 0.9;
+
 /** What becomes of a hand-over. */
 export type Step =
   | {
@@ -48,6 +55,6 @@ export function handOverStep(handOver: HandOver, { pollOf, now, at, isAlive, sea
   const seenAt = polledAt === null ? null : Math.min(polledAt, now);
   const exception = { owner, from, ...(gap && { gap }), since, ...(seenAt !== null && { seenAt }), ...died };
   if (seenAt === null || isAway) return { kind: "wait", exception, until: null };
-  const until = seenAt + SETTLE + (gap ? 0 : interval);
+  const until = seenAt + SETTLE + (gap ? 0 : SHARE_OF_INTERVAL * interval);
   return now >= until ? { kind: "done", exception: { owner, since, ...died } } : { kind: "wait", exception, until };
 }
