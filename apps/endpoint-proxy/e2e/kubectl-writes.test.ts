@@ -3,12 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { kubectl, TEST_TIMEOUT_MS } from "@evenkeel/e2e";
 import { eventually } from "@evenkeel/runtime/testing";
-import { beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { HelmRelease } from "./helm-release.ts";
 import { audited, NAMES, ThreeProxies } from "./three-proxies.ts";
 
 jest.setTimeout(TEST_TIMEOUT_MS);
 
 const proxies = new ThreeProxies({
+  flags: ["--follow-references"],
   objects: () => [
     {
       ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding" },
@@ -255,5 +257,31 @@ describe("a Deployment by kubectl apply --server-side", () => {
     expect((await apply(deployment("ssa", undefined, "web:3"))).code).toBe(0);
     await expectReplicas("ssa", 9);
     await done(["delete", "deployment/ssa", SPACE]);
+  });
+});
+
+describe("a Helm release, with --follow-references", () => {
+  let release: HelmRelease;
+  beforeAll(async () => void (release = await HelmRelease.open(proxies)), TEST_TIMEOUT_MS);
+  afterAll(() => release[Symbol.dispose]());
+
+  test("is installed: workloads are divided, and what their pods name is where they are", async () => {
+    await release.helm("install", "shop", release.chart, "--create-namespace");
+    await release.expectEverywhere("hello", 6);
+  });
+
+  test("is upgraded: the new replicas are divided and the copies renewed", async () => {
+    await release.helm("upgrade", "shop", release.chart, "--set=greeting=servus,replicas=9");
+    await release.expectEverywhere("servus", 9);
+  });
+
+  test("is rolled back everywhere", async () => {
+    await release.helm("rollback", "shop", "1");
+    await release.expectEverywhere("hello", 6);
+  });
+
+  test("is uninstalled, and leaves nothing behind in any cluster", async () => {
+    await release.helm("uninstall", "shop");
+    await release.expectNowhere();
   });
 });
