@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { buildDashboard, type Built, TideKeeper } from "@evenkeel/dashboard/testing";
 import { chromiumProgram, openBrowser, openPage } from "@evenkeel/testkit/browser";
-import type { Browser } from "playwright-core";
+import type { Browser, Route } from "playwright-core";
 import { startPrefixProxy } from "./prefix-proxy.ts";
 
 const program = chromiumProgram();
@@ -200,13 +200,17 @@ const pages = ["", "decisions", "peers", "health", "settings"];
       const watched = await openPage(browser, tide.url);
       await using opened = { ...watched, [Symbol.asyncDispose]: () => watched.close() };
       const { page } = opened;
-      await page.route("**/api/v1/**", (route) => route.abort());
+      // Back at the click and not before: the page also tries by itself, and with an answer the button goes.
+      const answers = (route: Route) =>
+        page.evaluate<boolean>("globalThis.tried ?? false").then((tried) => (tried ? route.continue() : route.abort()));
+      await page.route("**/api/v1/**", answers);
       await page.goto(`${tide.url}/dashboard/`);
       await page.locator(".state.fault").getByText("unreachable").waitFor();
-      await page.unroute("**/api/v1/**");
+      await page.evaluate("addEventListener('click', () => (globalThis.tried = true), { capture: true })");
       await page.getByRole("button", { name: "Try now" }).click();
       await page.getByText("in memory").waitFor();
       await page.locator(".banner").waitFor({ state: "detached" });
+      await page.unrouteAll({ behavior: "ignoreErrors" });
     });
 
     test("is dark where the system is, and as the reader chooses, who is remembered", async () => {

@@ -44,9 +44,9 @@ export class LiveStream {
     this.#connect();
   }
 
-  /** Ends the wait, if it waits. */
+  /** Tries at once if it is cut, also in place of a try that takes long. */
   retryNow(): void {
-    if (this.#timer === undefined) return;
+    if (this.#since === undefined || this.#closed) return;
     this.#connect();
   }
 
