@@ -41,10 +41,18 @@ export function scaleProtobuf(name: string, replicas: number): Buffer {
 
 export function claimProtobuf(
   name: string,
-  { volumeName, finalizers }: { readonly volumeName: string; readonly finalizers: readonly string[] },
+  sent: { readonly volumeName: string; readonly finalizers: readonly string[]; readonly owner: string },
 ): Buffer {
+  const { volumeName, finalizers, owner } = sent;
   const about = [textField(1, name), textField(3, "default"), labels(11, { sent: "1" })];
-  const metadata = bytesField(1, message(...about, ...finalizers.map((one) => textField(14, one))));
+  const reference = message(
+    textField(1, "Store"),
+    textField(3, owner),
+    textField(4, `uid-of-${owner}`),
+    textField(5, "example.com/v1"),
+  );
+  const marks = [bytesField(13, reference), ...finalizers.map((one) => textField(14, one))];
+  const metadata = bytesField(1, message(...about, ...marks));
   const spec = bytesField(2, message(textField(1, "ReadWriteOnce"), textField(3, volumeName)));
   return body("v1", "PersistentVolumeClaim", message(metadata, spec, bytesField(3, Buffer.alloc(0))));
 }

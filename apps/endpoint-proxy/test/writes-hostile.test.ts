@@ -154,20 +154,34 @@ test("JSON that is nested too deep is 400, and nothing is sent", async () => {
   expect(world.seen.length).toBe(seen);
 });
 
-test("a PUT in protobuf keeps what a peer's own object has: finalizers, addresses, volume and claim", async () => {
+test("a PUT in protobuf keeps what a peer's own object has: owners, finalizers and volume", async () => {
   const type = { "content-type": PROTOBUF };
+  const owners = (one: string) => [
+    { apiVersion: "example.com/v1", kind: "Store", name: `store-${one}`, uid: `uid-of-store-${one}`, controller: true },
+    {
+      ...{ apiVersion: "example.com/v1", kind: "Backup", name: one, uid: `uid-of-${one}` },
+      ...{ controller: false, blockOwnerDeletion: true },
+    },
+  ];
   const name = fresh();
   const path = `${CORE}/persistentvolumeclaims/${name}`;
   for (const one of ["a", "b", "c"]) {
-    const metadata = { name, finalizers: [`kubernetes.io/pvc-protection`, `${one}.io/x`] };
+    const metadata = {
+      name,
+      finalizers: [`kubernetes.io/pvc-protection`, `${one}.io/x`],
+      ownerReferences: owners(one),
+    };
     const spec = { accessModes: ["ReadWriteOnce"], volumeName: `pv-${one}` };
     await world.direct(one, "POST", `${CORE}/persistentvolumeclaims`, JSON.stringify({ metadata, spec }));
   }
-  const sent = claimProtobuf(name, { volumeName: "pv-a", finalizers: ["kubernetes.io/pvc-protection", "a.io/x"] });
+  const finalizers = ["kubernetes.io/pvc-protection", "a.io/x"];
+  const sent = claimProtobuf(name, { volumeName: "pv-a", finalizers, owner: "sent" });
   expect(await world.ask("PUT", path, sent, type)).toMatchObject({ status: 200 });
   expect(await values(path, ["spec", "volumeName"])).toEqual(["pv-a", "pv-b", "pv-c"]);
   expect(await values(path, ["metadata", "finalizers"])).toEqual(
     ["a", "b", "c"].map((one) => ["kubernetes.io/pvc-protection", `${one}.io/x`]),
   );
+  const sentOwner = { apiVersion: "example.com/v1", kind: "Store", name: "sent", uid: "uid-of-sent" };
+  expect(await values(path, ["metadata", "ownerReferences"])).toEqual([[sentOwner], owners("b"), owners("c")]);
   expect(await values(path, ["metadata", "labels", "sent"])).toEqual(["1", "1", "1"]);
 });

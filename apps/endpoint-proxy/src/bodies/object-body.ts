@@ -1,5 +1,5 @@
 import { type Json, parseJson, type Path, without, withValue, writeJson } from "./json-text.ts";
-import { removeIn, setIn, viewOf } from "./protobuf-edit.ts";
+import { type BodyValue, removeIn, setIn, viewOf } from "./protobuf-edit.ts";
 import { type MessageSchema, schemaOf } from "./protobuf-schema.ts";
 import { bytesField, ProtobufFault, readFields } from "./protobuf-wire.ts";
 import { parseYaml } from "./yaml-text.ts";
@@ -8,9 +8,6 @@ export interface EncodedBody {
   readonly contentType: string;
   readonly body: Buffer;
 }
-
-/** What a path is set to: a text, a number or a list of texts. */
-export type BodyValue = string | number | readonly string[];
 
 /** An object in the body of a request. An edit gives a new one and leaves all else as it was sent. */
 export interface ObjectBody {

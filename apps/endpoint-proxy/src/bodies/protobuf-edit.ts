@@ -1,6 +1,9 @@
-import { at, type Json, type Path } from "./json-text.ts";
+import { at, type Json, type JsonFields, type Path } from "./json-text.ts";
 import { type FieldSchema, type MessageSchema, QUANTITY_TEXT } from "./protobuf-schema.ts";
 import { bytesField, readFields, textField, varintField, type WireField } from "./protobuf-wire.ts";
+
+/** What a path is set to: a text, a number, or a list of texts or of messages. */
+export type BodyValue = string | number | readonly string[] | readonly JsonFields[];
 
 /** What a message says, as far as the schema names it, in the form of Kubernetes' JSON. */
 export function viewOf(message: Buffer, schema: MessageSchema): Json {
@@ -20,6 +23,8 @@ function valueOf(found: readonly WireField[], { type, message = {} }: FieldSchem
       return last?.content?.toString();
     case "int":
       return last?.varint === undefined ? undefined : Number(BigInt.asIntN(64, last.varint));
+    case "bool":
+      return last?.varint === undefined ? undefined : last.varint !== 0n;
     case "message":
       return viewOf(joined(found), message);
     case "list":
@@ -40,29 +45,42 @@ function entryOf({ content = Buffer.alloc(0) }: WireField, message: MessageSchem
 }
 
 /** A message with the value at the path set. All other fields keep their bytes. */
-export function setIn(
-  message: Buffer,
-  schema: MessageSchema,
-  path: Path,
-  value: string | number | readonly string[],
-): Buffer {
+export function setIn(message: Buffer, schema: MessageSchema, path: Path, value: BodyValue): Buffer {
   const [name = "", ...rest] = path;
   const field = fieldOf(schema, name);
   const fields = readFields(message);
   const found = fields.filter(({ number }) => number === field.number);
   if (field.type === "map") {
     const [key = ""] = rest;
-    const entry = Buffer.concat([textField(1, key), textField(2, String(value))]);
+    const entry = Buffer.concat([textField(1, key), textField(2, typeof value === "object" ? "" : String(value))]);
     const others = fields.filter((one) => one.number !== field.number || entryOf(one, {})[0] !== key);
     return Buffer.concat([...others.map(({ whole }) => whole), bytesField(field.number, entry)]);
   }
   const inner =
     rest.length === 0
-      ? typeof value === "number"
-        ? varintField(field.number, value)
-        : Buffer.concat([value].flat().map((text) => textField(field.number, text)))
+      ? written(field, value)
       : bytesField(field.number, setIn(joined(found), field.message ?? {}, rest, value));
   return replaced(fields, field.number, inner);
+}
+
+function written({ number, message = {} }: FieldSchema, value: BodyValue): Buffer {
+  if (typeof value === "number") return varintField(number, value);
+  if (typeof value === "string") return textField(number, value);
+  return Buffer.concat(
+    value.map((one) =>
+      typeof one === "string" ? textField(number, one) : bytesField(number, messageOf(one, message)),
+    ),
+  );
+}
+
+/** A message of texts and booleans. Fields that the schema does not name are left out. */
+function messageOf(fields: JsonFields, schema: MessageSchema): Buffer {
+  const parts = Object.entries(schema).map(([name, { number }]) => {
+    const value = fields[name];
+    if (typeof value === "boolean") return varintField(number, Number(value));
+    return typeof value === "string" ? textField(number, value) : Buffer.alloc(0);
+  });
+  return Buffer.concat(parts);
 }
 
 /** A message without what is at the path. */

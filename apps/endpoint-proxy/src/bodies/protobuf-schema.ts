@@ -2,7 +2,7 @@
 export interface FieldSchema {
   readonly number: number;
   /** `map` has text values unless it has `message`. `opaque` is not read: it is removed, or set to texts. */
-  readonly type: "text" | "int" | "map" | "message" | "list" | "opaque";
+  readonly type: "text" | "int" | "bool" | "map" | "message" | "list" | "opaque";
   readonly message?: MessageSchema;
 }
 
@@ -10,6 +10,7 @@ export type MessageSchema = Readonly<Record<string, FieldSchema>>;
 
 const text = (number: number): FieldSchema => ({ number, type: "text" });
 const int = (number: number): FieldSchema => ({ number, type: "int" });
+const bool = (number: number): FieldSchema => ({ number, type: "bool" });
 const opaque = (number: number): FieldSchema => ({ number, type: "opaque" });
 const map = (number: number, message?: MessageSchema): FieldSchema =>
   message === undefined ? { number, type: "map" } : { number, type: "map", message };
@@ -23,6 +24,12 @@ const list = (number: number, message: MessageSchema): FieldSchema => ({
   type: "list",
   message,
 });
+
+/** All of it, because it is written anew. */
+const OWNER_REFERENCE: MessageSchema = {
+  ...{ kind: text(1), name: text(3), uid: text(4), apiVersion: text(5) },
+  ...{ controller: bool(6), blockOwnerDeletion: bool(7) },
+};
 
 /** The numbers are those of k8s.io/apimachinery and k8s.io/api, generated.proto. Only what the proxy reads or changes. */
 const OBJECT_META: MessageSchema = {
@@ -38,7 +45,7 @@ const OBJECT_META: MessageSchema = {
   deletionGracePeriodSeconds: opaque(10),
   labels: map(11),
   annotations: map(12),
-  ownerReferences: opaque(13),
+  ownerReferences: list(13, OWNER_REFERENCE),
   finalizers: opaque(14),
   managedFields: opaque(17),
 };

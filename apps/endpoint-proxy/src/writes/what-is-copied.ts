@@ -54,9 +54,8 @@ const KEPT: Readonly<Partial<Record<string, readonly Path[]>>> = {
   Namespace: [["spec", "finalizers"]],
 };
 
-const OWNERS: Path = ["metadata", "ownerReferences"];
 const KEPT_METADATA: readonly Path[] = [
-  OWNERS,
+  ["metadata", "ownerReferences"],
   ["metadata", "finalizers"],
   ["metadata", "annotations", "deployment.kubernetes.io/revision"],
 ];
@@ -77,10 +76,9 @@ export function copyOfHolder(kind: string, object: Json): Json {
   return paths.reduce(without, object);
 }
 
-/** The same for a body that is not JSON. Owner references of the peer's object are not kept. */
+/** The object of a PUT that is not JSON as a peer takes it: what the peer's own object keeps is kept. */
 export function replacingEncoded(kind: Kind, body: ObjectBody, current: Json): ObjectBody {
-  const metadata = KEPT_METADATA.filter((path) => path !== OWNERS);
-  return [...metadata, ...(KEPT[kind] ?? [])].reduce(
+  return [...KEPT_METADATA, ...(KEPT[kind] ?? [])].reduce(
     (rest, path) => keptIn(rest, path, at(current, path)),
     forPeer(kind, body),
   );
@@ -95,15 +93,12 @@ function keptIn(body: ObjectBody, path: Path, value: Json | undefined): ObjectBo
   const number = numberAt(value, []);
   if (number !== undefined) return rest.set(path, number);
   if (typeof value === "string") return rest.set(path, value);
-  return isList(value)
-    ? rest.set(
-        path,
-        value.filter((one) => typeof one === "string"),
-      )
-    : rest;
+  if (!isList(value)) return rest;
+  const messages = value.filter(isFields);
+  return rest.set(path, messages.length > 0 ? messages : value.filter((one) => typeof one === "string"));
 }
 
-/** The object of a PUT as a peer takes it: what the peer's own object keeps is kept. */
+/** The same for JSON. */
 export function replacing(kind: Kind, body: Json, current: Json): Json {
   let result = NEVER_COPIED.reduce(without, body);
   for (const path of [...KEPT_METADATA, ...(KEPT[kind] ?? [])]) {
