@@ -2,7 +2,16 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { apply, chartAccount, type Cluster, type Clusters, kubectl, TEST_TIMEOUT_MS, useClusters } from "@evenkeel/e2e";
+import {
+  apply,
+  chartAccount,
+  type Cluster,
+  type Clusters,
+  kubectl,
+  TEST_TIMEOUT_MS,
+  tokenOf,
+  useClusters,
+} from "@evenkeel/e2e";
 import { definitionOf, ServiceProcess } from "@evenkeel/testkit";
 import { afterAll, beforeAll } from "@jest/globals";
 import { type Pair, TestAuthority } from "../src/gateway/testing/test-authority.ts";
@@ -88,6 +97,14 @@ export class ThreeProxies {
     writeFileSync(join(this.#proxy(name).folder, "peers", peer), pem);
   }
 
+  /** Replaces the token of a proxy's own ServiceAccount, as the kubelet does in its pod. Returns the new one's id. */
+  async renewToken(name: Name): Promise<string> {
+    const token = await tokenOf(this.cluster(name), NAMESPACE, "endpoint-proxy");
+    writeFileSync(join(this.#proxy(name).folder, "token"), token);
+    const { jti } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as { jti: string };
+    return `JTI=${jti}`;
+  }
+
   async run(flags: readonly string[], args: readonly string[], input?: string) {
     const options = { kubeconfig: "/dev/null", ...(input !== undefined && { input }) };
     return this.cluster("east").kubectl([...flags, ...args], options);
@@ -126,6 +143,9 @@ export class ThreeProxies {
     const crd = "clusterscores.waoendpointproxy.bitmedia.co.jp";
     await kubectl(cluster, ["wait", "--for=condition=Established", "crd", crd, "--timeout=60s"]);
     const { kubeconfig } = await chartAccount(cluster, { chart: "endpoint-proxy", namespace: NAMESPACE });
+    await this.renewToken(name);
+    const tokenFile = JSON.stringify(join(folder, "token"));
+    writeFileSync(kubeconfig, readFileSync(kubeconfig, "utf8").replace(/\btoken: .*/, `tokenFile: ${tokenFile}`));
     await apply(
       cluster,
       ...this.#options.objects(name),
@@ -156,7 +176,7 @@ export class ThreeProxies {
 
 export interface AuditEvent {
   readonly verb: string;
-  readonly user: { readonly username: string };
+  readonly user: { readonly username: string; readonly extra?: Readonly<Record<string, readonly string[]>> };
   readonly impersonatedUser?: { readonly username: string; readonly uid?: string; readonly groups?: readonly string[] };
   readonly objectRef?: { readonly name?: string; readonly resource?: string };
   readonly requestURI: string;
@@ -164,11 +184,20 @@ export interface AuditEvent {
 
 /** What a cluster's audit log has of objects with that name. */
 export function audited(cluster: Cluster, name: string): AuditEvent[] {
-  return readFileSync(cluster.auditLog ?? "", "utf8")
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as AuditEvent)
-    .filter(({ objectRef }) => objectRef?.name === name);
+  return eventsOf(cluster).filter(({ objectRef }) => objectRef?.name === name);
+}
+
+/** The ids of the tokens with which a ServiceAccount of the proxy has come to a cluster. */
+export function tokensUsed(cluster: Cluster, account: string): ReadonlySet<string> {
+  const username = `system:serviceaccount:${NAMESPACE}:${account}`;
+  const events = eventsOf(cluster).filter(({ user }) => user.username === username);
+  return new Set(events.flatMap(({ user }) => user.extra?.["authentication.kubernetes.io/credential-id"] ?? []));
+}
+
+function eventsOf(cluster: Cluster): AuditEvent[] {
+  const lines = readFileSync(cluster.auditLog ?? "", "utf8").split("\n");
+  // The last line may be in the middle of being written; it is empty otherwise.
+  return lines.slice(0, -1).map((line) => JSON.parse(line) as AuditEvent);
 }
 
 async function freePort(): Promise<number> {

@@ -61,6 +61,7 @@ export function composeEndpointProxy(service: EndpointProxy, env: Environment, m
     impersonator: new ServiceAccountToken({
       ...{ kube, clock, log },
       account: { namespace: settings.leaseNamespace, name: settings.impersonator },
+      renewal: settings.impersonatorRenewal,
     }),
     clusterUid: () => identity.known,
     reflect: frame.reflect.bind(frame),

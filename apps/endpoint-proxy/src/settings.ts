@@ -92,6 +92,10 @@ export const settings = {
     default: "endpoint-proxy-impersonator",
     help: "ServiceAccount that may impersonate and nothing else, in the namespace of the Lease",
   }),
+  impersonatorRenewal: setting.duration({
+    default: "48m",
+    help: "Age at which its token, valid for an hour, is replaced by another one",
+  }),
   basicAuthUsername: setting.text({
     optional: true,
     env: ["BASIC_AUTH_USERNAME"],

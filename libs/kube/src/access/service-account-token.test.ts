@@ -8,7 +8,7 @@ const account = { namespace: "proxy", name: "impersonator" };
 const MINUTE = 60_000;
 
 /** A server that issues tokens `1`, `2` and so on, valid for ten minutes; and a source that asks it. */
-async function issuer(): Promise<{
+async function issuer(renewal?: number): Promise<{
   readonly server: ScriptedServer;
   readonly clock: HurriedClock;
   readonly source: ServiceAccountToken;
@@ -27,7 +27,7 @@ async function issuer(): Promise<{
   });
   const clock = new HurriedClock();
   const kube = testClient(undefined, { target: { server: new URL(server.url) }, clock });
-  const source = new ServiceAccountToken({ kube, account, clock });
+  const source = new ServiceAccountToken({ kube, account, clock, ...(renewal !== undefined && { renewal }) });
   const world = {
     ...{ server, clock, source, refuses: false },
     [Symbol.asyncDispose]: async () => {
@@ -57,6 +57,21 @@ test("after 80 % the next token is requested while the last one stays in use", a
   expect(await Promise.all([source.token(), source.token()])).toEqual(["1", "1"]);
   await eventually(async () => (await source.token()) === "2");
   expect(server.requests).toHaveLength(2);
+});
+
+test("a token is renewed earlier if that is asked for, and not later than after 80 %", async () => {
+  await using early = await issuer(MINUTE);
+  await early.source.token();
+  early.clock.ahead += 0.9 * MINUTE;
+  expect(await early.source.token()).toBe("1");
+  early.clock.ahead += 0.1 * MINUTE;
+  await early.source.token();
+  await eventually(async () => (await early.source.token()) === "2");
+  await using late = await issuer(60 * MINUTE);
+  await late.source.token();
+  late.clock.ahead += 8 * MINUTE;
+  await late.source.token();
+  await eventually(async () => (await late.source.token()) === "2");
 });
 
 test("a token that cannot be renewed stays in use until it expires", async () => {

@@ -17,6 +17,8 @@ export interface ServiceAccountTokenOptions {
   readonly log?: Logger | undefined;
   /** Seconds that a token is to be valid; at least 600. The server may shorten it. Default an hour. */
   readonly seconds?: number;
+  /** Milliseconds after which a token is renewed, if that is before 80 % of its life. */
+  readonly renewal?: number;
 }
 
 interface Issued {
@@ -70,7 +72,7 @@ export class ServiceAccountToken {
   }
 
   async #issue(): Promise<Issued> {
-    const { kube, account, clock, seconds = 3600 } = this.#options;
+    const { kube, account, clock, seconds = 3600, renewal = Infinity } = this.#options;
     const namespace = pathSegment("create", "serviceaccounts", "namespace", account.namespace);
     const name = pathSegment("create", "serviceaccounts", "name", account.name);
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
@@ -87,7 +89,7 @@ export class ServiceAccountToken {
       throw new BadResponse({ call: `create ${what}`, fault: "it has no token or no expirationSeconds" });
     }
     const life = expirationSeconds * 1000;
-    this.#issued = { token, renewAt: asked + life * RENEWED_AT, expiresAt: asked + life };
+    this.#issued = { token, renewAt: asked + Math.min(life * RENEWED_AT, renewal), expiresAt: asked + life };
     return this.#issued;
   }
 }
