@@ -7,6 +7,22 @@ test("unknown fields and the text of numbers survive an edit", () => {
   expect(edited).toBe(text.replace('"replicas":1', '"replicas":7'));
 });
 
+test.each([
+  "1.0",
+  "-0",
+  "-0.5",
+  "1e3",
+  "1E+3",
+  "-1e-7",
+  "12345678901234567890",
+  "-1234567890123456",
+  "9007199254740993",
+])("the text of number %s survives wherever it stands", (number) => {
+  const texts = [number, `[${number}]`, `[1,${number}]`, `{"a":${number}}`, `{"a":"\\"","b":${number},"c":1}`];
+  for (const text of texts) expect(writeJson(parseJson(text))).toBe(text);
+  for (const text of texts) expect(writeJson(parseJson(text.replaceAll(/([:,])/g, "$1\n ")))).toBe(text);
+});
+
 test("what is missing on the way to a value becomes objects", () => {
   expect(writeJson(withValue(parseJson("{}"), ["metadata", "labels", "a.b/c"], "x"))).toBe(
     '{"metadata":{"labels":{"a.b/c":"x"}}}',
