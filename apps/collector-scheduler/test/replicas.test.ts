@@ -53,9 +53,15 @@ class Collectors {
 
 const addresses = () => Array.from({ length: COUNT }, (_, index) => `10.0.0.${index}:9100`);
 
-async function ask(replica: ServiceProcess, target: string): Promise<readonly string[] | undefined> {
+/** By this header it is known that a collector asks. */
+const POLL = { "x-prometheus-refresh-interval-seconds": "1" };
+
+async function ask(
+  replica: ServiceProcess,
+  target: string,
+  headers: Readonly<Record<string, string>> = POLL,
+): Promise<readonly string[] | undefined> {
   try {
-    const headers = { "x-prometheus-refresh-interval-seconds": "1" };
     const answer = await fetch(await replica.url("targets", target), { headers, signal: AbortSignal.timeout(1000) });
     return answer.ok ? ((await answer.json()) as readonly Served[]).flatMap(({ targets }) => targets) : undefined;
   } catch {
@@ -72,8 +78,39 @@ const stateAvailable = (world: FleetWorld, status: string) =>
     30_000,
   );
 
+/** What a replica would tell each collector now, by one who only looks: hand-overs do not count it as a poll. */
+async function served(replica: ServiceProcess | undefined, count: number): Promise<readonly string[][]> {
+  const names = Array.from({ length: count }, (_, index) => `sample-collector-${index}`);
+  return Promise.all(names.map(async (name) => [...((replica && (await ask(replica, path(name), {}))) ?? [])]));
+}
+
+/** Polls until a target is with two collectors. */
+async function bothTold(collectors: Collectors, count: number): Promise<void> {
+  await eventually(async () => {
+    await collectors.poll(count);
+    expect(Math.max(...collectors.counts().values())).toBe(2);
+  }, 40_000);
+}
+
+/** When the leader is killed: each is a step of a hand-over to the collector `count - 1`. */
+const STEPS: Readonly<Record<string, (collectors: Collectors, count: number) => Promise<void>>> = {
+  "before it begins": () => Promise.resolve(),
+  "when targets are given": async ({ replicas }, count) => {
+    await eventually(async () => expect((await served(replicas[0], count)).at(-1)).not.toEqual([]), 40_000);
+  },
+  "when the new owner was told": bothTold,
+  "when targets are taken from the former owner": async (collectors, count) => {
+    await bothTold(collectors, count);
+    const { replicas } = collectors;
+    await eventually(async () => expect((await served(replicas[0], count)).flat()).toHaveLength(COUNT), 40_000);
+    expect(Math.max(...collectors.counts().values())).toBe(2);
+  },
+};
+
+const leads = ({ lines }: ServiceProcess) => lines.some(({ msg }) => msg === "leading");
+
 describeRedis("two replicas", () => {
-  test("a leader killed during a hand-over, and a Redis that dies, take no target from all collectors", async () => {
+  test("a leader killed at any step of a hand-over, and a Redis that dies, take no target from all collectors", async () => {
     await using world = await fleetWorld();
     const redis = await RedisServer.start();
     world.use({ stop: () => redis.end() });
@@ -84,22 +121,25 @@ describeRedis("two replicas", () => {
     const collectors = new Collectors([first, serve()]);
     await collectors.settle(2);
 
-    expect(await world.patch(loadBalancer("sample"), { spec: { replicas: 3 } })).toBe(200);
-    await eventually(async () => {
-      await collectors.poll(3);
-      expect(Math.max(...collectors.counts().values())).toBe(2);
-    }, 40_000);
-    first.signal("SIGKILL");
-    collectors.replicas[0] = serve();
-    await collectors.settle(3);
+    let count = 2;
+    for (const isReached of Object.values(STEPS)) {
+      count += 1;
+      expect(await world.patch(loadBalancer("sample"), { spec: { replicas: count } })).toBe(200);
+      await isReached(collectors, count);
+      const leader = await eventually(() => collectors.replicas.find(leads) ?? false, 30_000);
+      leader.signal("SIGKILL");
+      await collectors.poll(count);
+      collectors.replicas.splice(collectors.replicas.indexOf(leader), 1, serve());
+      await collectors.settle(count);
+    }
 
     await redis.kill();
     await stateAvailable(world, "False");
-    await collectors.poll(3);
+    await collectors.poll(count);
     expect([...collectors.counts().values()].every((each) => each === 1)).toBe(true);
     await redis.run();
     await stateAvailable(world, "True");
-    await collectors.settle(3);
+    await collectors.settle(count);
     expect(collectors.missed.filter((each) => each.length > 0)).toEqual([]);
-  }, 150_000);
+  }, 300_000);
 });
