@@ -31,11 +31,23 @@ describe("an age", () => {
   });
 });
 
+/** As endpoint-proxy decides about a workload. */
+function parts(tokyo: number, nagoya: number, osaka: number): readonly object[] {
+  return Object.entries({ tokyo, nagoya, osaka }).map(([cluster, replicas]) => ({
+    ...{ cluster, replicas, reason: "Weighted", note: "38 W" },
+  }));
+}
+
 test.each([
   [null, ""],
   [0, "0"],
   ["east", "east"],
   [{ a: 1 }, '{"a":1}'],
+  [[], "[]"],
+  [[{ cluster: "a" }], '[{"cluster":"a"}]'],
+  [[null, 1], "[null,1]"],
+  [parts(4, 0, 3), "tokyo 4, osaka 3"],
+  [parts(0, 0, 0), "none"],
 ])("the value %p is shown as %p", (value, text) => {
   expect(valueText(value)).toBe(text);
 });
