@@ -165,6 +165,21 @@ describe("a repeat", () => {
     ]);
   });
 
+  test("is none when 10,000 other objects were decided about since, and one that is decided about is kept", () => {
+    const { decisions, told } = build({ recorder: { count: 1, bytes: 1_000 } });
+    const decide = (name: string) => decisions.decide({ at: at(1), name, load: 5, weight: 3 });
+    for (const name of ["kept", "gone"]) decide(name);
+    for (let other = 1; other < 10_000; other += 1) {
+      decide(`other-${other}`);
+      decide("kept");
+    }
+    const before = told.length;
+    decide("kept");
+    expect(told).toHaveLength(before);
+    decide("gone");
+    expect(told).toHaveLength(before + 1);
+  });
+
   test("is none after all objects were forgotten", () => {
     const { decisions, told } = build();
     for (const name of ["a", "b"]) decisions.decide({ at: at(1), name, load: 5, weight: 3 });

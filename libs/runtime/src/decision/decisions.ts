@@ -35,6 +35,15 @@ export function decisionCounter(actions: readonly string[], reasons: readonly st
   });
 }
 
+interface Last {
+  readonly id: string;
+  readonly outcome: string;
+  readonly message: string;
+}
+
+/** Objects whose last decision is remembered. A service may never hear that an object is gone. */
+const MOST_OBJECTS = 10_000;
+
 /**
  * Turns snapshots into decisions and tells the sinks. A decision that repeats its object's last one (same action,
  * reason and outcome) raises the counter and nothing else; it carries the id and the message of the decision that it
@@ -45,7 +54,8 @@ export class Decisions<D extends Decider = Decider> {
   readonly #options: DecisionsOptions<D>;
   readonly #recorder: FlightRecorder;
   readonly #sinks: DecisionSink[];
-  readonly #last = new Map<string, { readonly id: string; readonly outcome: string; readonly message: string }>();
+  /** By object; the one that was decided about last comes last. */
+  readonly #last = new Map<string, Last>();
   readonly #count: CounterHandle<ReturnType<typeof decisionCounter>["labels"]>;
 
   constructor(options: DecisionsOptions<D>) {
@@ -80,12 +90,13 @@ export class Decisions<D extends Decider = Decider> {
     const outcome = outcomeOf(verdict, dryRun);
     const last = this.#last.get(key);
     if (last?.outcome === outcome) {
+      this.#remember(key, last);
       return { ...verdict, id: last.id, message: last.message, at, dryRun };
     }
 
     const text = textOf();
     const decision = { ...verdict, id: identify(this.#options.service, key, text), at, dryRun };
-    this.#last.set(key, { id: decision.id, outcome, message: verdict.message });
+    this.#remember(key, { id: decision.id, outcome, message: verdict.message });
     this.#recorder.keep(decision.id, recordingText(this.#options.service, this.#options.version, decision, text));
     // What is told leaves the process; what is returned is acted on, and needs to be whole.
     const told = JSON.parse(scrub(JSON.stringify(decision))) as Decision;
@@ -106,6 +117,14 @@ export class Decisions<D extends Decider = Decider> {
   /** Forgets every object, as at the end of a term: the next decision about each is news. */
   forgetAll(): void {
     this.#last.clear();
+  }
+
+  /** The object that was longest not decided about is forgotten for it. */
+  #remember(key: string, last: Last): void {
+    this.#last.delete(key);
+    this.#last.set(key, last);
+    const [oldest] = this.#last.size > MOST_OBJECTS ? this.#last.keys() : [];
+    if (oldest !== undefined) this.#last.delete(oldest);
   }
 
   /** A sink that breaks its promise not to throw must not keep a decision from being carried out. */
