@@ -1,6 +1,6 @@
 import { ForeignLease, leases, PAUSED, secrets, ServiceAccountToken, specChanges, StatusWriter } from "@evenkeel/kube";
 import { ObjectBoard, operatorFrame } from "@evenkeel/operator";
-import { type Environment, type Service, snapshotText } from "@evenkeel/runtime";
+import type { Environment, Service } from "@evenkeel/runtime";
 import { OwnClusterScore } from "./act/own-cluster-score.ts";
 import { isWarning } from "./act/status.ts";
 import { clusterScores, COST } from "./cluster-score-resource.ts";
@@ -25,6 +25,7 @@ import { BegunWrites } from "./writes/begun-writes.ts";
 import { MemberAnswers } from "./writes/member-answers.ts";
 import type { AnswersOptions } from "./writes/options.ts";
 import { PlacedSince } from "./writes/placed-since.ts";
+import { recordedSplits } from "./writes/recorded-splits.ts";
 
 type EndpointProxy = Service<
   (typeof endpointProxy)["settings"],
@@ -123,7 +124,7 @@ export function composeEndpointProxy(service: EndpointProxy, env: Environment, m
       }),
     ),
     deadline: settings.memberDeadline,
-    record: (verdict, snapshot) => decisions.record(verdict, snapshot.at, () => snapshotText(snapshot)),
+    record: recordedSplits(decisions),
   };
   listeners.serve(new MemberAnswers(answers));
   frame.serve(scoresService({ board, resource }));
