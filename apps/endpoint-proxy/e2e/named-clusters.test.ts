@@ -55,11 +55,11 @@ describe.each<Credential>([
     sign: () => proxies.certificateOf("ann"),
   },
   {
-    ...{ credential: "token", here: "tina", there: "tina", members: [undefined, "west"] },
+    ...{ credential: "token", here: "tina", there: "tina", members: [undefined, "west", "south"] },
     sign: () => Promise.resolve([`--token=${TINA.token}`]),
   },
   {
-    ...{ credential: "service-account", members: [undefined, "west"] },
+    ...{ credential: "service-account", members: [undefined, "west", "south"] },
     ...{ here: "system:serviceaccount:default:robot", there: "east:system:serviceaccount:default:robot" },
     sign: async () => [`--token=${(await kubectl(proxies.cluster("east"), ["create", "token", "robot"])).trim()}`],
   },

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectKube, type KubeClient, Reflector, ServiceAccountToken, Store } from "@evenkeel/kube";
 import { MetricRegistry } from "@evenkeel/metrics";
-import { type Component, createLogger, type Logger, type Server, systemClock } from "@evenkeel/runtime";
+import { type Clock, type Component, createLogger, type Logger, type Server, systemClock } from "@evenkeel/runtime";
 import { type ApiServer, type AuditEntry, startApiServer } from "@evenkeel/sim";
 import { ADMIN } from "@evenkeel/testkit";
 import { type Gateway, gateway, type GatewayOptions } from "../src/gateway/gateway.ts";
@@ -62,6 +62,8 @@ const users = [
 export interface ClusterOptions {
   readonly answers?: OwnerAnswers;
   readonly settings?: Partial<GatewayOptions["settings"]>;
+  /** Of the API server. */
+  readonly clock?: Clock;
   /** Comes before each request that reaches the API server through the gateway or from it. */
   readonly faults?: (
     request: IncomingMessage,
@@ -145,8 +147,9 @@ export class TestCluster implements AsyncDisposable {
   }
 
   /** A new token of a ServiceAccount. */
-  async tokenOf(namespace: string, name: string): Promise<string> {
-    return new ServiceAccountToken({ kube: this.kube, account: { namespace, name }, clock: systemClock }).token();
+  async tokenOf(namespace: string, name: string, seconds = 3600): Promise<string> {
+    const account = { namespace, name };
+    return new ServiceAccountToken({ kube: this.kube, account, clock: systemClock, seconds }).token();
   }
 
   /** Writes another certificate for both ports. */
@@ -164,13 +167,14 @@ export class TestCluster implements AsyncDisposable {
     });
   }
 
-  async #start({ answers, settings, faults }: ClusterOptions): Promise<void> {
+  async #start({ answers, settings, faults, clock: serverClock }: ClusterOptions): Promise<void> {
     const serving = this.authority.issue({ name: "kube-apiserver" });
     for (const folder of ["pki", "peers"]) mkdirSync(join(this.folder, folder));
     this.certify(this.authority.issue({ name: "wao-endpoint-proxy" }));
     this.api = await startApiServer({
       ...{ users, tls: serving },
       ...(faults && { faults }),
+      ...(serverClock && { clock: serverClock }),
       audit: (entry) => {
         if (entry.user.name !== ADMIN.name || entry.impersonator) this.reached.push(entry);
       },

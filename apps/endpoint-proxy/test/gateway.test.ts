@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 describe("the port for users", () => {
-  test("sends a user with a token to the own cluster as that user, with groups, uid and extra", async () => {
+  test("sends a user with a token to the own cluster as that user, with groups, uid and extra (defect 11)", async () => {
     const answer = await ask(tokyo.users, MAPS, tokyo.authority.cert, { token: ALICE });
     expect(answer.status).toBe(200);
     expect(answer.json).toMatchObject({ kind: "ConfigMapList" });
@@ -123,8 +123,16 @@ describe("/clusters/<name>/", () => {
     expect(tokyo.server.counts().upstreamSockets).toBe(before);
   });
 
-  test("gives users of both clusters one name, and keeps service accounts apart", async () => {
-    tokyo.api.load("{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}");
+  test("gives users of both clusters one name, and a service account nothing of its namesake there", async () => {
+    for (const { api } of [tokyo, osaka]) api.load("{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}");
+    osaka.api.load(`
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: robot}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader}
+subjects: [{kind: ServiceAccount, name: robot, namespace: default}]`);
+    const namesake = { token: await osaka.tokenOf("default", "robot") };
+    expect((await ask(osaka.users, MAPS, osaka.authority.cert, namesake)).status).toBe(200);
     const robot = await tokyo.tokenOf("default", "robot");
     const answer = await ask(tokyo.users, `/clusters/osaka${MAPS}`, tokyo.authority.cert, { token: robot });
     expect(answer.status).toBe(403);
@@ -154,7 +162,7 @@ describe("/clusters/<name>/", () => {
     expect([tokyo.reached.length, osaka.reached.length]).toEqual(before);
   });
 
-  test("is refused if the peer's server cannot be verified", async () => {
+  test("is refused if the peer's server cannot be verified (defect 11)", async () => {
     tokyo.peers.set("unknown", member("unknown", { endpoint: osaka.port2 }));
     tokyo.adopt("wrong", osaka.port2, tokyo.authority.cert);
     await tokyo.reload();
@@ -162,6 +170,28 @@ describe("/clusters/<name>/", () => {
     expect((await to("unknown")).code).toBe("EK_PROXY_NO_AUTHORITY");
     expect((await to("wrong")).status).toBe(502);
   });
+});
+
+test("no body of a request is logged, not of a HEAD either (defect 11)", async () => {
+  const body = JSON.stringify({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "quiet" },
+    data: { a: "hush" },
+  });
+  const headers = ["content-type", "application/json"];
+  for (const [method, path] of [
+    ["POST", MAPS],
+    ["HEAD", `${MAPS}/quiet`],
+  ] as const) {
+    const lines = tokyo.audit().length;
+    const request = begin(tokyo.users, path, tokyo.authority.cert, { method, token: ALICE, headers, body });
+    request.end(body);
+    await once(request, "response");
+    await eventually(() => expect(tokyo.audit().length).toBeGreaterThan(lines));
+  }
+  expect(tokyo.audit().at(-1)).toMatchObject({ user: "alice", resource: "configmaps", name: "quiet" });
+  expect(tokyo.lines.join("\n")).not.toContain("hush");
 });
 
 test("every request is one line that says who did what where, without tokens and queries", async () => {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:tls";
+import { systemClock } from "@evenkeel/runtime";
 import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { TestAuthority } from "../src/gateway/testing/test-authority.ts";
@@ -48,7 +49,7 @@ describe("at the port for users", () => {
     ["without a credential", () => ({}), 401, "EK_PROXY_NO_CREDENTIAL"],
     ["with a forged Authorization", () => ({ token: "forged" }), 401, "EK_PROXY_TOKEN_REFUSED"],
     ["with Basic", () => ({ headers: ["authorization", "Basic dXNlcjpwYXNz"] }), 401, "EK_PROXY_NO_CREDENTIAL"],
-    ["with an expired token", () => ({ token: expired() }), 401, "EK_PROXY_TOKEN_REFUSED"],
+    ["with a token that states a past expiry", () => ({ token: expired() }), 401, "EK_PROXY_TOKEN_REFUSED"],
     [
       "with an expired certificate",
       () => ({ certificate: tokyo.authority.issue({ name: "bob", days: -1 }) }),
@@ -128,6 +129,21 @@ describe("at the port for users", () => {
   ])("a request %s is refused and reaches nothing", async (_what, asked, status, code) => {
     expect(await refused("users", asked())).toEqual([status, code, "Status", 0]);
     expect(await refused("users", asked(), `/clusters/osaka${MAPS}`)).toEqual([status, code, "Status", 0]);
+  });
+
+  test("a token that has expired is refused and reaches nothing", async () => {
+    let ahead = 0;
+    await using cluster = await TestCluster.start("nara", {
+      clock: { ...systemClock, now: () => systemClock.now() + ahead },
+    });
+    cluster.api.load("{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}");
+    const tokens = await Promise.all([1, 2].map(() => cluster.tokenOf("default", "robot", 600)));
+    const to = (token = "") => ask(cluster.users, "/version", cluster.authority.cert, { token });
+    expect((await to(tokens[0])).status).toBe(200);
+    ahead = 601_000;
+    const before = cluster.reached.length;
+    expect(await to(tokens[1])).toMatchObject({ status: 401, code: "EK_PROXY_TOKEN_REFUSED" });
+    expect(cluster.reached).toHaveLength(before);
   });
 
   test.each(["/api/v1/namespaces/a/../kube-system/secrets", "/api/v1//pods", "/api/v1/namespaces/a%2fb/pods"])(

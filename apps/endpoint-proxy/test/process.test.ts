@@ -98,7 +98,7 @@ test("without a region label it takes --cluster-name and says so, where the orig
   );
 });
 
-test("a dead peer loses its score, and costs nobody's freshness", async () => {
+test("a dead peer loses its score, and costs nobody's freshness (defect 3)", async () => {
   await using tokyo = await ProxyCluster.start("tokyo");
   await using osaka = await ProxyCluster.start("osaka");
   await using kyoto = await ProxyCluster.start("kyoto");
