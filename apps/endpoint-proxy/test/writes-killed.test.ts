@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { eventually } from "@evenkeel/runtime/testing";
@@ -8,15 +9,10 @@ import { type Answered, ask } from "./gateway-client.ts";
 import { ProxyCluster } from "./proxy-cluster.ts";
 import { DEPLOYMENTS, deployment } from "./three-clusters.ts";
 
-/** What a cluster's server does with a request of the write, and what becomes of the proxy that sent it. */
-type Deed =
-  /** The proxy is killed, and the request comes to nothing. */
-  | "kill before"
-  /** It is carried out; the proxy is killed before it hears of it. */
-  | "kill after"
-  /** It waits until the proxy is killed, and comes to nothing. */
-  | "wait";
+/** What a cluster's server does with a request of the write. The proxy that sent it does not hear of it any more. */
+type Deed = "carry out" | "drop";
 
+/** The proxy is killed when each blow of a moment has met its request, so that nothing is on its way any more. */
 interface Blow {
   readonly cluster: string;
   readonly deed: Deed;
@@ -27,26 +23,36 @@ const isCommit: Blow["hits"] = ({ method, isDryRun }) => method !== "GET" && !is
 const isDryRun: Blow["hits"] = (call) => call.isDryRun;
 const isRead: Blow["hits"] = ({ method }) => method === "GET";
 
-const MOMENTS: Readonly<Record<string, readonly Blow[]>> = {
-  "while it reads": [{ cluster: "osaka", deed: "kill before", hits: isRead }],
-  "in the dry run": [{ cluster: "osaka", deed: "kill after", hits: isDryRun }],
-  "before any is written": [
-    { cluster: "tokyo", deed: "wait", hits: isCommit },
-    { cluster: "osaka", deed: "kill before", hits: isCommit },
-  ],
-  "when the own cluster is written and the peer is not": [
-    { cluster: "tokyo", deed: "kill after", hits: isCommit },
-    { cluster: "osaka", deed: "wait", hits: isCommit },
-  ],
-  "when the peer is written and the own cluster is not": [
-    { cluster: "tokyo", deed: "wait", hits: isCommit },
-    { cluster: "osaka", deed: "kill after", hits: isCommit },
-  ],
+/** In the order in which messages name them: the own one first. */
+const NAMES = ["tokyo", "kyoto", "osaka"];
+
+/** The commit is carried out in these clusters and dropped in the others. */
+function written(...done: readonly string[]): Moment {
+  const deed = (cluster: string): Deed => (done.includes(cluster) ? "carry out" : "drop");
+  return { blows: NAMES.map((cluster) => ({ cluster, deed: deed(cluster), hits: isCommit })), done };
+}
+
+interface Moment {
+  readonly blows: readonly Blow[];
+  /** The clusters in which the write is carried out. */
+  readonly done: readonly string[];
+}
+
+const UNDONE: Readonly<Record<string, Moment>> = {
+  "while it reads": { blows: [{ cluster: "osaka", deed: "drop", hits: isRead }], done: [] },
+  "in the dry run": { blows: [{ cluster: "osaka", deed: "carry out", hits: isDryRun }], done: [] },
+  "before any is written": written(),
 };
-const [, , , OWN_ALONE = "", PEER_ALONE = ""] = Object.keys(MOMENTS);
+const IN_PART: Readonly<Record<string, Moment>> = {
+  "when the own cluster alone is written": written("tokyo"),
+  "when one peer alone is written": written("osaka"),
+  "when all but one peer are written": written("tokyo", "osaka"),
+};
 
 const clusters = new Map<string, ProxyCluster>();
 let blows: readonly Blow[] = [];
+/** Those that have met their request. */
+let met = new Set<Blow>();
 let killed = Promise.withResolvers<undefined>();
 
 /** Only what is asked about Deployments belongs to a write. */
@@ -56,51 +62,60 @@ async function faults(name: string, request: IncomingMessage, response: ServerRe
   if (isDirect || !url.startsWith("/apis/apps/v1/namespaces/default/deployments")) return "pass";
   const call = { method, isDryRun: url.includes("dryRun=All") || (await bodyOf(request)).includes('"dryRun":["All"]') };
   const blow = blows.find((one) => one.cluster === name && one.hits(call));
-  if (blow?.deed === "kill after") response.end = (() => (void kill(response), response)) as typeof response.end;
-  if (blow === undefined || blow.deed === "kill after") return "pass";
-  if (blow.deed === "kill before") await kill(response);
-  await killed.promise;
-  response.destroy();
+  if (blow === undefined) return "pass";
+  if (blow.deed === "carry out") {
+    response.end = (() => (void ended(blow, response), response)) as typeof response.end;
+    return "pass";
+  }
+  await ended(blow, response);
   return "handled";
 }
 
-/** What is buffered of the body so far, put back: the server reads it. */
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  if (request.method !== "DELETE") return "";
-  if (request.readableLength === 0 && !request.readableEnded) await new Promise(setImmediate);
-  const part = request.read() as Buffer | null;
-  if (part !== null) request.unshift(part);
-  return part?.toString() ?? "";
+/** The response never comes: the proxy is killed before. */
+async function ended(blow: Blow, response: ServerResponse): Promise<void> {
+  met.add(blow);
+  if (met.size === blows.length) {
+    const { process } = clusters.get("tokyo") as ProxyCluster;
+    process.signal("SIGKILL");
+    await process.exit;
+    killed.resolve(undefined);
+  }
+  await killed.promise;
+  response.destroy();
 }
 
-async function kill(response: ServerResponse): Promise<void> {
-  const { process } = clusters.get("tokyo") as ProxyCluster;
-  process.signal("SIGKILL");
-  await process.exit;
-  response.destroy();
-  killed.resolve(undefined);
+/** The body of a DELETE, put back: the server reads it. */
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const length = Number(request.headers["content-length"] ?? 0);
+  if (request.method !== "DELETE" || length === 0) return "";
+  while (request.readableLength < length) await once(request, "readable");
+  const body = request.read(length) as Buffer;
+  request.unshift(body);
+  return body.toString();
 }
 
 const run = (name: string) => {
   const cluster = clusters.get(name) as ProxyCluster;
   const state = `--state=sqlite:${join(cluster.folder, "state.db")}`;
   // A score that lasts, so that a restarted proxy divides as the one before did.
-  return cluster.run(state, "--trusted-peers=tokyo,osaka", "--member-deadline=5s", "--fetch-interval=15");
+  return cluster.run(state, `--trusted-peers=${NAMES.join(",")}`, "--member-deadline=5s", "--fetch-interval=15");
 };
 
 beforeAll(async () => {
-  for (const name of ["tokyo", "osaka"]) {
+  for (const name of NAMES) {
     const server = { faults: (request: IncomingMessage, response: ServerResponse) => faults(name, request, response) };
     clusters.set(name, await ProxyCluster.start(name, name, server));
   }
-  const [tokyo, osaka] = [...clusters.values()] as [ProxyCluster, ProxyCluster];
-  tokyo.adopt("osaka", osaka);
-  osaka.adopt("tokyo", tokyo);
-  await run("osaka").phase("ready");
-  await eventually(async () => expect((await osaka.scores())["osaka"]).toMatchObject({ status: { score: 250 } }));
+  const [tokyo, ...peers] = [...clusters.values()] as [ProxyCluster, ...ProxyCluster[]];
+  for (const peer of peers) {
+    tokyo.adopt(peer.name, peer);
+    peer.adopt("tokyo", tokyo);
+    await run(peer.name).phase("ready");
+    await eventually(async () => expect((await peer.scores())[peer.name]).toMatchObject({ status: { score: 250 } }));
+  }
   await run("tokyo").phase("ready");
   await eventually(async () =>
-    expect(Object.values(await tokyo.scores()).map(({ status }) => status?.score)).toEqual([250, 250]),
+    expect(Object.values(await tokyo.scores()).map(({ status }) => status?.score)).toEqual([250, 250, 250]),
   );
 }, 120_000);
 afterEach(() => void (blows = []));
@@ -140,19 +155,19 @@ const replicas = (object: Json | undefined) =>
 const MERGE = "application/merge-patch+json";
 
 /** Divided alike, and so small that those of all cases find room. */
-function small(name: string): string {
-  const object = deployment(name, 9) as { metadata: object };
+function small(name: string, replicas = 9): string {
+  const object = deployment(name, replicas) as { metadata: object };
   Object.assign(object.metadata, { annotations: { "evenkeel.io/divide": "even" } });
   return JSON.stringify(object).replace("100m", "1m");
 }
 
-/** Until the proxy divides over both clusters. */
-async function bothReady(): Promise<void> {
+/** Until the proxy divides over all clusters. */
+async function allReady(): Promise<void> {
   const { process } = clusters.get("tokyo") as ProxyCluster;
   const url = await process.url("admin", "/api/v1/ClusterScores/Get");
   await eventually(async () => {
     const { clusters: all } = (await (await fetch(url)).json()) as { clusters: readonly { standing: string }[] };
-    expect(all.map(({ standing }) => standing)).toEqual(["Ready", "Ready"]);
+    expect(all.map(({ standing }) => standing)).toEqual(NAMES.map(() => "Ready"));
   });
 }
 const WRITES: Readonly<Record<string, Write>> = {
@@ -167,6 +182,17 @@ const WRITES: Readonly<Record<string, Write>> = {
   "PATCH of a label": {
     ...{ total: 9, part: (object) => textAt(object, ["metadata", "labels", "new"]) },
     send: (name) => through("PATCH", `${DEPLOYMENTS}/${name}`, '{"metadata":{"labels":{"new":"1"}}}', MERGE),
+  },
+  PUT: {
+    ...{ total: 15, part: replicas },
+    send: (name) => through("PUT", `${DEPLOYMENTS}/${name}`, small(name, 15)),
+  },
+  apply: {
+    ...{ total: 12, part: replicas },
+    send: (name) => {
+      const path = `${DEPLOYMENTS}/${name}?fieldManager=kubectl&force=true`;
+      return through("PATCH", path, small(name, 12), "application/apply-patch+yaml");
+    },
   },
   "PUT of a Scale": {
     ...{ total: 2, part: replicas },
@@ -184,41 +210,46 @@ const WRITES: Readonly<Record<string, Write>> = {
 
 let count = 0;
 const cases = Object.keys(WRITES).flatMap((write) =>
-  Object.keys(MOMENTS)
-    .filter((moment) => write === "PATCH" || moment === OWN_ALONE || moment === PEER_ALONE)
-    .map((moment) => [write, moment] as const),
+  Object.entries(write === "PATCH" ? { ...UNDONE, ...IN_PART } : IN_PART).map(
+    ([when, moment]) => [write, when, moment] as const,
+  ),
 );
 
 test.each(cases)(
   "%s, killed %s: all as before, or as asked, or the next answer says which is not; the write can be repeated",
-  async (kind, moment) => {
+  async (kind, _when, moment) => {
     const { send, part, total } = WRITES[kind] as Write;
     const name = `web-${(count += 1)}`;
     const path = `${DEPLOYMENTS}/${name}`;
-    await bothReady();
+    await allReady();
     if (kind !== "POST") expect((await WRITES["POST"]?.send(name))?.status).toBe(201);
     const before = (await each(path)).map(part);
     killed = Promise.withResolvers();
-    blows = MOMENTS[moment] ?? [];
+    ({ blows } = moment);
+    met = new Set();
     const sent = send(name).catch(() => undefined);
     await killed.promise;
     void sent;
     blows = [];
     await run("tokyo").phase("ready");
 
-    const after = (await each(path)).map(part);
-    const changed = after.map((one, index) => one !== before[index]);
-    expect(changed).toEqual([moment === OWN_ALONE, moment === PEER_ALONE]);
+    const found = await each(path);
+    const after = found.map(part);
+    const [done, left] = [moment.done, NAMES.filter((one) => !moment.done.includes(one))];
+    expect(NAMES.filter((_one, index) => after[index] !== before[index])).toEqual(done);
     const next = await through("GET", path);
     const said = `${next.headers["warning"] ?? ""} ${textAt(next.json as Json, ["message"]) ?? ""}`;
-    if (moment === OWN_ALONE || moment === PEER_ALONE) {
-      const isHere = (await each(path))[0] !== undefined;
+    if (done.length > 0) {
+      const holders = NAMES.filter((_one, index) => found[index] !== undefined);
+      const isHere = holders.includes("tokyo");
       expect(next.status).toBe(isHere ? 200 : 404);
-      expect(said).toMatch(isHere ? /did not complete.*done in \w+, not in \w+/ : /exists in osaka/);
+      expect(said).toContain(
+        isHere ? `done in ${done.join(", ")}, not in ${left.join(", ")}` : `exists in ${holders.join(", ")}`,
+      );
     } else expect(said).not.toContain("did not complete");
 
     // What was created in a peer alone is deleted before it is created anew.
-    if (kind === "POST" && moment === PEER_ALONE) expect((await through("DELETE", path)).status).toBe(200);
+    if (kind === "POST" && next.status === 404) expect((await through("DELETE", path)).status).toBe(200);
     const again = await send(name);
     // A creation that was carried out in part is repeated as kubectl apply does it: by a patch.
     if (again.status === 409) expect((await through("PATCH", path, '{"spec":{"replicas":9}}', MERGE)).status).toBe(200);
