@@ -1,6 +1,6 @@
 import { ForeignLease, httpRoutes, leases, PAUSED, secrets, specChanges, StatusWriter } from "@evenkeel/kube";
 import { ObjectBoard, operatorFrame } from "@evenkeel/operator";
-import { ServerGuard } from "@evenkeel/prometheus";
+import { ServerGuards } from "@evenkeel/prometheus";
 import { type Environment, proxyFor, type Service } from "@evenkeel/runtime";
 import { isWarning } from "./act/status.ts";
 import type { weightRebalancer } from "./definition.ts";
@@ -44,7 +44,7 @@ export function composeWeightRebalancer(service: WeightRebalancer, env: Environm
     new PrometheusSources({
       ...outward,
       proxyFor: (server) => proxyFor(server, env),
-      guard: new ServerGuard(prometheusAllow),
+      guards: new ServerGuards(prometheusAllow),
       queries: metrics.queries,
     }),
   );
@@ -67,6 +67,7 @@ export function composeWeightRebalancer(service: WeightRebalancer, env: Environm
   const reconciler = new RebalanceReconciler({
     ...acts,
     observer,
+    claims,
     memories: new Memories(frame.state, log),
     statuses,
     pending: new PendingChanges({ outside, statuses, clock }),

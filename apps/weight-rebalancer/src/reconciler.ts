@@ -27,6 +27,7 @@ import {
 import { nextMemory } from "./decide/memory.ts";
 import type { weightDecider } from "./decide/weight-decider.ts";
 import type { metrics } from "./metrics.ts";
+import type { Claims } from "./observe/claims.ts";
 import type { Memories } from "./observe/memories.ts";
 import { metricOf } from "./observe/metric-value.ts";
 import type { Observation, Observer, Outside } from "./observe/observer.ts";
@@ -41,6 +42,7 @@ export interface RebalanceReconcilerOptions {
   readonly rebalances: Resource<StoredRebalance>;
   readonly outside: Outside;
   readonly observer: Observer;
+  readonly claims: Pick<Claims, "learn" | "forget">;
   readonly memories: Memories;
   readonly statuses: StatusWriter<StoredRebalance, RebalanceStatus>;
   readonly reverts: Pick<Reverts, "release" | "revertFormer">;
@@ -89,6 +91,7 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
 
   async forget(name: ObjectName, uid: string, { term }: ReconcileContext): Promise<void> {
     this.#options.pending.forget(nameKey(name));
+    this.#options.claims.forget(uid);
     await this.#options.memories.forget(uid, term);
   }
 
@@ -98,7 +101,7 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
   }
 
   async #adjust(object: StoredRebalance, rebalance: Rebalance, context: ObjectContext): Promise<Adjusted> {
-    const { rebalances, observer, memories, decisions, board, clock, dryRun } = this.#options;
+    const { rebalances, observer, claims, memories, decisions, board, clock, dryRun } = this.#options;
     const { signal, term, lastLook } = context;
     const { metadata, spec } = rebalance;
     const { uid = "" } = metadata;
@@ -113,6 +116,7 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
       signal,
     );
     const { snapshot } = observation;
+    claims.learn(uid, observation.targets);
     const decision = decisions.decide(snapshot);
     const written = await this.#prepareWrite(rebalance, object, decision, observation, context);
     const [targets, reverts] = await Promise.all([

@@ -79,7 +79,7 @@ export class Reverts {
   ): Promise<readonly Reverted[]> {
     const { outside, claims, statuses, clock, dryRun } = this.#options;
     if (dryRun || rebalance.spec.dryRun || rebalance.spec.onDelete !== "revert") return [];
-    const { uid, generation } = object.metadata;
+    const { generation } = object.metadata;
     const present = new Set(outside.targets(rebalance).map(({ name }) => name));
     const former = this.#revertible(object, rebalance).filter(({ name }) => !present.has(name));
     if (former.length === 0) return [];
@@ -87,7 +87,7 @@ export class Reverts {
     const isOld = pending?.status === "True" && pending.observedGeneration === generation;
     const results = await revert(
       former.map((each) => {
-        const writer = claims.writer(each.name, uid);
+        const writer = claims.writer(each.target ?? each, object.metadata);
         return { ...each, writer: writer && `Rebalance ${writer}` };
       }),
       { ...context, clock, since: isOld ? Date.parse(pending.lastTransitionTime) : clock.now() },

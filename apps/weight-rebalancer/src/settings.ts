@@ -15,7 +15,7 @@ export const settings = {
   }),
   prometheusAllow: setting.list({
     optional: true,
-    help: "Metric servers that may be queried: host names, *.domain, addresses, CIDRs; all if empty or not set. Link-local addresses are always denied",
+    help: "Metric servers that may be queried: host names, *.domain, addresses, CIDRs, each for one namespace with namespace/ before it; all if empty or not set. Link-local addresses are always denied",
   }),
   route53Rate: setting.integer(1, 10)({ default: "5", help: "Requests per second to Route 53, for each AWS account" }),
   route53BatchWindow: setting.duration({

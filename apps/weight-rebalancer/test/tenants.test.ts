@@ -1,147 +1,106 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { secrets } from "@evenkeel/kube";
+import { httpRoutes } from "@evenkeel/kube";
 import { eventually } from "@evenkeel/runtime/testing";
-import { ACCESS_KEY_AUTH, accessKeySecret, type Prometheus, startPrometheus } from "@evenkeel/sim";
 import { rebalances } from "../src/rebalance-resource.ts";
+import { type Attempt, nextSecond, TENANTS, Tenants, unmet } from "./tenants.ts";
 import { WatchedService } from "./watched-service.ts";
-import { QUERY, World } from "./world.ts";
+import { World } from "./world.ts";
 
-const SECRET = { name: "token", namespace: "anna", key: "value" };
-const KEYS = ["accessKeyIDSecretRef", "secretAccessKeySecretRef", "sessionTokenSecretRef"] as const;
+const ROOT = join(import.meta.dirname, "../../..");
+const CRD = "charts/weight-rebalancer/files/crds/rebalancer.ch1aki.github.io_rebalances.yaml";
 
-/** What a tenant's Rebalance may have instead of its own parts. */
-interface Attempt {
-  readonly target?: object;
-  readonly prometheus?: object;
-}
+/** Fields with a text of any kind by which nothing of a tenant is reached. */
+const HARMLESS: readonly RegExp[] = [
+  // Times and periods.
+  /^interval$|^policy\.|\.maxAge$/,
+  // Requests to every region have the tenant's own key. AWS asks for it before it reads the rest of a role.
+  /\.route53\.region$|\.assumeRole\.(externalID|sessionName)$/,
+  // For the server that the tenant may ask, and expected in its certificate.
+  /\.prometheus\.query$|\.tls\.serverName$/,
+];
 
-describe("a tenant in a namespace of its own", () => {
+describe("two tenants with a namespace each", () => {
   let world: World;
+  let tenants: Tenants;
   let service: WatchedService;
-  /** A server that belongs to the other tenant: nothing may arrive there. */
-  let other: Prometheus;
-  const arrived: string[] = [];
   beforeAll(async () => {
     world = await World.start();
-    other = await startPrometheus();
-    other.faults.add({
-      fault: { kind: "reset" },
-      when: ({ url = "" }) => {
-        arrived.push(url);
-        return false;
-      },
-    });
-    for (const namespace of ["anna", "boris"]) {
-      world.api.load(`{apiVersion: v1, kind: Namespace, metadata: {name: ${namespace}}}`);
-      await world.kube.resource(secrets).create(accessKeySecret(namespace));
+    tenants = await Tenants.start(world);
+    world.api.load(readFileSync(join(import.meta.dirname, "fixtures/httproutes.yaml"), "utf8"));
+    await eventually(() => world.kube.resource(httpRoutes).list());
+    for (const tenant of TENANTS) {
+      load({ apiVersion: "v1", kind: "Namespace", metadata: { name: tenant } });
+      load(...tenants.belongings(tenant));
     }
-    const value = Buffer.from("anna's token").toString("base64");
-    await world.kube.resource(secrets).create({ metadata: { namespace: "anna", name: "token" }, data: { value } });
-    await create("anna", "checkout", {});
-    // The shared Prometheus goes by its name, the other tenant's by its address: only the former is listed.
-    const flags = ["--prometheus-allow=localhost", "--allow-ambient-credentials=anna"];
-    service = new WatchedService(world, flags);
-    await eventually(() => expect(world.weight()).toBe(16));
+    service = new WatchedService(world, tenants.flags);
   }, 60_000);
   afterAll(async () => {
     await service[Symbol.asyncDispose]();
-    await other.stop();
+    await tenants[Symbol.asyncDispose]();
     await world[Symbol.asyncDispose]();
   });
 
-  const create = async (namespace: string, name: string, { target, prometheus }: Attempt) => {
-    const spec = world.spec(namespace === "anna" ? "blue" : "base");
-    const metrics = {
-      prometheus: { address: world.prometheus.url.replace("127.0.0.1", "localhost"), query: QUERY, ...prometheus },
-    };
-    const object = { apiVersion: "rebalancer.ch1aki.github.io/v1", kind: "Rebalance", metadata: { namespace, name } };
-    await world.kube.resource(rebalances).create({ ...object, spec: { ...spec, metrics, ...(target && { target }) } });
+  const load = (...objects: readonly object[]) => {
+    for (const object of objects) world.api.load(JSON.stringify(object));
   };
-  const record = (identifier: string, more: object = {}) => ({
-    route53: {
-      hostedZoneID: "Z1",
-      endpoint: world.route53.url,
-      resource: { name: "www.example.com", type: "A", identifier },
-      auth: ACCESS_KEY_AUTH,
-      ...more,
-    },
+  const stored = async () => (await world.kube.resource(rebalances).list()).items;
+  const untilMet = (attempts: readonly Attempt[]) =>
+    eventually(async () => expect(unmet(attempts, await stored())).toEqual([]));
+
+  test("do not block each other's records by naming them first", async () => {
+    const squatters = TENANTS.map((tenant) => tenants.squatter(tenant));
+    load(...squatters.map(({ rebalance }) => rebalance));
+    await untilMet(squatters);
+    await nextSecond();
+    load(...TENANTS.map((tenant) => tenants.rebalance(tenant)));
+    for (const tenant of TENANTS)
+      await eventually(() => expect(tenants.weights(tenant)).toEqual({ base: 8, burst: 16 }));
   });
-  const foreign = (field: (typeof KEYS)[number]) => ({
-    auth: { secretRef: { ...ACCESS_KEY_AUTH.secretRef, [field]: SECRET } },
+
+  test("reach nothing of each other by any field", async () => {
+    await nextSecond();
+    const attempts = TENANTS.flatMap((tenant) => tenants.attempts(tenant));
+    load(...attempts.map(({ rebalance }) => rebalance));
+    await untilMet(attempts);
+    expect(tenants.leaks).toEqual([]);
+    expect((await stored()).filter(({ status }) => tenants.isSecret(JSON.stringify(status)))).toEqual([]);
+    for (const tenant of TENANTS) expect(tenants.weights(tenant)).toEqual({ base: 8, burst: 16 });
   });
-  test.each<[string, () => Attempt, string, string]>([
-    ...KEYS.map((field): [string, () => Attempt, string, string] => [
-      `target.route53.auth.secretRef.${field}`,
-      () => ({ target: record("base", foreign(field)) }),
-      "TargetSynced",
-      "SecretElsewhere",
-    ]),
-    [
-      "no auth",
-      () => ({ target: record("base", { auth: undefined, endpoint: undefined }) }),
-      "TargetSynced",
-      "Route53AmbientDenied",
-    ],
-    [
-      "an endpoint without auth",
-      () => ({ target: record("base", { auth: undefined }) }),
-      "TargetSynced",
-      "Route53AmbientDenied",
-    ],
-    [
-      "a role without auth",
-      () => ({
-        target: record("base", {
-          endpoint: undefined,
-          auth: { assumeRole: { roleARN: "arn:aws:iam::123456789012:role/anna" } },
-        }),
-      }),
-      "TargetSynced",
-      "Route53AmbientDenied",
-    ],
-    ["the record of the other", () => ({ target: record("blue") }), "Ready", "Conflict"],
-    [
-      "a route of the other",
-      () => ({ target: { httpRoute: { name: "anna/shop", rule: 0, backend: "burst" } } }),
-      "TargetSynced",
-      "KubeBadName",
-    ],
-    ["metrics.prometheus.address", () => ({ prometheus: { address: other.url } }), "MetricsAvailable", "QueryFailed"],
-    [
-      "metrics.prometheus.auth.bearerSecretRef",
-      () => ({ prometheus: { auth: { bearerSecretRef: SECRET } } }),
-      "MetricsAvailable",
-      "QueryFailed",
-    ],
-    [
-      "metrics.prometheus.auth.secretRef",
-      () => ({ prometheus: { auth: { secretRef: { userSecretRef: SECRET, passwordSecretRef: SECRET } } } }),
-      "MetricsAvailable",
-      "QueryFailed",
-    ],
-    [
-      "metrics.prometheus.headers",
-      () => ({ prometheus: { headers: [{ name: "x-token", valueSecretRef: SECRET }] } }),
-      "MetricsAvailable",
-      "QueryFailed",
-    ],
-    [
-      "metrics.prometheus.tls",
-      () => ({ prometheus: { tls: { caSecretRef: SECRET } } }),
-      "MetricsAvailable",
-      "QueryFailed",
-    ],
-  ])("reaches nothing of another tenant by %s", async (what, attempt, type, reason) => {
-    const name = what.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
-    await create("boris", name, attempt());
-    const at = { namespace: "boris", name };
-    await eventually(async () => {
-      const { status } = await world.kube.resource(rebalances).get(at);
-      expect(status?.conditions?.find((each) => each.type === type)).toMatchObject({ status: "False", reason });
-      expect(JSON.stringify(status)).not.toContain("anna's token");
-    });
-    await world.kube.resource(rebalances).delete(at);
-    expect(arrived).toEqual([]);
-    expect(world.weight()).toBe(16);
+
+  test("have no other field that names something: each is tried, or harmless", () => {
+    const tried = new Set(tenants.attempts("anna").flatMap(({ fields }) => fields));
+    const definition = parse(readFileSync(join(ROOT, CRD), "utf8")) as Definition;
+    const spec = definition.spec.versions[0]?.schema.openAPIV3Schema.properties?.["spec"] ?? {};
+    const named = textFields(spec).map((field) =>
+      field.replace(/^targets\[\]/, "target").replace(/^metricSources\[\]/, "metrics"),
+    );
+    expect(named).toContain("target.route53.hostedZoneID");
+    expect(named.filter((field) => !tried.has(field) && !HARMLESS.some((each) => each.test(field)))).toEqual([]);
   });
 });
+
+interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+interface Definition {
+  readonly spec: {
+    readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Schema } }[];
+  };
+}
+
+/** Paths of the fields that hold any text. A reference to a Secret counts as one. */
+function textFields({ type, enum: values, properties = {}, items }: Schema, path = ""): readonly string[] {
+  if (items) return textFields(items, `${path}[]`);
+  if (type === "string") return values ? [] : [path];
+  if (path.endsWith("SecretRef") && properties["namespace"]) return [path];
+  return Object.entries(properties).flatMap(([name, field]) =>
+    textFields(field, path === "" ? name : `${path}.${name}`),
+  );
+}

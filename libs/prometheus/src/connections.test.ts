@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { Connections } from "./connections.ts";
+import { ServerGuards } from "./server-guard.ts";
 
 const MINUTE = 60_000;
 
@@ -12,6 +13,15 @@ describe("connections", () => {
     expect(connections.dispatcher("http://b", {})).not.toBe(first);
     expect(connections.dispatcher("http://a", { ca: "other" })).not.toBe(first);
     expect(connections.lane("http://a")).toBe(connections.lane("http://a"));
+    await connections.stop();
+  });
+
+  test("are not shared by a tenant that may ask other servers than the rest", async () => {
+    const guards = new ServerGuards(["a", "shop/b"]);
+    const connections = new Connections({ clock: new FakeClock(), proxyFor: () => undefined, guards });
+    const first = connections.dispatcher("http://a", {}, "anna");
+    expect(connections.dispatcher("http://a", {}, "boris")).toBe(first);
+    expect(connections.dispatcher("http://a", {}, "shop")).not.toBe(first);
     await connections.stop();
   });
 

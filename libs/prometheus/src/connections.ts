@@ -3,7 +3,7 @@ import type { Clock } from "@evenkeel/runtime";
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import { Stopped } from "./errors.ts";
 import { Lane } from "./lane.ts";
-import type { ServerGuard } from "./server-guard.ts";
+import type { ServerGuard, ServerGuards } from "./server-guard.ts";
 
 /** How a server is reached and checked. All PEM. */
 export interface Trust {
@@ -18,8 +18,8 @@ export interface ConnectionsOptions {
   readonly clock: Clock;
   /** The proxy for requests to a server, if any. */
   readonly proxyFor: (server: URL) => string | undefined;
-  /** Which servers may be asked. Absent: all. */
-  readonly guard?: ServerGuard | undefined;
+  /** Which servers a tenant may ask. Absent: all. */
+  readonly guards?: ServerGuards | undefined;
 }
 
 /** Queries at once to one server, and as many connections. */
@@ -54,14 +54,20 @@ export class Connections {
     return this.#use(this.#lanes, origin, () => new Lane(origin, WIDTH, BOUND));
   }
 
-  /** Connections with the same trusted certificates and the same client certificate. Throws EK_PROMETHEUS_STOPPED after the stop, and EK_PROMETHEUS_SERVER_DENIED for a server that may not be asked. */
-  dispatcher(origin: string, trust: Trust): Dispatcher {
+  /**
+   * Connections with the same trusted certificates and the same client certificate. Throws EK_PROMETHEUS_STOPPED after
+   * the stop, and EK_PROMETHEUS_SERVER_DENIED for a server that the tenant may not ask. A tenant with a guard of its own
+   * shares no connection, because the guard is asked when a connection is made.
+   */
+  dispatcher(origin: string, trust: Trust, tenant?: string): Dispatcher {
     if (this.#stopped) throw new Stopped({});
-    const { guard, proxyFor } = this.#options;
+    const { guards, proxyFor } = this.#options;
+    const guard = guards?.of(tenant);
     const server = new URL(origin);
     guard?.check(server, proxyFor(server) === undefined);
-    const key = `${origin} ${createHash("sha256").update(JSON.stringify(trust)).digest("base64")}`;
-    return this.#use(this.#dispatchers, key, () => this.#connect(origin, trust));
+    const hash = createHash("sha256").update(JSON.stringify(trust)).digest("base64");
+    const key = `${guard?.tenant ?? ""} ${origin} ${hash}`;
+    return this.#use(this.#dispatchers, key, () => this.#connect(origin, trust, guard));
   }
 
   /** How many servers and ways to them are kept. */
@@ -78,9 +84,8 @@ export class Connections {
     await Promise.all(all.map((dispatcher) => dispatcher.destroy()));
   }
 
-  #connect(origin: string, trust: Trust): Dispatcher {
-    const { guard, proxyFor } = this.#options;
-    const uri = proxyFor(new URL(origin));
+  #connect(origin: string, trust: Trust, guard: ServerGuard | undefined): Dispatcher {
+    const uri = this.#options.proxyFor(new URL(origin));
     const options = {
       ...{ connections: WIDTH, pipelining: 1, allowH2: false },
       ...{ keepAliveTimeout: KEEP_ALIVE, keepAliveMaxTimeout: KEEP_ALIVE },

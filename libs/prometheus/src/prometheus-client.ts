@@ -9,7 +9,7 @@ import { masked } from "./masked.ts";
 import { parseQueryAnswer, type QueryAnswer } from "./query-answer.ts";
 import { parseRangeAnswer, type RangeAnswer } from "./range-answer.ts";
 import { refusalMessage } from "./refusal.ts";
-import type { ServerGuard } from "./server-guard.ts";
+import type { ServerGuards } from "./server-guard.ts";
 
 export interface PrometheusClientOptions {
   readonly clock: Clock;
@@ -18,8 +18,8 @@ export interface PrometheusClientOptions {
   readonly advice: Advice;
   /** The proxy for requests to a server, if any, as HTTPS_PROXY, HTTP_PROXY and NO_PROXY have it. */
   readonly proxyFor: (server: URL) => string | undefined;
-  /** Which servers may be asked. Absent: all. */
-  readonly guard?: ServerGuard | undefined;
+  /** Which servers a tenant may ask. Absent: all. */
+  readonly guards?: ServerGuards | undefined;
 }
 
 export interface Query {
@@ -39,7 +39,7 @@ export interface Query {
   /** What is masked where a server repeats it, besides the password of the address. */
   readonly secrets?: readonly string[];
   readonly signal: AbortSignal;
-  /** Tenants take turns at a server. Absent: the query may use every slot. */
+  /** Tenants take turns at a server, and may be allowed servers of their own. Absent: the query may use every slot. */
   readonly tenant?: string;
   /** The most bytes of the answer. A larger one fails. Default 1 MiB. */
   readonly limit?: number;
@@ -145,7 +145,7 @@ export class PrometheusClient implements Component {
           ...query.headers,
         };
         const askedAt = clock.now();
-        const dispatcher = this.#connections.dispatcher(address.origin, trust);
+        const dispatcher = this.#connections.dispatcher(address.origin, trust, query.tenant);
         const request = { address, parameters, headers, signal, limit };
         // Once more on a fresh connection: asking twice does no harm, and a server's restart is no reason to be without a metric.
         const answer = await exchange(dispatcher, request).catch((error: unknown) => {

@@ -1,10 +1,10 @@
 import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
-import { allowFaults, ServerGuard } from "./server-guard.ts";
+import { allowFaults, ServerGuard, ServerGuards } from "./server-guard.ts";
 
-const isAllowed = (allow: readonly string[], address: string, isResolved = true) => {
+const isAllowed = (allow: readonly string[], address: string, isResolved = true, tenant?: string) => {
   try {
-    new ServerGuard(allow).check(new URL(address), isResolved);
+    new ServerGuards(allow).of(tenant)?.check(new URL(address), isResolved);
     return true;
   } catch {
     return false;
@@ -37,6 +37,17 @@ describe("a server guard", () => {
     expect(isAllowed([allow], address, false)).toBe(expected);
   });
 
+  test.each([
+    ["shop", "shop/prometheus.shop.svc", "http://prometheus.shop.svc:9090", true],
+    ["other", "shop/prometheus.shop.svc", "http://prometheus.shop.svc:9090", false],
+    [undefined, "shop/prometheus.shop.svc", "http://prometheus.shop.svc:9090", false],
+    ["shop", "shop/10.0.0.0/8", "http://10.1.2.3:9090", true],
+    ["other", "shop/10.0.0.0/8", "http://10.1.2.3:9090", false],
+    ["shop", "prometheus.monitoring.svc", "http://prometheus.monitoring.svc:9090", true],
+  ])("the tenant %s with %s and %s", (tenant, allow, address, expected) => {
+    expect(isAllowed([allow, "shop/192.0.2.1"], address, false, tenant)).toBe(expected);
+  });
+
   test("looks at what a name resolves to", async () => {
     const lookup = (allow: readonly string[]) =>
       promisify(new ServerGuard(allow).lookup)("localhost", { all: true }).then(
@@ -46,13 +57,21 @@ describe("a server guard", () => {
     expect(await lookup(["127.0.0.0/8", "::1"])).toBe("allowed");
     expect(await lookup(["localhost"])).toBe("allowed");
     expect(await lookup(["10.0.0.0/8"])).toBe("EK_PROMETHEUS_SERVER_DENIED");
-    const unknown = promisify(new ServerGuard([]).lookup)("no-such-host.invalid", { all: true });
+    const unknown = promisify(new ServerGuard("all").lookup)("no-such-host.invalid", { all: true });
     await expect(unknown).rejects.toMatchObject({ code: expect.stringMatching(/^(ENOTFOUND|EAI_)/) });
   });
 
   test("names entries that mean nothing", () => {
-    const good = ["prometheus", "*.example.com", "10.0.0.0/8", "2001:db8::/32", "192.0.2.1"];
-    expect(allowFaults([...good, "10.0.0.0/33", "http://prometheus", "10.0.0.0/"])).toHaveLength(3);
+    const good = [
+      "prometheus",
+      "*.example.com",
+      "10.0.0.0/8",
+      "2001:db8::/32",
+      "192.0.2.1",
+      "shop/prometheus",
+      "shop/10.0.0.0/8",
+    ];
+    expect(allowFaults([...good, "10.0.0.0/33", "http://prometheus", "10.0.0.0/", "10/8", "shop/"])).toHaveLength(5);
     expect(allowFaults(good)).toEqual([]);
   });
 });

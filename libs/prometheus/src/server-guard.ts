@@ -6,19 +6,42 @@ import { ServerDenied } from "./errors.ts";
 const LINK_LOCAL = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254/128"];
 
 /**
- * Which servers may be asked. `allow` has host names, `*.` with a domain for the names below it, addresses and CIDRs.
- * An empty list allows all. Link-local addresses are denied whatever the list has, also if a name resolves to one.
+ * Which servers a tenant may ask. `allow` has host names, `*.` with a domain for the names below it, addresses and CIDRs.
+ * `shop/` before an entry allows it to the tenant `shop` alone. An empty list allows all to all.
  */
+export class ServerGuards {
+  readonly #guards: ReadonlyMap<string, ServerGuard>;
+
+  constructor(allow: readonly string[]) {
+    const entries = allow.map(parseEntry);
+    const serversOf = (tenant: string) =>
+      entries.filter((entry) => entry.tenant === "" || entry.tenant === tenant).map(({ server }) => server);
+    const tenants = new Set(["", ...entries.map(({ tenant }) => tenant)]);
+    const guardOf = (tenant: string) => new ServerGuard(allow.length === 0 ? "all" : serversOf(tenant), tenant);
+    this.#guards = new Map([...tenants].map((tenant) => [tenant, guardOf(tenant)]));
+  }
+
+  /** Tenants without entries of their own share one guard. */
+  of(tenant = ""): ServerGuard | undefined {
+    return this.#guards.get(tenant) ?? this.#guards.get("");
+  }
+}
+
+/** Which servers one tenant may ask. Link-local addresses are denied whatever is allowed, also if a name resolves to one. */
 export class ServerGuard {
+  /** Empty if tenants share it. */
+  readonly tenant: string;
   readonly #hosts: readonly string[];
   readonly #allowed: BlockList;
   readonly #denied = networks(LINK_LOCAL);
   readonly #allowsAll: boolean;
 
-  constructor(allow: readonly string[]) {
-    this.#allowsAll = allow.length === 0;
-    this.#hosts = allow.filter((entry) => !isNetwork(entry)).map((entry) => entry.toLowerCase());
-    this.#allowed = networks(allow.filter(isNetwork));
+  constructor(allow: readonly string[] | "all", tenant = "") {
+    this.tenant = tenant;
+    this.#allowsAll = allow === "all";
+    const entries = allow === "all" ? [] : allow;
+    this.#hosts = entries.filter((entry) => !isNetwork(entry)).map((entry) => entry.toLowerCase());
+    this.#allowed = networks(entries.filter(isNetwork));
   }
 
   /** Throws for a server that may not be asked, as far as its name tells. `isResolved` says whether `lookup` is called for it. */
@@ -60,9 +83,16 @@ export class ServerGuard {
 /** What is wrong with a list for a guard, one line for each entry. */
 export function allowFaults(allow: readonly string[]): readonly string[] {
   const isHost = (entry: string) => /^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(entry);
+  const isFaulty = (server: string) => (isNetwork(server) ? parseNetwork(server) === undefined : !isHost(server));
   return allow
-    .filter((entry) => (isNetwork(entry) ? parseNetwork(entry) === undefined : !isHost(entry)))
+    .filter((entry) => isFaulty(parseEntry(entry).server))
     .map((entry) => `${entry} is neither a host name nor an address nor a CIDR`);
+}
+
+/** `shop/10.0.0.0/8` → shop and 10.0.0.0/8. A tenant's name has no dot and no colon, and an address has one of them. */
+function parseEntry(entry: string): { readonly tenant: string; readonly server: string } {
+  const [, tenant = "", server = entry] = /^([a-z0-9-]+)\/(?!\d+$)(.+)$/.exec(entry) ?? [];
+  return { tenant, server };
 }
 
 function isNetwork(entry: string): boolean {

@@ -37,6 +37,8 @@ export interface WriteTerms {
 export interface WeightTarget {
   /** Such as `route53 Z1/www.example.com A blue`. The same target has the same name. */
   readonly name: string;
+  /** The server that has the target, if the spec names one. Another server may have another target of the same name. */
+  readonly endpoint?: string | undefined;
   readonly range: WeightRange;
   read(terms: ReadTerms): Promise<TargetState>;
   /**

@@ -69,6 +69,8 @@ async function headerOf(
 ): Promise<{ readonly name: string; readonly value: string; readonly isSecret: boolean }> {
   const nameFault = headerFault(name);
   if (nameFault !== undefined) throw new BadSource({ fault: `headers: ${nameFault}` });
+  // Behind a shared gateway it would name another server than the one that may be asked.
+  if (name.toLowerCase() === "host") throw new BadSource({ fault: "headers: host cannot be set: name it in address" });
   if ((value === undefined) === (valueSecretRef === undefined))
     throw new BadSource({ fault: `headers: ${name} needs either value or valueSecretRef` });
   const text = valueSecretRef === undefined ? (value ?? "") : await read(valueSecretRef);

@@ -1,5 +1,5 @@
 import type { HistogramHandle } from "@evenkeel/metrics";
-import { PrometheusClient, type ServerGuard } from "@evenkeel/prometheus";
+import { PrometheusClient, type ServerGuards } from "@evenkeel/prometheus";
 import type { Clock, Component, Logger } from "@evenkeel/runtime";
 import type { metrics } from "../../metrics.ts";
 import type { MetricSource } from "../metric-source.ts";
@@ -14,8 +14,8 @@ export interface PrometheusSourcesOptions {
   readonly secrets: SecretReader;
   /** The proxy for requests to a server, if any, as HTTPS_PROXY, HTTP_PROXY and NO_PROXY have it. */
   readonly proxyFor: (server: URL) => string | undefined;
-  /** Which servers may be asked. Absent: all. */
-  readonly guard?: ServerGuard;
+  /** Which servers the objects of a namespace may ask. Absent: all. */
+  readonly guards?: ServerGuards;
   readonly queries: HistogramHandle<(typeof metrics)["queries"]["labels"]>;
 }
 

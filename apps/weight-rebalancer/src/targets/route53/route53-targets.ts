@@ -76,6 +76,7 @@ export class Route53Targets implements Component {
     const open = (signal: AbortSignal) => this.#open(namespace, spec, zone, signal);
     return {
       name: target,
+      endpoint: spec.endpoint,
       range: ROUTE53_RANGE,
       read: async (terms) => (await open(terms.signal)).read(id, terms),
       write: async (weight, terms) => {
