@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { at, type Json, listAt, numberAt, sameJson, textAt } from "../src/bodies/json-text.ts";
 import { DEPLOYMENTS, deployment, type Got, ThreeClusters, type Trouble } from "./three-clusters.ts";
@@ -11,6 +12,8 @@ const TROUBLES: readonly Trouble[] = [
   ...(["cut", "hang", "cut after"] as const),
   ...[409, 422, 429, 500].map((status) => ({ status })),
   { status: 400, message: "the webhook does not support dry run" },
+  /** Slow, and within the deadline. */
+  () => pause(50),
 ];
 
 /** When it goes wrong. */
@@ -25,6 +28,11 @@ const WRITES: Readonly<Record<string, (name: string) => Promise<Got>>> = {
   PATCH: async (name) =>
     world.ask("PATCH", `${DEPLOYMENTS}/${name}`, '{"spec":{"replicas":20}}', {
       "content-type": "application/merge-patch+json",
+    }),
+  PUT: async (name) => world.ask("PUT", `${DEPLOYMENTS}/${name}`, JSON.stringify(deployment(name, 15))),
+  apply: async (name) =>
+    world.ask("PATCH", `${DEPLOYMENTS}/${name}?fieldManager=kubectl&force=true`, JSON.stringify(deployment(name, 12)), {
+      "content-type": "application/apply-patch+yaml",
     }),
   "PUT scale": async (name) =>
     world.ask(
@@ -76,7 +84,7 @@ test.each(cases)(
         decided: got.status < 300 ? 1 : 0,
       });
       if (got.status < 300) {
-        expect(sum(after)).toBe({ POST: 9, PATCH: 20, "PUT scale": 2 }[write]);
+        expect(sum(after)).toBe({ POST: 9, PATCH: 20, PUT: 15, apply: 12, "PUT scale": 2 }[write]);
         continue;
       }
       const causes = listAt(got.json, ["details", "causes"]);
@@ -88,6 +96,42 @@ test.each(cases)(
         unsaid: [],
         status: got.status,
       });
+    }
+  },
+);
+
+test.each([
+  ["dry run", "a"],
+  ["dry run", "b"],
+  ["commit", "a"],
+  ["commit", "b"],
+] as const)(
+  "DELETE with trouble in the %s of %s: all gone, all there, or the answer says where it is gone",
+  async (step, cluster) => {
+    for (const trouble of TROUBLES) {
+      world.troubles.clear();
+      const name = `web-${(count += 1)}`;
+      const path = `${DEPLOYMENTS}/${name}`;
+      await WRITES["POST"]?.(name);
+      world.trouble({ cluster, trouble, hits: STEPS[step] });
+      const got = await world.ask("DELETE", path);
+      const after = await world.each(path);
+      const gone = ["a", "b", "c"].filter((one) => after[one] === undefined);
+      if (got.status < 300) {
+        expect({ trouble, gone }).toEqual({ trouble, gone: ["a", "b", "c"] });
+        continue;
+      }
+      const causes = listAt(got.json, ["details", "causes"]);
+      const named = (...reasons: string[]) =>
+        causes
+          .filter((cause) => reasons.includes(textAt(cause, ["reason"]) ?? ""))
+          .map((cause) => textAt(cause, ["field"]));
+      // A member that gave no answer may have done it.
+      expect({ trouble, gone }).toEqual({
+        trouble,
+        gone: gone.filter((one) => named("Deleted", "Unreachable").includes(one)),
+      });
+      expect({ trouble, gone: expect.arrayContaining(named("Deleted")) }).toEqual({ trouble, gone });
     }
   },
 );

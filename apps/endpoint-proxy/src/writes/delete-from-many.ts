@@ -34,7 +34,7 @@ export async function deleteFromMany(
   const refused = failures(rehearsed, "Unchanged");
   if (refused !== undefined) throw refused;
   const replies = request.dryRun ? rehearsed : await calls.all(members, call);
-  const failed = failures(replies, "Deleted");
+  const failed = request.dryRun ? undefined : failures(replies, "Deleted");
   if (failed !== undefined) throw failed;
   const own = replies.find(({ member }) => member.own);
   const answering = own !== undefined && isDone(own) ? own : (replies.find(isDone) ?? own);
@@ -104,13 +104,17 @@ function asDryRun(call: Call): Call {
   };
 }
 
-/** `done` says what is true of the members that did not refuse. */
+/**
+ * `done` says what is true of the members that did not refuse. One that cannot be asked in advance is no failure; it is
+ * one if it refuses the DELETE itself in the same words.
+ */
 function failures(replies: readonly Reply[], done: "Deleted" | "Unchanged"): KubeFault | undefined {
-  const failed = replies.filter((reply) => !isDone(reply) && reply.status !== 404 && !isNoDryRun(reply));
+  const isExcused = (reply: Reply): boolean => done === "Unchanged" && isNoDryRun(reply);
+  const failed = replies.filter((reply) => !isDone(reply) && reply.status !== 404 && !isExcused(reply));
   const [first] = failed.toSorted((a, b) => Number(b.member.own) - Number(a.member.own));
   const own = replies.find(({ member }) => member.own);
   if (first === undefined) {
-    if (own === undefined || replies.some(isDone) || replies.some(isNoDryRun)) return undefined;
+    if (own === undefined || replies.some(isDone) || replies.some(isExcused)) return undefined;
     return new KubeFault(404, "NotFound", messageOf(own));
   }
   const causes = replies.map((reply) => ({
