@@ -108,3 +108,9 @@ test("what-if deploy/<name> --replicas says how they would be divided, and write
   expect((await asked("what-if", "pod/default/web", "--replicas=2")).code).toBe(2);
   expect((await asked("what-if", "deploy/nobody", "--replicas=2")).code).toBe(1);
 });
+
+test("decisions shows a split as clusters with their replicas", async () => {
+  const { stdout, code } = await asked("decisions", "--action=split");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/Deployment\/default\/web +split +Divided +none +tokyo 3 +[0-9a-f]{16} +web: 3 replicas: /);
+});

@@ -112,7 +112,10 @@ export class PeerCluster {
       kind,
       metadata: { name: this.name, namespace: NAMESPACE },
       spec: { endpoint: this.endpoint, owncluster: true, region: this.name },
-      status: { score: this.#score, source: "capacity", updateTimestamp, free, whole, clusterUid: `uid-${this.name}` },
+      status: {
+        ...{ score: this.#score, source: "capacity", updateTimestamp, free, whole, clusterUid: `uid-${this.name}` },
+        nodes: [{ name: `${this.name}-1`, score: this.#score }],
+      },
     };
   }
 }

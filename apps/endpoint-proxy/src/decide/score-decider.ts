@@ -90,7 +90,8 @@ function judgePeer({ peer, cost, limit }: ScoreSnapshot, not: Not): Judged {
 }
 
 function wording({ source, nodes, failedNodes }: Score): string {
-  const of = failedNodes ? `${nodes.length} of ${nodes.length + failedNodes} nodes` : `${nodes.length} nodes`;
+  const all = nodes.length + (failedNodes ?? 0);
+  const of = `${failedNodes ? `${nodes.length} of ` : ""}${all} ${all === 1 ? "node" : "nodes"}`;
   return source === "watts" ? `Predicted watts of ${of}` : `CPU requests of ${of}, in per mille`;
 }
 

@@ -88,7 +88,9 @@ function sentences({ fields }: Cluster): readonly string[] {
     `${isOwn ? "The own cluster" : `A peer at ${textOf(fields["endpoint"])}`}${region === "" ? "" : `, in region ${region}`}.`,
     ...scoreSentences(fields),
     ...(nodes > 0
-      ? [`${nodes} nodes are part of its score${failed > 0 ? `, ${failed} have no prediction` : ""}.`]
+      ? [
+          `Its score is of ${nodes} ${nodes === 1 ? "node" : "nodes"}${failed > 0 ? `; ${failed} without a prediction` : ""}.`,
+        ]
       : []),
     ...roomSentences(fields),
     ...(latency === undefined ? [] : [`It answered in ${Math.round(latency * 1000)} ms.`]),
