@@ -13,6 +13,7 @@ import type { DiscoveryBlock } from "./observe/discovery/discovery-block.ts";
 import type { DiscoveryLimits } from "./observe/discovery/discovery-limits.ts";
 import { parseDiscovery } from "./observe/discovery/parse-discovery.ts";
 import { Answers } from "./serve/answers.ts";
+import { type Body, bodyOf } from "./serve/body.ts";
 import { OwnerHistory } from "./serve/owner-history.ts";
 import { Polls } from "./serve/polls.ts";
 import { type AllocatorRequest, endpointPath, queryEscape } from "./serve/request-path.ts";
@@ -43,8 +44,8 @@ interface InForce {
   readonly jobs: ReadonlyMap<string, CollectorJob>;
   readonly faults: readonly ConfigFault[];
   /** Made when first asked for, by receiver. */
-  readonly scrapeConfigs: Map<string, Buffer>;
-  readonly jobLists: Map<string, Buffer>;
+  readonly scrapeConfigs: Map<string, Body>;
+  readonly jobLists: Map<string, Body>;
 }
 
 /**
@@ -228,23 +229,23 @@ export class Fleet {
     return endpointPath(this.namespace, this.name, receiver);
   }
 
-  #jobList(receiver: string, jobs: readonly CollectorJob[], { jobLists }: InForce): Buffer {
+  #jobList(receiver: string, jobs: readonly CollectorJob[], { jobLists }: InForce): Body {
     const base = this.#base(receiver);
     const entries = jobs.map(({ name }) => [name, { _link: `${base}/jobs/${queryEscape(name)}/targets` }]);
-    const made = Buffer.from(JSON.stringify(Object.fromEntries(entries)));
+    const made = bodyOf(JSON.stringify(Object.fromEntries(entries)));
     jobLists.set(receiver, made);
     return made;
   }
 
   /** Undefined if there are jobs and none is to be served yet: collectors would take an empty answer for no jobs. */
-  #scrapeConfigs(receiver: string, jobs: readonly CollectorJob[], { scrapeConfigs }: InForce): Buffer | undefined {
+  #scrapeConfigs(receiver: string, jobs: readonly CollectorJob[], { scrapeConfigs }: InForce): Body | undefined {
     const now = this.#options.now();
     const entries = jobs.flatMap((job) => {
       const served = this.#mounts.servedNow(job, now);
       return served === undefined ? [] : [[job.name, served] as const];
     });
     if (entries.length === 0 && jobs.length > 0) return undefined;
-    const made = Buffer.from(servedText(Object.fromEntries(entries)));
+    const made = bodyOf(servedText(Object.fromEntries(entries)));
     if (!this.#mounts.isPending(now)) scrapeConfigs.set(receiver, made);
     return made;
   }

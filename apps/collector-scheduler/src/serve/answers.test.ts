@@ -15,7 +15,7 @@ function target(address: string, job = "prometheus/a"): Target {
 const owners = (...names: readonly string[]) =>
   new Owners({ ...NO_ASSIGNMENTS, at: 1, members: names.map((name) => ({ name })) });
 
-const addresses = (bytes: Buffer) =>
+const addresses = (bytes: string | Buffer) =>
   (JSON.parse(bytes.toString()) as readonly { readonly targets: readonly string[] }[]).flatMap(
     ({ targets }) => targets,
   );

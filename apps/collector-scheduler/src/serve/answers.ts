@@ -1,6 +1,7 @@
 import type { CollectorJob } from "../config/collector-job.ts";
 import type { Owners } from "../decide/owners.ts";
 import type { Target, TargetChanges } from "../observe/target.ts";
+import { type Body, bodyOf } from "./body.ts";
 import { queryEscape } from "./request-path.ts";
 
 /** The targets of one job, and what each collector is told of them. */
@@ -8,10 +9,10 @@ interface JobAnswers {
   /** By identity. */
   readonly targets: Map<string, Target>;
   /** By collector; absent until somebody asks, and again after each change. */
-  byCollector: ReadonlyMap<string, Buffer> | undefined;
+  byCollector: ReadonlyMap<string, Body> | undefined;
 }
 
-const EMPTY = Buffer.from("[]");
+const EMPTY: Body = "[]";
 
 /**
  * The bytes that collectors of one CollectorLoadBalancer are answered. They are made once for each change of a job, when
@@ -44,18 +45,18 @@ export class Answers {
   }
 
   /** What one collector is told; `[]` for one that owns nothing of the job. */
-  targetsOf(job: string, collector: string): Buffer {
+  targetsOf(job: string, collector: string): Body {
     return this.#byCollector(job).get(collector) ?? EMPTY;
   }
 
   /** What all collectors are told, by collector. `base` is the path that this is below. */
-  overview(job: CollectorJob, base: string): Buffer {
+  overview(job: CollectorJob, base: string): Body {
     const link = `${base}/jobs/${queryEscape(job.name)}/targets?collector_id=`;
     const entries = [...this.#byCollector(job.key)].map(
       ([collector, targets]) =>
         `${JSON.stringify(collector)}:{"_link":${JSON.stringify(link + collector)},"targets":${targets.toString()}}`,
     );
-    return Buffer.from(`{${entries.join(",")}}`);
+    return bodyOf(`{${entries.join(",")}}`);
   }
 
   #job(job: string): JobAnswers {
@@ -66,12 +67,12 @@ export class Answers {
     return answers;
   }
 
-  #byCollector(job: string): ReadonlyMap<string, Buffer> {
+  #byCollector(job: string): ReadonlyMap<string, Body> {
     const answers = this.#job(job);
     return (answers.byCollector ??= this.#made(answers.targets));
   }
 
-  #made(targets: ReadonlyMap<string, Target>): ReadonlyMap<string, Buffer> {
+  #made(targets: ReadonlyMap<string, Target>): ReadonlyMap<string, Body> {
     const parts = new Map<string, string[]>();
     // The order of discovery differs between replicas.
     const sorted = [...targets.values()].sort((a, b) => (a.identity < b.identity ? -1 : 1));
@@ -82,7 +83,7 @@ export class Answers {
         else parts.set(owner, [this.#text(target)]);
       }
     }
-    return new Map(Array.from(parts, ([owner, texts]) => [owner, Buffer.from(`[${texts.join(",")}]`)]));
+    return new Map(Array.from(parts, ([owner, texts]) => [owner, bodyOf(`[${texts.join(",")}]`)]));
   }
 
   #text(target: Target): string {

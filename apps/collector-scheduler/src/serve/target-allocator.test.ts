@@ -3,6 +3,7 @@ import { MetricRegistry } from "@evenkeel/metrics";
 import { systemClock } from "@evenkeel/runtime";
 import { expect, test } from "@jest/globals";
 import { metrics } from "../metrics.ts";
+import { bodyOf } from "./body.ts";
 import { type AllocatorAnswer, TargetAllocator } from "./target-allocator.ts";
 
 const POLL = { "x-prometheus-refresh-interval-seconds": "10" };
@@ -33,6 +34,16 @@ test("only what Prometheus's http_sd asks counts as a poll, not a person who loo
   await fetch(server.url);
   expect(server.polls).toEqual([true, false, false]);
 });
+
+test.each(["[]", '["zürich:80"]', '["東京:80"]', `["${"a".repeat(70_000)}"]`, ""])(
+  "the bytes of %.12s arrive whole",
+  async (text) => {
+    await using server = await served(() => ({ body: bodyOf(text) }));
+    const answer = await fetch(server.url);
+    expect(await answer.text()).toBe(text);
+    expect(answer.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
+  },
+);
 
 test("an answer that cannot be made is 503 with a sentence", async () => {
   await using server = await served(() => {

@@ -4,10 +4,11 @@ import type { AddressInfo } from "node:net";
 import type { Metrics } from "@evenkeel/metrics";
 import { type Clock, explain, runtimeErrors, type Server } from "@evenkeel/runtime";
 import type { metrics } from "../metrics.ts";
+import type { Body } from "./body.ts";
 import { type AllocatorRequest, readRequest } from "./request-path.ts";
 
 /** What is sent, or why nothing can be told. A refusal is never an empty answer: collectors take that for "no jobs". */
-export type AllocatorAnswer = { readonly body: Buffer } | { readonly status: 404 | 503; readonly sentence: string };
+export type AllocatorAnswer = { readonly body: Body } | { readonly status: 404 | 503; readonly sentence: string };
 
 export interface TargetAllocatorOptions {
   readonly host: string | undefined;
@@ -162,8 +163,10 @@ export class TargetAllocator implements Server {
     const isPoll = method === "GET" && hasHeader(rawHeaders, REFRESH_INTERVAL);
     const answer = this.#options.answer(request, isPoll);
     if ("body" in answer) {
-      response.writeHead(200, ["content-type", "application/json", "content-length", String(answer.body.length)]);
-      response.end(answer.body);
+      const { body } = answer;
+      response.writeHead(200, ["content-type", "application/json", "content-length", String(body.length)]);
+      if (typeof body === "string") response.end(body, "latin1");
+      else response.end(body);
     } else {
       refuse(response, answer.status, answer.sentence);
     }
