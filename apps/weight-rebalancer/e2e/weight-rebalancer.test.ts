@@ -271,6 +271,11 @@ describe("admission refuses, and names the field,", () => {
     ["a window's weight that no record takes", withTracking(windows("09:00", "10:00", 256)), `${TRACKING}.scheduled`],
     ["a window from 25:00", withTracking(windows("25:00", "10:00", 1)), `${TRACKING}.scheduled[0].startTime`],
     ["a window to 25:00", withTracking(windows("09:00", "25:00", 1)), `${TRACKING}.scheduled[0].endTime`],
+    [
+      "a timeout that no timer can count",
+      readmeExample.replace("timeout: 30", "timeout: 2147484"),
+      "spec.metrics.prometheus.timeout",
+    ],
     ["two targets in one", readmeExample.replace("  target:\n", `  target:\n${ROUTE}`), "spec.target"],
     [
       "a target beside targets",

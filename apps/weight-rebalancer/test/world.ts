@@ -3,6 +3,7 @@ import { connectKube, type KubeClient, secrets } from "@evenkeel/kube";
 import {
   ACCESS_KEY_AUTH,
   accessKeySecret,
+  type ApiServerOptions,
   type Prometheus,
   type RecordSet,
   type Route53,
@@ -45,8 +46,11 @@ export class World extends BaseWorld {
     }));
   }
 
-  static async start(records: readonly RecordSet[] = twoSites("www.example.com")): Promise<World> {
-    const service = { service: "weight-rebalancer", main, kinds: ["rebalances"] };
+  static async start(
+    records: readonly RecordSet[] = twoSites("www.example.com"),
+    server: Partial<ApiServerOptions> = {},
+  ): Promise<World> {
+    const service = { service: "weight-rebalancer", main, kinds: ["rebalances"], server };
     const parts = await worldParts({ ...service, flags: { "route53-batch-window": "50ms" } });
     const route53 = await startRoute53({ propagation: 200 });
     route53.addZone("Z1", "example.com", records);

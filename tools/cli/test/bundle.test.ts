@@ -73,7 +73,7 @@ describe.each(runtimes)("on Node %s the bundle, with nothing beside it,", (_vers
 
   test("explains and simulates through the API server, and doctor checks the cluster", async () => {
     const explained = await inCluster("explain", "rebalance/shop/checkout");
-    expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining("3000") });
+    expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining("2999.88") });
     const simulated = await inCluster("what-if", "rebalance/shop/checkout", "--metric=1500", "-o", "json");
     expect(JSON.parse(simulated.stdout)).toMatchObject({ before: 16, after: 4 });
     expect((await inCluster("doctor")).stdout).toMatch(/^ok {4}crds +rebalances\.rebalancer\.ch1aki\.github\.io /m);

@@ -30,7 +30,7 @@ export class RebalanceWorld implements AsyncDisposable {
     this.#prometheus = prometheus;
   }
 
-  /** Starts with the Rebalance shop/checkout, whose metric is 3000 and is to be 1000, beside a site of weight 8. */
+  /** Starts with the Rebalance shop/checkout, whose metric is a little below 3000 and has the target 1000, beside a site of weight 8. */
   static async start(): Promise<RebalanceWorld> {
     const backends: Backends = new Map();
     const server = await ApiServerWithProxy.start(backends);
@@ -39,7 +39,7 @@ export class RebalanceWorld implements AsyncDisposable {
       ({ name: "www.example.com", type: "A", setIdentifier, weight, ttl: 60, values: [address] }) as const;
     route53.addZone("Z1", "example.com", [site("base", 8, "192.0.2.1"), site("blue", 1, "192.0.2.2")]);
     const prometheus = await startPrometheus();
-    prometheus.answer(QUERY, () => ({ kind: "vector", samples: [{ metric: {}, value: 3000 }] }));
+    prometheus.answer(QUERY, () => ({ kind: "vector", samples: [{ metric: {}, value: 2999.87654321012 }] }));
     server.api.load(readFileSync(definition, "utf8"));
     server.api.load("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}");
     await served(() => server.api.load(JSON.stringify(rebalance(route53.url, prometheus.url))));

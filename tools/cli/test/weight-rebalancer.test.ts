@@ -41,10 +41,22 @@ describe("weight-rebalancer's objects", () => {
     const { code, stdout } = await asked("explain", "rebalance/shop/checkout");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ {2}The weight stays 16, decided \d+s ago/m);
-    expect(stdout).toMatch(/metric is 3000; the target is 1000/);
+    expect(stdout).toMatch(/metric is 2999\.88; the target is 1000/);
     expect(stdout).toMatch(/www\.example\.com.* has the weight 16, 66\.7 % of the traffic\.$/m);
     expect(stdout).toMatch(/^ *AGE +ACTION +REASON +MESSAGE$/m);
   });
+});
+
+test.each([
+  ["status"],
+  ["explain", "rebalance/shop/checkout"],
+  ["decisions"],
+  ["what-if", "rebalance/shop/checkout", "--metric=2999.9"],
+])("%s prints no number with more than six digits", async (...args) => {
+  const { stdout } = await asked(...args);
+  const decimals = [...stdout.matchAll(/\d+\.\d+/g)].map(([text]) => text);
+  expect(decimals).toContainEqual(expect.stringMatching(/^2999\.(88|9)$/));
+  expect(decimals.filter((text) => text.replace(".", "").length > 6)).toEqual([]);
 });
 
 describe("what-if", () => {

@@ -6,7 +6,7 @@ import { paced, settlingText } from "./pace.ts";
 import type { WeightReason } from "./reason.ts";
 import type { PolicySnapshot, WeightSnapshot } from "./snapshot.ts";
 import { type ReadableTarget, within } from "./targets.ts";
-import { loadText, toleranceText } from "./wording.ts";
+import { figure, loadText, toleranceText } from "./wording.ts";
 
 /** The weight that the targets should have, and why. */
 export interface Proposal {
@@ -75,7 +75,9 @@ function moveTo(footing: Footing, wanted: number, reason: WeightReason, because:
   const { snapshot, from, bounds } = footing;
   const start = bounded(from, bounds);
   const goal = bounded(wanted, bounds);
-  const asked = goal.bound ? [...because, `weight ${wanted} is wanted, but ${boundText(goal.bound, bounds)}`] : because;
+  const { bound } = goal;
+  const limits = bound ? [`weight ${figure(rational(wanted))} is wanted, but ${boundText(bound, bounds)}`] : [];
+  const asked = [...because, ...limits];
   const { weight, limit } = paced(start.weight, goal.weight, snapshot);
   if (limit === null) return { weight, reason: goal.bound ?? reason, because: asked };
   if (weight === start.weight && start.bound) return stay(footing, start.bound, because);

@@ -93,7 +93,20 @@ function world(metric: fc.Arbitrary<WeightSnapshot["metrics"][number]>): fc.Arbi
 const anyWorld = world(fc.oneof({ weight: 4, arbitrary: known }, { weight: 1, arbitrary: lost }));
 const runs = { numRuns: 500 };
 
+/** Numbers in a text that have more than six digits, zeros at either end left aside. */
+const longNumbers = (text: string) =>
+  [...text.matchAll(/\d[\d.]*/g)].filter(([number]) => number.replace(".", "").replace(/^0+|0+$/g, "").length > 6);
+
 describe("whatever the world is", () => {
+  test("no number in a message has more than six digits", () => {
+    fc.assert(
+      fc.property(anyWorld, (snapshot) => {
+        expect(longNumbers(weightDecider.decide(snapshot).message)).toEqual([]);
+      }),
+      runs,
+    );
+  });
+
   test("a change is a whole weight between the minimum and the maximum, and within what each target takes", () => {
     fc.assert(
       fc.property(anyWorld, (snapshot) => {

@@ -93,11 +93,16 @@ function stateOf({ object, reason, message, desired, decidedAt, dryRun, paused }
 function sentences({ metric, targetValue, targets, paused }: Weight): readonly string[] {
   const goal = `the target is ${targetValue ?? "unknown"}`;
   return [
-    metric === undefined ? `The metric is unknown; ${goal}.` : `The metric is ${metric}; ${goal}.`,
+    metric === undefined ? `The metric is unknown; ${goal}.` : `The metric is ${figure(metric)}; ${goal}.`,
     ...targets.map(({ name: place, actual, share }) => {
       const part = share === undefined ? "" : `, ${Math.round(share * 1000) / 10} % of the traffic`;
       return actual === undefined ? `The weight of ${place} is unknown.` : `${place} has the weight ${actual}${part}.`;
     }),
     ...(paused ? ["Paused: no weight is written until the annotation evenkeel.io/paused is removed."] : []),
   ];
+}
+
+/** At most six digits, as in the service's own messages. */
+function figure(value: number): string {
+  return String(Number(value.toPrecision(6)));
 }
