@@ -62,7 +62,7 @@ describe("the port for users", () => {
     );
   });
 
-  test.each(["/api", "/apis", "/version", "/openapi/v2", "/openapi/v3"])(
+  test.each(["/api", "/apis", "/version", "/openapi/v2", "/openapi/v3", "/healthz", "/livez", "/readyz"])(
     "serves %s of the own cluster",
     async (path) => {
       const before = osaka.reached.length;
@@ -71,6 +71,15 @@ describe("the port for users", () => {
       expect(osaka.reached).toHaveLength(before);
     },
   );
+
+  test("serves aggregated discovery with its ETag", async () => {
+    const accept = ["accept", "application/json;as=APIGroupDiscoveryList;v=v2;g=apidiscovery.k8s.io"];
+    const to = (headers: readonly string[]) =>
+      ask(tokyo.users, "/apis", tokyo.authority.cert, { token: ALICE, headers });
+    const first = await to(accept);
+    expect(first.json).toMatchObject({ kind: "APIGroupDiscoveryList" });
+    expect((await to([...accept, "if-none-match", first.headers.etag ?? ""])).status).toBe(304);
+  });
 
   test("refuses a cluster that is not listed", async () => {
     const answer = await ask(tokyo.users, `/clusters/nowhere${MAPS}`, tokyo.authority.cert, { token: ALICE });
