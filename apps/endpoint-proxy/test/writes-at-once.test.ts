@@ -34,7 +34,6 @@ test("two proxies write one workload 1,000 times at once: the sum is one that wa
     if (done.length > 0) expect(done).toContain(sum);
     current = sum;
   }
-  expect([...told.keys()].every((status) => status === 200 || status === 409)).toBe(true);
+  expect([...told.keys()].toSorted()).toEqual([200, 409]);
   expect([...told.values()].reduce((all, one) => all + one, 0)).toBe(ROUNDS * AT_ONCE);
-  for (const status of [200, 409]) expect(told.get(status) ?? 0).toBeGreaterThan(0);
 }, 120_000);

@@ -122,6 +122,8 @@ export class ApiServer {
     const handle = (request: IncomingMessage, response: ServerResponse): void => void this.#handle(request, response);
     this.#secure = tls !== undefined;
     this.#server = tls === undefined ? createServer(handle) : createSecureServer(serverTls(tls), handle);
+    // As kube-apiserver. With Node's 5 s, clients of a busy process meet connections that were just closed.
+    this.#server.keepAliveTimeout = 90_000;
     this.#server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       this.#upgraded.add(socket);
       socket.once("close", () => this.#upgraded.delete(socket));
