@@ -173,6 +173,23 @@ test.each(VERBS.flatMap((verb) => ["all", "some"].map((where) => [verb.name, whe
   },
 );
 
+test.each(VERBS.flatMap((verb) => ["all", "some"].map((where) => [verb.name, where, verb] as const)))(
+  "%s of what %s members have, with a number that no workload can have, is 422 and nothing is written",
+  async (_name, where, { forms, send }) => {
+    for (const form of forms) {
+      for (const total of [-1, 2 ** 31]) {
+        const name = `refused-${(count += 1)}`;
+        const body = JSON.stringify(deployment(name, 10));
+        if (where === "all") await world.ask("POST", DEPLOYMENTS, body);
+        else await world.direct("a", "POST", DEPLOYMENTS, body);
+        const before = await world.each(`${DEPLOYMENTS}/${name}`);
+        expect(await send(name, total, form)).toMatchObject({ status: 422 });
+        expect(await world.each(`${DEPLOYMENTS}/${name}`)).toEqual(before);
+      }
+    }
+  },
+);
+
 // PATCH bodies are never protobuf. A server drops fields that it does not know, so those that the proxy does not know
 // are others: the server has them.
 describe("as protobuf, which typed clients send", () => {

@@ -75,28 +75,42 @@ test("100,000 random splits add up, keep what must be kept and respect room", ()
   );
 });
 
-test("new replicas are within one of their quota where there is room", () => {
-  const roomy = { cpu: 1e9, memory: 1e15, pods: 1e6 };
+/** Of a cluster that holds nothing and has room for all. */
+const empty = (marginalWatts: number) => ({
+  ...{ standing: "Ready" as const, held: 0, placedSince: { cpu: 0, memory: 0, pods: 0 } },
+  score: { source: "watts" as const, score: 1, free: { cpu: 1e9, memory: 1e15, pods: 1e6 }, marginalWatts },
+});
+const watts = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 8 });
+const requests = { cpu: 100, memory: 100 };
+
+test("100,000 times, new replicas are within one of their quota where there is room", () => {
   fc.assert(
-    fc.property(
-      fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 8 }),
-      fc.nat(200),
-      (watts, total) => {
-        const given = toSnapshot({
-          ...{ total, requests: { cpu: 100, memory: 100 }, divide: "weighted" },
-          members: watts.map((marginalWatts) => ({
-            ...{ standing: "Ready", held: 0, placedSince: { cpu: 0, memory: 0, pods: 0 } },
-            score: { source: "watts", score: 1, free: roomy, marginalWatts },
-          })),
-        });
-        const all = sum(watts.map((one) => 1 / one));
-        const parts = splitDecider.decide(given).after.map(({ replicas }) => replicas);
-        for (const [index, one] of watts.entries()) {
-          expect(Math.abs((parts[index] ?? -9) - total / one / all)).toBeLessThan(1 + 1e-6);
-        }
-      },
-    ),
-    { numRuns: 2000 },
+    fc.property(watts, fc.nat(200), (each, total) => {
+      const given = toSnapshot({ total, requests, divide: "weighted", members: each.map(empty) });
+      const all = sum(each.map((one) => 1 / one));
+      const parts = splitDecider.decide(given).after.map(({ replicas }) => replicas);
+      const off = each.map((one, index) => Math.abs((parts[index] ?? Number.NaN) - total / one / all));
+      if (!off.every((one) => one < 1 + 1e-6)) throw new Error(`off by ${off.join(", ")}`);
+    }),
+    { numRuns: 100_000 },
+  );
+});
+
+test("no cluster has less than its minimum if the total is enough for all of them", () => {
+  const minimums = fc.array(fc.tuple(fc.integer({ min: 1, max: 400 }), fc.nat(9)), { minLength: 1, maxLength: 8 });
+  const ways = fc.constantFrom("weighted" as const, "even" as const);
+  fc.assert(
+    fc.property(minimums, fc.nat(50), ways, (each, more, divide) => {
+      const least = each.map(([, minimum]) => minimum);
+      const total = sum(least) + more;
+      const { policy, ...given } = toSnapshot({ total, requests, divide, members: each.map(([one]) => empty(one)) });
+      const minimum = Object.fromEntries(least.map((one, index) => [`cluster-${index}`, one]));
+      const { after } = splitDecider.decide({ ...given, policy: { ...policy, minimum } });
+      const parts = after.map(({ replicas }) => replicas);
+      const isKept = least.every((one, index) => (parts[index] ?? -1) >= one);
+      if (!isKept || sum(parts) !== total) throw new Error(`${parts.join(", ")} of ${total}`);
+    }),
+    { numRuns: 10_000 },
   );
 });
 
