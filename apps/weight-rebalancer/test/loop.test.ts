@@ -216,6 +216,7 @@ describe("weight-rebalancer as a process", () => {
     const site = new Site(world, "stopped");
     await site.create({ suspend: true });
     await eventually(async () => expect(await site.condition("Paused")).toMatchObject({ status: "True" }));
+    expect((await site.get()).status?.actualValue).toBe(1);
     expect(site.written).toEqual([]);
     await site.patch({ spec: { suspend: false }, metadata: { annotations: { "evenkeel.io/paused": "true" } } });
     await eventually(async () =>

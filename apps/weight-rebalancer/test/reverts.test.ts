@@ -81,6 +81,22 @@ describe("a deletion that cannot revert the weight", () => {
   });
 });
 
+test.each([
+  ["that is paused restores the weight", { metadata: { annotations: { "evenkeel.io/paused": "true" } } }, 1],
+  ["that is suspended restores the weight", { spec: { suspend: true } }, 1],
+  ["that became a dry run leaves the weight", { spec: { dryRun: true } }, 16],
+])("the deletion of a Rebalance %s, and does not wait", async (_what, body, left) => {
+  await using world = await World.start();
+  await using service = await SteppedService.start(world);
+  await changed(world, service);
+  await world.kube.resource(rebalances).patch(NAME, { type: "merge", body });
+  const decisions = service.watched.decided.length;
+  await service.until(() => expect(service.watched.decided.length).toBeGreaterThan(decisions));
+  await remove(world);
+  await service.until(() => isGone(world), MINUTE);
+  expect(weight(world, "www.example.com")).toBe(left);
+});
+
 describe("a target that spec no longer names", () => {
   const start = () => World.start([...twoSites("www.example.com"), ...twoSites("api.example.com")]);
   const retarget = (world: World) =>

@@ -143,6 +143,20 @@ describe("the NetworkPolicy", () => {
     });
   });
 
+  test("limits outgoing connections to DNS and networkPolicy.egress, and only if it is set", async () => {
+    const policy = async (...values: readonly string[]) => {
+      const { spec } = one(await release.render("weight-rebalancer", ...values), "NetworkPolicy");
+      return spec;
+    };
+    expect(await policy()).toMatchObject({ policyTypes: ["Ingress"] });
+    expect(await policy()).not.toHaveProperty("egress");
+    const dns = ["UDP", "TCP"].map((protocol) => ({ port: 53, protocol }));
+    expect(await policy("networkPolicy.egress[0].to[0].ipBlock.cidr=192.0.2.0/24")).toMatchObject({
+      policyTypes: ["Ingress", "Egress"],
+      egress: [{ ports: dns }, { to: [{ ipBlock: { cidr: "192.0.2.0/24" } }] }],
+    });
+  });
+
   test("can be left out", async () => {
     expect(ofKind(await release.render("weight-rebalancer", "networkPolicy.enabled=false"), "NetworkPolicy")).toEqual(
       [],

@@ -49,14 +49,20 @@ function dayBefore(day: Weekday): Weekday {
 }
 
 function wallTime(timeZone: string, now: number): WallTime {
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone,
-    weekday: "short",
-    hour: "2-digit",
-    minute: "2-digit",
-    hourCycle: "h23",
-  });
-  const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]));
+  const found = formatOf(timeZone).formatToParts(now);
+  const parts = new Map(found.map(({ type, value }) => [type, value]));
   const day = WEEK.find((weekday) => weekday === parts.get("weekday")) ?? "Mon";
   return { day, minute: minuteOf(`${parts.get("hour") ?? ""}:${parts.get("minute") ?? ""}`) };
+}
+
+/** One for each time zone: making one takes longer than a decision, and a backtest has tens of thousands of decisions. */
+const FORMATS = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = FORMATS.get(timeZone);
+  if (known) return known;
+  const clock = { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+  const made = new Intl.DateTimeFormat("en-US", { timeZone, ...clock });
+  FORMATS.set(timeZone, made);
+  return made;
 }
