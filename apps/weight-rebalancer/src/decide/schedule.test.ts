@@ -1,4 +1,4 @@
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import { openWindow } from "./schedule.ts";
 import type { ScheduledWindow, Weekday } from "./snapshot.ts";
 
@@ -55,6 +55,15 @@ describe("a window", () => {
     expect(openWindow(windows, "UTC", Date.parse("2026-11-16T20:00:00Z"))).toBeUndefined();
     expect(openWindow([], "UTC", 0)).toBeUndefined();
   });
+});
+
+test("many decisions with windows of one time zone read its rules once", () => {
+  const made = jest.spyOn(Intl, "DateTimeFormat");
+  const noon = Date.parse("2026-11-16T12:00:00Z");
+  for (let minute = 0; minute < 100; minute++)
+    openWindow([window("09:00", "17:00")], "Pacific/Chatham", noon + minute * 60_000);
+  expect(made).toHaveBeenCalledTimes(1);
+  made.mockRestore();
 });
 
 describe("where the clock is put forward, from 02:00 to 03:00 in New York", () => {
