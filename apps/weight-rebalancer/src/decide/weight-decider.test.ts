@@ -69,6 +69,11 @@ describe("following the load", () => {
       { policy: { smoothing: 60_000 }, memory: { smoothed: { value: 1000, at: secondsAgo(60) } } },
       [3000, 2264.24, 2.26424, 1000, 8, 11],
     ],
+    [
+      "the load of the base that is compared with the target, where it is within the tolerance",
+      { policy: { tolerance: 0.03 }, metrics: [measured("3254")], ...kept(18) },
+      [3254, 3.254, 1000, 1001.23, 3, 1000, 18],
+    ],
   ])("has %s in its message", (_what, world, numbers) => {
     expect(figures(decided(world).message)).toEqual(numbers);
   });
