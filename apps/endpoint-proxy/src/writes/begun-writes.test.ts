@@ -61,11 +61,14 @@ test.each([
   expect(writes.hasUnfinished(WEB)).toBe(false);
 });
 
-test("while a member does not answer, it is neither told nor forgotten", async () => {
+test("while a member does not answer, it is told as not known where another is written, and not forgotten", async () => {
   const streams = new Streams();
   await (await started(streams)).writes.begin(raised);
   const { writes } = await started(streams);
-  expect(writes.warnings(WEB, new Map([["a", web(10)]]))).toEqual([]);
+  expect(writes.warnings(WEB, new Map([["a", web(10)]]))).toEqual([
+    expect.stringContaining("done in a, not known in b"),
+  ]);
+  expect(writes.warnings(WEB, new Map([["a", web(4)]]))).toEqual([]);
   expect(writes.warnings(WEB, new Map(Object.entries({ a: web(10), b: web(4) })))).toHaveLength(1);
 });
 

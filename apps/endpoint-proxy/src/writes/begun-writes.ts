@@ -102,8 +102,8 @@ export class BegunWrites implements Component {
   }
 
   /**
-   * A Warning for each write that left members unlike each other. `now` has each member that answered, with its object
-   * or undefined if it has none. What turns out to be whole is forgotten.
+   * A Warning for each write that left members unlike each other, or may have. `now` has each member that answered, with
+   * its object or undefined if it has none. What turns out to be whole is forgotten.
    */
   warnings(object: string, now: ReadonlyMap<string, Json | undefined>): readonly string[] {
     return this.#unfinished(object).flatMap((write) => {
@@ -111,14 +111,17 @@ export class BegunWrites implements Component {
         return [name, now.has(name) ? standingOf(marks, markOf(now.get(name), write.isScale)) : "unknown"] as const;
       });
       const named = (standing: string) => standings.flatMap(([name, one]) => (one === standing ? [name] : []));
-      const [done, left] = [named("asked"), named("before")];
-      if (done.length > 0 && left.length > 0) {
+      const [done, left, unknown] = [named("asked"), named("before"), named("unknown")];
+      if (done.length > 0 && left.length + unknown.length > 0) {
         const name = object.split("/").at(-1) ?? "";
+        const where = [`done in ${done.join(", ")}`]
+          .concat(left.length === 0 ? [] : `not in ${left.join(", ")}`)
+          .concat(unknown.length === 0 ? [] : `not known in ${unknown.join(", ")}, which did not answer`);
         return [
-          `${name}: ${write.what} did not complete, because the proxy ended: done in ${done.join(", ")}, not in ${left.join(", ")}: write it again`,
+          `${name}: ${write.what} did not complete, because the proxy ended: ${where.join(", ")}: write it again`,
         ];
       }
-      if (named("unknown").length === 0) this.#end(write.id);
+      if (unknown.length === 0) this.#end(write.id);
       return [];
     });
   }
