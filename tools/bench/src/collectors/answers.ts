@@ -19,7 +19,7 @@ import {
   until,
 } from "./scheduler-world.ts";
 
-const ROUNDS = 3;
+const ROUNDS = 5;
 const SECONDS = 2;
 const WARM_UP = 4;
 const PATHS = { "one job's targets": targetsPath(PROBE.name), "/jobs": "/jobs", "/scrape_configs": "/scrape_configs" };
