@@ -235,12 +235,12 @@ export class WriteToMany {
     return lacking.map((member) => this.#steps.copyFor(member, changed, split));
   }
 
-  /** Room that is used from now on, until the next score shows it. */
   /** Not before all members have agreed: a write that is refused divides nothing. */
   #record({ split }: Plan): void {
     if (split !== undefined) this.#options.record(split.verdict, split.snapshot);
   }
 
+  /** Room that is used from now on, until the next score shows it. */
   #notePlaced({ held, split }: Plan): void {
     if (split === undefined) return;
     const now = this.#options.clock.now();

@@ -191,11 +191,12 @@ class Campaign {
   async #renew(held: HeldTerm, lease: Lease, signal: AbortSignal): Promise<void> {
     const { leases, clock, timing, log } = this.#options;
     const ended = () => signal.aborted;
+    const expired = () => held.expired;
     let present = lease;
     for (;;) {
       await sleep(clock, Math.min(timing.leaseRetryPeriod, Math.max(0, held.left)), signal).catch(() => undefined);
       // First, since the loop may have ended because of it.
-      if (held.expired) break;
+      if (expired()) break;
       if (ended()) return;
       const sentAt = clock.monotonic();
       // At most half of the time, so that a call that hangs is not the only attempt.
@@ -205,7 +206,7 @@ class Campaign {
         present = await leases.replace({ ...present, spec }, call);
         if (!held.renewed(sentAt)) break;
       } catch (error) {
-        if (held.expired) break;
+        if (expired()) break;
         if (ended()) return;
         const lost = await this.#lossBehind(error, call);
         if (lost === undefined)
