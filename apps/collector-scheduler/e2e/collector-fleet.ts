@@ -42,6 +42,8 @@ export interface FleetChanges {
   readonly more?: readonly object[];
   readonly image?: string;
   readonly restart?: "wait" | "handOver";
+  /** Seconds. */
+  readonly seatGrace?: number;
 }
 
 /**
@@ -108,7 +110,7 @@ export class CollectorFleet implements AsyncDisposable {
   }
 
   async apply(changes: FleetChanges): Promise<void> {
-    const { replicas, counts, more = [], image = "collector:1", restart = "wait" } = changes;
+    const { replicas, counts, more = [], image = "collector:1", restart = "wait", seatGrace = SEAT_GRACE } = changes;
     const jobs = counts.map((count, index) => jobOf(`job-${index}`, this.#targets.addresses(count, 1 + 100 * index)));
     await apply(this.#cluster, {
       apiVersion: "otel.k8s.aws/v1",
@@ -116,7 +118,7 @@ export class CollectorFleet implements AsyncDisposable {
       metadata: { name: this.#name, namespace: this.#name },
       spec: {
         ...{ replicas, restart, collectorImage: image, collectorConfig: configurationOf([...jobs, ...more]) },
-        ...{ targetRefresh: `${REFRESH}s`, placement: { cooldown: "1s", seatGrace: `${SEAT_GRACE}s` } },
+        ...{ targetRefresh: `${REFRESH}s`, placement: { cooldown: "1s", seatGrace: `${seatGrace}s` } },
       },
     });
   }

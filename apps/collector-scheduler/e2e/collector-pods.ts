@@ -19,6 +19,9 @@ export class CollectorPods implements AsyncDisposable {
   readonly #ended = new Map<string, readonly ScrapedTarget[]>();
   /** Uids of pods whose collector does not come back. */
   readonly #crashed = new Set<string>();
+  /** When the collector of a pod ended that comes back under the same name; by that name, in milliseconds. */
+  readonly #awaySince = new Map<string, number>();
+  #longestAway = 0;
   readonly #loop: Promise<void>;
 
   constructor(kube: KubeClient, selection: { readonly namespace: string; readonly labelSelector: string }) {
@@ -35,6 +38,11 @@ export class CollectorPods implements AsyncDisposable {
   /** Uids of the pods whose collector runs. */
   get uids(): readonly string[] {
     return [...this.#running.keys()];
+  }
+
+  /** For how long a pod that came back under its name had no collector at most, in milliseconds. */
+  get longestAway(): number {
+    return this.#longestAway;
   }
 
   /** What all collectors have scraped so far, those that have ended too. */
@@ -86,11 +94,13 @@ export class CollectorPods implements AsyncDisposable {
     } else if (running === undefined && !this.#crashed.has(uid) && pod.status?.phase === "Running") {
       await this.#setFinalizers(pod, [FINALIZER]);
       this.#running.set(uid, { name, collector: await Collector.start(containerOf(pod)) });
+      this.#longestAway = Math.max(this.#longestAway, Date.now() - (this.#awaySince.get(name) ?? Infinity));
     }
   }
 
   async #end(uid: string, collector: Collector, name: string, signal: NodeJS.Signals): Promise<void> {
     this.#ended.set(`${name} ${uid}`, await collector.counts());
+    this.#awaySince.set(name, Date.now());
     this.#running.delete(uid);
     await collector.stop(signal);
     await collector[Symbol.asyncDispose]();

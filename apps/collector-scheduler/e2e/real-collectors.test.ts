@@ -86,3 +86,29 @@ test.concurrent(
   },
   300_000,
 );
+
+test.concurrent(
+  "a new image with restart: wait moves nothing, and a target misses what its own collector misses",
+  async () => {
+    await using fleet = await CollectorFleet.start(cluster(), "quarry");
+    const wanted = { replicas: 2, counts: [20], restart: "wait", seatGrace: 120 } as const;
+    await fleet.apply(wanted);
+    const before = await fleet.settled(2, 20);
+    const [old, changedAt] = [fleet.collectors.uids, Date.now()];
+
+    await fleet.apply({ ...wanted, image: "collector:2" });
+    await eventually(() => expect(fleet.collectors.uids.filter((uid) => old.includes(uid))).toEqual([]), 120_000);
+    await fleet.settled(2, 20);
+    const history = await fleet.history();
+    const podOf = (collector = "") => collector.split(" ")[0];
+    for (const [instance, collectors] of history.ownersSince(changedAt))
+      expect(new Set(collectors.map(podOf))).toEqual(new Set([podOf(before.get(instance))]));
+
+    const pauses = history.gaps(1.2 * INTERVAL * 1000, Date.now() - INTERVAL * 1000);
+    const [away, longest] = [fleet.collectors.longestAway, Math.max(...pauses.map(({ milliseconds }) => milliseconds))];
+    process.stderr.write(`  restart: wait: a collector was away for ${away} ms at most, a target for ${longest} ms\n`);
+    // From its start to its first scrape, a collector discovers and loads for 5 s each and then waits for its moment.
+    expect(longest).toBeLessThanOrEqual(away + 10_000 + 2 * INTERVAL * 1000);
+  },
+  300_000,
+);
