@@ -114,6 +114,8 @@ describe("a status writer", () => {
     await using server = await ScriptedServer.start(() => undefined);
     using folder = new TestFolder();
     await using client = testClient(folder.kubeconfig({ server: server.url }));
+    // Otherwise a busy machine may read the kubeconfig for longer than the deadline, and than this test.
+    await client.access();
     const writer = new StatusWriter<Widget, WidgetStatus>(client.resource(widgets), { deadline: 50 });
     await expect(writer.write(widget, { phase: "Busy" }, term())).rejects.toBeInstanceOf(Timeout);
     const ended = new Error("the term ended");
