@@ -37,7 +37,8 @@ export interface EventLimits {
 }
 
 export const eventLimits: EventLimits = {
-  perObject: { perSecond: 1 / 30, burst: 10 },
+  // client-go's burst: the first sleep and wake of a service alone has eleven reasons.
+  perObject: { perSecond: 1 / 30, burst: 25 },
   overall: { perSecond: 5, burst: 25 },
   queue: 1000,
   memory: 4096,
