@@ -66,6 +66,18 @@ test("many decisions with windows of one time zone read its rules once", () => {
   made.mockRestore();
 });
 
+test("time zones that are spelled in many ways are not all kept", () => {
+  const spellings = Array.from({ length: 128 }, (_, bits) =>
+    Array.from("america", (letter, index) => (bits & (1 << index) ? letter.toUpperCase() : letter)).join(""),
+  );
+  const askAll = () => spellings.forEach((name) => openWindow([window("09:00", "17:00")], `${name}/Lima`, 0));
+  askAll();
+  const made = jest.spyOn(Intl, "DateTimeFormat");
+  askAll();
+  expect(made.mock.calls.length).toBeGreaterThan(0);
+  made.mockRestore();
+});
+
 describe("where the clock is put forward, from 02:00 to 03:00 in New York", () => {
   const open = (scheduled: ScheduledWindow, at: string) => isOpen([scheduled], "America/New_York", at);
   const lastMinuteBefore = "2027-03-14T06:59:00Z";

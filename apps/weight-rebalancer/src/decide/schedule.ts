@@ -58,11 +58,15 @@ function wallTime(timeZone: string, now: number): WallTime {
 /** One for each time zone: making one takes longer than a decision, and a backtest has tens of thousands of decisions. */
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
 
+/** Most that are kept. A tenant can spell one time zone in very many ways: case does not count. */
+const MOST_FORMATS = 100;
+
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = FORMATS.get(timeZone);
   if (known) return known;
   const clock = { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
   const made = new Intl.DateTimeFormat("en-US", { timeZone, ...clock });
+  if (FORMATS.size >= MOST_FORMATS) FORMATS.clear();
   FORMATS.set(timeZone, made);
   return made;
 }
