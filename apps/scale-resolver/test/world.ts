@@ -423,7 +423,10 @@ export async function ask(
   const { method = "GET", path = "/", body = "", headers = {} } = options;
   const asked = request({ ...place, method, path, headers, agent: false });
   asked.end(body);
-  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  const [answer] = (await once(asked, "response").catch((error: unknown) => {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw Object.assign(new Error(`${method} ${path} at ${place.host}:${place.port}: ${message}`), { code });
+  })) as [IncomingMessage];
   return { status: answer.statusCode ?? 0, headers: answer.headers, body: await textOf(answer) };
 }
 

@@ -25,8 +25,10 @@ describe("the gate", () => {
   let forgotten: string[];
   /** That have arrived for the Service. */
   let requests: number;
+  /** Resolves when the ports of a Service are open. */
+  let opened: Promise<void>;
 
-  beforeEach(() => {
+  beforeEach(async () => {
     objects = new Store({ log: silence, indexes: { service: namedService } });
     services = new Store<Service>({ log: silence });
     clock = new FakeClock();
@@ -35,6 +37,7 @@ describe("the gate", () => {
     told = [];
     forgotten = [];
     requests = 0;
+    opened = Promise.resolve();
     feeder = new Feeder({
       view: {
         ...{ objects, services, bindings },
@@ -47,7 +50,7 @@ describe("the gate", () => {
         },
       },
       gate: {
-        put: ({ key }) => Promise.resolve(void told.push(`put ${key}`)),
+        put: ({ key }) => opened.then(() => void told.push(`put ${key}`)),
         remove: (key) => Promise.resolve(void told.push(`remove ${key}`)),
         activity: () => ({ pending: 0, inFlight: 0, requests, lastRequestAt: null }),
         endpoints: (key, { length }) => void told.push(`${length} at ${key}`),
@@ -58,8 +61,21 @@ describe("the gate", () => {
       ...{ clock, settle: SETTLE },
       log: silence,
     });
-    feeder.start();
+    await feeder.start();
     forgotten.length = 0;
+  });
+
+  test("has open ports for each managed Service before the replica is ready", async () => {
+    await feeder.stop();
+    objects.put(stored("checkout"));
+    const opening = Promise.withResolvers<undefined>();
+    opened = opening.promise;
+    const started = feeder.start().then(() => told.push("started"));
+    await clock.advance(0);
+    expect(told).not.toContain("started");
+    opening.resolve(undefined);
+    await started;
+    expect(told.slice(-2)).toEqual([`put ${KEY}`, "started"]);
   });
 
   test("gets the endpoints of managed Services, and none of a Service that is no longer managed", async () => {

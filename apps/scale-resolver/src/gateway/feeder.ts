@@ -45,7 +45,8 @@ export class Feeder implements Component {
     this.#options = options;
   }
 
-  start(): void {
+  /** Resolves when the ports of all managed Services are open: a replica that is ready may be asked at each of them. */
+  async start(): Promise<void> {
     const { view } = this.#options;
     const { objects, services, slices } = view;
     this.#ends.push(
@@ -64,6 +65,7 @@ export class Feeder implements Component {
         if (!view.binding(key)) this.#feed(key);
       }),
     );
+    await Promise.all(this.#known.values());
   }
 
   async stop(): Promise<void> {
