@@ -15,13 +15,17 @@ export interface Comparison extends Emulated {
   readonly evictionsForSameSigma: number | null;
 }
 
+/** How many orders of pods are tried to find the one in the middle. In some, descheduler needs 7 % more evictions than in most. */
+const ORDERS = 99;
+
 /** What descheduler's LowNodeUtilization would do, and how many evictions a plan takes to the same σ. */
 export function compareWith(snapshot: PlanSnapshot, name: "low-node-utilization", band: number): Comparison {
   const cluster = inNameOrder(snapshot.cluster);
   const { basis, resourceWeights } = snapshot.policy.spec;
   const { cpu = 0, memory = 0 } = resourceWeights;
   const utilisation = utilisationOf(cluster, basis, { cpu, memory }, snapshot.memory);
-  const emulated = new LowNodeUtilization(cluster, utilisation, new ScheduledLandings(cluster), band).run(Infinity);
+  const inOrder = (order: number) => new LowNodeUtilization(cluster, utilisation, band, order);
+  const emulated = inOrder(middleOrder(inOrder)).run(new ScheduledLandings(cluster));
   const sameSigma = plan({
     ...snapshot,
     policy: { ...snapshot.policy, spec: { ...snapshot.policy.spec, targetSigma: emulated.sigma } },
@@ -35,4 +39,10 @@ export function compareWith(snapshot: PlanSnapshot, name: "low-node-utilization"
     band,
     evictionsForSameSigma: isReached ? sameSigma.moves.length : null,
   };
+}
+
+/** The order whose first cycle has the median of evictions: nearly all are in it. */
+function middleOrder(inOrder: (order: number) => LowNodeUtilization): number {
+  const counts = Array.from({ length: ORDERS }, (_, order) => ({ order, count: inOrder(order).cycle().length }));
+  return counts.sort((a, b) => a.count - b.count)[Math.floor(ORDERS / 2)]?.order ?? 0;
 }

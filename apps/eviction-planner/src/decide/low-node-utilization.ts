@@ -26,12 +26,15 @@ export interface Emulated {
   readonly sigma: number;
 }
 
-/** What descheduler would do, in cycles until it evicts nothing more. `band` is in percent around the mean, as it takes it. */
+/**
+ * What descheduler would do, in cycles until it evicts nothing more. `band` is in percent around the mean, as it takes it.
+ * It takes pods of equal priority in random order; `order` is the number of one.
+ */
 export class LowNodeUtilization {
   readonly #cluster: ClusterSnapshot;
   readonly #utilisation: Utilisation;
-  readonly #landings: Landings;
   readonly #band: number;
+  readonly #order: number;
   readonly #nodes: readonly number[];
   /** Present load by node, and where each pod runs. */
   readonly #used: readonly Amounts[];
@@ -39,11 +42,11 @@ export class LowNodeUtilization {
   readonly #evicted = new Set<number>();
   readonly #podsOf: ReadonlyMap<number, readonly number[]>;
 
-  constructor(cluster: ClusterSnapshot, utilisation: Utilisation, landings: Landings, band: number) {
+  constructor(cluster: ClusterSnapshot, utilisation: Utilisation, band: number, order: number) {
     this.#cluster = cluster;
     this.#utilisation = utilisation;
-    this.#landings = landings;
     this.#band = band / 100;
+    this.#order = order;
     this.#nodes = [...utilisation.nodeAt];
     const { cpu, memory } = utilisation.nodeLoads;
     this.#used = cluster.nodes.map((_, node) => ({ cpu: cpu[node] as number, memory: memory[node] as number }));
@@ -52,12 +55,12 @@ export class LowNodeUtilization {
     this.#budgets = cluster.shapes.map(({ namespace, labels }) => accounts(namespace, labels));
   }
 
-  run(mostEvictions: number): Emulated {
+  run(landings: Landings): Emulated {
     let [returned, cycles] = [0, 0];
     while (cycles < MOST_CYCLES) {
-      const before = this.#evicted.size;
-      returned += this.#cycle(mostEvictions);
-      if (this.#evicted.size === before) break;
+      const evicted = this.cycle();
+      if (evicted.length === 0) break;
+      for (const pod of evicted) if (this.#land(pod, landings)) returned += 1;
       cycles += 1;
     }
     const levels = Float64Array.from(this.#nodes, (node, slot) => {
@@ -68,15 +71,15 @@ export class LowNodeUtilization {
     return { evictions: this.#evicted.size, returned, cycles, sigma: new Spread(levels).sigma };
   }
 
-  /** One cycle; tells how many replacements came back to their node. */
-  #cycle(mostEvictions: number): number {
+  /** The pods that one cycle evicts, in their order. It does not see where they land. */
+  cycle(): readonly number[] {
     const limits = this.#limits();
     const isBelow = (node: number) => RESOURCES.every((resource) => this.#ratio(node, resource) < limits.low[resource]);
     const low = this.#nodes.filter((node) => this.#cluster.nodes[node]?.unschedulable === false && isBelow(node));
     const isAbove = (node: number, used: Amounts) =>
       RESOURCES.some((resource) => used[resource] > limits.high[resource] * this.#capacity(node, resource));
     const high = this.#nodes.filter((node) => isAbove(node, this.#amounts(node)));
-    if (low.length === 0 || high.length === 0) return 0;
+    if (low.length === 0 || high.length === 0) return [];
     const room = { cpu: 0, memory: 0 };
     for (const node of low) {
       for (const resource of RESOURCES) {
@@ -85,23 +88,21 @@ export class LowNodeUtilization {
     }
     // It sums milli-CPU and bytes, so that memory alone decides.
     high.sort((a, b) => total(this.#amounts(b)) - total(this.#amounts(a)) || a - b);
-    let returned = 0;
+    const evicted: number[] = [];
     for (const node of high) {
-      // What it believes of the node: landings during the cycle are not seen.
       const believed = { ...this.#amounts(node) };
       for (const pod of this.#evictable(node)) {
         if (!isAbove(node, believed) || room.cpu <= 0 || room.memory <= 0) break;
-        if (this.#evicted.size >= mostEvictions) return returned;
-        const load = this.#load(pod);
         if (!this.#evict(pod)) continue;
+        evicted.push(pod);
+        const load = this.#load(pod);
         for (const resource of RESOURCES) {
           believed[resource] -= load[resource];
           room[resource] -= load[resource];
         }
-        if (this.#land(pod, node, load) === node) returned += 1;
       }
     }
-    return returned;
+    return evicted;
   }
 
   /** The mean of each resource's percentages, less and plus the band. */
@@ -128,7 +129,7 @@ export class LowNodeUtilization {
       if (((pods.flags[pod] as number) & blocking) !== 0) return false;
       return (pods.priority[pod] as number) < CRITICAL_PRIORITY && !Number.isNaN(this.#load(pod).cpu);
     });
-    const order = new Map(found.map((pod) => [pod, hashText(pods.uid[pod] ?? "").high]));
+    const order = new Map(found.map((pod) => [pod, hashText(`${this.#order} ${pods.uid[pod] ?? ""}`).high]));
     return found.sort(
       (a, b) =>
         (pods.priority[a] as number) - (pods.priority[b] as number) || (order.get(a) ?? 0) - (order.get(b) ?? 0),
@@ -144,14 +145,17 @@ export class LowNodeUtilization {
     return true;
   }
 
-  #land(pod: number, from: number, load: Amounts): number {
-    const to = this.#landings.of(pod)[0]?.node ?? NONE;
+  /** Whether the replacement of a pod came back to its node. */
+  #land(pod: number, landings: Landings): boolean {
+    const from = this.#cluster.pods.node[pod] as number;
+    const to = landings.of(pod)[0]?.node ?? NONE;
+    const load = this.#load(pod);
     for (const resource of RESOURCES) {
       this.#amounts(from)[resource] -= load[resource];
       if (to !== NONE) this.#amounts(to)[resource] += load[resource];
     }
-    if (to !== NONE) this.#landings.move(pod, to);
-    return to;
+    if (to !== NONE) landings.move(pod, to);
+    return to === from;
   }
 
   #load(pod: number): Amounts {
