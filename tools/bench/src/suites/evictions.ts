@@ -58,7 +58,7 @@ const PARTS: Readonly<Record<string, (progress: (line: string) => void) => Promi
 export const evictions: Suite = {
   name: "evictions",
   about:
-    "plans for 100 to 5,000 nodes (CPU time, stalls, memory); evictions to the same σ as descheduler on a real cluster; PART=planning|descheduler measures one, and CASE=sizes|deletion|usage one case of descheduler; figures of the others stay as recorded",
+    "plans for 100 to 5,000 nodes (CPU time, stalls, memory); evictions to the same σ as descheduler on a real cluster; PART=planning|descheduler measures one, and CASE=equal|uniform|lognormal|deletion|usage one case of descheduler; figures of the others stay as recorded",
   async run(progress) {
     const selected = process.env["PART"];
     const outcomes: Outcome[] = [];
