@@ -25,8 +25,8 @@ import { ClusterView } from "./observe/cluster-view.ts";
 import { Keda } from "./observe/keda.ts";
 import { Observer } from "./observe/observer.ts";
 import { OriginalOperator } from "./observe/original-operator.ts";
-import { countReplicas } from "./observe/resolver-endpoints.ts";
-import { resolverChanges, ownershipChanges, serviceChanges } from "./observe/sources.ts";
+import { countReplicas, withoutSilent } from "./observe/resolver-endpoints.ts";
+import { inPath, resolverChanges, ownershipChanges, serviceChanges } from "./observe/sources.ts";
 import { Memories } from "./observe/stages.ts";
 import { Targets } from "./observe/targets.ts";
 import { Triggers } from "./observe/triggers/triggers.ts";
@@ -76,8 +76,10 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   const { gate, wakeTimer, activities, waker } = gateway({
     ...{ ...common, ...workloads, settings, view, state, instance, registry, metrics, changed, use },
     woken: (key, wake) => board.woken(key, wake),
+    silenceChanged: () => inPath(view.objects).forEach((key) => reconcileRequests.notify(key)),
     open: (server) => void service.open(server),
   });
+  const resolvers = () => withoutSilent(view.resolvers(), activities.silent());
 
   // The control loop, only on the leader.
   frame.announce({ isWarning: needsAttention });
@@ -96,8 +98,8 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     replicas: (of, target, signal) => workloads.scales.read(of, target, { signal }),
     triggers: (binding, signal) => triggers.read(binding, signal),
     activity: (key) => activities.read(key),
-    resolvers: () => countReplicas(view.resolvers()),
-    unreached: (of) => leftOutFamilies(of, view.resolvers()),
+    resolvers: () => countReplicas(resolvers()),
+    unreached: (of) => leftOutFamilies(of, resolvers()),
     unbound: (key) => gate.unbound(key),
     drainPrepared: (of, prepared) => preparations.isPrepared(of, prepared),
     prove: settings.pathProbe ? (of, round, signal) => probe.prove(of, round, signal) : undefined,
@@ -116,7 +118,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   const statuses = new StatusWriter(resource);
   use(
     new ClosePaths({
-      ...{ objects: view.objects, services: view.services, pods: view.pods, resolvers: view.resolvers },
+      ...{ objects: view.objects, services: view.services, pods: view.pods, resolvers },
       ...{ path, routes: acts.routes, statuses, podIps: settings.podIp, clock, log },
       wait: Math.max(0, settings.shutdownDelay - settings.settle),
     }),
@@ -136,7 +138,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
         ...{ kube, clock, tls: !settings.insecure, authentication: settings.kedaAuthentication },
         address: `${ownName ?? service.name}.${namespace}:${settings.resolverGrpcPort ?? settings.grpcPort}`,
       }),
-      resolvers: view.resolvers,
+      resolvers,
       terminatingResolvers: view.terminatingResolvers,
       activity: (key) => activities.read(key, true),
       hasWoken: waker.hasWoken.bind(waker),

@@ -24,6 +24,8 @@ class Sample {
   readonly lines: string[] = [];
   readonly activities: Activities;
   own: Activity = NOTHING;
+  /** The silent replicas after each change of them. */
+  readonly silences: (readonly string[])[] = [];
 
   constructor(name: string, state: State, ready: () => readonly string[], shared = true) {
     const endpoint = (of: string): Pick<ResolverEndpoint, "replica" | "targetRef"> => ({
@@ -41,6 +43,7 @@ class Sample {
         this.changed.push(key);
         this.pending.push(this.activities.seen(key).total.pending);
       },
+      silenceChanged: () => this.silences.push([...this.activities.silent()]),
       clock: this.clock,
       log: createLogger({
         service: "test",
@@ -172,6 +175,50 @@ describeRedis("replicas on one Redis", () => {
     const { a, setReady } = await two();
     setReady("a", "c");
     expect(await a.read()).toBeNull();
+  });
+
+  test("count a ready one as silent that has not reported for ten seconds, until its first report", async () => {
+    const { redis, a, b, setReady } = await two();
+    // A report in Redis lives for as long as its time, so b reports as time passes for a.
+    const pass = async (milliseconds: number) => {
+      for (let left = milliseconds; left > 0; left -= 500) {
+        await Promise.all([a.clock.advance(500), b.clock.advance(500)]);
+        await Promise.all([a.read(), b.read()]);
+      }
+    };
+    setReady("a", "b", "c");
+    await pass(6000);
+    expect(a.silences).toEqual([]);
+    await eventually(async () => {
+      await pass(500);
+      return a.silences.length > 0 && b.silences.length > 0;
+    }, 5000);
+    expect([a.silences, b.silences]).toEqual([[["c"]], [["c"]]]);
+    const third = await openedState(redis.address);
+    ends.push(third.close);
+    new Sample("c", third.state, () => ["a", "b", "c"]);
+    await eventually(async () => {
+      await pass(500);
+      return a.silences.length === 2;
+    }, 5000);
+    expect(a.silences[1]).toEqual([]);
+  });
+
+  test("count none as silent while Redis is away", async () => {
+    const { redis, a, setReady } = await two();
+    setReady("a", "c");
+    await eventually(async () => {
+      await a.clock.advance(1000);
+      return a.activities.silent().has("c");
+    }, 5000);
+    await redis.kill();
+    await eventually(async () => {
+      await a.clock.advance(1000);
+      return a.activities.silent().size === 0;
+    }, 5000);
+    expect(a.silences).toEqual([["c"], []]);
+    await a.clock.advance(60_000);
+    expect(a.silences).toEqual([["c"], []]);
   });
 
   test("count the requests of a terminating replica, until it has stopped", async () => {

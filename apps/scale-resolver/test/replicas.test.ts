@@ -11,6 +11,8 @@ jest.setTimeout(90_000);
 
 /** From a pod's creation until it is ready, in milliseconds. */
 const START = 1500;
+/** By when a replica that does not report is out of the path, with time enough for a busy machine. In milliseconds. */
+const SILENT_WITHIN = 45_000;
 
 describeRedis("two replicas on one Redis", () => {
   /** For the cases in which both replicas run. */
@@ -98,6 +100,19 @@ describeRedis("two replicas on one Redis", () => {
       await world.inState("in-flight", "Zero");
     },
   );
+
+  test.concurrent("redirect no Service to one that is silent though its pod is ready, until it reports", async () => {
+    await using scene = await PairScene.start(START);
+    const { world, pair } = scene;
+    await scene.asleep("silent");
+    const leader = await pair.leader();
+    const stopped = pair.other(leader);
+    stopped.process.signal("SIGSTOP");
+    await eventually(async () => expect(await world.redirectedTo("silent")).toEqual([leader.address]), SILENT_WITHIN);
+    stopped.process.signal("SIGCONT");
+    const both = pair.both.map(({ address }) => address);
+    await eventually(async () => expect(await world.redirectedTo("silent")).toEqual(both));
+  });
 
   test.concurrent("have a new leader when the leader terminates, for a last pod that terminates then", async () => {
     // Without the hint that the leader terminates, the other replica would try for the Lease up to 36 s later.

@@ -40,6 +40,8 @@ export interface ActivitiesOptions {
   readonly shared: boolean;
   /** Called when another replica reports news of a Service. */
   readonly changed: (key: string) => void;
+  /** Called when `silent` changes. */
+  readonly silenceChanged: () => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -47,6 +49,11 @@ export interface ActivitiesOptions {
 /** Milliseconds between two reports of a replica, and how long a report is valid. */
 const INTERVAL = 1000;
 const TTL = 3500;
+/**
+ * Milliseconds since its last report after which a ready replica counts as silent: longer than a restart of Redis or a
+ * busy node delays reports, and far shorter than Kubernetes needs to notice a failed node (40 s).
+ */
+const SILENT = 10_000;
 /** Milliseconds for which reports of other replicas are fresh enough for reads that no act depends on. */
 const FRESH = 250;
 /** Number of reports for the request rate. */
@@ -67,6 +74,9 @@ export class Activities implements Component {
   /** The request counts at the last reports by Service, the oldest first. */
   readonly #counts = new Map<string, number[]>();
   readonly #reports: Reports;
+  /** When each replica that counts as ready was first missing in the reports, by name, on the monotonic clock. */
+  readonly #missingSince = new Map<string, number>();
+  #silent: ReadonlySet<string> = new Set();
   #reporting: Promise<void> | undefined;
   /** Number of requested reports, and number of those that were sent. */
   #requested = 0;
@@ -139,7 +149,7 @@ export class Activities implements Component {
   seen(key: string): SeenActivity {
     const { instance } = this.#options;
     const own = this.#own(key);
-    const reports = this.#canRead ? this.#reports.latest(TTL) : undefined;
+    const reports = this.#readable;
     // A terminating replica gets no new requests, but its waiting requests count.
     const others = [...(reports ?? [])]
       .filter(([replica]) => replica !== instance)
@@ -147,6 +157,36 @@ export class Activities implements Component {
     const total = others.reduce(added, own);
     const parts = [{ replica: instance, ...own }, ...others];
     return { total, parts, gap: this.#gap(reports !== undefined, new Set(parts.map(({ replica }) => replica))) };
+  }
+
+  /**
+   * Names of the ready replicas that have not reported for a while, because they stopped without notice or their node is
+   * gone. Empty while the reports cannot be read.
+   */
+  silent(): ReadonlySet<string> {
+    return this.#silent;
+  }
+
+  /** Notes which replicas are missing in the reports. A replica that reports again is silent no longer. */
+  #watchSilence(): void {
+    const { clock, log, silenceChanged, instance } = this.#options;
+    const now = clock.monotonic();
+    const reports = this.#readable;
+    const missing = reports ? this.#missing(new Set([instance, ...reports.keys()])) : [];
+    for (const name of this.#missingSince.keys()) if (!missing.includes(name)) this.#missingSince.delete(name);
+    for (const name of missing) if (!this.#missingSince.has(name)) this.#missingSince.set(name, now);
+    const before = this.#silent;
+    this.#silent = new Set(missing.filter((name) => now - (this.#missingSince.get(name) ?? now) >= SILENT - TTL));
+    const silent = [...this.#silent];
+    if (silent.length === before.size && silent.every((name) => before.has(name))) return;
+    if (silent.length > 0) log.warn({ silent }, "ready replicas do not report; no Service is redirected to them");
+    else log.info("Services are redirected to all ready replicas again");
+    silenceChanged();
+  }
+
+  /** The reports of all replicas; undefined while they cannot be read. */
+  get #readable(): ReadonlyMap<string, Counts> | undefined {
+    return this.#canRead ? this.#reports.latest(TTL) : undefined;
   }
 
   /** Whether reports of other replicas can be read. */
@@ -159,15 +199,20 @@ export class Activities implements Component {
     const alone = `only requests of replica ${instance} are known`;
     if (shared && !isRead) return `The shared state is unavailable; ${alone}`;
     const missing = this.#missing(reporting);
+    const isNameless = missing.length === 0 && this.#ready().size > reporting.size;
+    if (isNameless) missing.push("a replica without a name");
     if (missing.length === 0) return null;
     return shared ? `No report from ${missing.join(", ")}` : `The replicas do not share their state; ${alone}`;
   }
 
-  /** The ready replicas that are not in `reporting`. A replica without a name matches any. */
-  #missing(reporting: ReadonlySet<string>): readonly string[] {
-    const names = new Map(this.#options.resolvers().map(({ replica, targetRef }) => [replica, targetRef?.name]));
-    const missing = [...names.values()].filter((name) => name !== undefined && !reporting.has(name)) as string[];
-    return missing.length === 0 && names.size > reporting.size ? ["a replica without a name"] : missing;
+  /** Names of the ready replicas that are not in `reporting`. A replica without a name matches any. */
+  #missing(reporting: ReadonlySet<string>): string[] {
+    return [...this.#ready().values()].filter((name) => name !== undefined && !reporting.has(name)) as string[];
+  }
+
+  /** The names of the ready replicas, by their ids. */
+  #ready(): ReadonlyMap<string, string | undefined> {
+    return new Map(this.#options.resolvers().map(({ replica, targetRef }) => [replica, targetRef?.name]));
   }
 
   /** Reads the reports of other replicas soon, and not too often. */
@@ -175,7 +220,10 @@ export class Activities implements Component {
     if (this.#stopped) return;
     this.#refreshing ??= this.#options.clock.schedule(Math.max(0, FRESH - this.#reports.age), () => {
       this.#refreshing = undefined;
-      this.#reports.read(0).catch((error: unknown) => this.#fail(error));
+      void this.#reports
+        .read(0)
+        .catch((error: unknown) => this.#fail(error))
+        .then(() => this.#watchSilence());
     });
   }
 
@@ -185,6 +233,7 @@ export class Activities implements Component {
     void exchanged
       .catch((error: unknown) => this.#fail(error))
       .then(() => {
+        this.#watchSilence();
         if (!this.#stopped) this.#cancel = this.#options.clock.schedule(INTERVAL, () => this.#reportRegularly());
       });
   }

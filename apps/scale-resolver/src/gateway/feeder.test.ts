@@ -1,5 +1,5 @@
 import { type EndpointSlice, type Service, Store } from "@evenkeel/kube";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import { Bindings, namedService } from "../observe/bindings.ts";
@@ -15,9 +15,15 @@ const POD: ServiceEndpoint = {
   ...{ ready: true, serving: true, terminating: false },
 };
 
+const SERVICE: Service = {
+  metadata: { namespace: "shop", name: "checkout" },
+  spec: { ports: [{ name: "http", port: 80 }] },
+};
+
 describe("the gate", () => {
   let objects: Store<StoredElastiService, "service">;
   let services: Store<Service>;
+  let slices: Store<EndpointSlice, "service">;
   let feeder: Feeder;
   let clock: FakeClock;
   /** The calls of the gate, in order. */
@@ -32,7 +38,8 @@ describe("the gate", () => {
     objects = new Store({ log: silence, indexes: { service: namedService } });
     services = new Store<Service>({ log: silence });
     clock = new FakeClock();
-    services.put({ metadata: { namespace: "shop", name: "checkout" }, spec: { ports: [{ name: "http", port: 80 }] } });
+    slices = new Store<EndpointSlice, "service">({ log: silence, indexes: { service: () => [] } });
+    services.put(SERVICE);
     const bindings = new Bindings(objects);
     told = [];
     forgotten = [];
@@ -40,8 +47,7 @@ describe("the gate", () => {
     opened = Promise.resolve();
     feeder = new Feeder({
       view: {
-        ...{ objects, services, bindings },
-        slices: new Store<EndpointSlice, "service">({ log: silence, indexes: { service: () => [] } }),
+        ...{ objects, services, slices, bindings },
         endpoints: () => [POD],
         binding: (key) => {
           const owner = bindings.ownerOf(key);
@@ -129,6 +135,25 @@ describe("the gate", () => {
     await clock.advance(SETTLE);
     expect(told).not.toContain(`remove ${KEY}`);
     expect(told).not.toContain(`0 at ${KEY}`);
+  });
+
+  test("is ready only when the ports of all Services of the first lists are open", async () => {
+    const opening = Promise.withResolvers<undefined>();
+    opened = opening.promise;
+    const [some, all] = [objects.draft(), services.draft()];
+    some.put(stored("checkout"));
+    all.put(SERVICE);
+    // The store has the list, and reports its objects later.
+    const reports = objects.replace(some);
+    services.replace(all);
+    slices.replace(slices.draft());
+    await clock.advance(0);
+    expect(feeder.unready()).toMatch(/ports/);
+    Array.from(reports);
+    await clock.advance(0);
+    expect(feeder.unready()).toMatch(/ports/);
+    opening.resolve(undefined);
+    await eventually(() => expect(feeder.unready()).toBeUndefined());
   });
 
   test("forgets a Service when its ElastiService is deleted, even if another is created at once", () => {

@@ -40,12 +40,14 @@ export class Feeder implements Component {
   readonly #known = new Map<string, Promise<void>>();
   /** Cancels the removal of a Service that is no longer redirected, by key. */
   readonly #lingering = new Map<string, () => void>();
+  readonly #stopping = new AbortController();
+  #hasOpened = false;
 
   constructor(options: FeederOptions) {
     this.#options = options;
   }
 
-  /** Resolves when the ports of all managed Services are open: a replica that is ready may be asked at each of them. */
+  /** Resolves when the ports of all Services that are known by now are open. */
   async start(): Promise<void> {
     const { view } = this.#options;
     const { objects, services, slices } = view;
@@ -65,12 +67,29 @@ export class Feeder implements Component {
         if (!view.binding(key)) this.#feed(key);
       }),
     );
+    void this.#openFirst().catch(() => undefined);
     await Promise.all(this.#known.values());
   }
 
+  /** A ready replica gets the requests of Services at zero, so their ports must be open before it is ready. */
+  unready(): string | undefined {
+    return this.#hasOpened ? undefined : "the ports of the managed Services are not open yet";
+  }
+
   async stop(): Promise<void> {
+    this.#stopping.abort();
     for (const end of [...this.#ends, ...this.#lingering.values()]) end();
     await Promise.all(this.#known.values());
+  }
+
+  /** Rejects if this stops first. A port that another process uses does not delay it. */
+  async #openFirst(): Promise<void> {
+    const { objects, services, slices } = this.#options.view;
+    await Promise.all([objects, services, slices].map((store) => store.whenSynced(this.#stopping.signal)));
+    // A store reports the objects of its first list one after the other, and possibly later.
+    for (const object of objects.values()) for (const key of namedService(object)) this.#feed(key);
+    await Promise.all(this.#known.values());
+    this.#hasOpened = true;
   }
 
   #feed(key: string): void {

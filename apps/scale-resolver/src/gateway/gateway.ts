@@ -37,6 +37,8 @@ export interface GatewayOptions {
   readonly metrics: Metrics<typeof metrics>;
   /** Something changed that the next state of a Service may depend on. */
   readonly changed: (key: string) => void;
+  /** A replica of the resolver stopped reporting, or reports again. */
+  readonly silenceChanged: () => void;
   /** Called for each wake and for each update of it. */
   readonly woken: (key: string, wake: WakeRecord) => void;
   readonly use: (component: Component) => void;
@@ -105,6 +107,7 @@ export function gateway(options: GatewayOptions): Gateway {
     resolvers: view.resolvers,
     shared: parseAddress(settings.state).home !== "sqlite",
     changed,
+    silenceChanged: options.silenceChanged,
     clock,
     log,
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { EndpointSlice } from "@evenkeel/kube";
-import { countReplicas, terminatingAddresses, resolverEndpoints } from "./resolver-endpoints.ts";
+import { countReplicas, terminatingAddresses, resolverEndpoints, withoutSilent } from "./resolver-endpoints.ts";
 
 type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number];
 
@@ -84,4 +84,16 @@ test("replicas that leave are those that say so and still serve", () => {
   ];
   expect(terminatingAddresses([slice(endpoints)])).toEqual(new Set(["10.0.0.2"]));
   expect(terminatingAddresses(null)).toEqual(new Set());
+});
+
+test("a silent replica is left out, unless clients of a family would have none", () => {
+  const four = slice([replica("10.0.0.1", "a"), replica("10.0.0.2", "b")]);
+  const both = resolverEndpoints([four, slice([replica("fd00::2", "b")], "IPv6")], []);
+  const left = (...silent: readonly string[]) => withoutSilent(both, new Set(silent)).map(({ address }) => address);
+  expect(left()).toEqual(["10.0.0.1", "10.0.0.2", "fd00::2"]);
+  expect(left("a")).toEqual(["10.0.0.2", "fd00::2"]);
+  expect(left("b")).toEqual(["10.0.0.1", "fd00::2"]);
+  expect(left("a", "b")).toEqual(["10.0.0.1", "10.0.0.2", "fd00::2"]);
+  const nameless = resolverEndpoints(null, ["10.0.0.9"]);
+  expect(withoutSilent(nameless, new Set(["a"]))).toEqual(nameless);
 });

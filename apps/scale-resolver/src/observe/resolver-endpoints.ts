@@ -30,6 +30,20 @@ export function resolverEndpoints(
   return [...byPlace].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);
 }
 
+/**
+ * Leaves out replicas that are silent, by the names of their pods. If all replicas of an address family are silent, they
+ * stay: clients of that family have no other.
+ */
+export function withoutSilent(
+  endpoints: readonly ResolverEndpoint[],
+  silent: ReadonlySet<string>,
+): readonly ResolverEndpoint[] {
+  const heard = endpoints.filter(({ targetRef }) => !silent.has(targetRef?.name ?? ""));
+  return endpoints.filter(
+    (endpoint) => heard.includes(endpoint) || !heard.some(({ family }) => family === endpoint.family),
+  );
+}
+
 /** Addresses of terminating replicas that still accept requests, for when no replica is ready. */
 export function terminatingAddresses(slices: Iterable<EndpointSlice> | null): ReadonlySet<string> {
   const leaving = [...(slices ?? [])].flatMap(({ endpoints }) =>

@@ -68,9 +68,12 @@ export function resolverChanges(
     whenSynced: (signal) => ownSlices.whenSynced(signal),
     subscribe: (enqueue) =>
       ownSlices.subscribe(() => {
-        for (const object of objects.values()) {
-          if ((object.status?.state ?? "Serve") !== "Serve") enqueue(keyOf(object), "normal");
-        }
+        for (const key of inPath(objects)) enqueue(key, "normal");
       }),
   };
+}
+
+/** The keys of the ElastiServices with the resolver in their path. */
+export function inPath(objects: Pick<ReadStore<StoredElastiService>, "values">): readonly string[] {
+  return [...objects.values()].filter(({ status }) => (status?.state ?? "Serve") !== "Serve").map(keyOf);
 }
