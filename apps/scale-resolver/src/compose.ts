@@ -1,4 +1,13 @@
-import { endpointSlices, KeyNotifier, leases, PAUSED, services, specChanges, StatusWriter } from "@evenkeel/kube";
+import {
+  controller,
+  endpointSlices,
+  KeyNotifier,
+  leases,
+  PAUSED,
+  services,
+  specChanges,
+  StatusWriter,
+} from "@evenkeel/kube";
 import { operatorFrame } from "@evenkeel/operator";
 import { type Environment, proxyFor, type Service } from "@evenkeel/runtime";
 import { Autoscalers } from "./act/autoscalers.ts";
@@ -13,6 +22,7 @@ import { portRangeOf } from "./act/port-range.ts";
 import { OriginalLeftovers } from "./act/release/original-leftovers.ts";
 import { ReleaseService } from "./act/release/release-service.ts";
 import { RestoreWorkload } from "./act/release/restore-workload.ts";
+import { repointPaths } from "./act/repoint-paths.ts";
 import { RouteSwitch } from "./act/routes/route-switch.ts";
 import { ScaledObjects } from "./act/scaled-objects.ts";
 import { Scales } from "./act/scales.ts";
@@ -68,6 +78,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   // The gateway, on every replica.
   const reconcileRequests = new KeyNotifier();
   const activityChanges = new KeyNotifier();
+  const replicaChanges = new KeyNotifier();
   const changed = (key: string) => {
     activityChanges.notify(key);
     const owner = view.ownerKey(key);
@@ -76,7 +87,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   const { gate, wakeTimer, activities, waker } = gateway({
     ...{ ...common, ...workloads, settings, view, state, instance, registry, metrics, changed, use },
     woken: (key, wake) => board.woken(key, wake),
-    silenceChanged: () => inPath(view.objects).forEach((key) => reconcileRequests.notify(key)),
+    silenceChanged: () => inPath(view.objects).forEach((key) => replicaChanges.notify(key)),
     open: (server) => void service.open(server),
   });
   const resolvers = () => withoutSilent(view.resolvers(), activities.silent());
@@ -162,13 +173,20 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     }),
     statuses,
   });
+  const replicaSources = [...(view.ownSlices ? [resolverChanges(view.objects, view.ownSlices)] : []), replicaChanges];
   const sources = [
     specChanges(view.objects, [PAUSED, RELEASE]),
     ownershipChanges(view.objects),
     ...serviceChanges(view, (key) => gate.isReleasing(key)),
-    ...(view.ownSlices ? [resolverChanges(view.objects, view.ownSlices)] : []),
+    ...replicaSources,
     reconcileRequests,
   ];
+  const { terminatingResolvers, objects } = view;
+  const repoint = repointPaths({ objects, services: view.services, path, resolvers, terminatingResolvers, original });
+  service.lead(
+    "repoint",
+    controller({ name: "repoint", sources: replicaSources, reconcile: repoint, workers: settings.workers, clock, log }),
+  );
   frame.reconcile({ name: "switch", type: elastiServices, store: view.objects, sources, reconciler, board });
 
   // The servers.

@@ -4,6 +4,8 @@ import { eventually } from "@evenkeel/runtime/testing";
 import { describeRedis } from "@evenkeel/state-contract";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { metricOf } from "./admin-api.ts";
+import { HangingServer } from "./hanging-server.ts";
+import type { Replica } from "./pair.ts";
 import { PairScene } from "./pair-scene.ts";
 import { ask, times } from "./world.ts";
 
@@ -112,6 +114,29 @@ describeRedis("two replicas on one Redis", () => {
     stopped.process.signal("SIGCONT");
     const both = pair.both.map(({ address }) => address);
     await eventually(async () => expect(await world.redirectedTo("silent")).toEqual(both));
+  });
+
+  test.concurrent("follow the replicas while a metric server does not answer", async () => {
+    // One reconcile at a time: it waits for the metric server, whatever else happens.
+    await using scene = await PairScene.start(START, ["--workers=1"]);
+    await using server = await HangingServer.start();
+    const { world, pair } = scene;
+    await scene.asleep("unmeasured");
+    const leader = await pair.leader();
+    const metadata = { query: "up", serverAddress: server.url, threshold: "0.5" };
+    const triggers = [{ type: "prometheus", metadata }];
+    let quietPeriod = 1;
+    // A query that is given up meanwhile, on a busy machine, shows nothing: the next one does.
+    const followed = async (ready: readonly Replica[]) => {
+      const next = server.nextQuery();
+      await world.edit("unmeasured", { triggers, quietPeriod: (quietPeriod += 1) });
+      const query = await next;
+      await pair.setReady(...ready.map(({ name }) => name));
+      const addresses = ready.map(({ address }) => address);
+      await eventually(async () => expect(await world.redirectedTo("unmeasured")).toEqual(addresses));
+      return query.isOpen;
+    };
+    await eventually(async () => (await followed([leader])) || (await followed(pair.both)), 60_000);
   });
 
   test.concurrent("have a new leader when the leader terminates, for a last pod that terminates then", async () => {

@@ -74,6 +74,27 @@ describe("the path of a Service", () => {
     expect(endpoints?.[0]?.targetRef?.name).toBe(targetRef ? "resolver-1" : undefined);
   });
 
+  test("is repointed where it exists, and never created again", async () => {
+    const other: ResolverEndpoint = { ...four, address: "10.0.0.2", replica: "b" };
+    await path.repoint(input());
+    expect(await names()).not.toContain("evenkeel-web-ipv4");
+    await path.join(input());
+    await look();
+    cluster.writes();
+    await path.repoint(input());
+    expect(cluster.writes()).toEqual([]);
+    await path.repoint(input({ resolvers: [other] }));
+    expect((await get("evenkeel-web-ipv4")).endpoints).toMatchObject([{ addresses: ["10.0.0.2"] }]);
+    expect((await get("web-abc")).endpoints).toMatchObject([{ addresses: ["10.0.0.9"] }]);
+    // The cache still has the path, which another reconcile has just left.
+    await look();
+    await path.leave("default", "web");
+    await path.repoint(input());
+    expect((await slices.list({ namespace: "default" })).items.map(({ metadata }) => metadata.name)).not.toContain(
+      "evenkeel-web-ipv4",
+    );
+  });
+
   test("is joined by slices in addition to those of the pods, and left by deleting exactly those", async () => {
     expect(path.isJoined("default", "web")).toBe(false);
     expect(await path.join(input())).toBe(true);

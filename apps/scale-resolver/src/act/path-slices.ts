@@ -45,9 +45,7 @@ export class PathSlices {
    */
   async join(input: PathInput, options: ActOptions = {}): Promise<boolean> {
     const { namespace = "", name = "" } = input.service.metadata;
-    const { targetRef = true } = this.#options;
-    const resolvers = targetRef ? input.resolvers : input.resolvers.map(withoutPod);
-    const wanted = pathSlices({ ...input, resolvers });
+    const wanted = this.#wanted(input);
     if (areAlike(wanted, this.#seen(namespace, name))) return false;
     const present = await this.#present(namespace, name, options);
     const byName = new Map(present.map((slice) => [slice.metadata.name, slice]));
@@ -58,6 +56,25 @@ export class PathSlices {
     const surplus = present.filter(({ metadata }) => !names.has(metadata.name));
     await Promise.all(surplus.map((slice) => deleteIfSame(checkedBy(options, this.#options.slices), slice, options)));
     return surplus.length > 0 || written.includes(true);
+  }
+
+  /**
+   * Updates the resolver's slices of a Service that exist, and creates and deletes none: the Service may be restored at
+   * the same time. A slice that another client writes meanwhile is left to the reconcile that this triggers.
+   */
+  async repoint(input: PathInput, options: ActOptions = {}): Promise<void> {
+    const { namespace = "", name = "" } = input.service.metadata;
+    const wanted = this.#wanted(input);
+    const seen = this.#seen(namespace, name);
+    if (seen.length === 0 || areAlike(wanted, seen)) return;
+    const byName = new Map(wanted.map((slice) => [slice.metadata.name, slice]));
+    const present = await this.#present(namespace, name, options);
+    await Promise.all(
+      present.map(async (slice) => {
+        const changed = byName.get(slice.metadata.name);
+        if (changed && !hasSameEndpoints(changed, slice)) await this.#replace(onto(slice, changed), options);
+      }),
+    );
   }
 
   /**
@@ -79,6 +96,11 @@ export class PathSlices {
   async leave(namespace: string, service: string, options: ActOptions = {}): Promise<void> {
     const present = await this.#present(namespace, service, options);
     await Promise.all(present.map((slice) => deleteIfSame(checkedBy(options, this.#options.slices), slice, options)));
+  }
+
+  #wanted(input: PathInput): readonly EndpointSlice[] {
+    const { targetRef = true } = this.#options;
+    return pathSlices({ ...input, resolvers: targetRef ? input.resolvers : input.resolvers.map(withoutPod) });
   }
 
   #seen(namespace: string, service: string): readonly EndpointSlice[] {
