@@ -26,6 +26,8 @@ export interface Binding {
   readonly scaledObject: MadeScaledObject | null;
   readonly hold: HoldPolicy;
   readonly probes: ProbeRules;
+  /** Ports of the Service at which requests wake the workload, by number or name; empty: all. */
+  readonly wakePorts: readonly (string | number)[];
   readonly dial: "pod" | "service";
   /** The route that is redirected in addition to the Service's endpoints; null: none. */
   readonly route: RouteRef | null;

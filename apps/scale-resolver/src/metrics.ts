@@ -32,7 +32,7 @@ export const metrics = {
   ),
   rejected: counter("evenkeel_resolver_rejected_total", "Requests that were not forwarded, by reason.", {
     ...service,
-    reason: oneOf("overflowCount", "overflowBytes", "deadline", "clientGone", "drained", "descriptors"),
+    reason: oneOf("overflowCount", "overflowBytes", "deadline", "clientGone", "drained", "descriptors", "portAsleep"),
   }),
   unboundPorts: gauge(
     "evenkeel_resolver_unbound_ports",

@@ -43,6 +43,7 @@ import { interruptedAfter, type Memories, replicasAfter, stageAfter } from "./ob
 import { nextProbeAt } from "./observe/probe-rounds.ts";
 import type { Targets } from "./observe/targets.ts";
 import type { Board } from "./serve/board.ts";
+import { unknownWakePorts } from "./wake-ports.ts";
 
 export interface ElastiServiceReconcilerOptions {
   readonly elastiServices: Resource<StoredElastiService>;
@@ -216,6 +217,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
       idleSince,
       lastWakeMs,
       refusedProbes: binding.probes.refused.map(explain),
+      unknownWakePorts: unknownWakePorts(binding.wakePorts, service),
     };
     await this.#options.statuses.write(object, statusAfter(object.status, reconciled, now), context.term);
     if (outcome.error) return outcome.error;

@@ -81,6 +81,17 @@ const probeResponse = z
   })
   .describe("A request that is answered without waking the service.");
 
+/** A port of a Service: a number or a name. */
+const servicePort = z
+  .unknown()
+  .refine(isServicePort, { error: "Invalid port: expected a number from 1 to 65535, or the name of a port" })
+  .meta({ "x-kubernetes-int-or-string": true, minimum: 1, maximum: 65_535, minLength: 1, maxLength: 63 });
+
+function isServicePort(port: unknown): port is string | number {
+  if (typeof port === "string") return port !== "" && Array.from(port).length <= 63;
+  return typeof port === "number" && Number.isInteger(port) && port >= 1 && port <= 65_535;
+}
+
 const hold = z.object({
   protocol: z
     .enum(["auto", "http", "tcp"])
@@ -174,6 +185,14 @@ const spec = withRules(
       .array(probeResponse)
       .max(32)
       .describe("Requests answered at zero replicas without waking the workload; the first match wins.")
+      .exactOptional(),
+    wakePorts: z
+      .array(servicePort)
+      .min(1)
+      .max(64)
+      .describe(
+        "Ports of the Service, by number or name, at which requests wake the workload. At its other ports, requests are refused with 503 while no pod serves, and never keep the workload awake. Absent: all ports.",
+      )
       .exactOptional(),
     hold: hold.describe("How requests wait while the workload wakes.").exactOptional(),
     quietPeriod: int32()

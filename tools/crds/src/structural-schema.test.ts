@@ -33,6 +33,11 @@ describe("structuralSchema", () => {
     });
   });
 
+  test("takes a number or text without a type", () => {
+    const schema = z.unknown().meta({ maxLength: 63, "x-kubernetes-int-or-string": true });
+    expect(structuralSchema(schema)).toEqual({ maxLength: 63, "x-kubernetes-int-or-string": true });
+  });
+
   test("writes a pattern without JavaScript's escaped slash", () => {
     expect(structuralSchema(z.string().regex(/^a\/b$/))).toEqual({ type: "string", pattern: "^a/b$" });
   });

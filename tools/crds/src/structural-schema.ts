@@ -21,6 +21,7 @@ export interface StructuralSchema {
   properties?: Record<string, StructuralSchema>;
   additionalProperties?: StructuralSchema;
   "x-kubernetes-preserve-unknown-fields"?: true;
+  "x-kubernetes-int-or-string"?: true;
   "x-kubernetes-map-type"?: "atomic";
   "x-kubernetes-list-type"?: "map" | "set" | "atomic";
   "x-kubernetes-list-map-keys"?: readonly string[];
@@ -48,6 +49,7 @@ const KEYWORDS = [
   "additionalProperties",
   "items",
   "x-kubernetes-preserve-unknown-fields",
+  "x-kubernetes-int-or-string",
   "x-kubernetes-map-type",
   "x-kubernetes-list-type",
   "x-kubernetes-list-map-keys",
@@ -71,7 +73,8 @@ function structural(source: object, path: string): StructuralSchema {
   }
   if (found.size > 0)
     throw new Error(`${path}: a CRD has no ${[...found.keys()].join(", ")}; express the field otherwise`);
-  if (schema["type"] === undefined && schema["x-kubernetes-preserve-unknown-fields"] !== true) {
+  const isOpen = ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-int-or-string"].some((word) => schema[word]);
+  if (schema["type"] === undefined && !isOpen) {
     throw new Error(`${path}: a CRD needs a type; use freeForm() where any value is meant`);
   }
   if (schema["additionalProperties"] === false) {

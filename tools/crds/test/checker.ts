@@ -15,8 +15,9 @@ export function refusals(schema: StructuralSchema, value: unknown, path = ""): r
   return [];
 }
 
-function hasType({ type }: StructuralSchema, value: unknown): boolean {
+function hasType({ type, ...schema }: StructuralSchema, value: unknown): boolean {
   if (value === null) return false;
+  if (schema["x-kubernetes-int-or-string"]) return Number.isInteger(value) || typeof value === "string";
   if (type === "integer") return Number.isInteger(value);
   if (type === "array") return Array.isArray(value);
   return typeof value === type && !Array.isArray(value);

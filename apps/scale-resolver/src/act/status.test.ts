@@ -17,6 +17,7 @@ function after(
   stop: PodStop | null = null,
   autoscalerFault: string | null = null,
   isScaledObjectMade = false,
+  unknownWakePorts: readonly (string | number)[] = [],
 ) {
   const snapshot = quietService({ triggers: [BUSY], ...changes });
   const { target } = checkout;
@@ -28,6 +29,7 @@ function after(
     failure: undefined,
     lastWakeMs: null,
     refusedProbes,
+    unknownWakePorts,
     stop,
     autoscalerFault,
     isScaledObjectMade,
@@ -133,4 +135,13 @@ test("a ScaledObject that scale-resolver creates is said not to scale a warm ser
   expect(growth(made)).toMatchObject({ status: "False", reason: "OnlyThroughResolver" });
   expect(made.conditions?.find(({ type }) => type === "Ready")?.status).toBe("True");
   expect(growth(after(made, null))).toMatchObject({ status: "True", reason: "NotCreated" });
+});
+
+test("a port of wakePorts that the Service does not have is a condition that names it, until it is corrected", () => {
+  const found = (status: ElastiServiceStatus) => status.conditions?.find(({ type }) => type === "WakePortsFound");
+  expect(found(after(undefined, null))).toBeUndefined();
+  const wrong = after(undefined, null, {}, [], null, null, false, ["htpp", 9090]);
+  expect(found(wrong)).toMatchObject({ status: "False", reason: "PortNotFound" });
+  expect(found(wrong)?.message).toMatch(/htpp, 9090/);
+  expect(found(after(wrong, null))).toMatchObject({ status: "True", reason: "Found" });
 });

@@ -49,6 +49,8 @@ export interface ReconcileOutcome {
   readonly lastWakeMs: number | null;
   /** Why rules of `probeResponse` match nothing, one sentence each. */
   readonly refusedProbes: readonly string[];
+  /** Entries of `wakePorts` that are not a port of the Service. */
+  readonly unknownWakePorts: readonly (string | number)[];
   /** How the workload's pods stop; null if not known. */
   readonly stop: PodStop | null;
   /** Why the autoscaler would undo a wake; null if it would not, or if that is not known. */
@@ -134,10 +136,9 @@ export function statusOfReleased(
   return updated(before, { observedGeneration: generation, ...nothing, mode: "serve", conditions }, now);
 }
 
-function judgements(
-  { snapshot, decision, stage, failure, refusedProbes, stop, autoscalerFault, isScaledObjectMade }: ReconcileOutcome,
-  before: readonly Condition[] = [],
-): readonly Judgement[] {
+function judgements(outcome: ReconcileOutcome, before: readonly Condition[] = []): readonly Judgement[] {
+  const { snapshot, decision, stage, failure, refusedProbes, unknownWakePorts, stop } = outcome;
+  const { autoscalerFault, isScaledObjectMade } = outcome;
   const judged = (type: string, holds: boolean | undefined, reason: string, message: string) =>
     judge(type, holds, reason, message, snapshot.elastiService.generation);
   const { reason, message } = decision;
@@ -168,6 +169,13 @@ function judgements(
             ? judged(PROBES, false, "PatternRefused", refusedProbes.join("; "))
             : judged(PROBES, true, "Used", "All rules of probeResponse are valid"),
         ]),
+    ...(unknownWakePorts.length === 0 && !wasJudged(WAKE_PORTS)
+      ? []
+      : [
+          unknownWakePorts.length > 0
+            ? judged(WAKE_PORTS, false, "PortNotFound", portsNotFound(snapshot.service, unknownWakePorts))
+            : judged(WAKE_PORTS, true, "Found", "The Service has all ports of wakePorts"),
+        ]),
     ...(stop === null || (drains(stop) && !wasJudged(DRAIN)) ? [] : [judged(DRAIN, ...drainOf(stop))]),
     ...(autoscalerFault === null && !wasJudged(AUTOSCALER)
       ? []
@@ -182,6 +190,10 @@ function judgements(
         ? [judged(GROWTH, true, "NotCreated", "The ScaledObject is not created by scale-resolver")]
         : []),
   ];
+}
+
+function portsNotFound(service: string, ports: readonly (string | number)[]): string {
+  return `Service ${service} has no TCP port ${ports.join(", ")}: correct wakePorts. If it has none of them, requests to every port wake it`;
 }
 
 /** Its only trigger counts requests at the resolver, of which a warm service has none. */
@@ -214,6 +226,7 @@ function drainOf(stop: PodStop): readonly [holds: boolean | undefined, reason: s
 
 const TRIGGERS = "TriggersAvailable";
 const PROBES = "ProbeRulesUsed";
+const WAKE_PORTS = "WakePortsFound";
 const DRAIN = "PodsDrain";
 const AUTOSCALER = "AutoscalerCompatible";
 

@@ -7,6 +7,7 @@ import type { ServiceEndpoint } from "../observe/endpoints.ts";
 import { silence } from "../testing/loopback-rpc.ts";
 import { stored } from "../testing/shown-service.ts";
 import { Feeder } from "./feeder.ts";
+import type { GateRoute } from "./gate/gate-route.ts";
 
 const KEY = "shop/checkout";
 const SETTLE = 2000;
@@ -28,6 +29,7 @@ describe("the gate", () => {
   let clock: FakeClock;
   /** The calls of the gate, in order. */
   let told: string[];
+  let routes: GateRoute[];
   let forgotten: string[];
   /** That have arrived for the Service. */
   let requests: number;
@@ -42,6 +44,7 @@ describe("the gate", () => {
     services.put(SERVICE);
     const bindings = new Bindings(objects);
     told = [];
+    routes = [];
     forgotten = [];
     requests = 0;
     opened = Promise.resolve();
@@ -56,7 +59,10 @@ describe("the gate", () => {
         },
       },
       gate: {
-        put: ({ key }) => opened.then(() => void told.push(`put ${key}`)),
+        put: (route) => {
+          routes.push(route);
+          return opened.then(() => void told.push(`put ${route.key}`));
+        },
         remove: (key) => Promise.resolve(void told.push(`remove ${key}`)),
         activity: () => ({ pending: 0, inFlight: 0, requests, lastRequestAt: null }),
         endpoints: (key, { length }) => void told.push(`${length} at ${key}`),
@@ -154,6 +160,21 @@ describe("the gate", () => {
     expect(feeder.unready()).toMatch(/ports/);
     opening.resolve(undefined);
     await eventually(() => expect(feeder.unready()).toBeUndefined());
+  });
+
+  test("gets which ports wake a Service", async () => {
+    const both = [
+      { name: "http", port: 80 },
+      { name: "metrics", port: 9090 },
+    ];
+    services.put({ ...SERVICE, spec: { ports: both } });
+    const { spec } = stored("checkout");
+    objects.put(stored("checkout", { spec: { ...(spec as object), wakePorts: ["http"] } }));
+    await eventually(() => expect(routes).toHaveLength(1));
+    expect(routes[0]?.ports.map(({ port, wakes }) => [port, wakes])).toEqual([
+      [80, true],
+      [9090, false],
+    ]);
   });
 
   test("forgets a Service when its ElastiService is deleted, even if another is created at once", () => {

@@ -6,6 +6,7 @@ import { namedService } from "../observe/bindings.ts";
 import type { ClusterView } from "../observe/cluster-view.ts";
 import { MANAGED_BY, MANAGER, SERVICE_NAME } from "../observe/slice-labels.ts";
 import { SpecUnreadable } from "../serve/errors.ts";
+import { tcpPorts, wakingPorts } from "../wake-ports.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { GateRoute } from "./gate/gate-route.ts";
 import { ProbeRules } from "./gate/probe-rules.ts";
@@ -187,7 +188,7 @@ export function refusingRoute({ metadata, status }: StoredElastiService, service
   const placeholder = { status: 503, body: `${code}: ${message}\n`, contentType: "text/plain; charset=utf-8" };
   const hold = { ...REFUSING, placeholder };
   const route = status?.route ?? null;
-  const binding = { namespace, service: name, hold, probes: NO_PROBES, dial: "pod", route } as const;
+  const binding = { namespace, service: name, hold, probes: NO_PROBES, wakePorts: [], dial: "pod", route } as const;
   return routeOf(binding, service, status?.ports ?? []);
 }
 
@@ -205,22 +206,22 @@ const REFUSING = {
 
 /** The route by which the gate handles the requests of a Service. */
 export function routeOf(
-  binding: Pick<Binding, "namespace" | "service" | "hold" | "probes" | "dial" | "route">,
+  binding: Pick<Binding, "namespace" | "service" | "hold" | "probes" | "wakePorts" | "dial" | "route">,
   service: Service,
   given: readonly PortRecord[],
 ): GateRoute {
   const address = service.spec?.clusterIP ?? "";
+  const waking = wakingPorts(binding.wakePorts, service);
   return {
     key: serviceKey(binding.namespace, binding.service),
     namespace: binding.namespace,
     service: binding.service,
-    ports: (service.spec?.ports ?? [])
-      .filter(({ protocol = "TCP" }) => protocol === "TCP")
-      .map(({ name = "", port }) => ({
-        name,
-        port,
-        listen: given.find((record) => record.name === name)?.port ?? null,
-      })),
+    ports: tcpPorts(service).map((one) => ({
+      name: one.name ?? "",
+      port: one.port,
+      listen: given.find((record) => record.name === (one.name ?? ""))?.port ?? null,
+      wakes: waking.includes(one),
+    })),
     hold: binding.hold,
     probes: binding.probes,
     byHeader: binding.route !== null,

@@ -36,6 +36,7 @@ export function bindingOf({ metadata, spec }: ElastiService): Binding | undefine
     scaledObject: scaledObjectOf(spec.autoscaler),
     hold: holdOf(spec.hold),
     probes: new ProbeRules((spec.probeResponse ?? []).map(probeOf)),
+    wakePorts: spec.wakePorts ?? [],
     dial: spec.dial ?? "pod",
     route: routeOf(spec.switch),
   };

@@ -3,7 +3,16 @@ import type { StoredElastiService } from "../elasti-service-resource.ts";
 import { bindingOf } from "./binding-of.ts";
 
 /** The fields that a wake and waiting requests need. Fields that only matter for sleep are not included. */
-const FIELDS = ["minTargetReplicas", "autoscaler", "hold", "probeResponse", "dial", "switch", "dryRun"] as const;
+const FIELDS = [
+  "minTargetReplicas",
+  "autoscaler",
+  "hold",
+  "probeResponse",
+  "wakePorts",
+  "dial",
+  "switch",
+  "dryRun",
+] as const;
 
 /**
  * The valid part of an ElastiService with an invalid spec: its Service and workload, from the spec or the status, and

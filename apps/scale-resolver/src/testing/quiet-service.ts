@@ -90,6 +90,7 @@ export const checkout: Binding = {
     placeholder: null,
   },
   probes: new ProbeRules([]),
+  wakePorts: [],
   dial: "pod",
   route: null,
 };

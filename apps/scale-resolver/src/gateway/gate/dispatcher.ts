@@ -67,11 +67,13 @@ export class Dispatcher implements RequestOwner {
   /** A request for a Service. `byPort`: it arrived at the Service's own port. */
   admit(queue: PortQueue, exchange: Exchange, byPort: boolean): Destination | Promise<Destination> {
     const { service } = queue;
-    const probe = isOpaque(exchange) ? undefined : service.route.probes.answer(exchange);
-    if (probe && !service.serves) return probe;
+    const rule = isOpaque(exchange) ? undefined : service.route.probes.answer(exchange);
+    if (rule && !service.serves) return rule;
     const { clock, accessLog } = this.#options;
     const now = clock.monotonic();
     const request = new GateRequest(this, queue, exchange, Math.floor(now), byPort);
+    const sleeps = queue.port.wakes === false;
+    const probe = rule ?? (sleeps ? { refuse: refusalOf(service, "portAsleep", []) } : undefined);
     request.probe = probe;
     const back = service.dialled !== null && exchange.header(DIALLED) === service.key;
     if (back) {
@@ -241,11 +243,13 @@ export class Dispatcher implements RequestOwner {
   }
 
   #refuse(request: GateRequest, why: Rejection): void {
+    const { service, port } = request.queue;
     if (request.probe) {
+      if (port.wakes === false && "refuse" in request.probe)
+        this.#record(request, "portAsleep", request.probe.refuse.status);
       this.#resolve(request, request.probe);
       return;
     }
-    const { service } = request.queue;
     const refuse = refusalOf(service, why, request.held ? coldStartHeaders(request) : []);
     this.#record(request, why, why === "clientGone" ? 0 : refuse.status);
     this.#resolve(request, { refuse });

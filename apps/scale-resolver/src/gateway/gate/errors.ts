@@ -29,6 +29,13 @@ export const NoLongerServed = defineError({
   remedy: "Retry: the request then goes directly to the Service's pods, if there are any.",
 });
 
+export const PortAsleep = defineError({
+  code: "EK_RESOLVER_PORT_ASLEEP",
+  recovery: "retryable",
+  message: "{service} has no ready pod, and requests to this port do not wake it",
+  remedy: "Retry when the Service is awake. To wake it from this port, add the port to spec.wakePorts.",
+});
+
 export const NoDescriptors = defineError({
   code: "EK_RESOLVER_NO_DESCRIPTORS",
   recovery: "retryable",

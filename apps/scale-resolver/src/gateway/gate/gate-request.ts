@@ -34,7 +34,10 @@ export class GateRequest implements Forward, Entry, LeaveListener {
   /** Whether it arrived at a port of its Service, so that the client may be told to reconnect. */
   readonly byPort: boolean;
   readonly since: number | undefined;
-  /** The response of a probe rule if the request would have to wait. Such a request does not count for decisions. */
+  /**
+   * The response of a probe rule, or of a port that does not wake, if the request would have to wait. Such a request does
+   * not count for decisions.
+   */
   probe: Destination | undefined;
   held: boolean;
   waited = 0;

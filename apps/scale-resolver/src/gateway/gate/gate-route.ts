@@ -24,4 +24,6 @@ export interface GatePort {
   readonly port: number;
   /** The resolver's port for it; null until the leader has assigned one. */
   readonly listen: number | null;
+  /** False: requests are refused while no pod serves, and do not count as activity. Absent: they wake the Service. */
+  readonly wakes?: boolean;
 }

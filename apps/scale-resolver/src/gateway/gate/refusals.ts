@@ -1,10 +1,10 @@
 import type { HoldOutcome, Refusal } from "@evenkeel/forward";
 import type { CodedError } from "@evenkeel/runtime";
-import { NoDescriptors, NoLongerServed, NoRoom, NotAwake } from "./errors.ts";
+import { NoDescriptors, NoLongerServed, NoRoom, NotAwake, PortAsleep } from "./errors.ts";
 import type { GatedService } from "./gated-service.ts";
 
 /** Why a request was not forwarded, as metric label. */
-export type Rejection = Exclude<HoldOutcome, "released"> | "descriptors";
+export type Rejection = Exclude<HoldOutcome, "released"> | "descriptors" | "portAsleep";
 
 /** The response to a client. */
 export interface RefusalText {
@@ -40,6 +40,8 @@ function errorOf(why: Rejection, service: string, timeout: number): CodedError {
       return new NoRoom({ service });
     case "deadline":
       return new NotAwake({ service, seconds: timeout / 1000 });
+    case "portAsleep":
+      return new PortAsleep({ service });
     case "descriptors":
       return new NoDescriptors({});
     // The client has disconnected, so nothing is sent.
