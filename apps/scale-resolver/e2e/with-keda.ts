@@ -86,15 +86,15 @@ test(
   async () => {
     const url = await site.given("quiet", { autoscaler: { type: "keda", name: "quiet" } });
     const seen = await quietScaledObject("quiet");
+    // Either scales it to zero: KEDA by its quiet trigger, or the resolver, which then pauses KEDA.
     await site.asleep("quiet");
-    await site.until("KEDA to be paused", async () =>
-      (await annotationsOf("quiet"))[PAUSED] === "true" ? undefined : "it is not",
-    );
 
     const release = await holdPods();
     const answer = ask(url);
     await site.until("a wake", async () => ((await site.replicas("quiet")) === 1 ? undefined : "no replica is wanted"));
-    expect(await annotationsOf("quiet")).toMatchObject({ [PAUSED]: "false", [FORCED]: "true" });
+    const { [PAUSED]: paused, [FORCED]: forced } = await annotationsOf("quiet");
+    expect(paused).not.toBe("true");
+    expect(forced).toBe("true");
     // KEDA reports it as inactive all the time, and would scale it back at each of these polls.
     const { polls } = seen;
     while (seen.polls < polls + 5) {
