@@ -27,4 +27,6 @@ test("by default the chart grants no right to delete Services or to change route
     expect([resource, may(verb, resource, granted), may(verb, resource, objects)]).toEqual([resource, false, true]);
   }
   expect(may("patch", "deployments/scale", granted)).toBe(true);
+  const onNamespaces = objects.filter(({ resources }) => resources.includes("namespaces"));
+  expect(onNamespaces.map(({ verbs }) => verbs)).toEqual([["get"]]);
 });

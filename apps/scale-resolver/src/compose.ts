@@ -33,6 +33,7 @@ import { elastiServices, RELEASE } from "./elasti-service-resource.ts";
 import { gateway } from "./gateway/gateway.ts";
 import { ClusterView } from "./observe/cluster-view.ts";
 import { Keda } from "./observe/keda.ts";
+import { Mesh } from "./observe/mesh.ts";
 import { Observer } from "./observe/observer.ts";
 import { OriginalOperator } from "./observe/original-operator.ts";
 import { countReplicas, withoutSilent } from "./observe/resolver-endpoints.ts";
@@ -116,7 +117,8 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     prove: settings.pathProbe ? (of, round, signal) => probe.prove(of, round, signal) : undefined,
   });
   const slices = kube.resource(endpointSlices);
-  const path = new PathSlices({ slices, seen: view.slices, targetRef: settings.pathTargetRef });
+  const mesh = new Mesh({ kube, clock, targetRef: settings.pathTargetRef });
+  const path = new PathSlices({ slices, seen: view.slices, namesPod: mesh.namesPod.bind(mesh) });
   const acts = {
     ...workloads,
     path,

@@ -82,8 +82,8 @@ export const settings = {
     help: "Verify with a request through the Service that it reaches the resolver before a workload is scaled to 0",
   }),
   pathTargetRef: setting.boolean({
-    default: "true",
-    help: "Name the pod of the resolver in its endpoints. Istio sidecars need it for mTLS; Istio ambient then uses the wrong port, so set it to false there",
+    optional: true,
+    help: "Name the pod of the resolver in its endpoints. Istio sidecars need it for mTLS; Istio ambient then uses the wrong port. Unless set, it is false for namespaces with the label istio.io/dataplane-mode=ambient and without sidecars, and true for others",
   }),
   prometheusAddress: setting.url({
     optional: true,

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
+import { namespaces } from "@evenkeel/kube";
 import { eventually } from "@evenkeel/runtime/testing";
 import { describeRedis } from "@evenkeel/state-contract";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
@@ -137,6 +138,18 @@ describeRedis("two replicas on one Redis", () => {
       return query.isOpen;
     };
     await eventually(async () => (await followed([leader])) || (await followed(pair.both)), 60_000);
+  });
+
+  test.concurrent("are not named in the endpoints of a namespace in ambient mode", async () => {
+    await using scene = await PairScene.start(START);
+    const { world, pair } = scene;
+    const body = { metadata: { labels: { "istio.io/dataplane-mode": "ambient" } } };
+    await world.kube.resource(namespaces).patch({ name: "default" }, { type: "merge", body });
+    await scene.asleep("ambient");
+    const endpoints = (await world.resolverSlices("ambient")).flatMap((slice) => slice.endpoints ?? []);
+    expect(endpoints.map(({ addresses, targetRef }) => [addresses[0], targetRef])).toEqual(
+      pair.both.map(({ address }) => [address, undefined]),
+    );
   });
 
   test.concurrent("have a new leader when the leader terminates, for a last pod that terminates then", async () => {

@@ -67,7 +67,7 @@ describe("the path of a Service", () => {
 
   test.each([true, false])("names the pod of the resolver if that is wanted: %s", async (targetRef) => {
     const pod = { kind: "Pod", namespace: "evenkeel-system", name: "resolver-1", uid: "p1" };
-    const own = new PathSlices({ slices, seen: { by: () => [].values() }, targetRef });
+    const own = new PathSlices({ slices, seen: { by: () => [].values() }, namesPod: () => Promise.resolve(targetRef) });
     await own.join(input({ resolvers: [{ ...four, nodeName: "n1", targetRef: pod }] }));
     const { endpoints } = await get("evenkeel-web-ipv4");
     expect(endpoints).toMatchObject([{ addresses: ["10.0.0.1"], nodeName: "n1" }]);

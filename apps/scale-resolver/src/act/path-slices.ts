@@ -18,8 +18,8 @@ export interface PathSlicesOptions {
   readonly slices: Resource<EndpointSlice>;
   /** The cached slices, by `namespace/service`. */
   readonly seen: Pick<ReadStore<EndpointSlice, "service">, "by">;
-  /** Whether endpoints name the resolver's pod; default: true. */
-  readonly targetRef?: boolean;
+  /** Whether endpoints of a namespace's Services name the resolver's pod; absent: they do. */
+  readonly namesPod?: (namespace: string, signal?: AbortSignal) => Promise<boolean>;
 }
 
 /** Maximum writes of one slice per call. */
@@ -45,7 +45,7 @@ export class PathSlices {
    */
   async join(input: PathInput, options: ActOptions = {}): Promise<boolean> {
     const { namespace = "", name = "" } = input.service.metadata;
-    const wanted = this.#wanted(input);
+    const wanted = await this.#wanted(input, options);
     if (areAlike(wanted, this.#seen(namespace, name))) return false;
     const present = await this.#present(namespace, name, options);
     const byName = new Map(present.map((slice) => [slice.metadata.name, slice]));
@@ -64,7 +64,7 @@ export class PathSlices {
    */
   async repoint(input: PathInput, options: ActOptions = {}): Promise<void> {
     const { namespace = "", name = "" } = input.service.metadata;
-    const wanted = this.#wanted(input);
+    const wanted = await this.#wanted(input, options);
     const seen = this.#seen(namespace, name);
     if (seen.length === 0 || areAlike(wanted, seen)) return;
     const byName = new Map(wanted.map((slice) => [slice.metadata.name, slice]));
@@ -98,9 +98,9 @@ export class PathSlices {
     await Promise.all(present.map((slice) => deleteIfSame(checkedBy(options, this.#options.slices), slice, options)));
   }
 
-  #wanted(input: PathInput): readonly EndpointSlice[] {
-    const { targetRef = true } = this.#options;
-    return pathSlices({ ...input, resolvers: targetRef ? input.resolvers : input.resolvers.map(withoutPod) });
+  async #wanted(input: PathInput, { signal }: ActOptions): Promise<readonly EndpointSlice[]> {
+    const namesPod = (await this.#options.namesPod?.(input.service.metadata.namespace ?? "", signal)) ?? true;
+    return pathSlices({ ...input, resolvers: namesPod ? input.resolvers : input.resolvers.map(withoutPod) });
   }
 
   #seen(namespace: string, service: string): readonly EndpointSlice[] {
