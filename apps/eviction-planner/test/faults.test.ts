@@ -119,6 +119,17 @@ async function hasCondition(world: World, type: string): Promise<void> {
 
 test.each([
   {
+    // The call that is under way counts in the minute, which then allows one.
+    what: "gets a smaller budget",
+    change: (world: World) => patch(world, { spec: { maxEvictionsPerMinute: 1 } }),
+    seen: async (world: World) => {
+      const followed = expect.objectContaining({ type: "Ready", observedGeneration: 2 }) as unknown;
+      expect(await statusOf(world, "default")).toMatchObject({
+        status: { conditions: expect.arrayContaining([followed]) as unknown },
+      });
+    },
+  },
+  {
     what: "becomes a dry run",
     change: (world: World) => patch(world, { spec: { dryRun: true } }),
     seen: async (world: World) =>
