@@ -107,7 +107,8 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
 
   async #act(object: StoredPolicy, spec: RebalancePolicySpec, context: ObjectContext): Promise<Reported> {
     const { evictor } = this.#options;
-    const { name = "" } = object.metadata;
+    const { name = "", generation = 0 } = object.metadata;
+    evictor.begin(name, generation);
     const recalled = await evictor.recall(context.term);
     const { record } = recalled;
     const recall: Recall = (cluster) => (record === null ? null : evictor.memory(name, record, cluster));

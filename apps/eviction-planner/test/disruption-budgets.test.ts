@@ -2,7 +2,7 @@ import { eventually } from "@evenkeel/runtime/testing";
 import { type ApiServerOptions, controlPlane, simNode, workloads } from "@evenkeel/sim";
 import { ADMIN, type ServiceProcess, World, worldParts } from "@evenkeel/testkit";
 import { expect, test } from "@jest/globals";
-import { load, main, policy, read, statusOf } from "./hot-spot.ts";
+import { load, main, metric, policy, read, statusOf } from "./hot-spot.ts";
 
 const kinds = ["rebalancepolicies", "workloadsloes", "nodeclasses"];
 const ALL = { basis: "requests", targetSigma: 0.001, maxEvictionsPerMinute: 1000 };
@@ -172,4 +172,46 @@ test("a dry run plans the very pods that are evicted when it ends, in the same o
     });
   }, 120_000);
   expect(evicted).toEqual(planned);
+}, 240_000);
+
+/** Six nodes of which two have all the pods: each of them gives several, one at a time. */
+async function twoFullNodes(): Promise<Awaited<ReturnType<typeof cluster>>> {
+  const scene = await cluster({ behaviours: [...controlPlane, ...workloads()] });
+  addNodes(scene.world, "old", 2);
+  for (let index = 0; index < 12; index += 1) addWorkload(scene.world, `press-${index}`, 1, `${400 + 10 * index}m`);
+  await available(scene.world, 12);
+  addNodes(scene.world, "new", 4);
+  return scene;
+}
+
+test("a dry run names every pod that is evicted over several waves, and no other", async () => {
+  await using scene = await twoFullNodes();
+  const { world, evicted } = scene;
+  const { items } = await read<{ readonly items: readonly Pod[] }>(world, PODS);
+  const nodeOf = new Map(items.map(({ metadata, spec }) => [metadata.name, spec.nodeName]));
+  load(world, policy("default", { ...ALL, targetSigma: 0.05, dryRun: true }));
+  const service = world.serve(["--sync-period=200ms"]);
+  const planned = await eventually(async () => {
+    const pods = await plannedPods(service);
+    expect(pods.length).toBeGreaterThan(0);
+    return pods;
+  }, 60_000);
+  // One pod of a node at a time: so many waves.
+  const bySource = [...Map.groupBy(planned, (pod) => nodeOf.get(pod)).values()];
+  expect(Math.max(...bySource.map(({ length }) => length))).toBeGreaterThan(2);
+  expect(evicted).toEqual([]);
+  await endDryRun(world);
+  await eventually(() => expect(evicted.length).toBeGreaterThanOrEqual(planned.length), 120_000);
+  // The last replacements are ready, and were seen by some plans more.
+  await available(world, 12);
+  const plans = () => metric(service, /^rebalancer_plan_seconds_count (\d+)$/m);
+  const before = await plans();
+  await eventually(async () => {
+    expect(await plans()).toBeGreaterThan(before + 3);
+    const reached = expect.objectContaining({ type: "Ready", reason: "TargetReached" }) as unknown;
+    expect(await statusOf(world, "default")).toMatchObject({
+      status: { conditions: expect.arrayContaining([reached]) as unknown },
+    });
+  }, 60_000);
+  expect([...evicted].sort()).toEqual([...planned].sort());
 }, 240_000);

@@ -62,8 +62,10 @@ export class Evictor {
   readonly #refusals: Refusals;
   /** Whether a policy evicts in this term. */
   #hasRecalled = false;
-  /** By policy, the class of each node after its last plan. */
-  readonly #levels = new Map<string, PlanMemory["levels"]>();
+  /** By policy, what its last plan left behind for the next one. */
+  readonly #left = new Map<string, Pick<PlanMemory, "levels" | "underWay">>();
+  /** By policy, the generation of the plan under way. */
+  readonly #generations = new Map<string, number>();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: EvictorOptions) {
@@ -104,7 +106,7 @@ export class Evictor {
 
   memory(policy: string, record: EvictionRecord, cluster: ClusterSnapshot): PlanMemory {
     const at = this.#windows.now();
-    const memory = memoryOf(followed(record, cluster, at), cluster, this.#levels.get(policy) ?? {}, at);
+    const memory = memoryOf(followed(record, cluster, at), cluster, this.#left.get(policy) ?? { levels: {} }, at);
     return { ...memory, awaited: this.#options.lastCheck.awaited(), refused: this.#refusals.current() };
   }
 
@@ -126,7 +128,7 @@ export class Evictor {
   async follow(record: EvictionRecord, planned: Planned, { term }: ObjectContext): Promise<void> {
     const { ledger, metrics, log, peers } = this.#options;
     const { snapshot, plan } = planned;
-    this.#levels.set(snapshot.policy.name, plan.levels);
+    this.#left.set(snapshot.policy.name, { levels: plan.levels, underWay: plan.underWay });
     const next = this.#next(record, planned);
     const before = new Map(record.evictions.map((eviction) => [eviction.uid, eviction]));
     const landed = next.evictions.filter(({ uid, landed }) => landed !== null && before.get(uid)?.landed === null);
@@ -183,12 +185,22 @@ export class Evictor {
     return { evicted: evicted.length, unclear, fault };
   }
 
+  /** Call it before each plan that is to be carried out: an edited policy gets a new plan. */
+  begin(policy: string, generation: number): void {
+    if (this.#generations.get(policy) === generation) return;
+    this.#generations.set(policy, generation);
+    const left = this.#left.get(policy);
+    if (left !== undefined) this.#left.set(policy, { levels: left.levels });
+  }
+
   forget(policy: string): void {
-    this.#levels.delete(policy);
+    this.#left.delete(policy);
+    this.#generations.delete(policy);
   }
 
   endTerm(): void {
-    this.#levels.clear();
+    this.#left.clear();
+    this.#generations.clear();
     this.#options.ledger.endTerm();
     this.#options.lastCheck.forget();
     this.#refusals.forget();

@@ -1,6 +1,7 @@
 import type { BandState } from "@evenkeel/scoring";
 import type { Hold } from "./obstacles.ts";
 import type { PolicyFault } from "./policy-faults.ts";
+import type { PlanUnderWay } from "./snapshot.ts";
 import type { FrozenReason } from "./utilisation.ts";
 
 /**
@@ -50,6 +51,8 @@ export interface Plan {
   readonly rightSizing: readonly RightSizing[];
   /** What the next plan is given as `memory.levels`. */
   readonly levels: Readonly<Record<string, BandState>>;
+  /** What the next plan is given as `memory.underWay`. */
+  readonly underWay: PlanUnderWay | null;
 }
 
 export interface PodName {

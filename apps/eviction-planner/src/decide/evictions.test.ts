@@ -167,11 +167,11 @@ describe("an eviction", () => {
 
 test("a plan is told what was evicted in its windows, and what is in flight with its shape", () => {
   const cluster = clusterOf([{ uid: "sibling" }]);
-  const { lastMinute, lastHour, inFlight } = memoryOf(record(), cluster, {}, AT + 30_000);
+  const { lastMinute, lastHour, inFlight } = memoryOf(record(), cluster, { levels: {} }, AT + 30_000);
   expect({ lastMinute, lastHour }).toEqual({ lastMinute: 1, lastHour: { "shop/hour": 1 } });
   expect(inFlight).toEqual([{ owner: "rs", from: "one", expected: eviction.expected, shape: 4 }]);
-  expect(memoryOf(record(), cluster, {}, AT + MINUTE).lastMinute).toBe(0);
-  expect(memoryOf(record(), clusterOf([]), {}, AT).inFlight[0]?.shape).toBe(NONE);
+  expect(memoryOf(record(), cluster, { levels: {} }, AT + MINUTE).lastMinute).toBe(0);
+  expect(memoryOf(record(), clusterOf([]), { levels: {} }, AT).inFlight[0]?.shape).toBe(NONE);
 });
 
 test("back-offs that are over are dropped unless the workload returned, and at most 2000 are kept", () => {
@@ -185,7 +185,7 @@ test("back-offs that are over are dropped unless the workload returned, and at m
 });
 
 test("a back-off is over by the clock of the windows, whatever the wall clock says", () => {
-  expect(memoryOf(record(), clusterOf([]), {}, AT).at).toBe(AT);
+  expect(memoryOf(record(), clusterOf([]), { levels: {} }, AT).at).toBe(AT);
 });
 
 describe("evictions stop", () => {

@@ -249,11 +249,11 @@ export function judgedForecast(
   return withForecast(record, policy, missed ? { ...forecast, missedUntil: at + backOff } : null);
 }
 
-/** What a plan must know of earlier evictions. `levels` is what the last plan of the policy left. */
+/** What a plan must know of earlier evictions. `left` is what the last plan of the policy left behind. */
 export function memoryOf(
   { evictions, backOffs }: EvictionRecord,
   { slos, owners, pods }: ClusterSnapshot,
-  levels: PlanMemory["levels"],
+  left: Pick<PlanMemory, "levels" | "underWay">,
   at: number,
 ): PlanMemory {
   const within = (span: number) => evictions.filter(({ at: evictedAt }) => at - evictedAt < span);
@@ -267,7 +267,7 @@ export function memoryOf(
     return NONE;
   };
   return {
-    ...{ at, levels },
+    ...{ at, ...left },
     lastMinute: within(MINUTE).length,
     lastHour: Object.fromEntries(lastHour),
     backOffs,

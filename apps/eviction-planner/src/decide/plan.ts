@@ -16,9 +16,9 @@ import type { Hold, Obstacle } from "./obstacles.ts";
 import { policyFaults } from "./policy-faults.ts";
 import { rightSizing } from "./right-sizing.ts";
 import { type Ending, search } from "./search.ts";
-import type { PlanSnapshot } from "./snapshot.ts";
+import { type PlanSnapshot, type PlanUnderWay, POD } from "./snapshot.ts";
 import { PolicySources } from "./sources.ts";
-import { type Utilisation, utilisationOf } from "./utilisation.ts";
+import { utilisationOf } from "./utilisation.ts";
 
 /**
  * Which pods to evict so that nodes become level with the fewest evictions. The same snapshot gives the same plan; the order of
@@ -31,18 +31,57 @@ export function plan(snapshot: PlanSnapshot): Plan {
 /** Limits that are over when replacements are ready, or a minute has passed. */
 const PASSING: ReadonlySet<Obstacle> = new Set(["MinuteLimit", "OwnerInFlight", "NodeInFlight"]);
 
+/** By how much σ may exceed what a plan under way foretold, before another plan takes its place. */
+const KEPT_WITHIN = 0.01;
+
 /**
  * The plan as if some holds did not exist, to find out what they cost. A plan that is carried out evicts now what may go now
- * of the plan without passing limits. Other pods in place of those that have to wait would be evictions that bring less.
+ * of the plan without passing limits. Other pods in place of those that have to wait would be evictions that bring less, and
+ * not those that a dry run names.
  */
 export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boolean): Plan {
-  if (given.memory === null) return planOf(given, ignores, null);
-  const whole = planOf(given, (hold) => PASSING.has(hold.code) || ignores(hold), null);
-  return planOf(given, ignores, whole);
+  const { memory } = given;
+  if (memory === null) return planOf(given, ignores, null);
+  const ignoresPassing = (hold: Hold) => PASSING.has(hold.code) || ignores(hold);
+  // The status of a disruption budget that lags behind an eviction passes too.
+  const settled = { ...given, memory: { ...memory, awaited: [] } };
+  const { underWay, ending } = restOf(settled, ignoresPassing) ?? newPlan(planOf(settled, ignoresPassing, null));
+  return { ...planOf(given, ignores, { pods: new Set(underWay?.pods), ending }), underWay };
 }
 
-/** A plan with no other pods than those that `whole` moves, and such as are worth the same; null for all. */
-function planOf(given: PlanSnapshot, ignores: (hold: Hold) => boolean, whole: Plan | null): Plan {
+interface WholePlan {
+  readonly underWay: PlanUnderWay | null;
+  readonly ending: Outcome;
+}
+
+function newPlan({ moves, sigma, outcome }: Plan): WholePlan {
+  const underWay = sigma && { pods: moves.map(({ pod }) => pod.uid), sigma: sigma.predicted };
+  return { underWay, ending: outcome };
+}
+
+/** What is left of the plan under way; undefined if there is nothing, or it no longer brings what it foretold. */
+function restOf(given: PlanSnapshot, ignores: (hold: Hold) => boolean): WholePlan | undefined {
+  const { underWay = null, inFlight = [] } = given.memory ?? {};
+  if (underWay === null) return undefined;
+  const { uid, flags } = given.cluster.pods;
+  const wanted = new Set(underWay.pods);
+  const isLeft = (pod: string, row: number) => wanted.has(pod) && ((flags[row] as number) & POD.terminating) === 0;
+  const pods = uid.filter(isLeft);
+  const { moves, sigma, outcome } = planOf(given, ignores, { pods: new Set(pods), ending: "TargetReached" });
+  // Until replacements have landed, their load is spread over the nodes where it is expected, and σ looks too good.
+  const isOver = moves.length === 0 && inFlight.length === 0;
+  if (isOver || pods.length === 0 || sigma === null || sigma.predicted > underWay.sigma + KEPT_WITHIN) return undefined;
+  return { underWay: { pods, sigma: underWay.sigma }, ending: outcome };
+}
+
+/** Pods that a plan may move, by uid, and why others stay. */
+interface Wanted {
+  readonly pods: ReadonlySet<string>;
+  readonly ending: Outcome;
+}
+
+/** A plan that moves no other pods than the wanted ones; null for all. */
+function planOf(given: PlanSnapshot, ignores: (hold: Hold) => boolean, only: Wanted | null): Plan {
   const { spec } = given.policy;
   const faults = policyFaults(spec);
   if (faults.length > 0) return { ...emptyPlan(given, "InvalidPolicy"), faults };
@@ -64,9 +103,9 @@ function planOf(given: PlanSnapshot, ignores: (hold: Hold) => boolean, whole: Pl
   const movable = new MovablePods(utilisation, cluster.pods, (pod) => firstHold(pod) === undefined);
   const budget = Math.max(0, Math.min(Math.floor(snapshot.budget), movable.count));
   const bound = sigmaBound(movable.holdings(), budget);
-  const isWanted = whole === null ? () => true : likeMovesOf(whole, cluster.pods, utilisation);
+  const isWanted = (pod: number) => only === null || only.pods.has(cluster.pods.uid[pod] ?? "");
   const isOpen = (pod: number) => isWanted(pod) && firstHold(pod) === undefined;
-  const wanted = whole === null ? movable : new MovablePods(utilisation, cluster.pods, isOpen);
+  const wanted = only === null ? movable : new MovablePods(utilisation, cluster.pods, isOpen);
 
   const spread = new Spread(utilisation.levels);
   const members = nodeClassMembers(cluster).map(({ name, members }) => ({
@@ -85,6 +124,7 @@ function planOf(given: PlanSnapshot, ignores: (hold: Hold) => boolean, whole: Pl
       budgets,
       highestLanding: spec.hotThreshold - spec.hysteresis,
       nodeOf,
+      ownerOf: (pod) => cluster.pods.owner[pod] as number,
       costOf: (pod) => costOf(snapshot, pod),
       bonus: (pod, node) => preference.bonus(cluster.pods.workloadKind[pod] as number, node),
       canPreempt: (pod) => cluster.shapes[cluster.pods.shape[pod] as number]?.canPreempt === true,
@@ -95,7 +135,9 @@ function planOf(given: PlanSnapshot, ignores: (hold: Hold) => boolean, whole: Pl
   const podsOf = (slot: number) => wanted.of(slot);
   const sources = new PolicySources({ spec, utilisation, isHot: classes.isHot, podsOf, nodeOf }, course);
   const sourceSlots = sources.all();
-  const width = affordableWidth(podCount(sourceSlots, podsOf), budget);
+  // The rest of a plan and its waves are searched for as the plan was.
+  const ofAll = podCount(sourceSlots, (slot) => movable.of(slot));
+  const width = affordableWidth(ofAll, budget);
   const found = width < 2 ? search(course, sources, budget) : searchBroadly(course, sources, budget, width);
   // The search also ends when every movable pod has moved.
   const ending =
@@ -103,7 +145,7 @@ function planOf(given: PlanSnapshot, ignores: (hold: Hold) => boolean, whole: Pl
   const staying = {
     hasMoved: (pod: number) => course.hasMoved(pod),
     holdOf: (pod: number) =>
-      firstHold(pod) ?? (isWanted(pod) ? found.holds.get(pod) : HOLD_OF_ENDING[whole?.outcome as Ending]),
+      firstHold(pod) ?? (isWanted(pod) ? found.holds.get(pod) : HOLD_OF_ENDING[only?.ending as Ending]),
     ending,
   };
   return {
@@ -126,26 +168,7 @@ function planOf(given: PlanSnapshot, ignores: (hold: Hold) => boolean, whole: Pl
     stays: describer.stays(classes.isHot, utilisation, staying),
     rightSizing: spec.basis === "usage" ? rightSizing(cluster) : [],
     levels: classes.levels,
-  };
-}
-
-/** Whether the plan moves the pod, or one of the same size from the same node. */
-function likeMovesOf(
-  { moves }: Plan,
-  { uid, node }: PlanSnapshot["cluster"]["pods"],
-  utilisation: Utilisation,
-): (pod: number) => boolean {
-  const moved = new Set(moves.map(({ pod }) => pod.uid));
-  const sizes = new Map<number, Set<number>>();
-  for (let pod = 0; pod < uid.length; pod += 1) {
-    if (!moved.has(uid[pod] ?? "")) continue;
-    const from = node[pod] as number;
-    const ofNode = sizes.get(from) ?? new Set();
-    sizes.set(from, ofNode.add(utilisation.sizeOn(pod, from)));
-  }
-  return (pod) => {
-    const from = node[pod] as number;
-    return sizes.get(from)?.has(utilisation.sizeOn(pod, from)) === true;
+    underWay: null,
   };
 }
 
@@ -168,5 +191,6 @@ function emptyPlan({ policy, memory }: PlanSnapshot, outcome: Outcome): Plan {
     stays: [],
     rightSizing: [],
     levels: memory?.levels ?? {},
+    underWay: null,
   };
 }

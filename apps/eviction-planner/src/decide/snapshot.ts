@@ -131,12 +131,22 @@ export const POD = {
   otherRevision: 4096,
 } as const;
 
+/** A plan that is carried out in several waves. */
+export interface PlanUnderWay {
+  /** Pods by uid that are still to be evicted. */
+  readonly pods: readonly string[];
+  /** σ when all of them have moved, as it was foretold when the plan was made. */
+  readonly sigma: number;
+}
+
 /** What earlier plans left behind. */
 export interface PlanMemory {
   /** The time by which windows and back-offs are counted. It differs from the wall clock after a jump. Absent: the snapshot's. */
   readonly at?: number;
   /** How hot each node was, by name. */
   readonly levels: Readonly<Record<string, BandState>>;
+  /** The whole plan that earlier waves are part of; null for a new one. Absent: null. */
+  readonly underWay?: PlanUnderWay | null;
   /** Evictions of the last minute by all policies. */
   readonly lastMinute: number;
   /** Evictions of the last hour by namespace and name of the SLO (`namespace/name`). */

@@ -17,6 +17,7 @@ export function samplePlan(own: Partial<Plan> = {}): Plan {
     stays: [sampleStay("press-2", "Pinned")],
     rightSizing: [],
     levels: {},
+    underWay: null,
     ...own,
   };
 }

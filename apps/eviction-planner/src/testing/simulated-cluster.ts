@@ -48,7 +48,7 @@ export class SimulatedCluster {
   nodes: readonly NodeSpec[];
   pods: SimulatedPod[];
   readonly #options: SimulatedClusterOptions;
-  #levels: PlanMemory["levels"] = {};
+  #left: Pick<PlanMemory, "levels" | "underWay"> = { levels: {} };
   #count = 0;
 
   constructor(options: SimulatedClusterOptions) {
@@ -64,10 +64,10 @@ export class SimulatedCluster {
     this.pods = this.pods.filter(({ endsAt = Infinity }) => endsAt > this.now);
     const observed = this.snapshot(null);
     this.record = followed(this.record, observed.cluster, this.now);
-    const memory = memoryOf(this.record, observed.cluster, this.#levels, this.now);
+    const memory = memoryOf(this.record, observed.cluster, this.#left, this.now);
     const snapshot = { ...observed, memory, ...(!acts && { budget: 0 }) };
     const made = plan(snapshot);
-    this.#levels = made.levels;
+    this.#left = { levels: made.levels, underWay: made.underWay };
     const mayAct = acts && reasonToStop(this.record, "default", this.now) === null;
     for (const move of mayAct ? made.moves : []) {
       const about = { policy: "default", at: this.now, wave: this.now, backOff: 15 * MINUTE };

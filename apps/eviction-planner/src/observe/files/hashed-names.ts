@@ -68,6 +68,7 @@ export function withHashedNames(snapshot: PlanSnapshot, salt: string): PlanSnaps
     memory: memory && {
       ...memory,
       levels: byName(memory.levels),
+      ...(memory.underWay && { underWay: { ...memory.underWay, pods: memory.underWay.pods.map(text) } }),
       lastHour: byName(memory.lastHour),
       backOffs: memory.backOffs.map((one) => ({ ...one, owner: text(one.owner), node: text(one.node) })),
       ...(memory.refused && { refused: memory.refused.map((one) => ({ ...one, pod: text(one.pod) })) }),
