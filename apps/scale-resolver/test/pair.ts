@@ -37,7 +37,7 @@ export class Pair implements AsyncDisposable {
 
   static async start(world: World, flags: readonly string[] = []): Promise<Pair> {
     const pair = new Pair(world, await RedisServer.start(), flags);
-    await Promise.all(pair.both.map(({ process }) => process.phase("ready")));
+    await Promise.all(pair.both.map((replica) => pair.#isReady(replica)));
     await pair.setReady("a", "b");
     return pair;
   }
@@ -117,8 +117,14 @@ export class Pair implements AsyncDisposable {
   async revive(replica: Replica): Promise<void> {
     await replica.process.exit;
     replica.process = this.#serve(replica.name, replica.address);
-    await replica.process.phase("ready");
+    await this.#isReady(replica);
     await this.setReady("a", "b");
+  }
+
+  /** As the kubelet finds it out: a replica runs before its ports are open. */
+  async #isReady(replica: Replica): Promise<void> {
+    const health = await this.listener(replica, "health");
+    await eventually(async () => (await fetch(`http://${health}/readyz`)).ok);
   }
 
   /** The address at which one replica accepts the requests of a Service. */
