@@ -75,6 +75,16 @@ export interface Tally {
   readonly longest: number;
 }
 
+/** Connects to port 80 of an address until that succeeds, and sends nothing. */
+export const CONNECT = `
+  const attempt = () => {
+    const socket = require("node:net").connect(80, process.argv[1]);
+    socket.once("connect", () => socket.destroy());
+    socket.once("error", () => setTimeout(attempt, 20));
+  };
+  attempt();
+`;
+
 /**
  * Sends requests without waiting for the answers of those before, and prints what became of them. A GET on a kept connection that the server has closed meanwhile is
  * sent once more, as every HTTP client does (RFC 9112, 9.3.1).

@@ -2,7 +2,7 @@ import { Release } from "@evenkeel/charts";
 import type { ClusterAccess } from "@evenkeel/control-plane";
 import { apply, get, kubectl, list, waitUntil } from "@evenkeel/e2e";
 import { NODE_IMAGE, writeServiceImage } from "../../src/index.ts";
-import { CLIENT, IDLE, type Load, METRICS, SERVER, type Tally } from "./programs.ts";
+import { CLIENT, CONNECT, IDLE, type Load, METRICS, SERVER, type Tally } from "./programs.ts";
 
 const NODE = "/nodejs/bin/node";
 /** Where the resolver is installed, and where the services are. */
@@ -71,8 +71,16 @@ export class TrafficSite implements Disposable {
       serviceObject(name, type),
       elastiService(name, sleeps),
     );
-    if (replicas === 0) await this.isIn(name, "Zero");
-    else await kubectl(this.#cluster, ["rollout", "status", `deployment/${name}`, ...IN_PLACE]);
+    if (replicas === 0) {
+      await this.isIn(name, "Zero");
+      await this.#isFollowed(name);
+    } else await kubectl(this.#cluster, ["rollout", "status", `deployment/${name}`, ...IN_PLACE]);
+  }
+
+  /** Resolves when the node sends connections of a service that had no endpoint to the resolver. None of them wakes it. */
+  async #isFollowed(name: string): Promise<void> {
+    const { spec } = await get<{ spec: { clusterIP: string } }>(this.#cluster, "service", name, ...IN_PLACE);
+    await kubectl(this.#cluster, ["exec", "client", ...IN_PLACE, "--", NODE, "-e", CONNECT, spec.clusterIP]);
   }
 
   /** Deletes a service's ElastiService and creates it again. */
