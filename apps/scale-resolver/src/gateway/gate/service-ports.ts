@@ -7,6 +7,8 @@ import type { GateForwarder } from "./gate-forwarder.ts";
 import type { GatedService } from "./gated-service.ts";
 import type { PortQueue } from "./port-queue.ts";
 
+/** Milliseconds for which a port stays open that a Service no longer has: nodes may still send requests there. */
+const MOVED = 5_000;
 /** Milliseconds for which requests in flight may delay the close of a port. */
 const CLOSE_WITHIN = 30_000;
 /**
@@ -36,6 +38,8 @@ export class ServicePorts {
   readonly #options: ServicePortsOptions;
   /** Cancels the next retry, by Service. */
   readonly #tries = new Map<GatedService, () => void>();
+  /** Ports that were moved a moment ago, by listener, with their queue and what cancels their close. */
+  readonly #moved = new Map<Listener, { readonly queue: PortQueue; readonly cancel: () => void }>();
 
   constructor(options: ServicePortsOptions) {
     this.#options = options;
@@ -56,12 +60,15 @@ export class ServicePorts {
   async close(queue: PortQueue): Promise<void> {
     const { listener } = queue;
     queue.listener = undefined;
-    if (listener) await this.#unlisten(listener);
+    const moved = [...this.#moved].filter(([, { queue: of }]) => of === queue).map(([one]) => one);
+    for (const one of moved) this.#keep(one);
+    await Promise.all([...moved, ...(listener ? [listener] : [])].map((one) => this.#unlisten(one)));
   }
 
   stop(): void {
     for (const cancel of this.#tries.values()) cancel();
     this.#tries.clear();
+    for (const one of [...this.#moved.keys()]) this.#keep(one);
   }
 
   async #open(service: GatedService, wait: number): Promise<void> {
@@ -89,8 +96,14 @@ export class ServicePorts {
     const { forwarder, host, log, router } = this.#options;
     if (service.removed || forwarder.isDraining() || listener?.port === port.listen) return;
     queue.listener = undefined;
-    if (listener) void this.#unlisten(listener);
+    if (listener) this.#closeLater(listener, queue);
     if (port.listen === null) return;
+    const former = [...this.#moved].find(([one, { queue: of }]) => of === queue && one.port === port.listen)?.[0];
+    if (former) {
+      this.#keep(former);
+      queue.listener = former;
+      return;
+    }
     try {
       const name = `${service.key}:${port.port}`;
       const opened = await forwarder.listen(
@@ -102,6 +115,20 @@ export class ServicePorts {
     } catch (error) {
       log.warn({ error, service: service.key, port: port.listen }, "could not listen on a port of a Service; retrying");
     }
+  }
+
+  #closeLater(listener: Listener, queue: PortQueue): void {
+    const cancel = this.#options.clock.schedule(MOVED, () => {
+      this.#moved.delete(listener);
+      void this.#unlisten(listener);
+    });
+    this.#moved.set(listener, { queue, cancel });
+  }
+
+  /** Cancels the close of a port. */
+  #keep(listener: Listener): void {
+    this.#moved.get(listener)?.cancel();
+    this.#moved.delete(listener);
   }
 
   #cancel(service: GatedService): void {
