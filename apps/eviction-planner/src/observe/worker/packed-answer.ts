@@ -1,6 +1,3 @@
-import { TimeSlice } from "@evenkeel/kube";
-import { systemClock } from "@evenkeel/runtime";
-import type { Plan } from "../../decide/answer.ts";
 import type { Answer } from "./answer-plan.ts";
 
 /**
@@ -14,8 +11,6 @@ export interface PackedAnswer {
 
 /** Rows of a text. */
 const ROWS = 500;
-/** Milliseconds of work after which other work of the event loop has its turn. */
-const SLICE = 20;
 
 export function packAnswer(answer: Answer): PackedAnswer {
   const { stays, ...plan } = answer.plan;
@@ -23,14 +18,4 @@ export function packAnswer(answer: Answer): PackedAnswer {
     JSON.stringify(stays.slice(part * ROWS, (part + 1) * ROWS)),
   );
   return { answer: { ...answer, plan: { ...plan, stays: [] } }, stays: texts };
-}
-
-export async function unpackAnswer({ answer, stays: texts }: PackedAnswer): Promise<Answer> {
-  const slice = new TimeSlice(systemClock, SLICE);
-  const stays: Plan["stays"][number][] = [];
-  for (const text of texts) {
-    stays.push(...(JSON.parse(text) as Plan["stays"]));
-    if (slice.spent) await slice.rest();
-  }
-  return { ...answer, plan: { ...answer.plan, stays } };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import { build } from "esbuild";
 import { plan } from "../../decide/plan.ts";
 import { PlanFailed } from "../../errors.ts";
 import { fixtureSnapshot } from "../../testing/fixture-snapshot.ts";
@@ -37,4 +38,11 @@ test("a plan can be aborted, and a thread that fails says why", async () => {
     policy: { name: "x", spec: null as never },
   };
   await expect(planInWorker(broken, program, never)).rejects.toBeInstanceOf(PlanFailed);
+});
+
+test("a thread that plans loads nothing but pure code, because each plan starts one", async () => {
+  const entryPoints = [new URL("answer-plan.ts", import.meta.url).pathname];
+  const { metafile } = await build({ entryPoints, bundle: true, platform: "node", write: false, metafile: true });
+  const libs = Object.keys(metafile.inputs).map((path) => /(?:libs\/\w+|node_modules\/[^/]+)\//.exec(path)?.[0]);
+  expect(new Set(libs)).toEqual(new Set([undefined, "libs/placement/", "libs/scoring/"]));
 });

@@ -5,7 +5,8 @@ import type { PlanSnapshot } from "../../decide/snapshot.ts";
 import { PlanFailed } from "../../errors.ts";
 import type { Answer, FurtherQuestions, Question } from "./answer-plan.ts";
 import { packSnapshot } from "./pack-snapshot.ts";
-import { type PackedAnswer, unpackAnswer } from "./packed-answer.ts";
+import type { PackedAnswer } from "./packed-answer.ts";
+import { unpackAnswer } from "./unpack-answer.ts";
 
 /**
  * Plans in a thread of its own, so that this one goes on serving. `program` is the address of the program's main module,
