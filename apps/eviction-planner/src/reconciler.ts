@@ -76,7 +76,7 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
     }
     const { evictor, syncPeriod, dryRun } = this.#options;
     const { spec } = parsed.value;
-    if (isPaused(object)) await this.#report(object, spec, null, { stop: null, trusted: true }, context);
+    if (isPaused(object)) await this.#reportPaused(object, spec, context);
     else if (spec.dryRun || dryRun) await this.#tell(await this.#plan(object, spec, context), context);
     else await this.#tell(await evictor.alone(() => this.#act(object, spec, context)), context);
     return { requeueAfter: syncPeriod };
@@ -96,6 +96,12 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
     this.#shown.clear();
     this.#options.measures.endTerm();
     this.#options.evictor.endTerm();
+  }
+
+  async #reportPaused(object: StoredPolicy, spec: RebalancePolicySpec, context: ObjectContext): Promise<void> {
+    // An edit is noticed by its generation; an annotation changes none.
+    this.#options.evictor.drop(object.metadata.name ?? "");
+    await this.#report(object, spec, null, { stop: null, trusted: true }, context);
   }
 
   /** A dry run: the whole plan, as if nothing limited how fast it is carried out. */
@@ -166,6 +172,7 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
       stateAvailable: state.available,
       landingTrusted: trusted,
       descheduler: deschedulerHolder,
+      inFlight: planned?.snapshot.memory?.inFlight.length ?? 0,
       ...{ evicted, unclear },
     };
     await statuses.write(object, (present) => statusAfter(present, outcome, generation, clock.now()), context.term);

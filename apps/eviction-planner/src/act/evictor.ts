@@ -189,6 +189,11 @@ export class Evictor {
   begin(policy: string, generation: number): void {
     if (this.#generations.get(policy) === generation) return;
     this.#generations.set(policy, generation);
+    this.drop(policy);
+  }
+
+  /** Drops the rest of a plan that was carried out over several waves: the next wave starts a new plan. */
+  drop(policy: string): void {
     const left = this.#left.get(policy);
     if (left !== undefined) this.#left.set(policy, { levels: left.levels });
   }

@@ -1,5 +1,6 @@
 import type { RebalancePolicyStatus } from "@evenkeel/api";
 import { expect, test } from "@jest/globals";
+import type { Plan } from "../decide/answer.ts";
 import { samplePlan, sampleStay } from "../testing/sample-plan.ts";
 import { type Outcome, statusAfter, statusOfInvalid } from "./status.ts";
 
@@ -8,8 +9,12 @@ const NOW = Date.parse("2026-11-01T08:00:00Z");
 const planned: Outcome = {
   ...{ reason: "HotNodes", message: "1 node is hot", dryRun: true, plan: samplePlan() },
   ...{ usageFault: null, needsUsage: true, stateAvailable: true, landingTrusted: true, descheduler: null },
-  ...{ evicted: 0, unclear: 0 },
+  ...{ evicted: 0, unclear: 0, inFlight: 0 },
 };
+
+const WAITING = { reason: "TargetReached", dryRun: false } as const;
+const levelPlan = (underWay: Plan["underWay"]) =>
+  samplePlan({ moves: [], nodes: { known: 3, hot: 0, cold: 0, frozen: [] }, underWay });
 
 /** By type, the status and the reason of each condition. */
 function conditionsOf({ conditions }: Pick<RebalancePolicyStatus, "conditions">): Record<string, string> {
@@ -38,8 +43,28 @@ test.each([
   ],
   [
     "of level nodes",
-    { reason: "TargetReached", plan: samplePlan({ moves: [], nodes: { known: 3, hot: 0, cold: 0, frozen: [] } }) },
+    { reason: "TargetReached", plan: levelPlan(null) },
     { Ready: "True TargetReached", Converged: "True TargetReached", Blocked: "False TargetReached" },
+  ],
+  [
+    "that waits for replacements of level nodes",
+    { ...WAITING, inFlight: 2, plan: levelPlan({ pods: ["uid-press-1"], sigma: 0.2 }) },
+    { Ready: "True TargetReached", Converged: "False ReplacementsInFlight", Blocked: "False TargetReached" },
+  ],
+  [
+    "that waits for replacements of a hot node",
+    { reason: "AsLevelAsItGets", inFlight: 1, plan: samplePlan({ moves: [] }) },
+    { Converged: "False ReplacementsInFlight", Blocked: "False AsLevelAsItGets" },
+  ],
+  [
+    "whose rest waits for the next minute",
+    { ...WAITING, plan: levelPlan({ pods: ["uid-press-1"], sigma: 0.2 }) },
+    { Converged: "False PlanUnderWay", Blocked: "False TargetReached" },
+  ],
+  [
+    "that has nothing left to move",
+    { ...WAITING, plan: levelPlan({ pods: [], sigma: 0.2 }) },
+    { Converged: "True TargetReached", Blocked: "False TargetReached" },
   ],
   [
     "without usage",

@@ -22,6 +22,8 @@ export interface Outcome {
   readonly evicted: number;
   /** Pods that may have been evicted: the answer was lost. */
   readonly unclear: number;
+  /** Earlier evictions whose replacement is not ready yet. */
+  readonly inFlight: number;
 }
 
 /** Reasons for which no plan can be made until something else changes. */
@@ -78,13 +80,14 @@ function judgements(outcome: Outcome, generation: number): readonly Judgement[] 
     judge(type, holds, why, text, generation);
   const paused = plan === null;
   const moves = plan?.moves.length ?? 0;
-  const isUseless = !paused && moves === 0 && plan.nodes.hot > 0;
-  const isConverged = paused || isFault(reason) ? undefined : moves === 0 && !isUseless;
+  const waiting = moves === 0 ? waitingFor(outcome) : null;
+  const isUseless = !paused && moves === 0 && waiting === null && plan.nodes.hot > 0;
+  const isConverged = paused || isFault(reason) ? undefined : moves === 0 && waiting === null && !isUseless;
   const usage = usageFault ?? (needsUsage ? "Usage of nodes and pods is read" : "The basis is requests");
   return [
     judged("Ready", paused ? undefined : !isFault(reason), reason, message),
     judged("MetricsAvailable", usageFault === null, usageText(usageFault, needsUsage), usage),
-    judged("Converged", isConverged, reason, message),
+    judged("Converged", isConverged, ...(isConverged === false && waiting ? waiting : ([reason, message] as const))),
     judged("Blocked", paused ? undefined : isUseless, reason, isUseless ? blockedText(plan) : ""),
     judged("Paused", paused, paused ? "Annotation" : "NotPaused", paused ? message : ""),
     judged("LandingTrusted", landingTrusted, landingTrusted ? "Foreseen" : "LandingUntrusted", ""),
@@ -94,6 +97,13 @@ function judgements(outcome: Outcome, generation: number): readonly Judgement[] 
       descheduler === null ? "" : `${descheduler} is active: let only one of the two balance load`,
     ),
   ];
+}
+
+/** The reason and the message if there is nothing to evict now, and there may be later without any change of the cluster. */
+function waitingFor({ plan, inFlight }: Outcome): readonly [string, string] | null {
+  if (inFlight > 0) return ["ReplacementsInFlight", `Replacements of evicted pods that are not ready yet: ${inFlight}`];
+  const left = plan?.underWay?.pods.length ?? 0;
+  return left === 0 ? null : ["PlanUnderWay", `Pods that go in a later wave of the plan: ${left}`];
 }
 
 function usageText(usageFault: string | null, needsUsage: boolean): string {

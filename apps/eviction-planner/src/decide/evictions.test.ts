@@ -107,6 +107,12 @@ describe("an eviction", () => {
     expect(followed(record(), clusterOf([], 0), AT + 5 * MINUTE).evictions[0]?.landed).toBe("");
   });
 
+  test("whose pod is there unharmed after two minutes was never made: the process died between its record and its call", () => {
+    const unharmed = clusterOf([{ uid: "old" }, { uid: "sibling" }]);
+    const landedAfter = (time: number) => followed(record(), unharmed, AT + time).evictions[0]?.landed;
+    expect([landedAfter(2 * MINUTE), landedAfter(2 * MINUTE + 1)]).toEqual([null, ""]);
+  });
+
   test("by a rollout is in flight for as long as the rollout takes", () => {
     const rolling = (rollout: "underWay" | "steady") => {
       const cluster = clusterOf([{ uid: "old" }], 1);
