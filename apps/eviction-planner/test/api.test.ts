@@ -16,6 +16,11 @@ beforeAll(async () => {
     metadata: { name: "hour", namespace: "default" },
     spec: { maxDisruptionsPerHour: 1 },
   });
+  const renewTime = new Date().toISOString().replace("Z", "000Z");
+  load(world, {
+    ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "descheduler", namespace: "default" } },
+    spec: { holderIdentity: "descheduler-0", leaseDurationSeconds: 137, renewTime },
+  });
   service = world.serve(["--sync-period=500ms"]);
   await eventually(async () => expect((await planOf("berths"))?.["moveCount"]).toBe(1), 30_000);
 }, 60_000);
@@ -164,11 +169,6 @@ test("the statuses of a WorkloadSLO and a NodeClass say how much is used, and wh
 });
 
 test("a live Lease of descheduler is a condition, and stops nothing", async () => {
-  const renewTime = new Date().toISOString().replace("Z", "000Z");
-  load(world, {
-    ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "descheduler", namespace: "default" } },
-    spec: { holderIdentity: "descheduler-0", leaseDurationSeconds: 137, renewTime },
-  });
   await eventually(async () => {
     const { status } = await read<{ status?: unknown }>(world, "apis/rebalancer.dev/v1/rebalancepolicies/berths");
     const runs = expect.objectContaining({ type: "DeschedulerRuns", status: "True" }) as unknown;

@@ -142,7 +142,9 @@ async function endDryRun(world: World): Promise<void> {
 }
 
 test("a dry run plans the very pods that are evicted when it ends, in the same order", async () => {
-  await using scene = await cluster({ behaviours: [...controlPlane, ...workloads()] });
+  await using scene = await cluster({
+    behaviours: [...controlPlane, ...workloads({ startDelay: 100, terminationDelay: 100 })],
+  });
   const { world, evicted } = scene;
   addNodes(world, "old", 6);
   addWorkload(world, "small", 18, "300m");
@@ -176,7 +178,9 @@ test("a dry run plans the very pods that are evicted when it ends, in the same o
 
 /** Six nodes of which two have all the pods: each of them gives several, one at a time. */
 async function twoFullNodes(): Promise<Awaited<ReturnType<typeof cluster>>> {
-  const scene = await cluster({ behaviours: [...controlPlane, ...workloads()] });
+  const scene = await cluster({
+    behaviours: [...controlPlane, ...workloads({ startDelay: 100, terminationDelay: 100 })],
+  });
   addNodes(scene.world, "old", 2);
   for (let index = 0; index < 12; index += 1) addWorkload(scene.world, `press-${index}`, 1, `${400 + 10 * index}m`);
   await available(scene.world, 12);

@@ -1,6 +1,6 @@
 import { eventually } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
-import { hotSpot, load, metric, nodesOf, policy, read, statusOf } from "./hot-spot.ts";
+import { hotSpot, load, metric, nodesOf, policy, statusOf } from "./hot-spot.ts";
 
 /** How many pods each node has. */
 async function countsOf(world: Parameters<typeof nodesOf>[0]): Promise<Readonly<Record<string, number>>> {
@@ -29,46 +29,6 @@ test("with dryRun: false pods leave the hot node one at a time until it is not h
     status: { plan: { lastExecutionTime: expect.any(String) as unknown, dryRun: false } },
   });
 });
-
-test("the budget of a WorkloadSLO holds over a kill -9, because each eviction is recorded before its call", async () => {
-  await using world = await hotSpot();
-  load(world, policy("default", { basis: "requests", dryRun: false, targetSigma: 0.01, maxEvictionsPerMinute: 100 }));
-  load(world, {
-    apiVersion: "rebalancer.dev/v1",
-    kind: "WorkloadSLO",
-    metadata: { name: "hour", namespace: "default" },
-    spec: { maxDisruptionsPerHour: 2 },
-  });
-  // A dry run beside it must not show the budget as unspent.
-  load(world, policy("later", { basis: "requests" }));
-  const flags = ["--sync-period=300ms", `--state=sqlite:${world.folder}/state.db`];
-  const uids = async () =>
-    (
-      await read<{ readonly items: readonly { readonly metadata: { readonly uid: string } }[] }>(
-        world,
-        "api/v1/namespaces/default/pods",
-      )
-    ).items.map(({ metadata }) => metadata.uid);
-  const before = await uids();
-  const gone = async () => {
-    const present = await uids();
-    return before.filter((uid) => !present.includes(uid)).length;
-  };
-  const first = world.serve(flags);
-  await eventually(async () => expect(await gone()).toBeGreaterThan(0), 60_000);
-  first.signal("SIGKILL");
-  await first.exit;
-  const second = world.serve(flags);
-  await eventually(async () => {
-    expect(await gone()).toBe(2);
-    expect(await metric(second, /^rebalancer_budget_remaining\{namespace="default"\} (.+)$/m)).toBe(0);
-    const held = expect.objectContaining({ type: "Ready", reason: "AsLevelAsItGets" }) as unknown;
-    expect(await statusOf(world, "default")).toMatchObject({
-      status: { conditions: expect.arrayContaining([held]) as unknown },
-    });
-  }, 60_000);
-  expect(await gone()).toBe(2);
-}, 150_000);
 
 test("a disruption budget without room holds its pods, and no eviction is asked for", async () => {
   await using world = await hotSpot();

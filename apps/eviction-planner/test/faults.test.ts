@@ -1,108 +1,129 @@
+import { once } from "node:events";
 import { rm } from "node:fs/promises";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { promisify } from "node:util";
+import { drainV1 } from "@evenkeel/rpc";
 import { eventually } from "@evenkeel/runtime/testing";
-import { FaultPlan } from "@evenkeel/sim";
 import { describeRedis, RedisServer } from "@evenkeel/state-contract";
 import { ADMIN, type ServiceProcess, type World } from "@evenkeel/testkit";
 import { expect, test } from "@jest/globals";
-import { hotSpot, load, metric, policy, type PodList, read, statusOf } from "./hot-spot.ts";
+import { Audited, BUDGET, kill } from "./audited.ts";
+import { drainPeer } from "./drain-peer.ts";
+import { load, metric, policy, statusOf } from "./hot-spot.ts";
 
-const BUDGET = 2;
-const SLOW_EVICTIONS = { fault: { kind: "latency", milliseconds: 700 }, verb: "create", resource: "pods" } as const;
+const EVICTIONS = { verb: "create", resource: "pods" } as const;
+const SLOW_EVICTIONS = { ...EVICTIONS, fault: { kind: "latency", milliseconds: 700 } } as const;
+const PEER = /^evenkeel_peer_up\{peer="[^"]+"\} (\d)$/m;
+const REMAINING = /^rebalancer_budget_remaining\{namespace="default"\} (.+)$/m;
 
-/** A hot node, a policy that would move several pods, and an hour in which two may be. The API server counts evictions. */
-class Audited implements AsyncDisposable {
-  readonly faults = new FaultPlan();
-  readonly evictions: string[] = [];
-  world!: World;
-  #before: readonly string[] = [];
+/** For the process of a service whose wall clock is set. */
+const CLOCK = `--import=${new URL("jumping-clock.ts", import.meta.url).href}`;
 
-  static async start(): Promise<Audited> {
-    const audited = new Audited();
-    audited.world = await hotSpot({
-      faults: audited.faults.faults,
-      audit: ({ method, url }) => {
-        if (method === "POST" && url.includes("/eviction")) audited.evictions.push(url);
-      },
-    });
-    const spec = { basis: "requests", dryRun: false, targetSigma: 0.01, maxEvictionsPerMinute: 100 };
-    load(audited.world, policy("default", spec));
-    load(audited.world, {
-      apiVersion: "rebalancer.dev/v1",
-      kind: "WorkloadSLO",
-      metadata: { name: "hour", namespace: "default" },
-      spec: { maxDisruptionsPerHour: BUDGET },
-    });
-    audited.#before = await audited.#uids();
-    return audited;
-  }
-
-  /** Pods that were there at the start and are gone. */
-  async gone(): Promise<number> {
-    const present = await this.#uids();
-    return this.#before.filter((uid) => !present.includes(uid)).length;
-  }
-
-  async reason(reason: string): Promise<void> {
-    await eventually(async () => {
-      const ready = expect.objectContaining({ type: "Ready", reason }) as unknown;
-      expect(await statusOf(this.world, "default")).toMatchObject({
-        status: { conditions: expect.arrayContaining([ready]) as unknown },
-      });
-    }, 60_000);
-  }
-
-  /** An eviction was made, and the status tells of it. */
-  async executed(): Promise<void> {
-    await eventually(async () => {
-      const { status } = (await statusOf(this.world, "default")) as {
-        status?: { plan?: { lastExecutionTime?: string } };
-      };
-      expect(status?.plan?.lastExecutionTime).toBeDefined();
-    }, 60_000);
-  }
-
-  /** Never one more than the budget: neither asked for nor gone. */
-  async keptBudget(): Promise<void> {
-    expect(await this.gone()).toBeLessThanOrEqual(BUDGET);
-    expect(this.evictions.length).toBeLessThanOrEqual(BUDGET);
-    expect(new Set(this.evictions).size).toBe(this.evictions.length);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.world[Symbol.asyncDispose]();
-  }
-
-  async #uids(): Promise<readonly string[]> {
-    return (await read<PodList>(this.world, "api/v1/namespaces/default/pods")).items.map(
-      ({ metadata }) => metadata.uid,
-    );
-  }
-}
-
-async function kill(process: ServiceProcess): Promise<void> {
-  process.signal("SIGKILL");
-  await process.exit;
-}
-
-test("kill -9 before, in and after the call of an eviction never buys one, and the last process ends within the budget", async () => {
+test("kill -9 in and after the call of an eviction never buys one, and the last process ends within the budget", async () => {
   await using audited = await Audited.start();
-  const { world, evictions, faults } = audited;
+  const { world, evictions } = audited;
+  // A dry run in the same cluster must not show the budget as unspent.
+  load(world, policy("later", { basis: "requests" }));
   const flags = ["--sync-period=300ms", `--state=sqlite:${world.folder}/state.db`];
-  const fast = faults.add(SLOW_EVICTIONS);
   const first = world.serve(flags);
-  // Recorded, and its call is on the way: the API server has not seen it yet.
-  await first.line(({ reason }) => reason === "Evicting");
-  await kill(first);
-  fast();
+  // The API server makes the eviction, and its answer reaches nobody.
+  audited.onEviction = () => first.signal("SIGKILL");
+  await first.exit;
+  audited.onEviction = () => undefined;
+  expect(evictions).toHaveLength(1);
   const second = world.serve(flags);
   await second.line(({ msg }) => msg === "evicted a pod");
   await kill(second);
   const third = world.serve(flags);
   await third.phase("ready");
   await audited.reason("AsLevelAsItGets");
+  await morePlans(third);
   await audited.keptBudget();
-  expect(evictions.length).toBeGreaterThan(0);
+  expect(await audited.gone()).toBe(BUDGET);
+  expect(await metric(third, REMAINING)).toBe(0);
 }, 180_000);
+
+test("kill -9 between the record of an eviction and the eviction costs the budget one, and the next process goes on", async () => {
+  await using audited = await Audited.start();
+  const { world, faults, evictions } = audited;
+  const flags = ["--sync-period=300ms", `--state=sqlite:${world.folder}/state.db`];
+  const answer = faults.add({ ...EVICTIONS, fault: { kind: "hang" } });
+  const first = world.serve(flags);
+  await audited.arrival();
+  await kill(first);
+  answer();
+  // It starts three minutes later by its clock: a pod that is still there then was never evicted.
+  const env = { ...process.env, CLOCK_AHEAD: "180000" };
+  const second = world.serve(flags, { nodeFlags: [CLOCK], env });
+  await second.line(({ msg }) => msg === "evicted a pod");
+  await audited.reason("AsLevelAsItGets");
+  await audited.keptBudget();
+  expect(evictions).toHaveLength(BUDGET - 1);
+  expect(await metric(second, REMAINING)).toBe(0);
+}, 180_000);
+
+test("a wall clock that jumps two hours ahead in a call, and back later, gives no budget back", async () => {
+  await using audited = await Audited.start();
+  const { world, faults, evictions } = audited;
+  const takeBack = faults.add(SLOW_EVICTIONS);
+  const env = { ...process.env, CLOCK_JUMP: "7200000" };
+  const service = world.serve(["--sync-period=300ms"], { nodeFlags: [CLOCK], env });
+  await audited.arrival();
+  service.signal("SIGUSR2");
+  takeBack();
+  await eventually(() => expect(evictions).toHaveLength(BUDGET), 60_000);
+  await audited.reason("AsLevelAsItGets");
+  await morePlans(service);
+  service.signal("SIGUSR2");
+  await morePlans(service);
+  await audited.keptBudget();
+  expect(await audited.gone()).toBe(BUDGET);
+  expect(await metric(service, REMAINING)).toBe(0);
+}, 180_000);
+
+test("a drain peer that hangs delays evictions, counts none twice, and is asked again when it answers", async () => {
+  const sockets = new Set<Socket>();
+  const hung = createServer((socket) => sockets.add(socket)).listen(0, "127.0.0.1");
+  await once(hung, "listening");
+  const { port } = hung.address() as AddressInfo;
+  const end = async (): Promise<void> => {
+    for (const socket of sockets) socket.destroy();
+    await promisify(hung.close.bind(hung))();
+  };
+  try {
+    await using audited = await Audited.start();
+    const { world, evictions } = audited;
+    const service = world.serve(["--sync-period=300ms", `--drain-peers=127.0.0.1:${port}`]);
+    // Its siblings are ready, so the pod goes without the peer after the deadline of a call.
+    await eventually(() => expect(evictions).toHaveLength(1), 60_000);
+    const paused = (value: string | null) =>
+      patch(world, { metadata: { annotations: { "evenkeel.io/paused": value } } });
+    await paused("true");
+    await eventually(() => hasCondition(world, "Paused"), 30_000);
+    await end();
+    await using peer = await drainPeer(() => drainV1.Preparation.PREPARATION_READY, port);
+    await eventually(async () => expect(await metric(service, PEER)).toBe(1), 60_000);
+    await paused(null);
+    await eventually(() => expect(evictions).toHaveLength(BUDGET), 60_000);
+    await audited.reason("AsLevelAsItGets");
+    await morePlans(service);
+    await audited.keptBudget();
+    expect(await audited.gone()).toBe(BUDGET);
+    const [first, second] = evictions.map((url) => /pods\/([^/]+)\//.exec(url)?.[1] ?? "");
+    const prepared = peer.calls.filter(({ method }) => method === "prepare").map(({ pod }) => pod);
+    expect(prepared).toContain(second);
+    expect(prepared).not.toContain(first);
+  } finally {
+    if (hung.listening) await end();
+  }
+}, 180_000);
+
+/** The policy was planned for several times more. */
+async function morePlans(service: ServiceProcess): Promise<void> {
+  const plans = () => metric(service, /^rebalancer_plan_seconds_count (\d+)$/m);
+  const before = await plans();
+  await eventually(async () => expect(await plans()).toBeGreaterThan(before + 3), 60_000);
+}
 
 const PATH = "apis/rebalancer.dev/v1/rebalancepolicies/default";
 
@@ -117,7 +138,7 @@ async function hasCondition(world: World, type: string): Promise<void> {
   expect(status).toMatchObject({ conditions: expect.arrayContaining([holds]) as unknown });
 }
 
-test.each([
+test.concurrent.each([
   {
     // The call that is under way counts in the minute, which then allows one.
     what: "gets a smaller budget",
@@ -156,7 +177,7 @@ test.each([
     const { world, faults } = audited;
     faults.add(SLOW_EVICTIONS);
     const service = world.serve(["--sync-period=300ms"]);
-    await service.line(({ reason }) => reason === "Evicting");
+    await audited.arrival();
     await change(world);
     await eventually(() => seen(world, service), 30_000);
     // Another policy is followed meanwhile, so that there was time for more.
@@ -222,7 +243,7 @@ describeRedis("with Redis and two replicas", () => {
     const flags = ["--sync-period=300ms", `--state=${redis.address}`, ...lease];
     const fast = faults.add(SLOW_EVICTIONS);
     const first = world.serve(flags);
-    await first.line(({ reason }) => reason === "Evicting");
+    await audited.arrival();
     first.signal("SIGSTOP");
     fast();
     const second = world.serve(flags);

@@ -10,7 +10,8 @@ const kinds = ["rebalancepolicies", "workloadsloes", "nodeclasses"];
 
 /** One node took all pods of a Deployment, because two others joined later. */
 export async function hotSpot(options: Partial<ApiServerOptions> = {}): Promise<World> {
-  const server = { behaviours: [...controlPlane, ...workloads()], ...options };
+  const behaviours = [...controlPlane, ...workloads({ startDelay: 100, terminationDelay: 100 })];
+  const server = { behaviours, ...options };
   const world = new World(await worldParts({ service: "eviction-planner", main, kinds, server }));
   load(world, simNode("one", { cpu: "4", memory: "8Gi" }));
   load(world, deployment("press", 7, { app: "press", rebalancer: "ok" }));
