@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { TEST_TIMEOUT_MS, waitUntil } from "@evenkeel/e2e";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { describeOnRealNode } from "../src/index.ts";
+import { anyTcpCases } from "./traffic/any-tcp.ts";
 import type { Tally } from "./traffic/programs.ts";
 import { TrafficSite } from "./traffic/traffic-site.ts";
 
@@ -205,6 +206,8 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
       },
       TIMEOUT,
     );
+
+    anyTcpCases({ site: () => site, note, timeout: TIMEOUT });
   });
 
   test(

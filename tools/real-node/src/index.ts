@@ -7,4 +7,5 @@ export {
   writeNodeImage,
   writeServiceImage,
 } from "./images/images.ts";
+export { POSTGRES_IMAGE, postgresVersion, writePostgresImage } from "./images/postgres-image.ts";
 export { describeIfRealNode, describeOnRealNode } from "./use-real-cluster.ts";

@@ -1,14 +1,16 @@
 // Programs that run in pods, as text for `node -e`.
 
 /**
- * An HTTP server that listens START milliseconds after it starts. It serves for DRAIN milliseconds after SIGTERM, and ends what it has begun, as a good pod does. `/flap` makes it not ready
- * for ten seconds, and `/fill` writes a longer log than its limit of storage allows.
+ * An HTTP server that listens START milliseconds after it starts, with TLS if it is given CERT and KEY. It serves for
+ * DRAIN milliseconds after SIGTERM, and ends what it has begun, as a good pod does. `/flap` makes it not ready for ten
+ * seconds, and `/fill` writes a longer log than its limit of storage allows.
  */
 export const SERVER = `
-  const { START = "0", DRAIN = "2000", HOSTNAME } = process.env;
+  const { START = "0", DRAIN = "2000", CERT: cert, KEY: key, HOSTNAME } = process.env;
   let ready = true;
   let terminating = false;
-  const server = require("node:http").createServer((request, response) => {
+  const { createServer } = require(cert ? "node:https" : "node:http");
+  const server = createServer({ cert, key }, (request, response) => {
     if (request.url === "/readyz") return void response.writeHead(ready ? 200 : 503).end();
     if (request.url === "/flap") {
       ready = false;
@@ -60,6 +62,8 @@ export interface Load {
   readonly body?: number;
   /** Milliseconds after which a request counts as lost. */
   readonly patience?: number;
+  /** The certificate of localhost that the server must have, if the URL begins with https. */
+  readonly ca?: string;
 }
 
 /** What became of that. */
@@ -86,12 +90,13 @@ export const CONNECT = `
 `;
 
 /**
- * Sends requests without waiting for the answers of those before, and prints what became of them. A GET on a kept connection that the server has closed meanwhile is
- * sent once more, as every HTTP client does (RFC 9112, 9.3.1).
+ * Sends requests without waiting for the answers of those before, and prints what became of them. A GET on a kept
+ * connection that the server has closed meanwhile is sent once more, as every HTTP client does (RFC 9112, 9.3.1).
  */
 export const CLIENT = `
-  const { Agent, request } = require("node:http");
-  const { url, count, rate, kept = 0, pause, body = 0, patience = 60000 } = JSON.parse(process.argv[1]);
+  const { url, count, rate, kept = 0, pause, body = 0, patience = 60000, ca } = JSON.parse(process.argv[1]);
+  const { Agent, request } = require(ca ? "node:https" : "node:http");
+  const tls = ca ? { ca, servername: "localhost" } : {};
   const agent = kept > 0 ? new Agent({ keepAlive: true, maxSockets: kept }) : false;
   const lost = {};
   const lostAt = [];
@@ -99,7 +104,7 @@ export const CLIENT = `
   const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
   const attempt = (index) => new Promise((resolve) => {
     const isPost = body > 0 && index % 2 === 1;
-    const sent = request(url + index, { agent, method: isPost ? "POST" : "GET" }, (answer) => {
+    const sent = request(url + index, { ...tls, agent, method: isPost ? "POST" : "GET" }, (answer) => {
       answer.resume().on("end", () => resolve(String(answer.statusCode))).on("error", (error) => resolve(error.code));
     });
     const timer = setTimeout(() => { sent.destroy(); resolve("TIMEOUT"); }, patience);
@@ -130,4 +135,33 @@ export const CLIENT = `
     console.log(JSON.stringify({ asked: count, lost, lostAt, p50: at(0.5), p99: at(0.99), longest: at(1) }));
     process.exit(0);
   })();
+`;
+
+/** What psql is asked, in a pod of its own. */
+export interface Queries {
+  readonly host: string;
+  /** All at once, each by a psql of its own. */
+  readonly count: number;
+}
+
+/** Runs psql, and prints how many queries had each answer. */
+export const PSQL = `
+  const { execFile } = require("node:child_process");
+  const { host, count } = JSON.parse(process.argv[1]);
+  const ask = () => new Promise((resolve) => {
+    const args = ["-h", host, "-p", "80", "-U", "shop", "-d", "postgres", "-Atc", "select 6 * 7"];
+    execFile("psql", args, { timeout: 60000 }, (error, stdout, stderr) => resolve(error ? stderr || error.message : stdout.trim()));
+  });
+  Promise.all(Array.from({ length: count }, ask)).then((answers) => {
+    const counts = {};
+    for (const answer of answers) counts[answer] = (counts[answer] ?? 0) + 1;
+    console.log(JSON.stringify(counts));
+  });
+`;
+
+/** Starts PostgreSQL with an empty database, to which every user is admitted, on port 8080. */
+export const POSTGRES = `
+  initdb -D /tmp/data -U shop --auth=trust --no-sync
+  echo "host all all all trust" >> /tmp/data/pg_hba.conf
+  exec postgres -D /tmp/data -h 0.0.0.0 -p 8080 -k /tmp -F
 `;

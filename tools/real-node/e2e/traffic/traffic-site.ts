@@ -2,6 +2,7 @@ import { Release } from "@evenkeel/charts";
 import type { ClusterAccess } from "@evenkeel/control-plane";
 import { apply, get, kubectl, list, waitUntil } from "@evenkeel/e2e";
 import { NODE_IMAGE, writeServiceImage } from "../../src/index.ts";
+import { type Certificate, environment } from "./certificate.ts";
 import { CLIENT, CONNECT, IDLE, type Load, METRICS, SERVER, type Tally } from "./programs.ts";
 
 const NODE = "/nodejs/bin/node";
@@ -24,6 +25,10 @@ export interface ServiceOptions {
   readonly type?: "ClusterIP" | "NodePort";
   /** Whether one failed readiness probe makes a pod not ready. */
   readonly flaps?: boolean;
+  /** The certificate and the key of a pod that speaks TLS. */
+  readonly tls?: Certificate;
+  /** Another pod than the HTTP server. It listens on port 8080. */
+  readonly pod?: object;
 }
 
 /** A resolver as its chart installs it, services behind ClusterIPs, and a client in a pod of its own, on a real node. */
@@ -79,8 +84,8 @@ export class TrafficSite implements Disposable {
 
   /** Resolves when the node sends connections of a service that had no endpoint to the resolver. None of them wakes it. */
   async #isFollowed(name: string): Promise<void> {
-    const { spec } = await get<{ spec: { clusterIP: string } }>(this.#cluster, "service", name, ...IN_PLACE);
-    await kubectl(this.#cluster, ["exec", "client", ...IN_PLACE, "--", NODE, "-e", CONNECT, spec.clusterIP]);
+    const address = await this.address(name);
+    await kubectl(this.#cluster, ["exec", "client", ...IN_PLACE, "--", NODE, "-e", CONNECT, address]);
   }
 
   /** Deletes a service's ElastiService and creates it again. */
@@ -103,10 +108,35 @@ export class TrafficSite implements Disposable {
   /** What becomes of requests from the client's pod to a service, at its ClusterIP unless the load says otherwise. */
   async load(name: string, load: Omit<Load, "url"> & { readonly url?: string }): Promise<Tally> {
     // By address: names would be looked up for each request, and tested with it.
+    const url = `${load.ca ? "https" : "http"}://${await this.address(name)}:80/`;
+    return this.inPod<Tally>("client", ["-e", CLIENT], { url, ...load });
+  }
+
+  /** The ClusterIP of a service. */
+  async address(name: string): Promise<string> {
     const { spec } = await get<{ spec: { clusterIP: string } }>(this.#cluster, "service", name, ...IN_PLACE);
-    const whole: Load = { url: `http://${spec.clusterIP}/`, ...load };
-    const args = ["exec", "client", ...IN_PLACE, "--", NODE, "-e", CLIENT, JSON.stringify(whole)];
-    return JSON.parse(await kubectl(this.#cluster, args, { deadlineMs: 1_800_000 })) as Tally;
+    return spec.clusterIP;
+  }
+
+  /** Runs a program of Node in a pod, with an argument, and returns the JSON that it prints. */
+  async inPod<T>(pod: string, program: readonly string[], argument: object): Promise<T> {
+    const args = ["exec", pod, ...IN_PLACE, "--", NODE, ...program, JSON.stringify(argument)];
+    return JSON.parse(await kubectl(this.#cluster, args, { deadlineMs: 1_800_000 })) as T;
+  }
+
+  /** Creates a pod that waits for programs to run in it. */
+  async clientPod(name: string, spec: object): Promise<void> {
+    await apply(this.#cluster, { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: NAMESPACE }, spec });
+    await kubectl(this.#cluster, ["wait", "--for=condition=Ready", `pod/${name}`, ...IN_PLACE, "--timeout=60s"]);
+  }
+
+  /** Puts a file into a ConfigMap of that name. */
+  async configMap(name: string, file: string): Promise<void> {
+    await kubectl(this.#cluster, ["create", "configmap", name, `--from-file=${file}`, ...IN_PLACE]);
+  }
+
+  async loadImage(archive: string): Promise<void> {
+    await this.#cluster.loadImage(archive);
   }
 
   /** Asks a pod of a service itself, whatever its Service would do. */
@@ -223,20 +253,18 @@ function pod(name: string, program: string): readonly object[] {
   return [{ apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [container([program])] } }];
 }
 
-function template(name: string, { start = 0, drain = 2000, flaps = false }: ServiceOptions): object {
+function template(name: string, { start = 0, drain = 2000, flaps = false, tls, pod: spec }: ServiceOptions): object {
   const failureThreshold = flaps ? 1 : 3;
+  const scheme = tls ? "HTTPS" : "HTTP";
   const more = {
-    env: [
-      { name: "START", value: String(start) },
-      { name: "DRAIN", value: String(drain) },
-    ],
+    env: [{ name: "START", value: String(start) }, { name: "DRAIN", value: String(drain) }, ...environment(tls)],
     readinessProbe: {
-      ...{ httpGet: { path: "/readyz", port: 8080 }, periodSeconds: 1, timeoutSeconds: 5, failureThreshold },
+      ...{ httpGet: { path: "/readyz", port: 8080, scheme }, periodSeconds: 1, timeoutSeconds: 5, failureThreshold },
     },
     // The kubelet evicts a pod that writes more.
     resources: { requests: CPU, limits: { "ephemeral-storage": "2Mi" } },
   };
-  return { metadata: { labels: { app: name } }, spec: { containers: [container([SERVER], more)] } };
+  return { metadata: { labels: { app: name } }, spec: spec ?? { containers: [container([SERVER], more)] } };
 }
 
 function container(args: readonly string[], more: object = {}): object {

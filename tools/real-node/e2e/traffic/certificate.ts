@@ -1,0 +1,34 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** In PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** The variables in which pods find their certificate. */
+export function environment(
+  tls: Certificate | undefined,
+): readonly { readonly name: string; readonly value: string }[] {
+  if (tls === undefined) return [];
+  return [
+    { name: "CERT", value: tls.cert },
+    { name: "KEY", value: tls.key },
+  ];
+}
+
+/** A certificate of localhost that signs itself. */
+export function certificate(): Certificate {
+  const folder = mkdtempSync(join(tmpdir(), "evenkeel-traffic-"));
+  try {
+    const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "key", "-out", "cert"];
+    const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+    execFileSync("openssl", ["req", "-x509", ...key, "-days", "2", ...names], { cwd: folder, stdio: "pipe" });
+    return { cert: readFileSync(join(folder, "cert"), "utf8"), key: readFileSync(join(folder, "key"), "utf8") };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
