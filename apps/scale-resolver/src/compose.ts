@@ -3,6 +3,7 @@ import {
   endpointSlices,
   KeyNotifier,
   leases,
+  nameKey,
   PAUSED,
   services,
   specChanges,
@@ -40,6 +41,7 @@ import { countReplicas, withoutSilent } from "./observe/resolver-endpoints.ts";
 import { inPath, resolverChanges, ownershipChanges, serviceChanges } from "./observe/sources.ts";
 import { Memories } from "./observe/stages.ts";
 import { Targets } from "./observe/targets.ts";
+import { Readings } from "./observe/triggers/readings.ts";
 import { Triggers } from "./observe/triggers/triggers.ts";
 import { ElastiServiceReconciler } from "./reconciler.ts";
 import { Board } from "./serve/board.ts";
@@ -108,13 +110,20 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     ...{ view, original, clock, settle: settings.settle },
     ownPorts: [settings.port, settings.adminPort, settings.healthPort, settings.grpcPort],
     replicas: (of, target, signal) => workloads.scales.read(of, target, { signal }),
-    triggers: (binding, signal) => triggers.read(binding, signal),
+    triggers: (binding) => readings.read(binding),
     activity: (key) => activities.read(key),
     resolvers: () => countReplicas(resolvers()),
     unreached: (of) => leftOutFamilies(of, resolvers()),
     unbound: (key) => gate.unbound(key),
     drainPrepared: (of, prepared) => preparations.isPrepared(of, prepared),
     prove: settings.pathProbe ? (of, round, signal) => probe.prove(of, round, signal) : undefined,
+  });
+  const never = new AbortController().signal;
+  const readings = new Readings({
+    clock,
+    // Each query has a timeout of its own.
+    read: (binding) => triggers.read(binding, never),
+    arrived: (binding) => reconcileRequests.notify(nameKey(binding)),
   });
   const slices = kube.resource(endpointSlices);
   const mesh = new Mesh({ kube, clock, targetRef: settings.pathTargetRef });

@@ -182,6 +182,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     const target = isUrgent ? targets.known(binding) : await targets.read(binding, signal);
     const subject = { object, binding, fault, targetFault: target.fault, memory, joined };
     const snapshot = await observer.observe(subject, signal);
+    if (!snapshot) return undefined;
     const decision = decisions.decide(snapshot);
     const pauses = this.#pauses;
     const work = { object, service, binding, ports, former, pauses, since, snapshot, decision };

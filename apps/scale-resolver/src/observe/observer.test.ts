@@ -21,12 +21,12 @@ const falling: Memory = {
   interrupted: 0,
 };
 
-/** What is seen at noon of the quiet service. */
-function observe(
+/** What is seen at noon of the quiet service; undefined while triggers that matter have not been read. */
+function tryToObserve(
   subject: Partial<Subject>,
   options: Partial<ObserverOptions> = {},
   signal = never,
-): Promise<ServiceSnapshot> {
+): Promise<ServiceSnapshot | undefined> {
   const { pods, activity } = quietService();
   const observer = new Observer({
     view: { services: { get: () => WEB }, pods: () => pods } as unknown as ObserverOptions["view"],
@@ -47,6 +47,32 @@ function observe(
   const rest = { fault: undefined, memory: undefined, joined: false };
   return observer.observe({ object, binding: checkout, ...rest, ...subject }, signal);
 }
+
+/** What is seen of it with triggers that are read at once. */
+async function observe(...args: Parameters<typeof tryToObserve>): Promise<ServiceSnapshot> {
+  const seen = await tryToObserve(...args);
+  if (!seen) throw new Error("the triggers have not been read");
+  return seen;
+}
+
+describe("triggers that have not been read yet", () => {
+  const triggers = () => Promise.resolve(undefined);
+
+  test("leave open what becomes of a service with ready pods", async () => {
+    expect(await tryToObserve({}, { triggers })).toBeUndefined();
+    expect(await tryToObserve({ memory: falling }, { triggers })).toBeUndefined();
+  });
+
+  test("do not matter when the last pod ends, or is about to be evicted", async () => {
+    const pods = { ready: 0, leaving: 1, starting: 0 };
+    const view = { services: { get: () => WEB }, pods: () => pods } as unknown as ObserverOptions["view"];
+    expect(await tryToObserve({}, { triggers, view })).toMatchObject({ pods, triggers: [] });
+    expect(await tryToObserve({}, { triggers, drainPrepared: () => true })).toMatchObject({
+      drainPrepared: true,
+      triggers: [],
+    });
+  });
+});
 
 describe("a scale that cannot be read", () => {
   const hung = new Error("GET /scale took too long");

@@ -15,7 +15,8 @@ export interface ObserverOptions {
   readonly view: Pick<ClusterView, "services" | "pods">;
   /** Reads the replicas of a workload. */
   readonly replicas: (namespace: string, target: TargetRef, signal: AbortSignal) => Promise<number>;
-  readonly triggers: (binding: Binding, signal: AbortSignal) => Promise<readonly TriggerReading[]>;
+  /** Undefined: the metric servers have not answered yet. The object is reconciled again when they have. */
+  readonly triggers: (binding: Binding) => Promise<readonly TriggerReading[] | undefined>;
   /** The sum of all replicas of the resolver; null while one of them has not reported. */
   readonly activity: (key: string) => Promise<Activity | null>;
   /** Why KubeElasti's operator counts as running; undefined if it does not run. */
@@ -57,7 +58,8 @@ export class Observer {
     this.#options = options;
   }
 
-  async observe(subject: Subject, signal: AbortSignal): Promise<ServiceSnapshot> {
+  /** Undefined while triggers that matter have not been read: the next state is not known yet. */
+  async observe(subject: Subject, signal: AbortSignal): Promise<ServiceSnapshot | undefined> {
     const { view, clock, settle, drainPrepared, ownPorts } = this.#options;
     const { object, binding, fault: specFault, targetFault, memory, joined } = subject;
     const { namespace, name, generation, service: serviceName } = binding;
@@ -71,9 +73,11 @@ export class Observer {
     const { replicas, ...fault } = asksScale ? await this.#replicas(binding, signal) : { replicas: null };
     const stage = memory?.stage ?? stageFound({ joined, pods, replicas, now: clock.now() });
     const original = await this.#options.original(signal);
-    // A terminating pod must not wait for a metric server.
-    const asksTriggers = stage.state === "Zero" || (pods !== null && pods.ready > 0 && stage.state !== "Wake");
-    const triggers = asksTriggers ? await this.#options.triggers(binding, signal) : [];
+    const isPrepared = drainPrepared(namespace, serviceName);
+    // A pod that terminates, or is about to be evicted, must not wait for a metric server.
+    const isWarm = pods !== null && pods.ready > 0 && stage.state !== "Wake" && !isPrepared;
+    const triggers = stage.state === "Zero" || isWarm ? await this.#options.triggers(binding) : [];
+    if (!triggers) return undefined;
     const provenAt = await this.#provenAt(subject, stage, service, pods, signal);
     const activity = await this.#options.activity(key);
     const now = clock.now();
@@ -101,7 +105,7 @@ export class Observer {
       activity,
       triggers,
       ...periodOf(binding.enabledPeriod, now),
-      drainPrepared: drainPrepared(namespace, serviceName),
+      drainPrepared: isPrepared,
       createdAt: idleness.createdAt,
       idleSince: idleSince(idleness, { triggers, activity }, now),
       interrupted: memory?.interrupted ?? 0,
