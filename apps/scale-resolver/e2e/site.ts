@@ -241,6 +241,7 @@ export class Site implements AsyncDisposable {
 /** The query of a service's trigger. */
 export class Traffic {
   readonly triggers: readonly object[];
+  readonly query: string;
   /** Requests a second; null is no sample at all. */
   rate: number | null = 5;
   /** What `up` of the metric server itself is, by the filter that a trigger has. */
@@ -248,6 +249,7 @@ export class Traffic {
 
   constructor(prometheus: Prometheus, name: string, uptimeFilter = 'container="prometheus"') {
     const query = `sum(rate(http_requests_total{service="${name}"}[1m]))`;
+    this.query = query;
     const vector = (value: number | null) => ({
       kind: "vector" as const,
       samples: value === null ? [] : [{ metric: {}, value }],

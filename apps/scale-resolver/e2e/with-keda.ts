@@ -72,6 +72,21 @@ async function quietScaledObject(name: string): Promise<{ polls: number }> {
   return seen;
 }
 
+/** A ScaledObject of a user that keeps at least one replica, with as many more as the traffic of a service needs. */
+async function growingScaledObject(name: string, { query }: Traffic, perPod: number): Promise<void> {
+  const metadata = { serverAddress: site.prometheus.url, query, threshold: String(perPod) };
+  await apply(cluster(), {
+    apiVersion: "keda.sh/v1alpha1",
+    kind: "ScaledObject",
+    metadata: { name, namespace: NAMESPACE },
+    spec: {
+      scaleTargetRef: { name },
+      ...{ minReplicaCount: 1, maxReplicaCount: 4, pollingInterval: 1 },
+      triggers: [{ type: "prometheus", metadata }],
+    },
+  });
+}
+
 /** No pod starts until the returned function is called. */
 async function holdPods(): Promise<() => Promise<void>> {
   const nodes = (await list<{ metadata: { name: string } }>(cluster(), "nodes")).map(({ metadata }) => metadata.name);
@@ -115,6 +130,35 @@ test(
 );
 
 test(
+  "a ScaledObject of a user scales a woken service up by its load, while its requests do not pass the resolver",
+  async () => {
+    const traffic = new Traffic(site.prometheus, "grown");
+    const url = await site.given("grown", { autoscaler: { type: "keda", name: "grown" }, triggers: traffic.triggers });
+    await growingScaledObject("grown", traffic, 10);
+    traffic.rate = 0;
+    await site.asleep("grown");
+    const answer = ask(url);
+    await site.until("a wake", async () => ((await site.replicas("grown")) === 1 ? undefined : "no replica is wanted"));
+    traffic.rate = 25;
+    expect(arrivalIn(await answer)).toMatchObject({ method: "GET" });
+    await site.outOfPath("grown");
+    await site.until("KEDA to scale it up", async () => {
+      const replicas = await site.replicas("grown");
+      return replicas === 3 ? undefined : `it has ${replicas} replicas`;
+    });
+    const { status } = await site.get("grown");
+    expect(status).toMatchObject({ state: "Serve" });
+    expect(status?.conditions?.map(({ type }) => type)).not.toContain("AutoscalerGrows");
+
+    // It sleeps again, whatever KEDA wants.
+    traffic.rate = 0;
+    await site.asleep("grown");
+    expect(await annotationsOf("grown")).toMatchObject({ [PAUSED]: "true" });
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
   "a ScaledObject that the resolver creates is ready, keeps a warm service at its replicas, and wakes with it",
   async () => {
     const traffic = new Traffic(site.prometheus, "made");
@@ -147,6 +191,9 @@ test(
     });
     expect((await get<Autoscaler>(cluster(), "hpa", "keda-hpa-made", ...IN)).status?.desiredReplicas).toBe(replicas);
     expect(await site.replicas("made")).toBe(replicas);
+    expect((await site.get("made")).status?.conditions).toContainEqual(
+      expect.objectContaining({ type: "AutoscalerGrows", status: "False" }),
+    );
 
     await kubectl(cluster(), ["delete", "elastiservice", "made", ...IN, "--timeout=30s"]);
     await site.until("its ScaledObject to go", async () => {
