@@ -218,6 +218,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
       idleSince,
       lastWakeMs,
       refusedProbes: binding.probes.refused.map(explain),
+      hasTriggers: binding.triggers.length > 0,
       unknownWakePorts: unknownWakePorts(binding.wakePorts, service),
     };
     await this.#options.statuses.write(object, statusAfter(object.status, reconciled, now), context.term);

@@ -18,6 +18,7 @@ function after(
   autoscalerFault: string | null = null,
   isScaledObjectMade = false,
   unknownWakePorts: readonly (string | number)[] = [],
+  hasTriggers = true,
 ) {
   const snapshot = quietService({ triggers: [BUSY], ...changes });
   const { target } = checkout;
@@ -30,6 +31,7 @@ function after(
     lastWakeMs: null,
     refusedProbes,
     unknownWakePorts,
+    hasTriggers,
     stop,
     autoscalerFault,
     isScaledObjectMade,
@@ -60,13 +62,23 @@ describe("the time from which a cooldown counts", () => {
   });
 });
 
-describe("triggers that are removed", () => {
+describe("triggers", () => {
   const triggers = (status: ElastiServiceStatus) => status.conditions?.find(({ type }) => type === "TriggersAvailable");
+  const silent = after(undefined, null, { triggers: [{ ...BUSY, verdict: "unknown" }] });
+  /** After a reconcile of a spec without triggers. */
+  const without = (before: ElastiServiceStatus | undefined) =>
+    after(before, null, { triggers: [] }, [], null, null, false, [], false);
 
   test("become available when they are removed, and have no condition if there never were any", () => {
-    const silent = after(undefined, null, { triggers: [{ ...BUSY, verdict: "unknown" }] });
     expect(triggers(silent)).toMatchObject({ status: "False", reason: "TriggerUnknown" });
-    expect(triggers(after(silent, null, { triggers: [] }))).toMatchObject({ status: "True", reason: "NoTriggers" });
+    expect(triggers(without(silent))).toMatchObject({ status: "True", reason: "NoTriggers" });
+    expect(triggers(without(undefined))).toBeUndefined();
+  });
+
+  test("that were not read, as while no pod is ready, are said to be as they were", () => {
+    const read = after(undefined, null);
+    expect(triggers(after(read, null, { triggers: [] }))).toMatchObject({ status: "True", reason: "Read" });
+    expect(triggers(after(silent, null, { triggers: [] }))).toMatchObject({ status: "False" });
     expect(triggers(after(undefined, null, { triggers: [] }))).toBeUndefined();
   });
 });

@@ -49,6 +49,8 @@ export interface ReconcileOutcome {
   readonly lastWakeMs: number | null;
   /** Why rules of `probeResponse` match nothing, one sentence each. */
   readonly refusedProbes: readonly string[];
+  /** Whether the spec has triggers. They are not read while no pod is ready. */
+  readonly hasTriggers: boolean;
   /** Entries of `wakePorts` that are not a port of the Service. */
   readonly unknownWakePorts: readonly (string | number)[];
   /** How the workload's pods stop; null if not known. */
@@ -138,7 +140,7 @@ export function statusOfReleased(
 
 function judgements(outcome: ReconcileOutcome, before: readonly Condition[] = []): readonly Judgement[] {
   const { snapshot, decision, stage, failure, refusedProbes, unknownWakePorts, stop } = outcome;
-  const { autoscalerFault, isScaledObjectMade } = outcome;
+  const { autoscalerFault, isScaledObjectMade, hasTriggers } = outcome;
   const judged = (type: string, holds: boolean | undefined, reason: string, message: string) =>
     judge(type, holds, reason, message, snapshot.elastiService.generation);
   const { reason, message } = decision;
@@ -152,7 +154,8 @@ function judgements(outcome: ReconcileOutcome, before: readonly Condition[] = []
         ? judged("Ready", false, "InvalidSpec", snapshot.specFault)
         : judged("Ready", reason === "Paused" ? undefined : !needsAttention(decision), reason, message),
     judged("Asleep", stage.state === "Zero", stage.state, SENTENCES[stage.state]),
-    ...(triggers.length === 0 && !wasJudged(TRIGGERS)
+    // Triggers that were not read this time are as they were.
+    ...(triggers.length === 0 && (hasTriggers || !wasJudged(TRIGGERS))
       ? []
       : [
           silent
