@@ -3,9 +3,12 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** The arguments between `args:` and the program for services with traffic that add none of their own for Node. */
+/** The arguments between `args:` and the program for services with traffic, before those of the service's own chart. */
 const TRAFFIC_FLAGS =
   / args:\n(?: +#.*\n)* +\{\{- if or \.traffic \.favourSpeed \}\}\n((?: +[#-] .*\n)+) +\{\{- end \}\}\n +\{\{- with \(\.traffic\)\.node \}\}\n.*\n +\{\{- end \}\}\n +- \/app\/main\.mjs\n/;
+
+/** The arguments for Node of the service's own chart. */
+const OWN_FLAGS = /^node:\n((?: +[#-] .*\n)+)/m;
 
 /** How Node is started in a cluster. */
 export interface ImageStart {
@@ -19,12 +22,8 @@ export function imageStart(): ImageStart {
   const dockerfile = readFileSync(join(root, "infra/docker/Dockerfile"), "utf8");
   const template = readFileSync(join(root, "charts/lib/templates/_deployment.tpl"), "utf8");
   const [program, ...flags] = JSON.parse(partOf(dockerfile, /^ENTRYPOINT (.*)$/m)) as string[];
-  const traffic = partOf(template, TRAFFIC_FLAGS)
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line.startsWith("- "))
-    .map((line) => line.slice(2));
-  const nodeFlags = [...flags, ...traffic];
+  const own = readFileSync(join(root, "charts/scale-resolver/templates/_traffic.tpl"), "utf8");
+  const nodeFlags = [...flags, ...listed(partOf(template, TRAFFIC_FLAGS)), ...listed(partOf(own, OWN_FLAGS))];
   const odd = nodeFlags.find((flag) => !/^--[a-z0-9-]+(=[\w.-]+)?$/.test(flag));
   if (program !== "/nodejs/bin/node" || odd !== undefined) throw new Error(`Node is not started by ${odd ?? program}`);
   const env = { ...process.env };
@@ -33,6 +32,12 @@ export function imageStart(): ImageStart {
     env[name] = value;
   }
   return { nodeFlags, env };
+}
+
+/** The entries of a list in YAML. */
+function listed(text: string): readonly string[] {
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line.startsWith("- ")).map((line) => line.slice(2));
 }
 
 function partOf(text: string, pattern: RegExp): string {

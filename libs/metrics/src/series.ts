@@ -15,6 +15,8 @@ export class SeriesSet {
   readonly #admitted = new Map<string, Set<string>>();
   readonly #ofObjects = new Map<string, Values>();
   readonly #hasObjects: boolean;
+  /** What was admitted for an object of values that a caller uses again and again; it must not change. */
+  readonly #seen = new WeakMap<Readonly<Values>, { readonly key: string; readonly bounded: Values }>();
 
   constructor(labels: Labels, remove: (values: Values) => void) {
     this.#labels = Object.entries(labels);
@@ -24,9 +26,12 @@ export class SeriesSet {
 
   /** The values to record under, or nothing when the metric has no room for another object. */
   admit(values: Readonly<Values>): Values | undefined {
+    const seen = this.#seen.get(values);
+    if (seen && (!this.#hasObjects || this.#ofObjects.has(seen.key))) return seen.bounded;
     const bounded = this.#bounded(values);
+    const key = this.#hasObjects ? JSON.stringify(bounded) : "";
+    this.#seen.set(values, { key, bounded });
     if (!this.#hasObjects) return bounded;
-    const key = JSON.stringify(bounded);
     if (!this.#ofObjects.has(key)) {
       if (this.#ofObjects.size >= OBJECT_SERIES_LIMIT) return undefined;
       this.#ofObjects.set(key, bounded);

@@ -11,7 +11,7 @@ import {
   type ResourceTypeOf,
   services,
 } from "@evenkeel/kube";
-import { kubeconfigFor } from "@evenkeel/testkit";
+import { kubeconfigFor, type LoopbackAddresses, loopbackAddresses } from "@evenkeel/testkit";
 import type { PodAddress } from "./holder.ts";
 import { now } from "./now.ts";
 import { Remote } from "./remote.ts";
@@ -34,12 +34,17 @@ const elastiServices: ResourceTypeOf<ElastiService> = {
 /** The cluster: an API server in a process of its own, in which the bench plays what else there is of a control plane. */
 export class Cluster implements AsyncDisposable {
   readonly kubeconfig: string;
+  /** Ports for Services that no other process has, also not one that an earlier run left behind. */
+  readonly portRange: string;
   readonly #world: Remote<WorldProcess>;
+  readonly #addresses: LoopbackAddresses;
   readonly #kube: KubeClient;
   readonly #folder: string;
 
-  private constructor(world: Remote<WorldProcess>, url: string) {
+  private constructor(world: Remote<WorldProcess>, url: string, addresses: LoopbackAddresses) {
     this.#world = world;
+    this.#addresses = addresses;
+    this.portRange = addresses.ports;
     this.#folder = mkdtempSync(join(tmpdir(), "bench-resolver-"));
     this.kubeconfig = join(this.#folder, "kubeconfig");
     writeFileSync(this.kubeconfig, kubeconfigFor(url));
@@ -56,11 +61,11 @@ export class Cluster implements AsyncDisposable {
 
   static async start(): Promise<Cluster> {
     const world = await Remote.start<WorldProcess>("world.ts");
-    return new Cluster(world, await world.ask("url", undefined));
+    return new Cluster(world, await world.ask("url", undefined), await loopbackAddresses());
   }
 
-  /** A Service with a workload at zero, and the ElastiService that wakes it. */
-  async addService(name: string, maxPending: number): Promise<void> {
+  /** A Service with a workload at zero, and the ElastiService that wakes it. `more` is of the latter's spec. */
+  async addService(name: string, maxPending: number, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
     const metadata = { namespace: "default", name };
     const matchLabels = { app: name };
     const containers = [{ name: "main", image: "images.invalid/main:1" }];
@@ -76,8 +81,14 @@ export class Cluster implements AsyncDisposable {
         service: name,
         scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
         hold: { maxPending, maxPendingBytes: 2 ** 30 },
+        ...more,
       },
     });
+  }
+
+  /** Adds an object as it is. */
+  load(object: unknown): Promise<void> {
+    return this.#world.ask("load", JSON.stringify(object));
   }
 
   /** Makes the pod ready, as the EndpointSlice has it. The answer is the moment before the call. */
@@ -128,6 +139,7 @@ export class Cluster implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#kube.stop();
     await this.#world[Symbol.asyncDispose]();
+    await this.#addresses[Symbol.asyncDispose]();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 

@@ -14,6 +14,8 @@ const main = join(import.meta.dirname, "../../../../apps/scale-resolver/dist/mai
 interface ResolverOptions {
   /** More flags for Node than the image's. */
   readonly nodeFlags?: readonly string[];
+  /** More flags for the service. */
+  readonly flags?: readonly string[];
 }
 
 /** The bundled service as the image runs it. Its log goes to a file, since to read a line for each request would cost the bench's CPU. */
@@ -21,9 +23,9 @@ export class Resolver implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #cluster: Cluster;
   readonly #folder: string;
-  #admin = NaN;
+  #ports = { admin: NaN, requests: NaN };
 
-  private constructor(cluster: Cluster, nodeFlags: readonly string[]) {
+  private constructor(cluster: Cluster, { nodeFlags = [], flags: more = [] }: ResolverOptions) {
     this.#cluster = cluster;
     this.#folder = mkdtempSync(join(tmpdir(), "bench-resolver-"));
     const log = openSync(this.logPath, "w");
@@ -34,8 +36,9 @@ export class Resolver implements AsyncDisposable {
       "--state=sqlite::memory:",
       "--listen-host=127.0.0.1",
       "--pod-ip=127.0.0.1",
-      "--port-range=27100-27199",
+      `--port-range=${cluster.portRange}`,
       ...["port", "grpc-port", "admin-port", "health-port", "shutdown-delay"].map((name) => `--${name}=0`),
+      ...more,
     ];
     this.#child = spawn(process.execPath, [...IMAGE_FLAGS, ...nodeFlags, main, ...flags], {
       stdio: ["ignore", log, log],
@@ -44,8 +47,8 @@ export class Resolver implements AsyncDisposable {
     closeSync(log);
   }
 
-  static async start(cluster: Cluster, { nodeFlags = [] }: ResolverOptions = {}): Promise<Resolver> {
-    const resolver = new Resolver(cluster, nodeFlags);
+  static async start(cluster: Cluster, options: ResolverOptions = {}): Promise<Resolver> {
+    const resolver = new Resolver(cluster, options);
     await until(
       () => "the resolver is ready",
       () => Promise.resolve(resolver.#readPorts()),
@@ -55,6 +58,11 @@ export class Resolver implements AsyncDisposable {
 
   get pid(): number {
     return this.#child.pid ?? NaN;
+  }
+
+  /** Where requests come in that name their Service in a header. */
+  get requestsPort(): number {
+    return this.#ports.requests;
   }
 
   /** The service `name` of the cluster as this process holds it, at zero. */
@@ -102,14 +110,14 @@ export class Resolver implements AsyncDisposable {
     if (this.#child.exitCode !== null) throw new Error(`the resolver ended:\n${text}`);
     for (const line of text.split("\n")) {
       if (!line.includes('"phase":"ready"')) continue;
-      this.#admin = (JSON.parse(line) as { ports: { admin: number } }).ports.admin;
+      this.#ports = (JSON.parse(line) as { ports: { admin: number; requests: number } }).ports;
       return true;
     }
     return false;
   }
 
   async #pending(name: string): Promise<number> {
-    const text = await (await fetch(`http://127.0.0.1:${this.#admin}/metrics`)).text();
+    const text = await (await fetch(`http://127.0.0.1:${this.#ports.admin}/metrics`)).text();
     const line = text
       .split("\n")
       .find((each) => each.startsWith("evenkeel_resolver_pending{") && each.includes(`service="${name}"`));

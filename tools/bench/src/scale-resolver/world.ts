@@ -27,6 +27,10 @@ api.load(definitionOf("elastiservices"));
 
 const methods = {
   url: () => api.url,
+  /** Adds the objects of a manifest. */
+  load: (manifest: string) => {
+    api.load(manifest);
+  },
   /** The calls since the last question. */
   scaleCalls: () => {
     const since = calls;

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Guard } from "../forward/guard.ts";
 import { type Manners, mannersOf } from "../forward/manners.ts";
 import { startBackend, startProxy } from "../forward/nginx.ts";
 import { cpuSeconds } from "../forward/process-usage.ts";
@@ -12,7 +13,7 @@ import { barred, figure, median, type Result } from "../result.ts";
 import type { Suite } from "../suite.ts";
 
 /** Many short ones: what else the machine does then falls on all contenders alike. */
-const ROUNDS = 15;
+const ROUNDS = 11;
 const SECONDS = 2;
 /** Requests until a contender's code counts as warm: by then Node has compiled what there is to compile. */
 const WARM_UP = 40_000;
@@ -22,6 +23,23 @@ interface Round extends Load {
   readonly cpu: number;
 }
 
+/** A proxy, and how wrk asks it. */
+interface Contender {
+  readonly name: string;
+  readonly program: Pick<Running, "pid" | "port">;
+  readonly headers?: readonly string[];
+  readonly rounds: Round[];
+}
+
+const OURS = "forward";
+const GO = "Go ReverseProxy";
+const PRODUCT = "scale-resolver in Guard";
+/** Each request on a connection of its own. */
+const CLOSING = ["Connection: close"];
+const GO_CLOSING = `${GO}, closing`;
+/** Guard asks clients of the Service's own port to reconnect, so that they reach a pod when it ends. */
+const PRODUCT_CLOSING = `${PRODUCT}, closing`;
+
 const program = (file: string) => join(import.meta.dirname, "../forward", file);
 const node = (file: string, upstream: string) => start(process.execPath, [program(file), upstream]);
 
@@ -30,16 +48,16 @@ function heldHeap(): number {
   return Number(execFileSync(process.execPath, ["--expose-gc", program("held.ts")], { encoding: "utf8" }));
 }
 
-async function measure({ pid, port }: Running, seconds: number): Promise<Round> {
+async function measure({ program: { pid, port }, headers }: Contender, seconds: number): Promise<Round> {
   const before = cpuSeconds(pid);
-  const run = await load(`http://127.0.0.1:${port}/small`, seconds);
+  const run = await load(`http://127.0.0.1:${port}/small`, seconds, headers);
   return { ...run, cpu: ((cpuSeconds(pid) - before) / run.requests) * 100_000 };
 }
 
 /** What the forwarder must do, and what others do. */
 function judged(name: string, { closed, trailers, upgrades }: Manners): Result[] {
   const result = (measure: string, value: number, least: number) =>
-    name === "forward"
+    name === OURS
       ? barred(`${name}, ${measure}`, value, "count", `>= ${least}`)
       : figure(`${name}, ${measure}`, value, "count");
   return [
@@ -49,11 +67,11 @@ function judged(name: string, { closed, trailers, upgrades }: Manners): Result[]
   ];
 }
 
-/** The forwarder and the alternatives to it, in front of one nginx, in one run. */
+/** The forwarder, scale-resolver, which is made of it, and the alternatives to both, in front of one nginx, in one run. */
 export const forward: Suite = {
   name: "forward",
   about:
-    "requests/s, latency and CPU of libs/forward compared with nginx, Go and other proxies of Node; memory over 10 GB",
+    "requests/s, latency and CPU of libs/forward and scale-resolver compared with nginx, Go and other proxies of Node; memory over 10 GB",
   async run(progress) {
     await requirePrograms();
     const rival = await buildRival();
@@ -68,36 +86,38 @@ export const forward: Suite = {
       const backend = await keep(startBackend(folder));
       const upstream = `http://127.0.0.1:${backend.port}`;
       const ours = await keep(node("forward.ts", upstream));
-      const contenders = [
-        { name: "direct", program: backend, rounds: [] as Round[] },
-        { name: "nginx", program: await keep(startProxy(folder, backend.port)), rounds: [] as Round[] },
-        { name: "forward", program: ours, rounds: [] as Round[] },
-        { name: "Go ReverseProxy", program: await keep(start(rival, [upstream])), rounds: [] as Round[] },
-        { name: "http-proxy", program: await keep(node("http-proxy.ts", upstream)), rounds: [] as Round[] },
-        {
-          name: "@fastify/http-proxy",
-          program: await keep(node("fastify-http-proxy.ts", upstream)),
-          rounds: [] as Round[],
-        },
+      await using guard = await Guard.start({ address: "127.0.0.1", port: backend.port }, "/small");
+      const { pid, routePort, servicePort, headers } = guard;
+      const go = await keep(start(rival, [upstream]));
+      const contenders: readonly Contender[] = [
+        { name: "direct", program: backend, rounds: [] },
+        { name: "nginx", program: await keep(startProxy(folder, backend.port)), rounds: [] },
+        { name: OURS, program: ours, rounds: [] },
+        { name: PRODUCT, program: { pid, port: routePort }, headers, rounds: [] },
+        { name: GO, program: go, rounds: [] },
+        { name: "http-proxy", program: await keep(node("http-proxy.ts", upstream)), rounds: [] },
+        { name: "@fastify/http-proxy", program: await keep(node("fastify-http-proxy.ts", upstream)), rounds: [] },
+        { name: PRODUCT_CLOSING, program: { pid, port: servicePort }, rounds: [] },
+        { name: GO_CLOSING, program: go, headers: CLOSING, rounds: [] },
       ];
-      for (const { name, program } of contenders) {
-        for (let requests = 0; requests < WARM_UP;) requests += (await measure(program, SECONDS)).requests;
-        progress(`warm: ${name}`);
+      for (const contender of contenders) {
+        for (let requests = 0; requests < WARM_UP;) requests += (await measure(contender, SECONDS)).requests;
+        progress(`warm: ${contender.name}`);
       }
       for (let round = 0; round < ROUNDS; round++) {
-        for (const { name, program, rounds } of round % 2 === 0 ? contenders : contenders.toReversed()) {
-          const got = await measure(program, SECONDS);
-          rounds.push(got);
+        for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
+          const got = await measure(contender, SECONDS);
+          contender.rounds.push(got);
           progress(
-            `round ${round + 1} of ${ROUNDS}: ${name} ${Math.round(got.perSecond)}/s, p99 ${got.p99} ms, CPU ${got.cpu.toFixed(2)} s`,
+            `round ${round + 1} of ${ROUNDS}: ${contender.name} ${Math.round(got.perSecond)}/s, p99 ${got.p99} ms, CPU ${got.cpu.toFixed(2)} s`,
           );
         }
       }
       const memory = await streamMemory(ours);
       progress(`${memory.streams} streams of 10 MB`);
       const manners = [
-        ...judged("forward", await mannersOf((url) => node("forward.ts", url))),
-        ...judged("Go ReverseProxy", await mannersOf((url) => start(rival, [url]))),
+        ...judged(OURS, await mannersOf((url) => node("forward.ts", url))),
+        ...judged(GO, await mannersOf((url) => start(rival, [url]))),
         ...judged("http-proxy", await mannersOf((url) => node("http-proxy.ts", url))),
         ...judged("@fastify/http-proxy", await mannersOf((url) => node("fastify-http-proxy.ts", url))),
       ];
@@ -110,8 +130,8 @@ export const forward: Suite = {
         cpu: median(rounds.map(({ cpu }) => cpu)),
         values: rounds.map(({ cpu }) => cpu),
       }));
-      const ratio = (measured: "cpu" | "p99", of: string) => {
-        const [above, below] = ["forward", of].map((wanted) => medians.find(({ name }) => name === wanted)?.[measured]);
+      const ratio = (measured: "cpu" | "p99", ours: string, of: string) => {
+        const [above, below] = [ours, of].map((wanted) => medians.find(({ name }) => name === wanted)?.[measured]);
         return (above ?? NaN) / (below ?? NaN);
       };
       const megabytes = (bytes: number) => bytes / 1e6;
@@ -129,9 +149,12 @@ export const forward: Suite = {
                   figure(`${name}, CPU, most of ${ROUNDS} rounds`, Math.max(...values), "s"),
                 ]),
           ]),
-          barred("CPU, forward / Go ReverseProxy", ratio("cpu", "Go ReverseProxy"), "ratio", "<= 1.3"),
-          barred("CPU, forward / http-proxy", ratio("cpu", "http-proxy"), "ratio", "<= 0.5"),
-          barred("p99, forward / Go ReverseProxy", ratio("p99", "Go ReverseProxy"), "ratio", "<= 1"),
+          barred(`CPU, ${OURS} / ${GO}`, ratio("cpu", OURS, GO), "ratio", "<= 1.3"),
+          barred(`CPU, ${PRODUCT} / ${GO}`, ratio("cpu", PRODUCT, GO), "ratio", "<= 1"),
+          barred(`CPU, ${PRODUCT_CLOSING} / ${GO_CLOSING}`, ratio("cpu", PRODUCT_CLOSING, GO_CLOSING), "ratio", "<= 1"),
+          barred(`CPU, ${OURS} / http-proxy`, ratio("cpu", OURS, "http-proxy"), "ratio", "<= 0.5"),
+          barred(`p99, ${OURS} / ${GO}`, ratio("p99", OURS, GO), "ratio", "<= 1"),
+          figure(`p99, ${PRODUCT} / ${GO}`, ratio("p99", PRODUCT, GO), "ratio"),
           figure(`forward, memory after 400 of ${memory.streams} streams of 10 MB`, megabytes(memory.warm), "MB"),
           figure("forward, most memory in all of them", megabytes(memory.most), "MB"),
           ...manners,

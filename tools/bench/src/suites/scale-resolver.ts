@@ -27,6 +27,8 @@ const INSPECTOR = 27_301;
 const OURS = "scale-resolver";
 const BARE = "bare holder";
 const PLAIN = "bare holder, Node's own flags";
+/** The flags of the chart may cost speed, so the resolver is compared with the faster of the two. */
+const BETTER = "the better bare holder";
 
 interface Scene {
   readonly rig: Rig;
@@ -85,11 +87,13 @@ async function handOffs(scene: Scene): Promise<{ results: readonly Result[]; ser
     const found = warm[index] ?? [];
     const fresh = await freshHandOffs(rig, [ours, bare], { held, rounds }, progress);
     const p99 = (of: readonly HandOffs[], name: string) => median(of.find((each) => each.name === name)?.p99 ?? []);
+    const [ours99, bare99, plain99] = [p99(found, OURS), p99(found, BARE), p99(found, PLAIN)];
     results.push(
       ...found.flatMap((each) => figuresOf(`${held} held, warm`, each)),
       ...fresh.flatMap((each) => figuresOf(`${held} held, fresh process`, each)),
-      barred(`${held} held, warm: p99, ${OURS} / ${BARE}`, p99(found, OURS) / p99(found, BARE), "ratio", "<= 1.1"),
-      figure(`${held} held, warm: p99, ${OURS} / ${PLAIN}`, p99(found, OURS) / p99(found, PLAIN), "ratio"),
+      figure(`${held} held, warm: p99, ${OURS} / ${BARE}`, ours99 / bare99, "ratio"),
+      figure(`${held} held, warm: p99, ${OURS} / ${PLAIN}`, ours99 / plain99, "ratio"),
+      barred(`${held} held, warm: p99, ${OURS} / ${BETTER}`, ours99 / Math.min(bare99, plain99), "ratio", "<= 1.1"),
       barred(`${held} held: p99, fresh ${OURS} / fresh ${BARE}`, p99(fresh, OURS) / p99(fresh, BARE), "ratio", "<= 2"),
       barred(`${held} held: p99, fresh ${OURS} / warm ${BARE}`, p99(fresh, OURS) / p99(found, BARE), "ratio", "<= 2"),
     );

@@ -64,7 +64,7 @@ test("what passed through is counted and not logged", async () => {
   const { clock, lines, registry, accessLog, service, entry } = newAccessLog();
   service.requests = 3;
   service.inFlight = 1;
-  accessLog.ended({ ...entry, held: false, waited: 0 });
+  accessLog.passed(service, entry.status, entry.took);
   await clock.advance(250);
   expect(lines).toEqual([]);
   const text = await registry.text();

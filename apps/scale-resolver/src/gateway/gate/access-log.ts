@@ -1,7 +1,7 @@
 import type { Metrics } from "@evenkeel/metrics";
 import type { Clock, Logger } from "@evenkeel/runtime";
 import type { metrics } from "../../metrics.ts";
-import type { GatedService } from "./gated-service.ts";
+import type { GatedService, StatusClass } from "./gated-service.ts";
 import type { Rejection } from "./refusals.ts";
 
 /** Milliseconds for which counts and lines are collected; less while lines remain. */
@@ -70,6 +70,12 @@ export class AccessLog {
     this.#cancel ??= this.#options.clock.schedule(GATHER, this.#flush);
   }
 
+  /** A request that was forwarded without a wait ended. It is counted at once and not logged. */
+  passed(service: GatedService, status: number, took: number): void {
+    this.touch(service);
+    if (!service.removed) this.#options.metrics.incomingRequests.observe(service.sources[classOf(status)], took / 1000);
+  }
+
   ended(entry: Ended): void {
     this.touch(entry.service);
     if (this.#ended.length === 0) this.#since = this.#options.clock.monotonic();
@@ -103,7 +109,7 @@ export class AccessLog {
       const { labels, pending, inFlight, requests } = service;
       metrics.pending.set(labels, pending);
       metrics.inFlight.set(labels, inFlight);
-      metrics.queuedCount.set(sourceOf(service), pending);
+      metrics.queuedCount.set(service.source, pending);
       const more = requests - (this.#poured.get(service) ?? 0);
       metrics.requests.inc(labels, more);
       this.#poured.set(service, requests);
@@ -139,16 +145,11 @@ export class AccessLog {
     const { metrics } = this.#options;
     if (held) metrics.held.observe(service.labels, waited / 1000);
     if (outcome !== "released") metrics.rejected.inc({ ...service.labels, reason: outcome });
-    metrics.incomingRequests.observe({ ...sourceOf(service), status: classOf(status) }, took / 1000);
+    metrics.incomingRequests.observe(service.sources[classOf(status)], took / 1000);
   }
 }
 
-/** The original's labels for a Service. */
-export function sourceOf({ labels }: GatedService): { readonly namespace: string; readonly source: string } {
-  return { namespace: labels.namespace, source: labels.service };
-}
-
-function classOf(status: number): "1xx" | "2xx" | "3xx" | "4xx" | "5xx" | "none" {
+function classOf(status: number): StatusClass {
   if (status < 100 || status > 599) return "none";
   return `${Math.floor(status / 100) as 1 | 2 | 3 | 4 | 5}xx`;
 }

@@ -280,8 +280,12 @@ export class Dispatcher implements RequestOwner {
   #record(request: GateRequest, outcome: "released" | Rejection, status: number): void {
     const { queue, held, waited, began, exchange } = request;
     const { clock, accessLog } = this.#options;
-    const { method, path } = exchange;
     const took = clock.monotonic() - began;
+    if (!held && outcome === "released") {
+      accessLog.passed(queue.service, status, took);
+      return;
+    }
+    const { method, path } = exchange;
     accessLog.ended({
       service: queue.service,
       outcome,

@@ -5,10 +5,21 @@ import type { GateRoute } from "./gate-route.ts";
 import type { Rejection, RefusalText } from "./refusals.ts";
 import type { PortQueue } from "./port-queue.ts";
 
+const statusClasses = ["1xx", "2xx", "3xx", "4xx", "5xx", "none"] as const;
+export type StatusClass = (typeof statusClasses)[number];
+
+interface Source {
+  readonly namespace: string;
+  readonly source: string;
+}
+
 /** A Service at the gate, with its counts. */
 export class GatedService {
   readonly key: string;
   readonly labels: { readonly namespace: string; readonly service: string };
+  /** The original's labels, and the same with the class of a status: made once, because each request needs them. */
+  readonly source: Source;
+  readonly sources: Readonly<Record<StatusClass, Source & { readonly status: StatusClass }>>;
   route: GateRoute;
   /** By port of the Service. */
   readonly queues = new Map<number, PortQueue>();
@@ -42,6 +53,11 @@ export class GatedService {
   constructor(route: GateRoute) {
     this.key = route.key;
     this.labels = { namespace: route.namespace, service: route.service };
+    const source = { namespace: route.namespace, source: route.service };
+    this.source = source;
+    this.sources = Object.fromEntries(
+      statusClasses.map((status) => [status, { ...source, status }]),
+    ) as GatedService["sources"];
     this.route = route;
   }
 
