@@ -10,58 +10,66 @@ const condition = async (world: World, type: string) =>
   (await world.get("checkout")).status?.conditions?.find((each) => each.type === type);
 
 describe("a reconcile that takes longer than a minute", () => {
-  test("because the metric server hangs, says so in the status and is followed by the next one in its interval", async () => {
-    await using world = await World.start();
-    await using service = await SteppedService.start(world);
-    const prometheus = { address: world.prometheus.url, query: QUERY, timeout: 120, maxAge: "1h" };
-    await world.create("checkout", { interval: "10m", metrics: { prometheus } });
-    await service.until(async () => expect(await condition(world, "Ready")).toMatchObject({ status: "True" }));
+  test.concurrent(
+    "because the metric server hangs, says so in the status and is followed by the next one in its interval",
+    async () => {
+      await using world = await World.start();
+      await using service = await SteppedService.start(world);
+      const prometheus = { address: world.prometheus.url, query: QUERY, timeout: 120, maxAge: "1h" };
+      await world.create("checkout", { interval: "10m", metrics: { prometheus } });
+      await service.until(async () => expect(await condition(world, "Ready")).toMatchObject({ status: "True" }));
 
-    let hung = 0;
-    const when = () => ++hung > 0;
-    const restore = world.prometheus.faults.add({ fault: { kind: "hang" }, when });
-    await service.until(() => expect(hung).toBe(1), 11 * MINUTE);
-    const begun = service.clock.monotonic();
-    await service.until(
-      async () => expect(await condition(world, "Ready")).toMatchObject({ status: "False" }),
-      3 * MINUTE,
-    );
-    expect(await condition(world, "Ready")).toMatchObject({ reason: "QueryFailed" });
-    expect(await condition(world, "MetricsAvailable")).toMatchObject({
-      status: "False",
-      reason: "QueryFailed",
-      message: expect.stringContaining("120 s"),
-    });
-    expect(service.clock.monotonic() - begun).toBeGreaterThan(MINUTE);
+      let hung = 0;
+      const when = () => ++hung > 0;
+      const restore = world.prometheus.faults.add({ fault: { kind: "hang" }, when });
+      await service.until(() => expect(hung).toBe(1), 11 * MINUTE);
+      const begun = service.clock.monotonic();
+      await service.until(
+        async () => expect(await condition(world, "Ready")).toMatchObject({ status: "False" }),
+        3 * MINUTE,
+      );
+      expect(await condition(world, "Ready")).toMatchObject({ reason: "QueryFailed" });
+      expect(await condition(world, "MetricsAvailable")).toMatchObject({
+        status: "False",
+        reason: "QueryFailed",
+        message: expect.stringContaining("120 s"),
+      });
+      expect(service.clock.monotonic() - begun).toBeGreaterThan(MINUTE);
 
-    await service.advance(5 * MINUTE);
-    expect(hung).toBe(1);
-    await service.until(() => expect(hung).toBe(2), 4 * MINUTE);
-    expect(service.failures).toEqual([]);
-    restore();
-  }, 60_000);
+      await service.advance(5 * MINUTE);
+      expect(hung).toBe(1);
+      await service.until(() => expect(hung).toBe(2), 4 * MINUTE);
+      expect(service.failures).toEqual([]);
+      restore();
+    },
+    60_000,
+  );
 
-  test("because Route 53 answers changes with 503, says so in the status and is followed by the next one in its interval", async () => {
-    await using world = await World.start();
-    await using service = await SteppedService.start(world);
-    const prometheus = { address: world.prometheus.url, query: QUERY, maxAge: "1h" };
-    await world.create("checkout", { interval: "10m", metrics: { prometheus } });
-    await service.until(async () => expect(await condition(world, "Ready")).toMatchObject({ status: "True" }));
-    const decisions = service.watched.decided.length;
+  test.concurrent(
+    "because Route 53 answers changes with 503, says so in the status and is followed by the next one in its interval",
+    async () => {
+      await using world = await World.start();
+      await using service = await SteppedService.start(world);
+      const prometheus = { address: world.prometheus.url, query: QUERY, maxAge: "1h" };
+      await world.create("checkout", { interval: "10m", metrics: { prometheus } });
+      await service.until(async () => expect(await condition(world, "Ready")).toMatchObject({ status: "True" }));
+      const decisions = service.watched.decided.length;
 
-    world.metric = 5000;
-    world.route53.faults.add({ fault: { kind: "status", code: 503 }, when: isChange });
-    await service.until(() => expect(service.watched.decided.length).toBe(decisions + 1), 11 * MINUTE);
-    await service.until(
-      async () => expect(await condition(world, "TargetSynced")).toMatchObject({ status: "False" }),
-      3 * MINUTE,
-    );
-    for (const type of ["Ready", "TargetSynced"])
-      expect(await condition(world, type)).toMatchObject({ status: "False", reason: "Route53Unreachable" });
+      world.metric = 5000;
+      world.route53.faults.add({ fault: { kind: "status", code: 503 }, when: isChange });
+      await service.until(() => expect(service.watched.decided.length).toBe(decisions + 1), 11 * MINUTE);
+      await service.until(
+        async () => expect(await condition(world, "TargetSynced")).toMatchObject({ status: "False" }),
+        3 * MINUTE,
+      );
+      for (const type of ["Ready", "TargetSynced"])
+        expect(await condition(world, type)).toMatchObject({ status: "False", reason: "Route53Unreachable" });
 
-    await service.advance(5 * MINUTE);
-    expect(service.watched.decided).toHaveLength(decisions + 1);
-    await service.until(() => expect(service.watched.decided.length).toBe(decisions + 2), 5 * MINUTE);
-    expect(service.failures).toEqual([]);
-  }, 60_000);
+      await service.advance(5 * MINUTE);
+      expect(service.watched.decided).toHaveLength(decisions + 1);
+      await service.until(() => expect(service.watched.decided.length).toBe(decisions + 2), 5 * MINUTE);
+      expect(service.failures).toEqual([]);
+    },
+    60_000,
+  );
 });

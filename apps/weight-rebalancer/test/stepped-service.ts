@@ -9,18 +9,19 @@ const STEP = 1000;
 /** Rounds of the event loop in which calls on loopback end. */
 const ROUNDS = 60;
 
-/** Real milliseconds that a step waits for calls that are not answered: some are never to be. */
+/** Real milliseconds that a step waits for calls that are not answered, and for one call in all steps: some never are. */
 const PATIENCE = 30;
+const LONGEST_CALL = 1000;
 
-/** Calls of this process that are not answered yet; watches are not among them. */
-const unanswered = new Set<unknown>();
+/** Calls of this process that are not answered yet, and when they began; watches are not among them. */
+const unanswered = new Map<unknown, number>();
 interface CallEvent {
   readonly request: { readonly path: string };
 }
 for (const begin of ["undici:request:create", "http.client.request.start"])
   subscribe(begin, (event) => {
     const { request } = event as CallEvent;
-    if (!request.path.includes("watch=")) unanswered.add(request);
+    if (!request.path.includes("watch=")) unanswered.set(request, performance.now());
   });
 const ENDS = [
   "undici:request:trailers",
@@ -52,23 +53,25 @@ export class SteppedService implements AsyncDisposable {
   }
 
   async advance(milliseconds: number): Promise<void> {
-    for (let rest = milliseconds; rest > 0; rest -= STEP) {
-      await rounds();
-      await this.clock.advance(Math.min(rest, STEP));
-    }
     await rounds();
+    for (let rest = milliseconds; rest > 0; rest -= STEP) {
+      await this.clock.advance(Math.min(rest, STEP));
+      await rounds();
+    }
   }
 
   /** Moves the clock until `check` does not throw, for at most `limit` milliseconds. */
   async until<T>(check: () => T | Promise<T>, limit = 600_000): Promise<T> {
     const end = this.clock.monotonic() + limit;
+    await rounds();
     for (;;) {
       try {
         return await check();
       } catch (error) {
         if (this.clock.monotonic() >= end) throw error;
       }
-      await this.advance(STEP);
+      await this.clock.advance(STEP);
+      await rounds();
     }
   }
 
@@ -86,5 +89,11 @@ async function rounds(): Promise<void> {
     // A real millisecond for what other threads do, such as reading files.
     await new Promise((resolve) => setTimeout(resolve, 1));
     for (let round = 0; round < ROUNDS; round++) await new Promise((resolve) => setImmediate(resolve));
-  } while (unanswered.size > 0 && performance.now() < end);
+  } while (performance.now() < end && isAnswerDue());
+}
+
+function isAnswerDue(): boolean {
+  const now = performance.now();
+  for (const begun of unanswered.values()) if (now - begun < LONGEST_CALL) return true;
+  return false;
 }

@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 /** A line of a service's log. */
@@ -22,6 +24,9 @@ export interface ServiceProcessOptions {
 
 /** Flags with which several can run on one machine and end quickly. */
 const LOCAL = { "listen-host": "127.0.0.1", "admin-port": "0", "health-port": "0", "shutdown-delay": "0" };
+
+/** Compiled code of bundles, which saves a third of the CPU of a start. Node writes it when a process ends by itself. */
+const COMPILED = join(tmpdir(), "evenkeel-compile-cache");
 
 /** A service's real main as a process of its own, on ports of the system's choosing unless flags say otherwise. */
 export class ServiceProcess implements AsyncDisposable {
@@ -62,7 +67,10 @@ export class ServiceProcess implements AsyncDisposable {
     const given = (name: string) => flags.some((flag) => flag.startsWith(`--${name}`));
     const rest = Object.entries(LOCAL).flatMap(([name, value]) => (given(name) ? [] : [`--${name}=${value}`]));
     return new ServiceProcess(
-      spawn(process.execPath, [...nodeFlags, main, ...flags, ...rest], { env, detached }),
+      spawn(process.execPath, [...nodeFlags, main, ...flags, ...rest], {
+        env: { NODE_COMPILE_CACHE: COMPILED, ...env },
+        detached,
+      }),
       onLine,
     );
   }
