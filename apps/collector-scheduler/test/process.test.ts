@@ -4,7 +4,7 @@ import { get } from "node:https";
 import { join } from "node:path";
 import { eventually } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
-import { fleetWorld, loadBalancer, settled, statefulSet, staticFleet, targetsOf } from "./fleet-world.ts";
+import { fleetWorld, loadBalancer, settled, statefulSet, staticFleet } from "./fleet-world.ts";
 
 const pods = (count: number) => Array.from({ length: count }, (_, index) => `sample-collector-${index}`);
 const path = (collector: string) => `/jobs/shop%2Fapp/targets?collector_id=${collector}`;
@@ -67,48 +67,6 @@ interface StatefulSetFields {
   readonly metadata: { readonly ownerReferences: readonly unknown[] };
   readonly spec: object;
 }
-
-const podPath = (name: string) => `api/v1/namespaces/default/pods/${name}`;
-
-interface PodFields {
-  readonly metadata?: { readonly uid: string; readonly deletionTimestamp?: string };
-  readonly spec?: { readonly containers: readonly { readonly image: string }[] };
-}
-
-test.concurrent(
-  "restart: handOver gives the targets of each collector to others before its pod is replaced",
-  async () => {
-    await using world = await fleetWorld();
-    world.load(staticFleet("sample", 30, { restart: "handOver", replicas: 2 }));
-    const service = await world.ready();
-    await settled(service, path, pods(2), 30);
-    const partition = async () =>
-      (await world.read<{ spec: { updateStrategy: { rollingUpdate: { partition: number } } } }>(statefulSet("sample")))
-        .spec.updateStrategy.rollingUpdate.partition;
-    await eventually(async () => expect(await partition()).toBe(2));
-    const uidOf = async (name: string) => (await world.read<PodFields>(podPath(name))).metadata?.uid;
-    const before = new Map(await Promise.all(pods(2).map(async (name) => [name, await uidOf(name)] as const)));
-    expect(await world.patch(loadBalancer("sample"), { spec: { collectorImage: "collector:2" } })).toBe(200);
-
-    const order: string[] = [];
-    await eventually(async () => {
-      for (const name of pods(2)) {
-        const own = await targetsOf(service, path(name));
-        const isReplaced = (await uidOf(name)) !== before.get(name);
-        if (!isReplaced || order.includes(name)) continue;
-        order.push(name);
-        // The others were told them before the pod went.
-        expect(own).toEqual([]);
-      }
-      expect(order).toEqual(["sample-collector-1", "sample-collector-0"]);
-    }, 90_000);
-    await eventually(async () => {
-      const images = await Promise.all(pods(2).map(async (name) => (await world.read<PodFields>(podPath(name))).spec));
-      expect(images.map((spec) => spec?.containers[0]?.image)).toEqual(["collector:2", "collector:2"]);
-    });
-  },
-  150_000,
-);
 
 test.concurrent(
   "over TLS, collectors get the CA and the target API has the service's certificate",

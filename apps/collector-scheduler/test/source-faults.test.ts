@@ -18,7 +18,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 const address = Object.values(networkInterfaces())
   .flat()
   .find((each) => each?.family === "IPv4" && !each.internal && !each.address.startsWith("169.254."))?.address;
-const testSource = address === undefined ? test.skip : test;
+const testSource = address === undefined ? test.skip : test.concurrent;
 
 /** A source of http_sd whose answers a test chooses. */
 class Source implements AsyncDisposable {
@@ -196,26 +196,30 @@ function addressesIn(body = "[]"): readonly string[] {
   return (JSON.parse(body) as readonly { readonly targets: readonly string[] }[]).flatMap((each) => each.targets);
 }
 
-test("while the API server is away every target stays served, and what changed meanwhile follows", async () => {
-  await using world = await fleetWorld();
-  const selectors = [{ role: "service", label: "app=web" }];
-  const found = { job_name: "web", scrape_interval: "1s", kubernetes_sd_configs: [{ role: "service", selectors }] };
-  world.load(staticFleet("sample", 0, { replicas: 2, collectorConfig: configuration([found]) }));
-  const addService = (name: string) => world.load(serviceObject(name));
-  for (let index = 0; index < 30; index += 1) addService(`web-${index}`);
-  const service = await world.ready();
-  const before = await settled(service, path("web"), pods, 30);
+test.concurrent(
+  "while the API server is away every target stays served, and what changed meanwhile follows",
+  async () => {
+    await using world = await fleetWorld();
+    const selectors = [{ role: "service", label: "app=web" }];
+    const found = { job_name: "web", scrape_interval: "1s", kubernetes_sd_configs: [{ role: "service", selectors }] };
+    world.load(staticFleet("sample", 0, { replicas: 2, collectorConfig: configuration([found]) }));
+    const addService = (name: string) => world.load(serviceObject(name));
+    for (let index = 0; index < 30; index += 1) addService(`web-${index}`);
+    const service = await world.ready();
+    const before = await settled(service, path("web"), pods, 30);
 
-  world.outage.begin();
-  await eventually(async () => {
-    const metrics = await (await fetch(await service.url("admin", "/metrics"))).text();
-    expect(metrics).toMatch(/leader_election_master_status(\{[^}]*\})? 0\n/);
-  }, 30_000);
-  addService("late");
-  expect(await settled(service, path("web"), pods, 30)).toEqual(before);
-  world.outage.end();
-  await settled(service, path("web"), pods, 31);
-}, 120_000);
+    world.outage.begin();
+    await eventually(async () => {
+      const metrics = await (await fetch(await service.url("admin", "/metrics"))).text();
+      expect(metrics).toMatch(/leader_election_master_status(\{[^}]*\})? 0\n/);
+    }, 30_000);
+    addService("late");
+    expect(await settled(service, path("web"), pods, 30)).toEqual(before);
+    world.outage.end();
+    await settled(service, path("web"), pods, 31);
+  },
+  120_000,
+);
 
 function serviceObject(name: string): object {
   const spec = { type: "ClusterIP", clusterIP: "None", ports: [{ port: 80, protocol: "TCP" }] };

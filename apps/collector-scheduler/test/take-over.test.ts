@@ -27,7 +27,7 @@ test.concurrent(
       apiVersion: "coordination.k8s.io/v1",
       kind: "Lease",
       metadata: { name: "1a1a21bb.k8s.aws", namespace: "default" },
-      spec: { holderIdentity: "original", leaseDurationSeconds: 12, renewTime: new Date().toISOString() },
+      spec: { holderIdentity: "original", leaseDurationSeconds: 5, renewTime: new Date().toISOString() },
     });
     world.load(staticFleet("sample", 6));
     const { metadata: before } = await world.read<SetFields>(statefulSet("sample"));

@@ -1,8 +1,17 @@
 import { eventually } from "@evenkeel/runtime/testing";
-import { describeRedis, RedisServer } from "@evenkeel/state-contract";
+import { findRedisServer, RedisServer } from "@evenkeel/state-contract";
 import type { ServiceProcess } from "@evenkeel/testkit";
 import { expect, test } from "@jest/globals";
-import { fleetWorld, type FleetWorld, loadBalancer, type Served, staticFleet } from "./fleet-world.ts";
+import {
+  fleetWorld,
+  type FleetWorld,
+  loadBalancer,
+  type Served,
+  settled,
+  statefulSet,
+  staticFleet,
+  targetsOf,
+} from "./fleet-world.ts";
 
 const COUNT = 40;
 const path = (collector: string) => `/jobs/shop%2Fapp/targets?collector_id=${collector}`;
@@ -109,37 +118,98 @@ const STEPS: Readonly<Record<string, (collectors: Collectors, count: number) => 
 
 const leads = ({ lines }: ServiceProcess) => lines.some(({ msg }) => msg === "leading");
 
-describeRedis("two replicas", () => {
-  test("a leader killed at any step of a hand-over, and a Redis that dies, take no target from all collectors", async () => {
+/** Two replicas on one Redis, and two collectors that have all targets. */
+async function settledPair(world: FleetWorld) {
+  const redis = await RedisServer.start();
+  world.use({ stop: () => redis.end() });
+  world.load(staticFleet("sample", COUNT, { replicas: 2 }));
+  const serve = () => world.serve([`--state=${redis.address}`]);
+  const first = serve();
+  await first.phase("ready");
+  const collectors = new Collectors([first, serve()]);
+  await collectors.settle(2);
+  return { redis, serve, collectors };
+}
+
+// All wait most of the time, so that they run side by side.
+const hasRedis = findRedisServer() !== undefined;
+const testRedis = hasRedis ? test.concurrent : test.concurrent.skip;
+const kept = `${hasRedis ? "" : "needs redis-server: "}no target is taken from all collectors`;
+
+testRedis.each(Object.entries(STEPS))(
+  `${kept} by a leader that is killed in a hand-over, %s`,
+  async (_step, isReached) => {
     await using world = await fleetWorld();
-    const redis = await RedisServer.start();
-    world.use({ stop: () => redis.end() });
-    world.load(staticFleet("sample", COUNT, { replicas: 2 }));
-    const serve = () => world.serve([`--state=${redis.address}`]);
-    const first = serve();
-    await first.phase("ready");
-    const collectors = new Collectors([first, serve()]);
-    await collectors.settle(2);
+    const { collectors, serve } = await settledPair(world);
+    expect(await world.patch(loadBalancer("sample"), { spec: { replicas: 3 } })).toBe(200);
+    await isReached(collectors, 3);
+    const leader = await eventually(() => collectors.replicas.find(leads) ?? false, 30_000);
+    leader.signal("SIGKILL");
+    await collectors.poll(3);
+    collectors.replicas.splice(collectors.replicas.indexOf(leader), 1, serve());
+    await collectors.settle(3);
+    expect(collectors.missed.filter((each) => each.length > 0)).toEqual([]);
+  },
+  150_000,
+);
 
-    let count = 2;
-    for (const isReached of Object.values(STEPS)) {
-      count += 1;
-      expect(await world.patch(loadBalancer("sample"), { spec: { replicas: count } })).toBe(200);
-      await isReached(collectors, count);
-      const leader = await eventually(() => collectors.replicas.find(leads) ?? false, 30_000);
-      leader.signal("SIGKILL");
-      await collectors.poll(count);
-      collectors.replicas.splice(collectors.replicas.indexOf(leader), 1, serve());
-      await collectors.settle(count);
-    }
-
+testRedis(
+  `${kept} by a Redis that dies, and it is used again when it is back`,
+  async () => {
+    await using world = await fleetWorld();
+    const { redis, collectors } = await settledPair(world);
     await redis.kill();
     await stateAvailable(world, "False");
-    await collectors.poll(count);
+    await collectors.poll(2);
     expect([...collectors.counts().values()].every((each) => each === 1)).toBe(true);
     await redis.run();
     await stateAvailable(world, "True");
-    await collectors.settle(count);
+    expect(await world.patch(loadBalancer("sample"), { spec: { replicas: 3 } })).toBe(200);
+    await collectors.settle(3);
     expect(collectors.missed.filter((each) => each.length > 0)).toEqual([]);
-  }, 300_000);
-});
+  },
+  150_000,
+);
+
+const pods = ["sample-collector-0", "sample-collector-1"];
+const podPath = (name: string) => `api/v1/namespaces/default/pods/${name}`;
+
+interface PodFields {
+  readonly metadata?: { readonly uid: string; readonly deletionTimestamp?: string };
+  readonly spec?: { readonly containers: readonly { readonly image: string }[] };
+}
+
+test.concurrent(
+  "restart: handOver gives the targets of each collector to others before its pod is replaced",
+  async () => {
+    await using world = await fleetWorld();
+    world.load(staticFleet("sample", 30, { restart: "handOver", replicas: 2 }));
+    const service = await world.ready();
+    await settled(service, path, pods, 30);
+    const partition = async () =>
+      (await world.read<{ spec: { updateStrategy: { rollingUpdate: { partition: number } } } }>(statefulSet("sample")))
+        .spec.updateStrategy.rollingUpdate.partition;
+    await eventually(async () => expect(await partition()).toBe(2));
+    const uidOf = async (name: string) => (await world.read<PodFields>(podPath(name))).metadata?.uid;
+    const before = new Map(await Promise.all(pods.map(async (name) => [name, await uidOf(name)] as const)));
+    expect(await world.patch(loadBalancer("sample"), { spec: { collectorImage: "collector:2" } })).toBe(200);
+
+    const order: string[] = [];
+    await eventually(async () => {
+      for (const name of pods) {
+        const own = await targetsOf(service, path(name));
+        const isReplaced = (await uidOf(name)) !== before.get(name);
+        if (!isReplaced || order.includes(name)) continue;
+        order.push(name);
+        // The others were told them before the pod went.
+        expect(own).toEqual([]);
+      }
+      expect(order).toEqual(["sample-collector-1", "sample-collector-0"]);
+    }, 90_000);
+    await eventually(async () => {
+      const images = await Promise.all(pods.map(async (name) => (await world.read<PodFields>(podPath(name))).spec));
+      expect(images.map((spec) => spec?.containers[0]?.image)).toEqual(["collector:2", "collector:2"]);
+    });
+  },
+  150_000,
+);
