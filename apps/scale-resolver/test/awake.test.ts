@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { services } from "@evenkeel/kube";
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { World } from "./world.ts";
 
 jest.setTimeout(60_000);
@@ -19,42 +19,43 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-describe("a service is not scaled to zero", () => {
-  test.concurrent(
-    "without data, with a busy metric, outside its period, in a dry run and while it is paused",
-    async () => {
-      const reasons = {
-        silent: "TriggerUnknown",
-        busy: "Busy",
-        period: "OutsidePeriod",
-        dry: "Idle",
-        paused: "Paused",
-      };
-      const names = Object.keys(reasons);
-      for (const name of names) {
-        await world.workload(name);
-        world.traffic.set(name, 0);
-      }
-      world.traffic.set("silent", null);
-      world.traffic.set("busy", 1);
-      await world.elasti("silent");
-      await world.elasti("busy");
-      const tomorrow = new Date(Date.now() + 2 * 86_400_000).getUTCDate();
-      await world.elasti("period", { enabledPeriod: { schedule: `0 0 ${tomorrow} * *`, duration: "1h" } });
-      await world.elasti("dry", { dryRun: true });
-      await world.elasti("paused");
-      await world.annotate("paused", { "evenkeel.io/paused": "true" });
-      for (const [name, reason] of Object.entries(reasons)) await world.ready(name, reason);
-      // Another service with the same periods sleeps meanwhile.
-      await world.workload("control");
-      world.traffic.set("control", 0);
-      await world.elasti("control");
-      await world.inState("control", "Zero");
-      for (const name of names) expect([name, await world.replicas(name)]).toEqual([name, 1]);
-    },
-  );
+test.concurrent(
+  "a service is not scaled to zero without data, with a busy metric, outside its period, in a dry run and while it is paused",
+  async () => {
+    const reasons = {
+      silent: "TriggerUnknown",
+      busy: "Busy",
+      period: "OutsidePeriod",
+      dry: "Idle",
+      paused: "Paused",
+    };
+    const names = Object.keys(reasons);
+    for (const name of names) {
+      await world.workload(name);
+      world.traffic.set(name, 0);
+    }
+    world.traffic.set("silent", null);
+    world.traffic.set("busy", 1);
+    await world.elasti("silent");
+    await world.elasti("busy");
+    const tomorrow = new Date(Date.now() + 2 * 86_400_000).getUTCDate();
+    await world.elasti("period", { enabledPeriod: { schedule: `0 0 ${tomorrow} * *`, duration: "1h" } });
+    await world.elasti("dry", { dryRun: true });
+    await world.elasti("paused");
+    await world.annotate("paused", { "evenkeel.io/paused": "true" });
+    for (const [name, reason] of Object.entries(reasons)) await world.ready(name, reason);
+    // Another service with the same periods sleeps meanwhile.
+    await world.workload("control");
+    world.traffic.set("control", 0);
+    await world.elasti("control");
+    await world.inState("control", "Zero");
+    for (const name of names) expect([name, await world.replicas(name)]).toEqual([name, 1]);
+  },
+);
 
-  test.concurrent("while no resolver is reachable in one of its IP families", async () => {
+test.concurrent(
+  "a service is not scaled to zero while no resolver is reachable in one of its IP families",
+  async () => {
     const families = async (...ipFamilies: readonly string[]) => {
       const body = { spec: { ipFamilies } };
       await world.kube.resource(services).patch({ namespace: "default", name: "families" }, { type: "merge", body });
@@ -69,9 +70,12 @@ describe("a service is not scaled to zero", () => {
 
     await families("IPv4");
     await world.inState("families", "Zero");
-  });
+  },
+);
 
-  test.concurrent("while another program uses its port, or no port is left for it", async () => {
+test.concurrent(
+  "a service is not scaled to zero while another program uses its port, or no port is left for it",
+  async () => {
     await using world = await World.start();
     const first = Number(world.portRange.split("-")[0]);
     await using other = createServer().listen(first, "::");
@@ -95,56 +99,54 @@ describe("a service is not scaled to zero", () => {
     for (const name of ["blocked", "exhausted"]) expect([name, await world.replicas(name)]).toEqual([name, 1]);
     // Other services are not affected.
     expect((await world.ask("shop")).status).toBe(200);
-  });
-});
+  },
+);
 
 const seconds = (text: string | undefined) => Date.parse(text ?? "") / 1000;
 
-describe("cooldownPeriod", () => {
-  test.concurrent("counts from the end of traffic, which another leader knows", async () => {
-    await using world = await World.start();
-    world.serverIsUpFor(COOLDOWN);
-    await world.workload("shop");
-    const first = world.serve();
-    await world.elasti("shop", { cooldownPeriod: COOLDOWN });
-    await world.ready("shop", "Busy");
-    world.traffic.set("shop", 0);
-    const { message } = await world.ready("shop", "Cooldown");
-    const { lastScaledUpTime = "" } = (await world.get("shop")).status ?? {};
-    expect(lastScaledUpTime).not.toBe("");
-    expect(message).toContain(lastScaledUpTime);
-    first.signal("SIGTERM");
-    await first.exit;
-    world.serve();
-    const asleep = await world.inState("shop", "Zero");
-    expect(asleep.status?.lastScaledUpTime).toBe(lastScaledUpTime);
-    expect(seconds(asleep.status?.since) - seconds(lastScaledUpTime)).toBeGreaterThanOrEqual(COOLDOWN);
-  });
-
-  test.concurrent("counts from the object's creation where there was no traffic", async () => {
-    // Alone: a query that fails on a busy machine would count as traffic.
-    await using world = await World.start();
-    world.serverIsUpFor(COOLDOWN);
-    await world.workload("new");
-    world.traffic.set("new", 0);
-    world.serve();
-    await world.elasti("new", { cooldownPeriod: COOLDOWN });
-    const { status, metadata } = await world.inState("new", "Zero");
-    expect(status?.lastScaledUpTime).toBeUndefined();
-    expect(seconds(status?.since) - seconds(metadata.creationTimestamp)).toBeGreaterThanOrEqual(COOLDOWN);
-  });
-
-  test.concurrent(
-    "does not delay the end of enabledPeriod, which wakes a service without a request, and it stays awake",
-    async () => {
-      await world.asleep("ends", { minTargetReplicas: 2 });
-      const tomorrow = new Date(Date.now() + 2 * 86_400_000).getUTCDate();
-      const before = world.scaleCalls("ends");
-      await world.edit("ends", { enabledPeriod: { schedule: `0 0 ${tomorrow} * *`, duration: "1h" } });
-      await world.inState("ends", "Serve");
-      expect(await world.replicas("ends")).toBe(2);
-      await world.ready("ends", "OutsidePeriod");
-      expect(world.scaleCalls("ends") - before).toBe(1);
-    },
-  );
+test.concurrent("cooldownPeriod counts from the end of traffic, which another leader knows", async () => {
+  await using world = await World.start();
+  world.serverIsUpFor(COOLDOWN);
+  await world.workload("shop");
+  const first = world.serve();
+  await world.elasti("shop", { cooldownPeriod: COOLDOWN });
+  await world.ready("shop", "Busy");
+  world.traffic.set("shop", 0);
+  const { message } = await world.ready("shop", "Cooldown");
+  const { lastScaledUpTime = "" } = (await world.get("shop")).status ?? {};
+  expect(lastScaledUpTime).not.toBe("");
+  expect(message).toContain(lastScaledUpTime);
+  first.signal("SIGTERM");
+  await first.exit;
+  world.serve();
+  const asleep = await world.inState("shop", "Zero");
+  expect(asleep.status?.lastScaledUpTime).toBe(lastScaledUpTime);
+  expect(seconds(asleep.status?.since) - seconds(lastScaledUpTime)).toBeGreaterThanOrEqual(COOLDOWN);
 });
+
+test.concurrent("cooldownPeriod counts from the object's creation where there was no traffic", async () => {
+  // Alone: a query that fails on a busy machine would count as traffic.
+  await using world = await World.start();
+  world.serverIsUpFor(COOLDOWN);
+  await world.workload("new");
+  world.traffic.set("new", 0);
+  world.serve();
+  await world.elasti("new", { cooldownPeriod: COOLDOWN });
+  const { status, metadata } = await world.inState("new", "Zero");
+  expect(status?.lastScaledUpTime).toBeUndefined();
+  expect(seconds(status?.since) - seconds(metadata.creationTimestamp)).toBeGreaterThanOrEqual(COOLDOWN);
+});
+
+test.concurrent(
+  "cooldownPeriod does not delay the end of enabledPeriod, which wakes a service without a request, and it stays awake",
+  async () => {
+    await world.asleep("ends", { minTargetReplicas: 2 });
+    const tomorrow = new Date(Date.now() + 2 * 86_400_000).getUTCDate();
+    const before = world.scaleCalls("ends");
+    await world.edit("ends", { enabledPeriod: { schedule: `0 0 ${tomorrow} * *`, duration: "1h" } });
+    await world.inState("ends", "Serve");
+    expect(await world.replicas("ends")).toBe(2);
+    await world.ready("ends", "OutsidePeriod");
+    expect(world.scaleCalls("ends") - before).toBe(1);
+  },
+);

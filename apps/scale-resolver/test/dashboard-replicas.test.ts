@@ -49,7 +49,7 @@ describeRedis("what each of two replicas shows", () => {
     return { client, activity, [Symbol.dispose]: () => peer.stop() };
   }
 
-  test("Activity and Watch of either replica have all of them, by replica", async () => {
+  test.concurrent("Activity and Watch of either replica have all of them, by replica", async () => {
     const { pair } = scene;
     using a = await calling(pair.a);
     using b = await calling(pair.b);
@@ -78,29 +78,6 @@ describeRedis("what each of two replicas shows", () => {
     expect(pending.at(-1)).toBe(0n);
   });
 
-  test("while Redis is away each reports that it knows its own alone", async () => {
-    const { pair } = scene;
-    const service = await held("apart", { a: 2, b: 5 });
-    using a = await calling(pair.a);
-    using b = await calling(pair.b);
-    await pair.redis.kill();
-    for (const [{ activity }, name, pending] of [[a, "a", 2n] as const, [b, "b", 5n] as const]) {
-      await eventually(async () =>
-        expect(await activity("apart")).toMatchObject({
-          pending,
-          activityUnknown: true,
-          activityGap: expect.stringMatching(ALONE),
-          resolvers: [{ name, pending }],
-        }),
-      );
-    }
-    await pair.redis.run();
-    await eventually(async () =>
-      expect(await a.activity("apart")).toMatchObject({ pending: 7n, activityUnknown: false }),
-    );
-    await service.wake();
-  });
-
   describeInBrowser("the page", (browser) => {
     async function show(replica: Replica, name: string) {
       const origin = `http://${await scene.pair.listener(replica, "admin")}`;
@@ -112,8 +89,72 @@ describeRedis("what each of two replicas shows", () => {
       return { ...opened, detail: page.locator(".service-detail", { has: heading }) };
     }
 
-    test("shows the requests of both by replica", async () => {
+    test.concurrent(
+      "shows a service as it falls asleep and wakes, with its reasons, and wakes and pauses it with a token",
+      async () => {
+        const { world, pair } = scene;
+        const leader = await pair.leader();
+        await world.workload("checkout");
+        await world.elasti("checkout");
+        await using opened = await show(leader, "checkout");
+        const { page, complaints, detail } = opened;
+        const state = detail.locator(".stat", { hasText: "State" });
+        const next = detail.getByRole("region", { name: "What is next" });
+        await state.getByText(/^Serve/).waitFor();
+        await next.getByText("Keeps it awake").waitFor();
+        await next.getByText("Busy", { exact: true }).waitFor();
+        await detail.getByText("Deployment/checkout").waitFor();
+
+        world.traffic.set("checkout", 0);
+        await state.getByText(/^Zero/).waitFor();
+        await detail.getByRole("img", { name: /States of default\/checkout .*, now Zero/ }).waitFor();
+        expect(await world.replicas("checkout")).toBe(0);
+        await world.sleeps("checkout");
+
+        const answer = pair.ask(leader, "checkout", { method: "POST", path: "/buy", body: "one" });
+        await state.getByText(/^Wake/).waitFor();
+        await detail.locator(".stat", { hasText: "Waiting" }).getByText("1", { exact: true }).waitFor();
+        expect((await answer).status).toBe(200);
+        const wake = detail.getByRole("img", { name: /scale call \d+ ms, pod start [\d.]+ m?s, first answer \d+ ms/ });
+        await wake.waitFor();
+        // The band moves with time, so a single hover may miss it.
+        await eventually(async () => {
+          await detail.locator(".band.Wake").last().hover();
+          await detail.locator(".band-tip").getByText("The resolver holds 1 request").waitFor({ timeout: 500 });
+        });
+        await detail.locator(".decisions").getByText(/→/).first().waitFor();
+
+        // Without requests it falls asleep again.
+        await state.getByText(/^Zero/).waitFor();
+        const dialog = page.getByRole("dialog");
+        await detail.getByRole("button", { name: "Wake" }).click();
+        await dialog.getByLabel("Bearer token").fill("of nobody");
+        await page.keyboard.press("Enter");
+        await dialog.getByRole("alert").getByText("EK_RPC_UNAUTHENTICATED").waitFor();
+        expect(await world.replicas("checkout")).toBe(0);
+        await dialog.getByLabel("Bearer token").fill("secret");
+        await page.keyboard.press("Enter");
+        await dialog.waitFor({ state: "detached" });
+        await world.isScaledTo("checkout", 1);
+        world.traffic.set("checkout", 5);
+        await state.getByText(/^Serve/).waitFor();
+
+        await detail.getByRole("button", { name: "Pause" }).click();
+        await dialog.getByRole("button", { name: "Pause" }).click();
+        await detail.getByRole("button", { name: "Resume" }).waitFor();
+        await eventually(async () =>
+          expect((await world.get("checkout")).metadata.annotations).toMatchObject({ "evenkeel.io/paused": "true" }),
+        );
+        await next.getByText("evenkeel.io/paused").waitFor();
+        expect(complaints).toEqual([]);
+      },
+    );
+
+    // Redis is of all services, so that this one runs alone, when those before it have ended.
+    test("shows the requests of both by replica, and while Redis is away that each knows its own alone", async () => {
       const { pair } = scene;
+      using a = await calling(pair.a);
+      using b = await calling(pair.b);
       const replica = pair.other(await pair.leader());
       await using opened = await show(replica, "shown");
       const { complaints, detail } = opened;
@@ -127,70 +168,25 @@ describeRedis("what each of two replicas shows", () => {
       expect(shown[0]).toMatch(replica.name);
 
       await pair.redis.kill();
+      for (const [{ activity }, name, pending] of [[a, "a", 4n] as const, [b, "b", 6n] as const]) {
+        await eventually(async () =>
+          expect(await activity("shown")).toMatchObject({
+            pending,
+            activityUnknown: true,
+            activityGap: expect.stringMatching(ALONE),
+            resolvers: [{ name, pending }],
+          }),
+        );
+      }
       await waiting.getByText(replica.name === "a" ? "At least 4" : "At least 6", { exact: true }).waitFor();
       await waiting.getByText(ALONE).waitFor();
       await pair.redis.run();
+      await eventually(async () =>
+        expect(await a.activity("shown")).toMatchObject({ pending: 10n, activityUnknown: false }),
+      );
       await waiting.getByText("10", { exact: true }).waitFor();
       await service.wake();
       await waiting.getByText("0", { exact: true }).waitFor();
-      expect(complaints).toEqual([]);
-    });
-
-    test("shows a service as it falls asleep and wakes, with its reasons, and wakes and pauses it with a token", async () => {
-      const { world, pair } = scene;
-      const leader = await pair.leader();
-      await world.workload("checkout");
-      await world.elasti("checkout");
-      await using opened = await show(leader, "checkout");
-      const { page, complaints, detail } = opened;
-      const state = detail.locator(".stat", { hasText: "State" });
-      const next = detail.getByRole("region", { name: "What is next" });
-      await state.getByText(/^Serve/).waitFor();
-      await next.getByText("Keeps it awake").waitFor();
-      await next.getByText("Busy", { exact: true }).waitFor();
-      await detail.getByText("Deployment/checkout").waitFor();
-
-      world.traffic.set("checkout", 0);
-      await state.getByText(/^Zero/).waitFor();
-      await detail.getByRole("img", { name: /States of default\/checkout .*, now Zero/ }).waitFor();
-      expect(await world.replicas("checkout")).toBe(0);
-      await world.sleeps("checkout");
-
-      const answer = pair.ask(leader, "checkout", { method: "POST", path: "/buy", body: "one" });
-      await state.getByText(/^Wake/).waitFor();
-      await detail.locator(".stat", { hasText: "Waiting" }).getByText("1", { exact: true }).waitFor();
-      expect((await answer).status).toBe(200);
-      const wake = detail.getByRole("img", { name: /scale call \d+ ms, pod start [\d.]+ m?s, first answer \d+ ms/ });
-      await wake.waitFor();
-      // The band moves with time, so a single hover may miss it.
-      await eventually(async () => {
-        await detail.locator(".band.Wake").last().hover();
-        await detail.locator(".band-tip").getByText("The resolver holds 1 request").waitFor({ timeout: 500 });
-      });
-      await detail.locator(".decisions").getByText(/→/).first().waitFor();
-
-      // Without requests it falls asleep again.
-      await state.getByText(/^Zero/).waitFor();
-      const dialog = page.getByRole("dialog");
-      await detail.getByRole("button", { name: "Wake" }).click();
-      await dialog.getByLabel("Bearer token").fill("of nobody");
-      await page.keyboard.press("Enter");
-      await dialog.getByRole("alert").getByText("EK_RPC_UNAUTHENTICATED").waitFor();
-      expect(await world.replicas("checkout")).toBe(0);
-      await dialog.getByLabel("Bearer token").fill("secret");
-      await page.keyboard.press("Enter");
-      await dialog.waitFor({ state: "detached" });
-      await world.isScaledTo("checkout", 1);
-      world.traffic.set("checkout", 5);
-      await state.getByText(/^Serve/).waitFor();
-
-      await detail.getByRole("button", { name: "Pause" }).click();
-      await dialog.getByRole("button", { name: "Pause" }).click();
-      await detail.getByRole("button", { name: "Resume" }).waitFor();
-      await eventually(async () =>
-        expect((await world.get("checkout")).metadata.annotations).toMatchObject({ "evenkeel.io/paused": "true" }),
-      );
-      await next.getByText("evenkeel.io/paused").waitFor();
       expect(complaints).toEqual([]);
     });
   });

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals
 import { CONCURRENCY, REQUEST_RATE } from "../src/serve/external-scaler.ts";
 import { CallFailed, KedaClient, type Reference, wholeFields } from "./keda-client.ts";
 import { Pair } from "./pair.ts";
-import { ask, World } from "./world.ts";
+import { ask } from "./ask.ts";
+import { World } from "./world.ts";
 
 jest.setTimeout(60_000);
 

@@ -2,7 +2,8 @@ import { eventually } from "@evenkeel/runtime/testing";
 import { expect } from "@jest/globals";
 import { metricOf } from "./admin-api.ts";
 import { Pair, type Replica } from "./pair.ts";
-import { type Answer, ask, World } from "./world.ts";
+import { type Answer, ask } from "./ask.ts";
+import { World } from "./world.ts";
 
 /** Two replicas on one Redis, and services that are theirs. */
 export class PairScene implements AsyncDisposable {

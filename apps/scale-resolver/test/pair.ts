@@ -2,7 +2,8 @@ import type { ServiceProcess } from "@evenkeel/testkit";
 import { endpointSlices, leases } from "@evenkeel/kube";
 import { eventually } from "@evenkeel/runtime/testing";
 import { RedisServer } from "@evenkeel/state-contract";
-import { type Answer, ask, type AskOptions, type World } from "./world.ts";
+import { type Answer, ask, type AskOptions } from "./ask.ts";
+import type { World } from "./world.ts";
 
 /** The Service before the replicas. */
 const OWN = "scale-resolver";

@@ -8,7 +8,8 @@ import { metricOf } from "./admin-api.ts";
 import { HangingServer } from "./hanging-server.ts";
 import type { Replica } from "./pair.ts";
 import { PairScene } from "./pair-scene.ts";
-import { ask, times } from "./world.ts";
+import { ask } from "./ask.ts";
+import { times } from "./world.ts";
 
 jest.setTimeout(90_000);
 

@@ -5,7 +5,8 @@ import { eventually } from "@evenkeel/runtime/testing";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { elastiServices } from "../src/elasti-service-resource.ts";
 import { reconcileAgain } from "./reconciles.ts";
-import { ask, World } from "./world.ts";
+import { ask } from "./ask.ts";
+import { World } from "./world.ts";
 
 jest.setTimeout(60_000);
 

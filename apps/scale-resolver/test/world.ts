@@ -1,17 +1,5 @@
-import { once } from "node:events";
-import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
-import {
-  type Condition,
-  connectKube,
-  deployments,
-  type EndpointSlice,
-  endpointSlices,
-  type KubeClient,
-  pods,
-  services,
-} from "@evenkeel/kube";
-import { eventually } from "@evenkeel/runtime/testing";
+import { deployments, services } from "@evenkeel/kube";
 import {
   controlPlane,
   type DataPlane,
@@ -27,23 +15,18 @@ import {
   definitionOf,
   loopbackAddresses,
   type LoopbackAddresses,
-  World as ServiceWorld,
   type WorldParts,
   worldParts,
 } from "@evenkeel/testkit";
 import { parse } from "yaml";
 import { elastiServices, type StoredElastiService } from "../src/elasti-service-resource.ts";
-import { EchoPod, PORT, type Received, textOf } from "./echo-pod.ts";
+import { type Answer, ask, type AskOptions } from "./ask.ts";
+import { EchoPod, PORT, type Received } from "./echo-pod.ts";
 import { InFlight } from "./in-flight.ts";
+import { ObjectsWorld, USER_AGENT } from "./objects-world.ts";
 
 /** What the image holds; `nx run scale-resolver:integration` makes it first. */
 const main = join(import.meta.dirname, "../dist/main.mjs");
-
-/** Of this test's own calls. */
-const USER_AGENT = "tests";
-
-/** Maximum milliseconds of a change of state on a busy machine. */
-const PATIENCE = 30_000;
 
 export interface WorldOptions {
   /** From a pod's creation until it is ready. */
@@ -80,10 +63,9 @@ interface Parts {
  * pod listens at its own, and a Service is reached as kube-proxy would let it be. Cases that share a world have services of their own: each
  * has its own traffic, and what pods receive is told apart by service.
  */
-export class World extends ServiceWorld {
+export class World extends ObjectsWorld {
   readonly faults: FaultPlan;
   readonly prometheus: Prometheus;
-  readonly kube: KubeClient;
   readonly plane: DataPlane;
   /** What the pods of all services have received. */
   readonly received: Received[];
@@ -105,9 +87,6 @@ export class World extends ServiceWorld {
     this.#inFlight = parts.inFlight;
     this.#running = parts.running;
     this.prometheus = this.use(parts.prometheus);
-    const limits = { kubeDeadline: 30_000, kubeConnections: 4, kubeQps: 0, kubeBurst: 100 };
-    const settings = { kubeconfig: this.kubeconfig, kubeContext: undefined, ...limits };
-    this.kube = this.use(connectKube({ settings, env: {}, userAgent: USER_AGENT }));
     this.serverIsUpFor(1);
   }
 
@@ -270,47 +249,6 @@ export class World extends ServiceWorld {
     await this.asleep(name, { triggers: undefined, ...change });
   }
 
-  get(name: string): Promise<StoredElastiService> {
-    return this.kube.resource(elastiServices).get({ namespace: "default", name });
-  }
-
-  async edit(name: string, spec: unknown): Promise<StoredElastiService> {
-    const body = { spec };
-    return this.kube.resource(elastiServices).patch({ namespace: "default", name }, { type: "merge", body });
-  }
-
-  async annotate(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {
-    const body = { metadata: { annotations } };
-    await this.kube.resource(elastiServices).patch({ namespace: "default", name }, { type: "merge", body });
-  }
-
-  async delete(name: string): Promise<void> {
-    await this.kube.resource(elastiServices).delete({ namespace: "default", name });
-  }
-
-  /** Resolves when an ElastiService no longer exists. */
-  async isGone(name: string): Promise<void> {
-    await eventually(async () => {
-      const { items } = await this.kube.resource(elastiServices).list({ namespace: "default" });
-      return !items.some(({ metadata }) => metadata.name === name);
-    });
-  }
-
-  async replicas(name: string): Promise<number> {
-    const { spec } = await this.kube.resource(deployments).scale.get({ namespace: "default", name });
-    return spec.replicas ?? 0;
-  }
-
-  async scale(name: string, replicas: number): Promise<void> {
-    const body = { spec: { replicas } };
-    await this.kube.resource(deployments).scale.patch({ namespace: "default", name }, { type: "merge", body });
-  }
-
-  /** Resolves when a workload has so many replicas. */
-  async isScaledTo(name: string, replicas: number): Promise<void> {
-    await eventually(async () => (await this.replicas(name)) === replicas);
-  }
-
   /** How often the service has scaled a workload. */
   scaleCalls(name: string): number {
     return this.calls.filter((call) => call.startsWith("PATCH ") && call.endsWith(`/deployments/${name}/scale`)).length;
@@ -321,66 +259,8 @@ export class World extends ServiceWorld {
     return this.received.filter((one) => one.service === service);
   }
 
-  /** The resolver's own slices of a Service. */
-  async resolverSlices(service: string): Promise<readonly EndpointSlice[]> {
-    const labelSelector = `kubernetes.io/service-name=${service},endpointslice.kubernetes.io/managed-by=scale-resolver.evenkeel.io`;
-    return (await this.kube.resource(endpointSlices).list({ namespace: "default", labelSelector })).items;
-  }
-
-  /** The addresses that the resolver's slices of a Service redirect requests to. */
-  async redirectedTo(service: string): Promise<readonly string[]> {
-    const slices = await this.resolverSlices(service);
-    return slices.flatMap(({ endpoints }) => (endpoints ?? []).flatMap(({ addresses }) => addresses)).sort();
-  }
-
-  /** Resolves when requests of a Service are no longer redirected. */
-  async isRestored(service: string): Promise<void> {
-    await eventually(async () => (await this.resolverSlices(service)).length === 0);
-  }
-
-  /** Resolves when a workload has no pods. */
-  async isEmpty(name: string): Promise<void> {
-    await eventually(async () => {
-      const { items } = await this.kube.resource(pods).list({ namespace: "default", labelSelector: `app=${name}` });
-      if (items.length > 0) throw new Error(`${name} still has ${items.length} pods`);
-    });
-  }
-
-  async inState(name: string, state: string, limit = PATIENCE): Promise<StoredElastiService> {
-    return eventually(async () => {
-      const object = await this.get(name);
-      if (object.status?.state !== state) throw new Error(`${name} is ${JSON.stringify(object.status)}`);
-      return object;
-    }, limit);
-  }
-
-  /** The condition Ready of an ElastiService, once it has that reason. */
-  async ready(name: string, reason: string): Promise<Condition> {
-    return eventually(async () => {
-      const { status } = await this.get(name);
-      const condition = status?.conditions?.find(({ type }) => type === "Ready");
-      if (condition?.reason !== reason) throw new Error(`${name} is ${JSON.stringify(status)}`);
-      return condition;
-    }, PATIENCE);
-  }
-
-  /**
-   * Resolves when a service sleeps and the resolver knows that it has no pods. It is not enough that the pods are
-   * removed: until the resolver knows, it still forwards requests to them.
-   */
-  async sleeps(name: string, limit = PATIENCE): Promise<void> {
-    await this.inState(name, "Zero", limit);
-    await this.isEmpty(name);
-    await eventually(async () => {
-      const { status } = await this.get(name);
-      const reason = status?.conditions?.find(({ type }) => type === "Ready")?.reason;
-      // Of the reasons in Zero, those two say that nothing serves.
-      if (reason !== "Asleep" && reason !== "ScaledToZero") throw new Error(`${name} is ${JSON.stringify(status)}`);
-    }, PATIENCE);
-  }
-
   /** The response of a Service to a client with a new connection, on a given node if there is one. */
-  async ask(name: string, options: AskOptions = {}): Promise<Answer> {
+  async ask(name: string, options: AskOptions & { readonly node?: string } = {}): Promise<Answer> {
     const { node, ...rest } = options;
     const place =
       node === undefined
@@ -400,34 +280,6 @@ export class World extends ServiceWorld {
     for (const pod of this.#running) pod.kill();
     await this.#addresses[Symbol.asyncDispose]();
   }
-}
-
-export interface AskOptions {
-  readonly node?: string;
-  readonly method?: string;
-  readonly path?: string;
-  readonly body?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: string;
-}
-
-export async function ask(
-  place: { readonly host: string; readonly port: number },
-  options: AskOptions = {},
-): Promise<Answer> {
-  const { method = "GET", path = "/", body = "", headers = {} } = options;
-  const asked = request({ ...place, method, path, headers, agent: false });
-  asked.end(body);
-  const [answer] = (await once(asked, "response").catch((error: unknown) => {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw Object.assign(new Error(`${method} ${path} at ${place.host}:${place.port}: ${message}`), { code });
-  })) as [IncomingMessage];
-  return { status: answer.statusCode ?? 0, headers: answer.headers, body: await textOf(answer) };
 }
 
 /** `what`, so many times. */
