@@ -67,7 +67,6 @@ export class Forwarder implements Server {
     this.#tally = new Tally(options.registry, options.clock);
     this.#origins = new Origins({
       limits: this.#limits,
-      connectTimeout: this.#deadlines.connect,
       tally: this.#tally,
       wheel: this.#wheel,
       batch: this.#batch,

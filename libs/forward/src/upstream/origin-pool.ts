@@ -2,24 +2,22 @@ import { Agent } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
-import { buildConnector, Pool } from "undici";
 import type { Batch } from "../batch.ts";
 import type { Origin } from "../destination.ts";
 import type { ForwardLimits } from "../limits.ts";
 import type { Tally } from "../tally.ts";
 import { Timed, type Wheel } from "../wheel.ts";
+import { Connections } from "./connections.ts";
 import { H2cSessions } from "./h2c-sessions.ts";
 import { H2cTry } from "./h2c-try.ts";
 import { HttpTry } from "./http-try.ts";
+import { PlainTry } from "./plain-try.ts";
 import { type OriginTlsOptions, tlsOptions } from "./tls-options.ts";
 import type { Ask, Try } from "./try.ts";
-import { UndiciTry } from "./undici-try.ts";
 
 export interface OriginPoolOptions {
   readonly origin: Origin;
   readonly limits: ForwardLimits;
-  /** Milliseconds until a connection attempt is aborted, even if requests still wait for it. */
-  readonly connectTimeout: number;
   readonly tally: Tally;
   readonly wheel: Wheel;
   readonly batch: Batch;
@@ -29,7 +27,7 @@ export interface OriginPoolOptions {
 }
 
 /**
- * The connections to one origin: undici's for requests without a body, an agent's for bodies and upgrades, and HTTP/2
+ * The connections to one origin: those for requests without a body, an agent's for bodies and upgrades, and HTTP/2
  * sessions. Each is created on first use. All are closed when the pool was not used for `limits.upstreamIdle`.
  */
 export class OriginPool extends Timed {
@@ -37,11 +35,13 @@ export class OriginPool extends Timed {
   readonly #options: OriginPoolOptions;
   readonly #tls: OriginTlsOptions | undefined;
   readonly #sockets = new Set<Socket>();
-  #undici: Pool | undefined;
+  #plain: Connections | undefined;
   #agent: TrackedAgent | undefined;
   #sessions: H2cSessions | undefined;
   #inFlight = 0;
   #used: number;
+  /** When the timer expires, in monotonic milliseconds. */
+  #due = 0;
   #closed = false;
 
   constructor(options: OriginPoolOptions) {
@@ -50,7 +50,7 @@ export class OriginPool extends Timed {
     this.#options = options;
     this.#tls = tlsOptions(options.origin);
     this.#used = options.now();
-    options.wheel.set(this, options.limits.upstreamIdle);
+    this.#wakeIn(options.limits.upstreamIdle, this.#used);
   }
 
   /** Exchanges with a try at this origin, or a tunnel to it. */
@@ -83,22 +83,27 @@ export class OriginPool extends Timed {
       running.start((this.#agent ??= this.#newAgent()), this.#options.limits.headBytes, ask);
       return running;
     }
-    // Without a constant name, undici would open another connection for each Host.
-    const name = this.#tls ? this.origin.host : undefined;
-    const running = new UndiciTry((this.#undici ??= this.#newUndici()), ask, name);
+    const running = new PlainTry((this.#plain ??= this.#newPlain()), ask);
     this.#options.batch.toUpstream(running);
     return running;
   }
 
   override expire(): void {
-    const { wheel, limits, now, idle } = this.#options;
-    const rest = this.#inFlight > 0 ? limits.upstreamIdle : this.#used + limits.upstreamIdle - now();
+    const { limits, now, idle } = this.#options;
+    const at = now();
+    const next = this.#plain?.sweep(at) ?? Infinity;
+    const rest = this.#inFlight > 0 ? limits.upstreamIdle : this.#used + limits.upstreamIdle - at;
     if (rest > 0) {
-      wheel.set(this, rest);
+      this.#wakeIn(Math.min(rest, next - at), at);
       return;
     }
     this.close();
     idle(this);
+  }
+
+  #wakeIn(delay: number, now: number): void {
+    this.#due = now + delay;
+    this.#options.wheel.set(this, delay);
   }
 
   /** Closes every connection at once. */
@@ -108,36 +113,23 @@ export class OriginPool extends Timed {
     this.#options.wheel.clear(this);
     this.#agent?.destroy();
     this.#sessions?.close();
-    this.#undici?.destroy().catch(() => undefined);
+    this.#plain?.close();
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #newUndici(): Pool {
-    const { limits, connectTimeout } = this.#options;
-    const tls = this.#tls;
-    const open = buildConnector({
-      timeout: connectTimeout,
-      keepAlive: true,
-      keepAliveInitialDelay: 15_000,
-      allowH2: false,
-      // A resumed session would not verify the server again.
-      maxCachedSessions: 0,
-      ...tls,
-    });
-    return new Pool(`${tls ? "https" : "http"}://${authority(this.origin)}`, {
-      allowH2: false,
-      connections: limits.upstreamConnections,
-      pipelining: 1,
-      keepAliveTimeout: limits.upstreamIdle,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: limits.headBytes,
-      connect: (options, callback) => {
-        const named = tls ? { ...options, servername: tls.servername ?? "" } : options;
-        open(named, (...result) => {
-          if (result[1]) this.#track(result[1]);
-          callback(...result);
-        });
+  #newPlain(): Connections {
+    const { limits, batch, now } = this.#options;
+    return new Connections({
+      open: () => this.#connect({}),
+      isTls: this.#tls !== undefined,
+      headBytes: limits.headBytes,
+      most: limits.upstreamConnections,
+      idle: limits.upstreamIdle,
+      batch,
+      now,
+      due: (until) => {
+        const at = now();
+        if (until < this.#due) this.#wakeIn(until - at, at);
       },
     });
   }
@@ -157,6 +149,8 @@ export class OriginPool extends Timed {
     const { host = this.origin.host, port = this.origin.port } = options;
     const settings = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 };
     const socket = this.#tls ? connectTls({ ...settings, ...this.#tls }) : connect(settings);
+    // node:tls ignores both settings.
+    if (this.#tls) socket.setNoDelay(true).setKeepAlive(true, settings.keepAliveInitialDelay);
     this.#track(socket);
     return socket;
   }
