@@ -11,10 +11,13 @@ export abstract class GatewayRouter<Options extends GatewayRequestOptions> imple
     this.options = options;
   }
 
-  async route(exchange: Exchange): Promise<Destination> {
+  /** At once if nothing has to be asked, as for most requests. */
+  route(exchange: Exchange): Destination | Promise<Destination> {
     const request = new GatewayRequest(exchange, this.options);
     try {
-      return await this.destination(request);
+      const destination = this.destination(request);
+      if (!(destination instanceof Promise)) return destination;
+      return destination.catch((error: unknown) => refused(request, error));
     } catch (error) {
       return refused(request, error);
     }
@@ -24,6 +27,6 @@ export abstract class GatewayRouter<Options extends GatewayRequestOptions> imple
     return retryForward(exchange, failure);
   }
 
-  /** What it throws becomes a refusal. */
-  protected abstract destination(request: GatewayRequest): Promise<Destination>;
+  /** What it throws or rejects with becomes a refusal. */
+  protected abstract destination(request: GatewayRequest): Destination | Promise<Destination>;
 }

@@ -15,7 +15,8 @@ import { RequestRefused } from "./request-refused.ts";
 export class Owned implements OwnedRequest {
   readonly identity: Identity;
   readonly #request: GatewayRequest;
-  readonly #taken = Promise.withResolvers<AnswerRequest>();
+  /** Created when it is needed, because most requests go to one member and are never taken. */
+  #taken: PromiseWithResolvers<AnswerRequest> | undefined;
   #gone: AbortController | undefined;
 
   constructor(request: GatewayRequest, identity: Identity) {
@@ -41,7 +42,7 @@ export class Owned implements OwnedRequest {
   }
 
   async body(): Promise<Buffer> {
-    return bodyOf(this.#request, await this.#taken.promise);
+    return bodyOf(this.#request, await this.#taking.promise);
   }
 
   /** The owner answers. From now on the body can be read. */
@@ -50,7 +51,12 @@ export class Owned implements OwnedRequest {
     const gone = this.#gone;
     request.signal.addEventListener("abort", () => gone.abort(request.signal.reason), { once: true });
     if (request.signal.aborted) gone.abort(request.signal.reason);
-    this.#taken.resolve(request);
+    this.#taking.resolve(request);
+  }
+
+  get #taking(): PromiseWithResolvers<AnswerRequest> {
+    this.#taken ??= Promise.withResolvers<AnswerRequest>();
+    return this.#taken;
   }
 }
 

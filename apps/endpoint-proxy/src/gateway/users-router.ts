@@ -1,13 +1,13 @@
 import type { Destination } from "@evenkeel/forward";
 import type { Member, Members } from "../members/member.ts";
 import type { Reach } from "../members/member-client.ts";
-import type { UserAuthenticator } from "./authentication/user-authenticator.ts";
+import type { Caller, UserAuthenticator } from "./authentication/user-authenticator.ts";
 import { Duplicate, Loop, OriginalPeer, UnknownCluster } from "./errors.ts";
 import { forwardTo, type GatewayDeadlines } from "./forwarding.ts";
 import { checkForgery, type GatewayRequest, type GatewayRequestOptions } from "./gateway-request.ts";
 import { GatewayRouter } from "./gateway-router.ts";
 import type { Identity } from "./identity.ts";
-import { clusterPath } from "./kube-path.ts";
+import { type ClusterPath, clusterPath } from "./kube-path.ts";
 import { answerByOwner, answerUnmeasured, Owned } from "./owned-answer.ts";
 import type { OwnerAnswers } from "./owner-answers.ts";
 import { type GatewayAccess, PASSED } from "./reach/member-access.ts";
@@ -29,7 +29,7 @@ export interface UsersRouterOptions extends GatewayRequestOptions {
  * members' answers if it wants to, and goes to the own cluster if not.
  */
 export class UsersRouter extends GatewayRouter<UsersRouterOptions> {
-  protected override async destination(request: GatewayRequest): Promise<Destination> {
+  protected override destination(request: GatewayRequest): Destination | Promise<Destination> {
     const { exchange } = request;
     if (exchange.header(PASSED) !== undefined) {
       throw new RequestRefused(508, new Loop({ fault: "this is the port for users, not the port for peers" }));
@@ -39,8 +39,13 @@ export class UsersRouter extends GatewayRouter<UsersRouterOptions> {
     request.read(named?.path ?? exchange.path);
     request.enter();
     const caller = this.options.authenticator.authenticate(exchange);
-    request.caller = caller instanceof Promise ? await caller : caller;
-    const { identity } = request.caller;
+    if (caller instanceof Promise) return caller.then((known) => this.#for(request, known, named));
+    return this.#for(request, caller, named);
+  }
+
+  #for(request: GatewayRequest, caller: Caller, named: ClusterPath | undefined): Destination | Promise<Destination> {
+    request.caller = caller;
+    const { identity } = caller;
     const member = named && this.#member(request, named.cluster);
     if (!member) {
       const owned = new Owned(request, identity);
@@ -62,10 +67,15 @@ export class UsersRouter extends GatewayRouter<UsersRouterOptions> {
   }
 
   /** To one member; without one to the own cluster, which is there before its ClusterScore is. */
-  async #send(request: GatewayRequest, member: Member | undefined, identity: Identity): Promise<Destination> {
-    const { access, deadlines, connections } = this.options;
+  #send(request: GatewayRequest, member: Member | undefined, identity: Identity): Destination | Promise<Destination> {
+    const { access } = this.options;
     request.members = [member?.name ?? this.options.members.own()?.name ?? ""];
-    const reach: Reach = member ? await access.reach(member, identity) : await access.own(identity);
+    const reach = member ? access.reach(member, identity) : access.own(identity);
+    return reach instanceof Promise ? reach.then((known) => this.#by(request, known)) : this.#by(request, reach);
+  }
+
+  #by(request: GatewayRequest, reach: Reach): Destination {
+    const { deadlines, connections } = this.options;
     if (request.isUnmeasured && !request.hasOwnBodyRules) {
       return answerUnmeasured(request, reach, { connections, deadlines });
     }

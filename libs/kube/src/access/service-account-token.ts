@@ -43,12 +43,12 @@ export class ServiceAccountToken {
     this.#options = options;
   }
 
-  /** A valid token. Rejects if there is none and the server gives none. Never log it. */
-  async token(): Promise<string> {
+  /** A valid token, at once if there is one. Rejects if there is none and the server gives none. Never log it. */
+  token(): string | Promise<string> {
     const { clock, log } = this.#options;
     const now = clock.monotonic();
     const issued = this.#issued;
-    if (issued === undefined || now >= issued.expiresAt) return (await this.#request()).token;
+    if (issued === undefined || now >= issued.expiresAt) return this.#request().then(({ token }) => token);
     if (now >= issued.renewAt && this.#requesting === undefined) {
       this.#request().catch((error: unknown) => {
         if (this.#issued === issued) this.#issued = { ...issued, renewAt: clock.monotonic() + RETRY };

@@ -141,11 +141,11 @@ export function identityContract(world: World): void {
 
     test("is valid for ten minutes at least", async () => {
       await world.admin.resource(serviceAccounts).create({ metadata: account("hasty") });
-      await refused(source("hasty", 60).token(), errors.Invalid);
+      await refused(Promise.resolve(source("hasty", 60).token()), errors.Invalid);
     });
 
     test("of an account that does not exist is NotFound", async () => {
-      await refused(source("nobody").token(), errors.NotFound);
+      await refused(Promise.resolve(source("nobody").token()), errors.NotFound);
     });
   });
 }

@@ -108,9 +108,10 @@ export class KubeClient implements Component {
 
   /**
    * What this client connects and authenticates with at present, for another one that speaks to the same server. Read
-   * it for each request: files, tokens and certificates that rotate change it within ten seconds.
+   * it for each request: files, tokens and certificates that rotate change it within ten seconds. What is known is
+   * returned at once.
    */
-  access(): Promise<Access> {
+  access(): Access | Promise<Access> {
     return this.#credentials.access();
   }
 

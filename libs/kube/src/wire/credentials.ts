@@ -61,7 +61,8 @@ export class Credentials {
     return this.#access?.server.origin ?? "the API server";
   }
 
-  async access(): Promise<Access> {
+  /** At once if it was read in the last ten seconds. */
+  access(): Access | Promise<Access> {
     const fresh = this.#options.clock.monotonic() - this.#readAt < MAX_AGE;
     return this.#access !== undefined && fresh ? this.#access : this.#read();
   }

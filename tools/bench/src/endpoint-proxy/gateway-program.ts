@@ -31,8 +31,8 @@ const target = {
   headers: {},
 };
 const access = new GatewayAccess({
-  kube: { access: () => Promise.resolve(target) },
-  impersonator: { token: () => Promise.resolve("impersonator") },
+  kube: { access: () => target },
+  impersonator: { token: () => "impersonator" },
   certificate: () => ({ cert, key }),
   authority: () => undefined,
   clusterUid: () => "bench",

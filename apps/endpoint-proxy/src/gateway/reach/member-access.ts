@@ -13,7 +13,8 @@ export const PASSED = "evenkeel-passed-proxy";
 
 /** The token of the ServiceAccount that may impersonate and nothing else: a `ServiceAccountToken`. */
 export interface Impersonator {
-  token(): Promise<string>;
+  /** At once if there is a valid one. */
+  token(): string | Promise<string>;
   /** Forgets a token that the API server refused. */
   discard?(token: string): void;
 }
@@ -61,11 +62,17 @@ export class GatewayAccess implements MemberAccess {
     return member.own ? this.own(identity) : this.#peer(member, identity);
   }
 
-  /** The own cluster, which is there before its ClusterScore is. */
-  async own(identity: Identity): Promise<Reach> {
+  /** The own cluster, which is there before its ClusterScore is. At once if the access to it is known. */
+  own(identity: Identity): Reach | Promise<Reach> {
     const { kube, impersonator } = this.#options;
-    const access = await kube.access();
-    const token = await impersonator.token();
+    const access = kube.access();
+    const token = impersonator.token();
+    if (!(access instanceof Promise) && !(token instanceof Promise)) return this.#ownReach(access, token, identity);
+    return Promise.all([access, token]).then((both) => this.#ownReach(...both, identity));
+  }
+
+  #ownReach(access: Access, token: string, identity: Identity): Reach {
+    const { impersonator } = this.#options;
     const place = this.#ownPlace(access);
     const known = this.#asUser.get(identity);
     if (known?.place === place && known.token === token) return known.reach;
