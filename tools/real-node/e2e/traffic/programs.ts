@@ -64,6 +64,11 @@ export interface Load {
   readonly patience?: number;
   /** The certificate of localhost that the server must have, if the URL begins with https. */
   readonly ca?: string;
+  /**
+   * The local port of the first request, each further one has the next; absent: the kernel's choice, which may repeat. The
+   * node sends a connection from the port of an unanswered one to the same, possibly vanished pod for two minutes.
+   */
+  readonly firstPort?: number;
 }
 
 /** What became of that. */
@@ -94,7 +99,7 @@ export const CONNECT = `
  * connection that the server has closed meanwhile is sent once more, as every HTTP client does (RFC 9112, 9.3.1).
  */
 export const CLIENT = `
-  const { url, count, rate, kept = 0, pause, body = 0, patience = 60000, ca } = JSON.parse(process.argv[1]);
+  const { url, count, rate, kept = 0, pause, body = 0, patience = 60000, ca, firstPort } = JSON.parse(process.argv[1]);
   const { Agent, request } = require(ca ? "node:https" : "node:http");
   const tls = ca ? { ca, servername: "localhost" } : {};
   const agent = kept > 0 ? new Agent({ keepAlive: true, maxSockets: kept }) : false;
@@ -104,7 +109,8 @@ export const CLIENT = `
   const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
   const attempt = (index) => new Promise((resolve) => {
     const isPost = body > 0 && index % 2 === 1;
-    const sent = request(url + index, { ...tls, agent, method: isPost ? "POST" : "GET" }, (answer) => {
+    const localPort = firstPort === undefined ? undefined : firstPort + index;
+    const sent = request(url + index, { ...tls, agent, localPort, method: isPost ? "POST" : "GET" }, (answer) => {
       answer.resume().on("end", () => resolve(String(answer.statusCode))).on("error", (error) => resolve(error.code));
     });
     const timer = setTimeout(() => { sent.destroy(); resolve("TIMEOUT"); }, patience);

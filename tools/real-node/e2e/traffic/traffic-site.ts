@@ -182,12 +182,19 @@ export class TrafficSite implements Disposable {
     return `http://${address}:${spec.ports[0]?.nodePort ?? 0}/`;
   }
 
-  /** Reasons of a service's pods that failed, such as Evicted. */
-  async failures(name: string): Promise<readonly string[]> {
-    const pods = await list<{ status: { phase: string; reason?: string } }>(
-      ...([this.#cluster, "pods", ...IN_PLACE, "-l", `app=${name}`] as const),
-    );
-    return pods.flatMap(({ status }) => (status.phase === "Failed" ? [status.reason ?? ""] : []));
+  /**
+   * Resolves when the kubelet has evicted so many pods of a service. A pod whose containers are always restarted ends only
+   * by that, and has succeeded if its program ended by itself before it was killed.
+   */
+  async evictions(name: string, count: number): Promise<void> {
+    await waitUntil(`${count} pods of ${name} to be evicted`, async () => {
+      const pods = await list<{ status: { phase: string } }>(
+        ...([this.#cluster, "pods", ...IN_PLACE, "-l", `app=${name}`] as const),
+      );
+      const phases = pods.map(({ status }) => status.phase);
+      const ended = phases.filter((phase) => phase === "Failed" || phase === "Succeeded").length;
+      return ended >= count ? undefined : `they are ${phases.join(", ")}`;
+    });
   }
 
   /** Runs kubectl on the resolver's namespace. */
