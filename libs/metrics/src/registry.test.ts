@@ -80,6 +80,25 @@ describe("an object's series", () => {
     expect(await samples(registry, "writes_total{")).toEqual(['writes_total{namespace="a",name="x"} 1']);
   });
 
+  test("are those of the values of each call, also if one object has them all", async () => {
+    const registry = new MetricRegistry();
+    const { writes } = registry.register(table);
+    const reused = Object.freeze({ namespace: "a", name: "x" });
+    writes.inc(reused, 7);
+    registry.forget(reused);
+    writes.inc(reused);
+    registry.forget(reused);
+    expect(await samples(registry, "writes_total{")).toEqual([]);
+    const changed = { namespace: "a", name: "y" };
+    writes.inc(changed);
+    changed.name = "z";
+    writes.inc(changed);
+    expect(await samples(registry, "writes_total{")).toEqual([
+      'writes_total{namespace="a",name="y"} 1',
+      'writes_total{namespace="a",name="z"} 1',
+    ]);
+  });
+
   test("stop growing at the limit", async () => {
     const registry = new MetricRegistry();
     const { zones } = registry.register(table);

@@ -15,7 +15,7 @@ export class SeriesSet {
   readonly #admitted = new Map<string, Set<string>>();
   readonly #ofObjects = new Map<string, Values>();
   readonly #hasObjects: boolean;
-  /** What was admitted for an object of values that a caller uses again and again; it must not change. */
+  /** What was admitted for frozen values, which a caller uses again and again. */
   readonly #seen = new WeakMap<Readonly<Values>, { readonly key: string; readonly bounded: Values }>();
 
   constructor(labels: Labels, remove: (values: Values) => void) {
@@ -30,7 +30,7 @@ export class SeriesSet {
     if (seen && (!this.#hasObjects || this.#ofObjects.has(seen.key))) return seen.bounded;
     const bounded = this.#bounded(values);
     const key = this.#hasObjects ? JSON.stringify(bounded) : "";
-    this.#seen.set(values, { key, bounded });
+    if (Object.isFrozen(values)) this.#seen.set(values, { key, bounded });
     if (!this.#hasObjects) return bounded;
     if (!this.#ofObjects.has(key)) {
       if (this.#ofObjects.size >= OBJECT_SERIES_LIMIT) return undefined;

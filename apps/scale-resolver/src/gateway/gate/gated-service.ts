@@ -17,7 +17,7 @@ interface Source {
 export class GatedService {
   readonly key: string;
   readonly labels: { readonly namespace: string; readonly service: string };
-  /** The original's labels, and the same with the class of a status: made once, because each request needs them. */
+  /** The original's labels, and the same with the class of a status, which are frozen because each request needs them. */
   readonly source: Source;
   readonly sources: Readonly<Record<StatusClass, Source & { readonly status: StatusClass }>>;
   route: GateRoute;
@@ -56,7 +56,7 @@ export class GatedService {
     const source = { namespace: route.namespace, source: route.service };
     this.source = source;
     this.sources = Object.fromEntries(
-      statusClasses.map((status) => [status, { ...source, status }]),
+      statusClasses.map((status) => [status, Object.freeze({ ...source, status })]),
     ) as GatedService["sources"];
     this.route = route;
   }
