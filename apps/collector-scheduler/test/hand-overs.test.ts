@@ -56,7 +56,7 @@ class Collectors {
       expect([...this.counts().values()].every((each) => each === 1)).toBe(true);
       const busy = [...this.#told.values()].filter((own) => own.length > 0);
       expect(busy).toHaveLength(count);
-    }, 60_000);
+    }, 120_000);
   }
 }
 
@@ -150,7 +150,7 @@ testRedis.each(Object.entries(STEPS))(
     await collectors.settle(3);
     expect(collectors.missed.filter((each) => each.length > 0)).toEqual([]);
   },
-  150_000,
+  240_000,
 );
 
 testRedis(
@@ -168,7 +168,7 @@ testRedis(
     await collectors.settle(3);
     expect(collectors.missed.filter((each) => each.length > 0)).toEqual([]);
   },
-  150_000,
+  240_000,
 );
 
 const pods = ["sample-collector-0", "sample-collector-1"];
@@ -205,11 +205,11 @@ test.concurrent(
         expect(own).toEqual([]);
       }
       expect(order).toEqual(["sample-collector-1", "sample-collector-0"]);
-    }, 90_000);
+    }, 150_000);
     await eventually(async () => {
       const images = await Promise.all(pods.map(async (name) => (await world.read<PodFields>(podPath(name))).spec));
       expect(images.map((spec) => spec?.containers[0]?.image)).toEqual(["collector:2", "collector:2"]);
     });
   },
-  150_000,
+  240_000,
 );

@@ -8,7 +8,7 @@ import { World } from "./world.ts";
 
 /** Requests of a burst, and how many bursts there are for each service. */
 const BURST = 65;
-const BURSTS = IN_SOAK ? 154 : 3;
+const BURSTS = IN_SOAK ? 154 : 2;
 const SERVICES = Array.from({ length: IN_SOAK ? 10 : 8 }, (_, index) => `shop-${index}`);
 const REQUESTS = SERVICES.length * BURSTS * BURST;
 /** Nodes by the milliseconds after which they see a change of EndpointSlices. */
