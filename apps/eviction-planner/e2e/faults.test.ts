@@ -1,16 +1,20 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { apply, kubectl, TEST_TIMEOUT_MS, useCluster } from "@evenkeel/e2e";
 import { eventually } from "@evenkeel/runtime/testing";
 import type { ServiceProcess } from "@evenkeel/testkit";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { budget, evictedBy, PlannerOnCluster, workload } from "./planner-on-cluster.ts";
+import { budget, evictedBy, planCount, PlannerOnCluster, workload } from "./planner-on-cluster.ts";
 
-// The API server's audit log counts evictions.
+// The tests of this file are the life of one cluster, in order. The API server's audit log counts evictions.
 
 const OLD_NODES = 4;
 const NODES = 12;
+/** Nodes at the end: half of them joined when the scheduler began to fill nodes up. */
+const MOST_NODES = 24;
 const SHAPE = { cpu: "8", memory: "32Gi" };
 const NAMESPACES = ["limited", "free"];
 /** Evictions of an hour in the first namespace, and of a minute in both. */
@@ -21,9 +25,10 @@ const cluster = useCluster({ name: "faults", nodes: { count: OLD_NODES, ...SHAPE
 const folder = mkdtempSync(join(tmpdir(), "planner-faults-"));
 const services: ServiceProcess[] = [];
 let planner: PlannerOnCluster;
+let scheduler: ChildProcess | undefined;
 
 function serve(state: string): ServiceProcess {
-  const service = planner.serve(`--state=${state}`);
+  const service = planner.serve(`--state=${state}`, "--sync-period=200ms");
   services.push(service);
   return service;
 }
@@ -47,6 +52,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
+  scheduler?.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -91,6 +97,65 @@ test(
     expect(new Set(made.map(({ pod }) => pod)).size).toBe(made.length);
     // Neither a disruption budget that is spent nor two of them.
     expect(asked.filter(({ code }) => code === 429 || code === 500)).toEqual([]);
+  },
+  2 * TEST_TIMEOUT_MS,
+);
+
+/** A real kube-scheduler that scores nodes by MostAllocated, in place of the cluster's own. */
+async function packNodes(): Promise<void> {
+  const own = cluster()
+    .components()
+    .find(({ component }) => component === "kube-scheduler");
+  const program = readlinkSync(`/proc/${own?.pid}/exe`);
+  await cluster().kill("kube-scheduler");
+  const fit = { name: "NodeResourcesFit" };
+  const resources = ["cpu", "memory"].map((name) => ({ name, weight: 1 }));
+  const config = join(folder, "scheduler.json");
+  writeFileSync(
+    config,
+    JSON.stringify({
+      ...{ apiVersion: "kubescheduler.config.k8s.io/v1", kind: "KubeSchedulerConfiguration" },
+      leaderElection: { leaderElect: false },
+      clientConnection: { kubeconfig: cluster().kubeconfig },
+      profiles: [
+        {
+          schedulerName: "default-scheduler",
+          plugins: { score: { disabled: [fit], enabled: [{ ...fit, weight: 10 }] } },
+          pluginConfig: [{ ...fit, args: { scoringStrategy: { type: "MostAllocated", resources } } }],
+        },
+      ],
+    }),
+  );
+  scheduler = spawn(program, [`--config=${config}`, "--secure-port=0"], { stdio: "ignore" });
+  await once(scheduler, "spawn");
+}
+
+test(
+  "with a scheduler that scores by MostAllocated, landings are not trusted within 50 evictions, and none follows",
+  async () => {
+    await kubectl(cluster(), ["delete", "rbpol/berths"]);
+    await kubectl(cluster(), ["create", "namespace", "packed"]);
+    const labels = { tier: "packed" };
+    const names = Array.from({ length: 2 * NODES }, (_, index) => `pack-${index}`);
+    await apply(cluster(), ...names.map((name) => workload("packed", name, { replicas: 1, cpu: "500m", labels })));
+    await kubectl(cluster(), ["wait", "--for=condition=Available", "deployment", "--all", "-n", "packed"]);
+    await packNodes();
+    await planner.addNodes(NODES, MOST_NODES, SHAPE);
+    const service = serve("sqlite::memory:");
+    const workloadSelectors = [{ matchLabels: labels }];
+    await planner.policy("packed", { workloadSelectors, targetSigma: 0.001, backoffDuration: "1s" });
+    await eventually(async () => {
+      const { status } = await planner.status("packed");
+      const trusted = status?.conditions?.find(({ type }) => type === "LandingTrusted");
+      expect(trusted).toMatchObject({ status: "False", reason: "LandingUntrusted" });
+    }, 100_000);
+    const asked = planner.asked("packed").length;
+    expect(asked).toBeGreaterThan(15);
+    expect(asked).toBeLessThanOrEqual(50);
+    const plans = await planCount(service);
+    await eventually(async () => expect(await planCount(service)).toBeGreaterThan(plans + 3), 60_000);
+    expect(planner.asked("packed")).toHaveLength(asked);
+    expect(await planner.reason("packed")).toBe("LandingUntrusted");
   },
   2 * TEST_TIMEOUT_MS,
 );

@@ -16,6 +16,9 @@ const CHART = "eviction-planner";
 const DEFINITIONS = ["rebalancepolicies", "workloadsloes", "nodeclasses"];
 const main = join(import.meta.dirname, "../dist/main.mjs");
 
+/** The Lease of a killed process is over soon. */
+const SHORT_LEASE = ["--lease-duration=4s", "--lease-renew-deadline=3s", "--lease-retry-period=500ms"];
+
 export interface PolicyStatus {
   readonly status?: {
     readonly plan?: {
@@ -65,8 +68,8 @@ export class PlannerOnCluster {
   }
 
   serve(...flags: readonly string[]): ServiceProcess {
-    const own = [`--kubeconfig=${this.#kubeconfig}`, "--insecure", "--grpc-port=0", "--sync-period=500ms"];
-    return ServiceProcess.start(main, [...own, ...flags]);
+    const own = [`--kubeconfig=${this.#kubeconfig}`, "--insecure", "--grpc-port=0"];
+    return ServiceProcess.start(main, [...own, ...SHORT_LEASE, ...flags]);
   }
 
   /** Nodes with the numbers `from` to `to`, without the last. */
@@ -116,6 +119,12 @@ export async function evictedBy(service: ServiceProcess, namespace: string): Pro
   const text = await (await fetch(await service.url("admin", "/metrics"))).text();
   const lines = [...text.matchAll(/^rebalancer_evictions_total\{namespace="([^"]+)",reason="\w+"\} (\d+)$/gm)];
   return lines.filter(([, of]) => of === namespace).reduce((sum, [, , count]) => sum + Number(count), 0);
+}
+
+/** How many plans the process has made. */
+export async function planCount(service: ServiceProcess): Promise<number> {
+  const text = await (await fetch(await service.url("admin", "/metrics"))).text();
+  return Number(/^rebalancer_plan_seconds_count (\d+)$/m.exec(text)?.[1] ?? NaN);
 }
 
 /** A Deployment whose pods request so much. Their label `app` is its name. */

@@ -7,10 +7,12 @@ import { budget, evictedBy, PlannerOnCluster, workload } from "./planner-on-clus
 
 // The tests of this file are the life of one cluster, in order: each goes on from where the one before left off.
 
-const OLD_NODES = 22;
-const NODES = 50;
+/** Each node and each workload gives one pod at a time: so many of them make the waves large, and few. */
+const OLD_NODES = 44;
+const NODES = 130;
 const SHAPE = { cpu: "8", memory: "32Gi" };
 const WORKLOADS = 44;
+const REPLICAS = 8;
 const HOUR = 200;
 
 const cluster = useCluster({ name: "waves", nodes: { count: OLD_NODES, ...SHAPE }, audit: true });
@@ -21,11 +23,16 @@ const nameOf = (index: number) => `berth-${String(index).padStart(2, "0")}`;
 
 /** Forty budgets. The first workload has two, which no eviction passes; the last five have none. */
 function fortyBudgets(): readonly object[] {
-  const rules = [{ maxUnavailable: 1 }, { minAvailable: 8 }, { maxUnavailable: "20%" }, { minAvailable: "85%" }];
+  const rules = [
+    { maxUnavailable: 1 },
+    { minAvailable: REPLICAS - 2 },
+    { maxUnavailable: "20%" },
+    { minAvailable: "85%" },
+  ];
   const policies = ["AlwaysAllow", "IfHealthyBudget", undefined];
   const budgets = Array.from({ length: 39 }, (_, index) => {
     const name = nameOf(index);
-    const rule = name === NO_ROOM ? { minAvailable: 10 } : (rules[index % rules.length] ?? {});
+    const rule = name === NO_ROOM ? { minAvailable: REPLICAS } : (rules[index % rules.length] ?? {});
     const unhealthyPodEvictionPolicy = policies[index % policies.length];
     return budget(
       "default",
@@ -56,7 +63,7 @@ function strangePod(): object {
 beforeAll(async () => {
   planner = await PlannerOnCluster.prepare(cluster());
   const workloads = Array.from({ length: WORKLOADS }, (_, index) => {
-    return workload("default", nameOf(index), { replicas: 10, cpu: "350m" });
+    return workload("default", nameOf(index), { replicas: REPLICAS, cpu: "600m" });
   });
   await apply(cluster(), ...workloads, ...fortyBudgets(), strangePod());
   await kubectl(cluster(), ["wait", "--for=condition=Available", "deployment", "--all", "--timeout=90s"], {
@@ -80,7 +87,7 @@ test(
     // Only its pods may move, so a plan of any length would be for them.
     cluster().pause("kube-controller-manager");
     await kubectl(cluster(), ["patch", "pdb", STALE, "--type=merge", "-p", '{"spec":{"maxUnavailable":3}}']);
-    service = planner.serve("--state=sqlite::memory:");
+    service = planner.serve("--state=sqlite::memory:", "--sync-period=500ms");
     const selecting = { workloadSelectors: [{ matchLabels: { app: STALE } }] };
     await planner.policy("berths", { ...selecting, targetSigma: 0.001 });
     await eventually(async () => expect(await planner.reason("berths")).toBe("AsLevelAsItGets"), 30_000);
