@@ -1,10 +1,10 @@
 import { eventually } from "@evenkeel/runtime/testing";
 import { type ApiServerOptions, controlPlane, simNode, workloads } from "@evenkeel/sim";
-import { ADMIN, type ServiceProcess, World, worldParts } from "@evenkeel/testkit";
+import { ADMIN, type ServiceProcess, type World } from "@evenkeel/testkit";
 import { expect, test } from "@jest/globals";
-import { load, main, metric, policy, read, statusOf } from "./hot-spot.ts";
+import { load, metric, policy, read, statusOf } from "./hot-spot.ts";
+import { plannerWorld } from "./planner-world.ts";
 
-const kinds = ["rebalancepolicies", "workloadsloes", "nodeclasses"];
 const ALL = { basis: "requests", targetSigma: 0.001, maxEvictionsPerMinute: 1000 };
 
 /** A cluster whose API server notes the pods whose evictions were asked for, in that order. */
@@ -19,7 +19,7 @@ async function cluster(
       if (method === "POST" && pod !== undefined) evicted.push(pod);
     },
   };
-  const world = new World(await worldParts({ service: "eviction-planner", main, kinds, server }));
+  const world = await plannerWorld(server);
   return { world, evicted, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
 }
 
@@ -85,6 +85,116 @@ async function fewestAvailable(world: World, count: number, signal: AbortSignal)
   return fewest;
 }
 
+function disposable(): AbortController & Disposable {
+  const controller = new AbortController();
+  return Object.assign(controller, { [Symbol.dispose]: () => controller.abort() });
+}
+
+interface Planned {
+  readonly plans: readonly { readonly plan?: { readonly moves: readonly { readonly pod: string }[] } }[];
+}
+
+async function plannedPods(service: ServiceProcess): Promise<readonly string[]> {
+  const answer = await fetch(await service.url("admin", "/api/v1/Evictions/Plan?policy=default"));
+  const { plans } = (await answer.json()) as Planned;
+  return plans[0]?.plan?.moves.map(({ pod }) => pod.replace("default/", "")) ?? [];
+}
+
+async function endDryRun(world: World): Promise<void> {
+  const headers = { authorization: `Bearer ${ADMIN.token}`, "content-type": "application/merge-patch+json" };
+  const body = JSON.stringify({ spec: { dryRun: false } });
+  const address = `${world.api.url}/apis/rebalancer.dev/v1/rebalancepolicies/default`;
+  expect((await fetch(address, { method: "PATCH", headers, body })).status).toBe(200);
+}
+
+test.concurrent(
+  "a dry run plans the very pods that are evicted when it ends, in the same order",
+  async () => {
+    await using scene = await cluster({
+      behaviours: [...controlPlane, ...workloads({ startDelay: 100, terminationDelay: 100 })],
+    });
+    const { world, evicted } = scene;
+    addNodes(world, "old", 6);
+    addWorkload(world, "small", 18, "300m");
+    await available(world, 18);
+    for (let index = 0; index < 6; index += 1) addWorkload(world, `large-${index}`, 1, `${1500 + 10 * index}m`);
+    await available(world, 24);
+    addNodes(world, "new", 6);
+    // Evictions under one budget go one after another.
+    load(world, {
+      ...{ apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: { name: "press", namespace: "default" } },
+      spec: { maxUnavailable: 6, selector: { matchLabels: { tier: "press" } } },
+    });
+    load(world, policy("default", { ...ALL, targetSigma: 0.1, dryRun: true }));
+    const service = world.serve(["--sync-period=200ms"]);
+    const planned = await eventually(async () => {
+      const pods = await plannedPods(service);
+      expect(pods).toHaveLength(6);
+      return pods;
+    }, 60_000);
+    expect(evicted).toEqual([]);
+    await endDryRun(world);
+    await eventually(async () => {
+      expect(evicted.length).toBeGreaterThanOrEqual(planned.length);
+      const converged = expect.objectContaining({ type: "Converged", status: "True" }) as unknown;
+      expect(await statusOf(world, "default")).toMatchObject({
+        status: { conditions: expect.arrayContaining([converged]) as unknown },
+      });
+    }, 120_000);
+    expect(evicted).toEqual(planned);
+  },
+  240_000,
+);
+
+/** Six nodes of which two have all the pods: each of them gives several, one at a time. */
+async function twoFullNodes(): Promise<Awaited<ReturnType<typeof cluster>>> {
+  const scene = await cluster({
+    behaviours: [...controlPlane, ...workloads({ startDelay: 100, terminationDelay: 100 })],
+  });
+  addNodes(scene.world, "old", 2);
+  for (let index = 0; index < 12; index += 1) addWorkload(scene.world, `press-${index}`, 1, `${400 + 10 * index}m`);
+  await available(scene.world, 12);
+  addNodes(scene.world, "new", 4);
+  return scene;
+}
+
+test.concurrent(
+  "a dry run names every pod that is evicted over several waves, and no other",
+  async () => {
+    await using scene = await twoFullNodes();
+    const { world, evicted } = scene;
+    const { items } = await read<{ readonly items: readonly Pod[] }>(world, PODS);
+    const nodeOf = new Map(items.map(({ metadata, spec }) => [metadata.name, spec.nodeName]));
+    load(world, policy("default", { ...ALL, targetSigma: 0.05, dryRun: true }));
+    const service = world.serve(["--sync-period=200ms"]);
+    const planned = await eventually(async () => {
+      const pods = await plannedPods(service);
+      expect(pods.length).toBeGreaterThan(0);
+      return pods;
+    }, 60_000);
+    // One pod of a node at a time: so many waves.
+    const bySource = [...Map.groupBy(planned, (pod) => nodeOf.get(pod)).values()];
+    expect(Math.max(...bySource.map(({ length }) => length))).toBeGreaterThan(2);
+    expect(evicted).toEqual([]);
+    await endDryRun(world);
+    await eventually(() => expect(evicted.length).toBeGreaterThanOrEqual(planned.length), 120_000);
+    // The last replacements are ready, and were seen by some plans more.
+    await available(world, 12);
+    const plans = () => metric(service, /^rebalancer_plan_seconds_count (\d+)$/m);
+    const before = await plans();
+    await eventually(async () => {
+      expect(await plans()).toBeGreaterThan(before + 3);
+      const reached = expect.objectContaining({ type: "Ready", reason: "TargetReached" }) as unknown;
+      expect(await statusOf(world, "default")).toMatchObject({
+        status: { conditions: expect.arrayContaining([reached]) as unknown },
+      });
+    }, 60_000);
+    expect([...evicted].sort()).toEqual([...planned].sort());
+  },
+  240_000,
+);
+
+// Last, and alone: evictions of one round have to overlap.
 test("a budget that allows 10 disruptions has 40 pods moved, of which at most 10 are away at any time", async () => {
   const behaviours = [...controlPlane, ...workloads({ startDelay: 2000, terminationDelay: 100 })];
   await using scene = await cluster({ behaviours });
@@ -117,105 +227,4 @@ test("a budget that allows 10 disruptions has 40 pods moved, of which at most 10
   // Fewer than 10 at a time would leave room unused.
   expect(await fewest).toBe(50);
   expect(new Set(evicted).size).toBe(40);
-}, 240_000);
-
-function disposable(): AbortController & Disposable {
-  const controller = new AbortController();
-  return Object.assign(controller, { [Symbol.dispose]: () => controller.abort() });
-}
-
-interface Planned {
-  readonly plans: readonly { readonly plan?: { readonly moves: readonly { readonly pod: string }[] } }[];
-}
-
-async function plannedPods(service: ServiceProcess): Promise<readonly string[]> {
-  const answer = await fetch(await service.url("admin", "/api/v1/Evictions/Plan?policy=default"));
-  const { plans } = (await answer.json()) as Planned;
-  return plans[0]?.plan?.moves.map(({ pod }) => pod.replace("default/", "")) ?? [];
-}
-
-async function endDryRun(world: World): Promise<void> {
-  const headers = { authorization: `Bearer ${ADMIN.token}`, "content-type": "application/merge-patch+json" };
-  const body = JSON.stringify({ spec: { dryRun: false } });
-  const address = `${world.api.url}/apis/rebalancer.dev/v1/rebalancepolicies/default`;
-  expect((await fetch(address, { method: "PATCH", headers, body })).status).toBe(200);
-}
-
-test("a dry run plans the very pods that are evicted when it ends, in the same order", async () => {
-  await using scene = await cluster({
-    behaviours: [...controlPlane, ...workloads({ startDelay: 100, terminationDelay: 100 })],
-  });
-  const { world, evicted } = scene;
-  addNodes(world, "old", 6);
-  addWorkload(world, "small", 18, "300m");
-  await available(world, 18);
-  for (let index = 0; index < 6; index += 1) addWorkload(world, `large-${index}`, 1, `${1500 + 10 * index}m`);
-  await available(world, 24);
-  addNodes(world, "new", 6);
-  // Evictions under one budget go one after another.
-  load(world, {
-    ...{ apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: { name: "press", namespace: "default" } },
-    spec: { maxUnavailable: 6, selector: { matchLabels: { tier: "press" } } },
-  });
-  load(world, policy("default", { ...ALL, targetSigma: 0.1, dryRun: true }));
-  const service = world.serve(["--sync-period=200ms"]);
-  const planned = await eventually(async () => {
-    const pods = await plannedPods(service);
-    expect(pods).toHaveLength(6);
-    return pods;
-  }, 60_000);
-  expect(evicted).toEqual([]);
-  await endDryRun(world);
-  await eventually(async () => {
-    expect(evicted.length).toBeGreaterThanOrEqual(planned.length);
-    const converged = expect.objectContaining({ type: "Converged", status: "True" }) as unknown;
-    expect(await statusOf(world, "default")).toMatchObject({
-      status: { conditions: expect.arrayContaining([converged]) as unknown },
-    });
-  }, 120_000);
-  expect(evicted).toEqual(planned);
-}, 240_000);
-
-/** Six nodes of which two have all the pods: each of them gives several, one at a time. */
-async function twoFullNodes(): Promise<Awaited<ReturnType<typeof cluster>>> {
-  const scene = await cluster({
-    behaviours: [...controlPlane, ...workloads({ startDelay: 100, terminationDelay: 100 })],
-  });
-  addNodes(scene.world, "old", 2);
-  for (let index = 0; index < 12; index += 1) addWorkload(scene.world, `press-${index}`, 1, `${400 + 10 * index}m`);
-  await available(scene.world, 12);
-  addNodes(scene.world, "new", 4);
-  return scene;
-}
-
-test("a dry run names every pod that is evicted over several waves, and no other", async () => {
-  await using scene = await twoFullNodes();
-  const { world, evicted } = scene;
-  const { items } = await read<{ readonly items: readonly Pod[] }>(world, PODS);
-  const nodeOf = new Map(items.map(({ metadata, spec }) => [metadata.name, spec.nodeName]));
-  load(world, policy("default", { ...ALL, targetSigma: 0.05, dryRun: true }));
-  const service = world.serve(["--sync-period=200ms"]);
-  const planned = await eventually(async () => {
-    const pods = await plannedPods(service);
-    expect(pods.length).toBeGreaterThan(0);
-    return pods;
-  }, 60_000);
-  // One pod of a node at a time: so many waves.
-  const bySource = [...Map.groupBy(planned, (pod) => nodeOf.get(pod)).values()];
-  expect(Math.max(...bySource.map(({ length }) => length))).toBeGreaterThan(2);
-  expect(evicted).toEqual([]);
-  await endDryRun(world);
-  await eventually(() => expect(evicted.length).toBeGreaterThanOrEqual(planned.length), 120_000);
-  // The last replacements are ready, and were seen by some plans more.
-  await available(world, 12);
-  const plans = () => metric(service, /^rebalancer_plan_seconds_count (\d+)$/m);
-  const before = await plans();
-  await eventually(async () => {
-    expect(await plans()).toBeGreaterThan(before + 3);
-    const reached = expect.objectContaining({ type: "Ready", reason: "TargetReached" }) as unknown;
-    expect(await statusOf(world, "default")).toMatchObject({
-      status: { conditions: expect.arrayContaining([reached]) as unknown },
-    });
-  }, 60_000);
-  expect([...evicted].sort()).toEqual([...planned].sort());
 }, 240_000);

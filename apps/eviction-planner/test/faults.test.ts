@@ -19,104 +19,120 @@ const REMAINING = /^rebalancer_budget_remaining\{namespace="default"\} (.+)$/m;
 /** For the process of a service whose wall clock is set. */
 const CLOCK = `--import=${new URL("jumping-clock.ts", import.meta.url).href}`;
 
-test("kill -9 in and after the call of an eviction never buys one, and the last process ends within the budget", async () => {
-  await using audited = await Audited.start();
-  const { world, evictions } = audited;
-  // A dry run in the same cluster must not show the budget as unspent.
-  load(world, policy("later", { basis: "requests" }));
-  const flags = ["--sync-period=300ms", `--state=sqlite:${world.folder}/state.db`];
-  const first = world.serve(flags);
-  // The API server makes the eviction, and its answer reaches nobody.
-  audited.onEviction = () => first.signal("SIGKILL");
-  await first.exit;
-  audited.onEviction = () => undefined;
-  expect(evictions).toHaveLength(1);
-  const second = world.serve(flags);
-  await second.line(({ msg }) => msg === "evicted a pod");
-  await kill(second);
-  const third = world.serve(flags);
-  await third.phase("ready");
-  await audited.reason("AsLevelAsItGets");
-  await morePlans(third);
-  await audited.keptBudget();
-  expect(await audited.gone()).toBe(BUDGET);
-  expect(await metric(third, REMAINING)).toBe(0);
-}, 180_000);
-
-test("kill -9 between the record of an eviction and the eviction costs the budget one, and the next process goes on", async () => {
-  await using audited = await Audited.start();
-  const { world, faults, evictions } = audited;
-  const flags = ["--sync-period=300ms", `--state=sqlite:${world.folder}/state.db`];
-  const answer = faults.add({ ...EVICTIONS, fault: { kind: "hang" } });
-  const first = world.serve(flags);
-  await audited.arrival();
-  await kill(first);
-  answer();
-  // It starts three minutes later by its clock: a pod that is still there then was never evicted.
-  const env = { ...process.env, CLOCK_AHEAD: "180000" };
-  const second = world.serve(flags, { nodeFlags: [CLOCK], env });
-  await second.line(({ msg }) => msg === "evicted a pod");
-  await audited.reason("AsLevelAsItGets");
-  await audited.keptBudget();
-  expect(evictions).toHaveLength(BUDGET - 1);
-  expect(await metric(second, REMAINING)).toBe(0);
-}, 180_000);
-
-test("a wall clock that jumps two hours ahead in a call, and back later, gives no budget back", async () => {
-  await using audited = await Audited.start();
-  const { world, faults, evictions } = audited;
-  const takeBack = faults.add(SLOW_EVICTIONS);
-  const env = { ...process.env, CLOCK_JUMP: "7200000" };
-  const service = world.serve(["--sync-period=300ms"], { nodeFlags: [CLOCK], env });
-  await audited.arrival();
-  service.signal("SIGUSR2");
-  takeBack();
-  await eventually(() => expect(evictions).toHaveLength(BUDGET), 60_000);
-  await audited.reason("AsLevelAsItGets");
-  await morePlans(service);
-  service.signal("SIGUSR2");
-  await morePlans(service);
-  await audited.keptBudget();
-  expect(await audited.gone()).toBe(BUDGET);
-  expect(await metric(service, REMAINING)).toBe(0);
-}, 180_000);
-
-test("a drain peer that hangs delays evictions, counts none twice, and is asked again when it answers", async () => {
-  const sockets = new Set<Socket>();
-  const hung = createServer((socket) => sockets.add(socket)).listen(0, "127.0.0.1");
-  await once(hung, "listening");
-  const { port } = hung.address() as AddressInfo;
-  const end = async (): Promise<void> => {
-    for (const socket of sockets) socket.destroy();
-    await promisify(hung.close.bind(hung))();
-  };
-  try {
+test.concurrent(
+  "kill -9 in and after the call of an eviction never buys one, and the last process ends within the budget",
+  async () => {
     await using audited = await Audited.start();
     const { world, evictions } = audited;
-    const service = world.serve(["--sync-period=300ms", `--drain-peers=127.0.0.1:${port}`]);
-    // Its siblings are ready, so the pod goes without the peer after the deadline of a call.
-    await eventually(() => expect(evictions).toHaveLength(1), 60_000);
-    const paused = (value: string | null) =>
-      patch(world, { metadata: { annotations: { "evenkeel.io/paused": value } } });
-    await paused("true");
-    await eventually(() => hasCondition(world, "Paused"), 30_000);
-    await end();
-    await using peer = await drainPeer(() => drainV1.Preparation.PREPARATION_READY, port);
-    await eventually(async () => expect(await metric(service, PEER)).toBe(1), 60_000);
-    await paused(null);
+    // A dry run in the same cluster must not show the budget as unspent.
+    load(world, policy("later", { basis: "requests" }));
+    const flags = ["--sync-period=300ms", `--state=sqlite:${world.folder}/state.db`];
+    const first = world.serve(flags);
+    // The API server makes the eviction, and its answer reaches nobody.
+    audited.onEviction = () => first.signal("SIGKILL");
+    await first.exit;
+    audited.onEviction = () => undefined;
+    expect(evictions).toHaveLength(1);
+    const second = world.serve(flags);
+    await second.line(({ msg }) => msg === "evicted a pod");
+    await kill(second);
+    const third = world.serve(flags);
+    await third.phase("ready");
+    await audited.reason("AsLevelAsItGets");
+    await morePlans(third);
+    await audited.keptBudget();
+    expect(await audited.gone()).toBe(BUDGET);
+    expect(await metric(third, REMAINING)).toBe(0);
+  },
+  180_000,
+);
+
+test.concurrent(
+  "kill -9 between the record of an eviction and the eviction costs the budget one, and the next process goes on",
+  async () => {
+    await using audited = await Audited.start();
+    const { world, faults, evictions } = audited;
+    const flags = ["--sync-period=300ms", `--state=sqlite:${world.folder}/state.db`];
+    const answer = faults.add({ ...EVICTIONS, fault: { kind: "hang" } });
+    const first = world.serve(flags);
+    await audited.arrival();
+    await kill(first);
+    answer();
+    // It starts three minutes later by its clock: a pod that is still there then was never evicted.
+    const env = { CLOCK_AHEAD: "180000" };
+    const second = world.serve(flags, { nodeFlags: [CLOCK], env });
+    await second.line(({ msg }) => msg === "evicted a pod");
+    await audited.reason("AsLevelAsItGets");
+    await audited.keptBudget();
+    expect(evictions).toHaveLength(BUDGET - 1);
+    expect(await metric(second, REMAINING)).toBe(0);
+  },
+  180_000,
+);
+
+test.concurrent(
+  "a wall clock that jumps two hours ahead in a call, and back later, gives no budget back",
+  async () => {
+    await using audited = await Audited.start();
+    const { world, faults, evictions } = audited;
+    const takeBack = faults.add(SLOW_EVICTIONS);
+    const env = { CLOCK_JUMP: "7200000" };
+    const service = world.serve(["--sync-period=300ms"], { nodeFlags: [CLOCK], env });
+    await audited.arrival();
+    service.signal("SIGUSR2");
+    takeBack();
     await eventually(() => expect(evictions).toHaveLength(BUDGET), 60_000);
     await audited.reason("AsLevelAsItGets");
     await morePlans(service);
+    service.signal("SIGUSR2");
+    await morePlans(service);
     await audited.keptBudget();
     expect(await audited.gone()).toBe(BUDGET);
-    const [first, second] = evictions.map((url) => /pods\/([^/]+)\//.exec(url)?.[1] ?? "");
-    const prepared = peer.calls.filter(({ method }) => method === "prepare").map(({ pod }) => pod);
-    expect(prepared).toContain(second);
-    expect(prepared).not.toContain(first);
-  } finally {
-    if (hung.listening) await end();
-  }
-}, 180_000);
+    expect(await metric(service, REMAINING)).toBe(0);
+  },
+  180_000,
+);
+
+test.concurrent(
+  "a drain peer that hangs delays evictions, counts none twice, and is asked again when it answers",
+  async () => {
+    const sockets = new Set<Socket>();
+    const hung = createServer((socket) => sockets.add(socket)).listen(0, "127.0.0.1");
+    await once(hung, "listening");
+    const { port } = hung.address() as AddressInfo;
+    const end = async (): Promise<void> => {
+      for (const socket of sockets) socket.destroy();
+      await promisify(hung.close.bind(hung))();
+    };
+    try {
+      await using audited = await Audited.start();
+      const { world, evictions } = audited;
+      const service = world.serve(["--sync-period=300ms", `--drain-peers=127.0.0.1:${port}`]);
+      // Its siblings are ready, so the pod goes without the peer after the deadline of a call.
+      await eventually(() => expect(evictions).toHaveLength(1), 60_000);
+      const paused = (value: string | null) =>
+        patch(world, { metadata: { annotations: { "evenkeel.io/paused": value } } });
+      await paused("true");
+      await eventually(() => hasCondition(world, "Paused"), 30_000);
+      await end();
+      await using peer = await drainPeer(() => drainV1.Preparation.PREPARATION_READY, port);
+      await eventually(async () => expect(await metric(service, PEER)).toBe(1), 60_000);
+      await paused(null);
+      await eventually(() => expect(evictions).toHaveLength(BUDGET), 60_000);
+      await audited.reason("AsLevelAsItGets");
+      await morePlans(service);
+      await audited.keptBudget();
+      expect(await audited.gone()).toBe(BUDGET);
+      const [first, second] = evictions.map((url) => /pods\/([^/]+)\//.exec(url)?.[1] ?? "");
+      const prepared = peer.calls.filter(({ method }) => method === "prepare").map(({ pod }) => pod);
+      expect(prepared).toContain(second);
+      expect(prepared).not.toContain(first);
+    } finally {
+      if (hung.listening) await end();
+    }
+  },
+  180_000,
+);
 
 /** The policy was planned for several times more. */
 async function morePlans(service: ServiceProcess): Promise<void> {
@@ -191,20 +207,24 @@ test.concurrent.each([
   120_000,
 );
 
-test("a state that was emptied counts as spent: nothing is evicted for an hour", async () => {
-  await using audited = await Audited.start();
-  const { world } = audited;
-  const flags = ["--sync-period=300ms", `--state=sqlite:${world.folder}/state.db`];
-  const first = world.serve(flags);
-  await audited.executed();
-  await kill(first);
-  for (const suffix of ["", "-wal", "-shm"]) await rm(`${world.folder}/state.db${suffix}`, { force: true });
-  const asked = audited.evictions.length;
-  world.serve(flags);
-  await audited.reason("StateLost");
-  expect(audited.evictions).toHaveLength(asked);
-  await audited.keptBudget();
-}, 180_000);
+test.concurrent(
+  "a state that was emptied counts as spent: nothing is evicted for an hour",
+  async () => {
+    await using audited = await Audited.start();
+    const { world } = audited;
+    const flags = ["--sync-period=300ms", `--state=sqlite:${world.folder}/state.db`];
+    const first = world.serve(flags);
+    await audited.executed();
+    await kill(first);
+    for (const suffix of ["", "-wal", "-shm"]) await rm(`${world.folder}/state.db${suffix}`, { force: true });
+    const asked = audited.evictions.length;
+    world.serve(flags);
+    await audited.reason("StateLost");
+    expect(audited.evictions).toHaveLength(asked);
+    await audited.keptBudget();
+  },
+  180_000,
+);
 
 describeRedis("with Redis and two replicas", () => {
   test("Redis away stops evictions, a killed leader buys none, and Redis emptied counts as spent", async () => {

@@ -1,18 +1,13 @@
-import { join } from "node:path";
 import { eventually } from "@evenkeel/runtime/testing";
 import { type ApiServerOptions, controlPlane, simNode, workloads } from "@evenkeel/sim";
-import { ADMIN, type ServiceProcess, World, worldParts } from "@evenkeel/testkit";
+import { ADMIN, type ServiceProcess, type World } from "@evenkeel/testkit";
 import { expect } from "@jest/globals";
-
-/** What the image holds; `nx run eviction-planner:integration` makes it first. */
-export const main = join(import.meta.dirname, "../dist/main.mjs");
-const kinds = ["rebalancepolicies", "workloadsloes", "nodeclasses"];
+import { plannerWorld } from "./planner-world.ts";
 
 /** One node took all pods of a Deployment, because two others joined later. */
 export async function hotSpot(options: Partial<ApiServerOptions> = {}): Promise<World> {
   const behaviours = [...controlPlane, ...workloads({ startDelay: 100, terminationDelay: 100 })];
-  const server = { behaviours, ...options };
-  const world = new World(await worldParts({ service: "eviction-planner", main, kinds, server }));
+  const world = await plannerWorld({ behaviours, ...options });
   load(world, simNode("one", { cpu: "4", memory: "8Gi" }));
   load(world, deployment("press", 7, { app: "press", rebalancer: "ok" }));
   await eventually(async () => expect(await nodesOf(world)).toEqual(Array<string>(7).fill("one")));

@@ -3,13 +3,13 @@ import { createServer, get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { eventually } from "@evenkeel/runtime/testing";
 import { controlPlane, dataPlane, podPrograms, simNode, workloads } from "@evenkeel/sim";
-import { definitionOf, loopbackAddresses, ServiceProcess, World, worldParts } from "@evenkeel/testkit";
+import { definitionOf, loopbackAddresses, ServiceProcess } from "@evenkeel/testkit";
 import { expect, test } from "@jest/globals";
-import { load, main, nodesOf, policy, read } from "./hot-spot.ts";
+import { load, nodesOf, policy, read } from "./hot-spot.ts";
+import { plannerWorld } from "./planner-world.ts";
 
 /** `nx run eviction-planner:integration` makes it first. */
 const resolverMain = join(import.meta.dirname, "../../scale-resolver/dist/main.mjs");
-const kinds = ["rebalancepolicies", "workloadsloes", "nodeclasses"];
 const PORT = 8080;
 /** Clients that ask one after another, each time over a new connection. */
 const CLIENTS = 4;
@@ -72,7 +72,7 @@ test("with scale-resolver as its peer, the only pod of a service moves under loa
   });
   const delays = { startDelay: 800, terminationDelay: 500, podCidr: addresses.range };
   const server = { behaviours: [...controlPlane, ...workloads(delays), programs, plane.behaviour] };
-  await using world = new World(await worldParts({ service: "eviction-planner", main, kinds, server }));
+  await using world = await plannerWorld(server);
   world.api.load(definitionOf("elastiservices"));
   load(world, simNode("one", { cpu: "4", memory: "8Gi" }));
   const clusterIP = addresses.of("checkout");
@@ -94,7 +94,8 @@ test("with scale-resolver as its peer, the only pod of a service moves under loa
     at: { host: clusterIP, port: PORT },
   });
 
-  const own = ["--port=0", `--port-range=${addresses.ports}`, "--settle=200ms", "--warm-up=0s"];
+  const lease = ["--lease-duration=3s", "--lease-renew-deadline=2s"];
+  const own = ["--port=0", `--port-range=${addresses.ports}`, "--settle=200ms", "--warm-up=0s", ...lease];
   await using resolver = ServiceProcess.start(resolverMain, world.flags(own));
   const { ports } = (await resolver.phase("ready")) as { readonly ports: Readonly<Record<string, number>> };
   const elasti = "apis/elasti.truefoundry.com/v1alpha1/namespaces/default/elastiservices/checkout";

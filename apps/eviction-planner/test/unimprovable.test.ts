@@ -1,13 +1,13 @@
 import { eventually } from "@evenkeel/runtime/testing";
 import { controlPlane, simNode, workloads } from "@evenkeel/sim";
-import { ADMIN, World, worldParts } from "@evenkeel/testkit";
+import { ADMIN, type World } from "@evenkeel/testkit";
 import { expect, test } from "@jest/globals";
-import { load, main, metric, policy, read } from "./hot-spot.ts";
+import { load, metric, policy, read } from "./hot-spot.ts";
+import { plannerWorld } from "./planner-world.ts";
 
 const NODES = ["a", "b", "c", "d"];
 /** Plans after which a cluster counts as left alone. */
 const ROUNDS = 4;
-const kinds = ["rebalancepolicies", "workloadsloes", "nodeclasses"];
 
 interface Placed {
   readonly node: string;
@@ -77,7 +77,7 @@ async function evictionsOf(pods: readonly Placed[]): Promise<readonly [number, n
       if (method === "POST" && url.includes("/eviction")) evictions.push(url);
     },
   };
-  await using world = new World(await worldParts({ service: "eviction-planner", main, kinds, server }));
+  await using world = await plannerWorld(server);
   await place(world, pods);
   load(world, policy("default", { dryRun: false, targetSigma: 0.001, maxEvictionsPerMinute: 100 }));
   const service = world.serve(["--sync-period=200ms"]);
