@@ -1,5 +1,5 @@
 // The port for users alone, as the service opens it, in front of one API server. Arguments: the URL of
-// that server, and a folder with tls.crt (its own authority too) and tls.key. Any token is a user's. Prints its port.
+// that server, and a folder with tls.crt (its own authority too) and tls.key. Any token is a user's. Prints its port, then its log.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -21,7 +21,7 @@ const server = new URL(upstream);
 const cert = readFileSync(join(folder, "tls.crt"));
 const key = readFileSync(join(folder, "tls.key"));
 const clock = systemClock;
-const log = createLogger({ service: "bench", level: "info", secrets: [], destination: { write: () => undefined } });
+const log = createLogger({ service: "bench", level: "info", secrets: [], destination: process.stdout });
 const target = {
   server,
   namespace: undefined,

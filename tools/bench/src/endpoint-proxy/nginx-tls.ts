@@ -27,6 +27,8 @@ export function startTlsProxy(folder: string, upstream: number): Promise<Running
       ${certificate(folder)}
       location / {
         proxy_pass https://backend;
+        proxy_headers_hash_max_size 1024;
+        proxy_headers_hash_bucket_size 128;
         proxy_ssl_verify on;
         proxy_ssl_trusted_certificate ${join(folder, "tls.crt")};
         proxy_ssl_name localhost;
@@ -34,9 +36,14 @@ export function startTlsProxy(folder: string, upstream: number): Promise<Running
         proxy_set_header Connection "";
         proxy_set_header Host $host;
         proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+        proxy_set_header X-Forwarded-Host $host;
+        proxy_set_header X-Forwarded-Proto https;
+        proxy_set_header Forwarded "for=$remote_addr;host=$host;proto=https";
+        proxy_set_header Via "1.1 endpoint-proxy";
         proxy_set_header Authorization "Bearer impersonator";
         proxy_set_header Impersonate-User alice;
         proxy_set_header Impersonate-Group developers;
+        proxy_set_header Impersonate-Group system:authenticated;
         proxy_set_header Audit-Id $request_id;
         proxy_buffering off;
       }
