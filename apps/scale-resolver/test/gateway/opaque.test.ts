@@ -3,11 +3,13 @@ import { createSecureServer, connect as connectHttp2 } from "node:http2";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { connect as connectTls, createSecureContext, createServer as createTlsServer } from "node:tls";
 import { eventually, FakeClock } from "@evenkeel/runtime/testing";
+import { localhostCertificate } from "@evenkeel/testkit";
 import { describe, expect, test } from "@jest/globals";
 import { PATH_PROBE_HEADER, PATH_PROBE_START } from "../../src/gateway/gate/path-probe-answer.ts";
 import { HOST, GateWorld, KEY } from "./gate-world.ts";
 import { endpointOf, freePort, podAddress } from "./pod-server.ts";
-import { CERTIFICATE } from "./certificate.ts";
+
+const CERTIFICATE = localhostCertificate();
 
 /** A pod that runs any server. It refuses connections until `listen`. */
 class TcpPod implements AsyncDisposable {

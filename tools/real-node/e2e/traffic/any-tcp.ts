@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { root } from "@evenkeel/charts";
+import { type Certificate, localhostCertificate } from "@evenkeel/testkit";
 import { expect, test } from "@jest/globals";
 import { buildSync } from "esbuild";
 import { NODE_IMAGE, POSTGRES_IMAGE, postgresVersion, writePostgresImage } from "../../src/index.ts";
-import { type Certificate, certificate, environment } from "./certificate.ts";
+import { environment } from "./environment.ts";
 import type { GrpcLoad } from "./grpc-program.ts";
 import { IDLE, POSTGRES, PSQL, type Queries, type Tally } from "./programs.ts";
 import type { TrafficSite } from "./traffic-site.ts";
@@ -27,7 +28,7 @@ export function anyTcpCases({ site, note, timeout }: AnyTcpOptions): void {
   test.concurrent(
     `of ${BURST} HTTPS connections that come at once to a service at zero`,
     async () => {
-      const tls = certificate();
+      const tls = localhostCertificate();
       await site().service("https", { replicas: 0, tls });
       const tally = await site().load("https", { count: BURST, rate: 0, ca: tls.cert });
       expect(note(`${BURST} HTTPS connections at zero`, tally)).toEqual({});
@@ -39,7 +40,7 @@ export function anyTcpCases({ site, note, timeout }: AnyTcpOptions): void {
   test.concurrent(
     `of ${BURST} gRPC channels with TLS that come at once to a service at zero`,
     async () => {
-      const tls = certificate();
+      const tls = localhostCertificate();
       await site().configMap("grpc", grpcProgram());
       await site().service("grpc", { replicas: 0, pod: grpcPod(tls) });
       await site().clientPod("grpc-client", grpcClient());

@@ -1,8 +1,9 @@
 import { Release } from "@evenkeel/charts";
 import type { ClusterAccess } from "@evenkeel/control-plane";
 import { apply, get, kubectl, list, waitUntil } from "@evenkeel/e2e";
+import type { Certificate } from "@evenkeel/testkit";
 import { NODE_IMAGE, writeServiceImage } from "../../src/index.ts";
-import { type Certificate, environment } from "./certificate.ts";
+import { environment } from "./environment.ts";
 import { CLIENT, CONNECT, IDLE, type Load, METRICS, SERVER, type Tally } from "./programs.ts";
 
 const NODE = "/nodejs/bin/node";

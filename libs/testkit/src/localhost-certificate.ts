@@ -3,11 +3,15 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A certificate of localhost that signs itself, and its key. */
-export const CERTIFICATE: { readonly cert: string; readonly key: string } = make();
+/** In PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
 
-function make() {
-  const folder = mkdtempSync(join(tmpdir(), "evenkeel-resolver-"));
+/** A certificate of localhost that signs itself. */
+export function localhostCertificate(): Certificate {
+  const folder = mkdtempSync(join(tmpdir(), "evenkeel-certificate-"));
   try {
     const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "key", "-out", "cert"];
     const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
