@@ -13,6 +13,7 @@ const LIMIT = 300_000;
 /** Commands that are not run here, and why. */
 const LEFT_OUT: readonly (readonly [command: RegExp, why: string])[] = [
   [/^(kubectl|helm|istioctl|curl) /, "needs a cluster or a running service"],
+  [/^(kind|minikube|skopeo) /, "needs that program, and a cluster or a registry"],
   [/^(git clone|npm install)/, "needs a network"],
   [/^export [A-Z]+=/, "is what the command above it prints"],
   [/^node_modules\/\.bin\/(node|nx) /, "runs the workspace's own Node, which `make` does in these tests"],

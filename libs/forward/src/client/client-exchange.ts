@@ -65,7 +65,7 @@ export abstract class ClientExchange extends ExchangeDeadlines implements Answer
   /** Writes the head of the final answer. */
   protected abstract writeHead(status: number, text: string, headers: string[], complete: boolean): void;
   /** Writes a part of the body. Returns false if the client is slower, until `drained`. */
-  protected abstract writeChunk(data: Buffer): boolean;
+  protected abstract writeChunk(data: Buffer, sent?: (error?: Error | null) => void): boolean;
   protected abstract writeEnd(trailers: readonly string[] | undefined): void;
   /** Writes a whole response of this process. */
   protected abstract writeWhole(status: number, headers: string[], body: string): void;
@@ -284,10 +284,10 @@ export abstract class ClientExchange extends ExchangeDeadlines implements Answer
     this.writeHead(status, text, headers, complete);
   }
 
-  chunk(data: Buffer): boolean {
+  chunk(data: Buffer, sent?: (error?: Error | null) => void): boolean {
     this.moved = this.engine.clock.monotonic();
     this.#sentBytes += data.length;
-    this.taken = this.writeChunk(data);
+    this.taken = this.writeChunk(data, sent);
     return this.taken;
   }
 

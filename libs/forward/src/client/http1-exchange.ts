@@ -146,7 +146,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
     this.#response.flushHeaders();
   }
 
-  protected override writeChunk(data: Buffer): boolean {
+  protected override writeChunk(data: Buffer, sent?: (error?: Error | null) => void): boolean {
     const response = this.#response;
     if (this.#rest >= 0) {
       this.#rest -= data.length;
@@ -160,7 +160,7 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
       }
     }
     this.#headWaits = false;
-    if (response.write(data)) return true;
+    if (response.write(data, sent)) return true;
     if (!this.#listensToDrain) {
       this.#listensToDrain = true;
       response.on("drain", onDrain);

@@ -114,9 +114,9 @@ export class Http2Exchange extends ClientExchange {
     if (complete) this.#stopBody();
   }
 
-  protected override writeChunk(data: Buffer): boolean {
+  protected override writeChunk(data: Buffer, sent?: (error?: Error | null) => void): boolean {
     const stream = this.#stream;
-    return stream.destroyed || stream.closed || stream.writableEnded || stream.write(data);
+    return stream.destroyed || stream.closed || stream.writableEnded || stream.write(data, sent);
   }
 
   protected override writeEnd(trailers: readonly string[] | undefined): void {

@@ -1,11 +1,6 @@
 import type { Writable } from "node:stream";
+import { freeWhenSent } from "./free-when-sent.ts";
 import type { Asker } from "./try.ts";
-
-/**
- * Minimum bytes of a part whose memory is freed as soon as it is sent. The garbage collector does not count the memory
- * of buffers, so a large upload would leave tens of megabytes behind.
- */
-const LARGE = 16_384;
 
 /** Sends a request's body to the upstream at its speed: at most one stream buffer is read ahead. */
 export class BodyPump {
@@ -54,13 +49,7 @@ export class BodyPump {
 
   readonly #data = (data: Buffer): void => {
     this.#asker.bodyTaken();
-    const goesOn =
-      data.length < LARGE
-        ? this.#sink.write(data)
-        : this.#sink.write(data, (error) => {
-            if (!error) free(data);
-          });
-    if (!goesOn) this.#asker.body.pause();
+    if (!this.#sink.write(data, freeWhenSent(data))) this.#asker.body.pause();
   };
 
   readonly #drain = (): void => {
@@ -73,9 +62,4 @@ export class BodyPump {
     this.#detach();
     this.#done(this.#asker.bodyTrailers());
   };
-}
-
-/** Frees the memory of a buffer that is no longer read, unless it is part of a larger one. */
-function free({ buffer, byteLength }: Buffer): void {
-  if (buffer.byteLength === byteLength) (buffer as ArrayBuffer).transfer(0);
 }

@@ -3,6 +3,7 @@ import { headerObject } from "../headers/header-object.ts";
 import { answerHeaderList, trailerList } from "../headers/response-headers.ts";
 import { endWithTrailers, resetStream } from "../reset-stream.ts";
 import { BodyPump } from "./body-pump.ts";
+import { freeWhenSent } from "./free-when-sent.ts";
 import type { H2cSessions, Session, SessionTaker } from "./h2c-sessions.ts";
 import type { Ask, Asker, Try } from "./try.ts";
 
@@ -119,7 +120,7 @@ export class H2cTry implements Try, SessionTaker {
     this.#answered = true;
     const complete = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
     stream.on("data", (data: Buffer) => {
-      if (!this.#aborted && !asker.chunk(data)) stream.pause();
+      if (!this.#aborted && !asker.chunk(data, freeWhenSent(data))) stream.pause();
     });
     stream.on("end", () => this.#complete(stream));
     asker.answer(head[":status"] ?? 502, "", answerHeaderList(raw), complete);

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { answerHeaderList, trailerList } from "../headers/response-headers.ts";
 import type { Failure } from "../destination.ts";
 import { BodyPump } from "./body-pump.ts";
+import { freeWhenSent } from "./free-when-sent.ts";
 import type { TrackedAgent } from "./origin-pool.ts";
 import type { Ask, Asker, Try } from "./try.ts";
 
@@ -130,7 +131,7 @@ export class HttpTry implements Try {
     }
     this.#response = response;
     response.on("data", (data: Buffer) => {
-      if (!this.#aborted && !asker.chunk(data)) response.pause();
+      if (!this.#aborted && !asker.chunk(data, freeWhenSent(data))) response.pause();
     });
     response.on("end", () => {
       if (this.#aborted) return;

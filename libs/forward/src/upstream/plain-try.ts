@@ -3,6 +3,7 @@ import type { PlannedWrite } from "../batch.ts";
 import { answerHeaderList } from "../headers/response-headers.ts";
 import type { Connection } from "./connection.ts";
 import type { Connections } from "./connections.ts";
+import { freeWhenSent } from "./free-when-sent.ts";
 import { requestText } from "./request-text.ts";
 import { MalformedResponse, type ResponseHead } from "./response-head.ts";
 import type { ResponseSink } from "./response-reader.ts";
@@ -85,7 +86,7 @@ export class PlainTry implements Try, PlannedWrite, ResponseSink {
   }
 
   part(data: Buffer): void {
-    if (!this.#isOver && !this.#asker.chunk(data)) this.#connection?.pause();
+    if (!this.#isOver && !this.#asker.chunk(data, freeWhenSent(data))) this.#connection?.pause();
   }
 
   end(trailers: readonly string[]): void {

@@ -37,8 +37,8 @@ export interface Asker extends Exchange {
   interim(status: number, headers: string[]): void;
   /** The head of the response. `complete`: nothing follows, not even trailers. */
   answer(status: number, text: string, headers: string[], complete: boolean): void;
-  /** A part of the response body. False pauses the body until `resume`. */
-  chunk(data: Buffer): boolean;
+  /** A part of the response body. False pauses the body until `resume`. `sent` is called when it was written. */
+  chunk(data: Buffer, sent?: (error?: Error | null) => void): boolean;
   /** The response is complete. */
   complete(trailers: readonly string[] | undefined): void;
   /** The upstream accepted the upgrade. `head` is the data that it has sent so far. */
