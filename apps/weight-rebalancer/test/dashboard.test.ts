@@ -43,7 +43,7 @@ const program = chromiumProgram();
     return weights;
   }
 
-  test.concurrent("says that there is no Rebalance, and shows the first one as soon as it is there", async () => {
+  test("says that there is no Rebalance, and shows the first one as soon as it is there", async () => {
     await using weights = await new ScriptedWeights(main).run();
     await using opened = await open(weights);
     await opened.page.getByText("No Rebalances").waitFor();
@@ -52,7 +52,7 @@ const program = chromiumProgram();
     expect(opened.complaints).toEqual([]);
   });
 
-  test.concurrent("lists every Rebalance with its state, and tells unknown from zero", async () => {
+  test("lists every Rebalance with its state, and tells unknown from zero", async () => {
     await using weights = await afternoon();
     await using opened = await open(weights, "?rebalance=media/video");
     const { page, stat } = opened;
@@ -69,7 +69,7 @@ const program = chromiumProgram();
     expect(page.url()).toContain("#/?rebalance=shop%2Fsearch");
   });
 
-  test.concurrent("draws metric and weight, and tells each change's reason to pointer and keyboard", async () => {
+  test("draws metric and weight, and tells each change's reason to pointer and keyboard", async () => {
     await using weights = await afternoon();
     await using opened = await open(weights);
     const { page, detail, complaints } = opened;
@@ -100,45 +100,42 @@ const program = chromiumProgram();
     expect(complaints).toEqual([]);
   });
 
-  test.concurrent(
-    "shows the share as it was and is, the conditions and the last decisions of this one alone",
-    async () => {
-      await using weights = await afternoon();
-      await using opened = await open(weights);
-      const { detail } = opened;
-      await detail.getByText(/^Before/).waitFor();
-      const bars = await Promise.all(
-        (await detail.locator(".share-track").all()).map((bar) => bar.getAttribute("aria-label")),
-      );
-      expect(bars).toEqual([
-        expect.stringMatching(/^blue 6\d\.\d %, the others/),
-        expect.stringMatching(/^blue 65\.2 %/),
-      ]);
-      const conditions = detail.locator(".conditions tbody tr");
-      expect(await conditions.count()).toBe(4);
-      expect(await conditions.first().innerText()).toMatch(/Ready\s+True\s+InStep /);
-      weights.decide("media/images", new Date(), {
-        action: "hold",
-        reason: "Cooldown",
-        before: 3,
-        after: 3,
-        message: "not yet",
-      });
-      const table = detail.locator(".decisions");
-      const message = "The weight goes from 15 to 17";
-      weights.decide("shop/checkout", new Date(), {
-        action: "raise",
-        reason: "Schedule",
-        before: 15,
-        after: 17,
-        message,
-      });
-      await table.getByText(message).waitFor();
-      expect(await table.innerText()).not.toContain("not yet");
-    },
-  );
+  test("shows the share as it was and is, the conditions and the last decisions of this one alone", async () => {
+    await using weights = await afternoon();
+    await using opened = await open(weights);
+    const { detail } = opened;
+    await detail.getByText(/^Before/).waitFor();
+    const bars = await Promise.all(
+      (await detail.locator(".share-track").all()).map((bar) => bar.getAttribute("aria-label")),
+    );
+    expect(bars).toEqual([
+      expect.stringMatching(/^blue 6\d\.\d %, the others/),
+      expect.stringMatching(/^blue 65\.2 %/),
+    ]);
+    const conditions = detail.locator(".conditions tbody tr");
+    expect(await conditions.count()).toBe(4);
+    expect(await conditions.first().innerText()).toMatch(/Ready\s+True\s+InStep /);
+    weights.decide("media/images", new Date(), {
+      action: "hold",
+      reason: "Cooldown",
+      before: 3,
+      after: 3,
+      message: "not yet",
+    });
+    const table = detail.locator(".decisions");
+    const message = "The weight goes from 15 to 17";
+    weights.decide("shop/checkout", new Date(), {
+      action: "raise",
+      reason: "Schedule",
+      before: 15,
+      after: 17,
+      message,
+    });
+    await table.getByText(message).waitFor();
+    expect(await table.innerText()).not.toContain("not yet");
+  });
 
-  test.concurrent("follows a weight as it changes, and drops a Rebalance that is removed", async () => {
+  test("follows a weight as it changes, and drops a Rebalance that is removed", async () => {
     await using weights = await afternoon();
     await using opened = await open(weights);
     const { page, stat, complaints } = opened;
@@ -166,7 +163,7 @@ const program = chromiumProgram();
     expect(complaints).toEqual([]);
   });
 
-  test.concurrent("answers a what-if by keyboard, and writes nothing", async () => {
+  test("answers a what-if by keyboard, and writes nothing", async () => {
     await using weights = await afternoon();
     await using opened = await open(weights);
     const { page } = opened;
@@ -183,7 +180,7 @@ const program = chromiumProgram();
     expect(weights.paused).toEqual([]);
   });
 
-  test.concurrent("pauses and resumes after a confirmation, with a token that stays in memory", async () => {
+  test("pauses and resumes after a confirmation, with a token that stays in memory", async () => {
     await using weights = await afternoon();
     await using opened = await open(weights);
     const { page, detail, complaints } = opened;
@@ -216,7 +213,7 @@ const program = chromiumProgram();
     expect(complaints).toEqual([]);
   });
 
-  test.concurrent("comes back by itself when the server was gone", async () => {
+  test("comes back by itself when the server was gone", async () => {
     const weights = await afternoon();
     const { port } = new URL(weights.url);
     await using opened = await open(weights);
@@ -241,7 +238,7 @@ const program = chromiumProgram();
     await page.getByText("No Rebalances").waitFor();
   });
 
-  test.concurrent.each(["light", "dark"] as const)(
+  test.each(["light", "dark"] as const)(
     "is read at 360 px in %s colours without scrolling sideways",
     async (colours) => {
       await using weights = await afternoon();
