@@ -141,8 +141,8 @@ export class CollectorFleet implements AsyncDisposable {
   }
 
   /**
-   * Resolves with the collector of each instance once each of `count` is scraped by exactly one, there are `replicas` collectors and
-   * each scrapes some.
+   * Resolves with the collector of each instance once each of `count` is scraped by exactly one, there are `replicas`
+   * collectors and each scrapes some.
    */
   async settled(replicas: number, count: number): Promise<ReadonlyMap<string, string>> {
     return eventually(async () => {

@@ -8,7 +8,10 @@ const FINALIZER = "evenkeel.io/process";
 /** Variable of the container that holds the collector's configuration. */
 const CONFIGURATION = "AOT_CONFIG_CONTENT";
 
-/** Plays the kubelet of collectors: for each of their pods a real collector runs on this machine, for as long as the pod is wanted. */
+/**
+ * Plays the kubelet of collectors: for each of their pods a real collector runs on this machine, for as long as the pod
+ * is wanted.
+ */
 export class CollectorPods implements AsyncDisposable {
   readonly #kube: KubeClient;
   readonly #selection: { readonly namespace: string; readonly labelSelector: string };

@@ -244,7 +244,10 @@ interface Slice {
   }[];
 }
 
-/** The controllers have seen which pods are not ready and which are terminating, and have mirrored what was made by hand. */
+/**
+ * The controllers have seen which pods are not ready and which are terminating, and have mirrored what was made by
+ * hand.
+ */
 async function endpointsAreKnown(cluster: Cluster): Promise<boolean> {
   const labelled = (label: string) => list<Slice>(cluster, "endpointslices", "-n", SHOP, "-l", label);
   const mirrored = await labelled("endpointslice.kubernetes.io/managed-by=endpointslicemirroring-controller.k8s.io");

@@ -170,7 +170,9 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** All that Prometheus finds, asked for at once: each question takes its whole time, however little there is to find. */
+/**
+ * All that Prometheus finds, asked for at once: each question takes its whole time, however little there is to find.
+ */
 let prometheus: ReadonlyMap<string, Promise<readonly LabelRecord[]>>;
 
 beforeAll(() => {

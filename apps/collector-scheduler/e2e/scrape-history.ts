@@ -62,7 +62,9 @@ export class ScrapeHistory {
     return [...this.#times.keys()].sort();
   }
 
-  /** Pauses longer than `limit`, less stalls, in which nobody scraped an instance, from its first scrape until `end`. */
+  /**
+   * Pauses longer than `limit`, less stalls, in which nobody scraped an instance, from its first scrape until `end`.
+   */
   gaps(limit: number, end: number): readonly Gap[] {
     return this.instances.flatMap((instance) => {
       const times = [...this.#of(instance).values(), [end]].flat().sort((one, other) => one - other);

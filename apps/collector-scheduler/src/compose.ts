@@ -30,7 +30,9 @@ type CollectorScheduler = Service<
   (typeof collectorScheduler)["decider"]
 >;
 
-/** The parts of collector-scheduler, in the order in which they start. `main` is the URL of the program that runs it. */
+/**
+ * The parts of collector-scheduler, in the order in which they start. `main` is the URL of the program that runs it.
+ */
 export function composeCollectorScheduler(service: CollectorScheduler, env: Environment, main: string): void {
   const { settings, clock, log, metrics, decisions } = service;
   const frame = operatorFrame(service, { env, main });

@@ -49,8 +49,8 @@ interface InForce {
 }
 
 /**
- * What one replica knows of a CollectorLoadBalancer: its jobs, their targets and who owns them. Every replica has it, and
- * answers collectors from it.
+ * What one replica knows of a CollectorLoadBalancer: its jobs, their targets and who owns them. Every replica has it,
+ * and answers collectors from it.
  */
 export class Fleet {
   readonly namespace: string;

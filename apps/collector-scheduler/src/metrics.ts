@@ -6,7 +6,9 @@ const object = { namespace: perObject, name: perObject };
 /** A gauge of each CollectorLoadBalancer. A former leader no longer exports it. */
 const ofFleet = (name: string, help: string) => gauge(name, help, object, { leaderOnly: true });
 
-/** Every metric of collector-scheduler. Those of the OpenTelemetry target allocator that mean the same have its names. */
+/**
+ * Every metric of collector-scheduler. Those of the OpenTelemetry target allocator that mean the same have its names.
+ */
 export const metrics = {
   targets: ofFleet("opentelemetry_allocator_targets", "Targets that are to be scraped; absent while not known."),
   unassigned: ofFleet("opentelemetry_allocator_targets_unassigned", "Targets that no collector may have."),

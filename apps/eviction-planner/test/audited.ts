@@ -11,7 +11,9 @@ export const BUDGET = 2;
 const isEviction = ({ method, url = "" }: Pick<IncomingMessage, "method" | "url">): boolean =>
   method === "POST" && url.includes("/eviction");
 
-/** A hot node, a policy that would move several pods, and an hour in which two may be. The API server counts evictions. */
+/**
+ * A hot node, a policy that would move several pods, and an hour in which two may be. The API server counts evictions.
+ */
 export class Audited implements AsyncDisposable {
   readonly faults = new FaultPlan();
   /** Those that the API server took up, by the address of the pod. */

@@ -22,8 +22,9 @@ export async function plannerWorld(server: Partial<ApiServerOptions>): Promise<W
 }
 
 /**
- * Node keeps the program's compiled code in a folder when a process ends by itself, which those of the tests do not. Each
- * plan starts a thread of the program, and plans follow one another closely here: half of their CPU time was for compiling.
+ * Node keeps the program's compiled code in a folder when a process ends by itself, which those of the tests do not.
+ * Each plan starts a thread of the program, and plans follow one another closely here: half of their CPU time was for
+ * compiling.
  */
 async function compiled(): Promise<NodeJS.ProcessEnv> {
   const { mtimeMs } = statSync(main);

@@ -8,7 +8,10 @@ const counted = { ...open, properties: { replicas: whole } };
 const texts = { type: "object", additionalProperties: text } as const;
 const headerChanges = object({ set: texts, add: texts, remove: listOf(text) });
 
-/** VirtualService of Istio, with the shape and the rules of its destinations: https://istio.io/latest/docs/reference/config/networking/virtual-service/ */
+/**
+ * VirtualService of Istio, with the shape and the rules of its destinations:
+ * https://istio.io/latest/docs/reference/config/networking/virtual-service/
+ */
 const destination = object(
   {
     host: text,
@@ -26,7 +29,10 @@ const virtualServices = definition("networking.istio.io", "v1", "VirtualService"
   properties: { http: listOf({ ...open, properties: { route: listOf(weighted) } }) },
 });
 
-/** HTTPRoute of the Gateway API, with what its server fills in and refuses about backends: https://gateway-api.sigs.k8s.io/reference/spec/ */
+/**
+ * HTTPRoute of the Gateway API, with what its server fills in and refuses about backends:
+ * https://gateway-api.sigs.k8s.io/reference/spec/
+ */
 const header = object({ name: text, value: text }, "name", "value");
 const filters = {
   ...listOf({

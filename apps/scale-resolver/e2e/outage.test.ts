@@ -12,13 +12,18 @@ const IN_SOAK = process.env["SOAK"] === "1";
 const AWAY_MS = IN_SOAK ? 60_000 : 9000;
 /** Interval between two clients during that time. */
 const EVERY_MS = AWAY_MS / 12;
-/** How long requests of an impatient service may wait, in seconds, and how late their refusal may be, in milliseconds. */
+/**
+ * How long requests of an impatient service may wait, in seconds, and how late their refusal may be, in milliseconds.
+ */
 const IMPATIENT_S = AWAY_MS / 6000;
 const LATE_MS = 2000;
 
 /** How soon the resolver scales once the API server is back. */
 const SOON_MS = 5000;
-/** How soon it answers once a pod is ready: a watch that was refused for a minute is opened again after its longest wait. */
+/**
+ * How soon it answers once a pod is ready: a watch that was refused for a minute is opened again after its longest
+ * wait.
+ */
 const HEARD_MS = LONGEST_WATCH_WAIT + SOON_MS;
 
 interface Fault {

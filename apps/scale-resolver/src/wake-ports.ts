@@ -11,8 +11,8 @@ export function tcpPorts({ spec }: Service): readonly ServicePort[] {
 }
 
 /**
- * The ports at which requests wake a Service. If no entry of `wakePorts` is a port of the Service, all are: a mistake must
- * not make the Service unreachable.
+ * The ports at which requests wake a Service. If no entry of `wakePorts` is a port of the Service, all are: a mistake
+ * must not make the Service unreachable.
  */
 export function wakingPorts(wakePorts: WakePorts, service: Service): readonly ServicePort[] {
   const ports = tcpPorts(service);

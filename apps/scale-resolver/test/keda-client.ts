@@ -149,7 +149,9 @@ export class Stream<T> {
   }
 }
 
-/** A message's fields by number as an older reader sees them: numbers and texts that it knows, and nothing of the rest. */
+/**
+ * A message's fields by number as an older reader sees them: numbers and texts that it knows, and nothing of the rest.
+ */
 export function wholeFields(bytes: Uint8Array, known: readonly number[]): Readonly<Record<number, unknown>>[] {
   return nested(bytes, 1).map((message) => {
     const fields: Record<number, unknown> = {};

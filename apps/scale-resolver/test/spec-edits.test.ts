@@ -17,7 +17,9 @@ afterAll(async () => {
   await (await restartedWorld)?.[Symbol.asyncDispose]();
 });
 
-/** A world whose resolver stopped while services slept, whose objects were edited meanwhile, and which has a new one. */
+/**
+ * A world whose resolver stopped while services slept, whose objects were edited meanwhile, and which has a new one.
+ */
 let restartedWorld: Promise<World> | undefined;
 const restarted = () => (restartedWorld ??= restart());
 async function restart(): Promise<World> {

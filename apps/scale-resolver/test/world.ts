@@ -59,9 +59,10 @@ interface Parts {
 }
 
 /**
- * A cluster, a metric server and pods that answer in this process, for the real service as a process of its own. Every address is one of loopback: a
- * pod listens at its own, and a Service is reached as kube-proxy would let it be. Cases that share a world have services of their own: each
- * has its own traffic, and what pods receive is told apart by service.
+ * A cluster, a metric server and pods that answer in this process, for the real service as a process of its own. Every
+ * address is one of loopback: a pod listens at its own, and a Service is reached as kube-proxy would let it be. Cases
+ * that share a world have services of their own: each has its own traffic, and what pods receive is told apart by
+ * service.
  */
 export class World extends ObjectsWorld {
   readonly faults: FaultPlan;
@@ -69,7 +70,10 @@ export class World extends ObjectsWorld {
   readonly plane: DataPlane;
   /** What the pods of all services have received. */
   readonly received: Received[];
-  /** Calls of the API server that are not this test's own, such as `PATCH /apis/apps/v1/namespaces/default/deployments/shop/scale`. */
+  /**
+   * Calls of the API server that are not this test's own, such as
+   * `PATCH /apis/apps/v1/namespaces/default/deployments/shop/scale`.
+   */
   readonly calls: string[];
   /** What the trigger of a service reads: busy unless set; null is no sample at all. */
   readonly traffic = new Map<string, number | null>();
@@ -219,8 +223,8 @@ export class World extends ObjectsWorld {
   }
 
   /**
-   * A service that sleeps. Its workload has 0 replicas from the start, which saves the periods without traffic; its trigger reads idle. A process
-   * must serve already.
+   * A service that sleeps. Its workload has 0 replicas from the start, which saves the periods without traffic; its
+   * trigger reads idle. A process must serve already.
    */
   async asleep(name: string, change: Readonly<Record<string, unknown>> = {}): Promise<StoredElastiService> {
     this.traffic.set(name, 0);

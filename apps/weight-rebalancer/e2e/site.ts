@@ -32,7 +32,10 @@ export const QUERY = 'sum(irate(istio_requests_total{reporter="source",destinati
 /** What a test may change of `rebalance()`. */
 export type SpecChange = Readonly<Record<string, unknown>>;
 
-/** What a Rebalance on the real control plane depends on: its definition, a DNS zone, a metric server, the service itself. */
+/**
+ * What a Rebalance on the real control plane depends on: its definition, a DNS zone, a metric server, the service
+ * itself.
+ */
 export class Site implements AsyncDisposable {
   readonly route53: Route53;
   readonly prometheus: Prometheus;

@@ -26,7 +26,10 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]();
 });
 
-/** Waits until `check` does not throw any more. A check that starts kubectl costs more than what it waits for: it is not made often. */
+/**
+ * Waits until `check` does not throw any more. A check that starts kubectl costs more than what it waits for: it is not
+ * made often.
+ */
 const until = (what: string, check: () => unknown) =>
   waitUntil(what, async () => {
     try {

@@ -46,8 +46,8 @@ export class PendingChanges {
   }
 
   /**
-   * Milliseconds until the object is to be looked at again; undefined if it is to be reconciled now, because its interval
-   * is over, it was edited, or nothing is pending.
+   * Milliseconds until the object is to be looked at again; undefined if it is to be reconciled now, because its
+   * interval is over, it was edited, or nothing is pending.
    */
   async look(
     object: StoredRebalance,

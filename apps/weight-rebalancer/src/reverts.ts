@@ -31,7 +31,10 @@ export interface RevertsOptions {
   readonly dryRun: boolean;
 }
 
-/** Gives targets the weight that they had before the first change: those of a deleted object, and those that a spec no longer names. */
+/**
+ * Gives targets the weight that they had before the first change: those of a deleted object, and those that a spec no
+ * longer names.
+ */
 export class Reverts {
   readonly #options: RevertsOptions;
 
@@ -40,8 +43,8 @@ export class Reverts {
   }
 
   /**
-   * Reverts the targets of a deleted object, and removes the finalizer when no target is left to wait for. Until then the
-   * status and Events say what the deletion waits for.
+   * Reverts the targets of a deleted object, and removes the finalizer when no target is left to wait for. Until then
+   * the status and Events say what the deletion waits for.
    */
   async release(object: StoredRebalance, context: ObjectContext): Promise<Result | undefined> {
     if (!hasFinalizer(object, REVERT_FINALIZER)) return undefined;
@@ -71,7 +74,10 @@ export class Reverts {
     return { requeueAfter: Math.min(REVERT_RETRY, rebalance ? intervalOf(rebalance.spec) : REVERT_RETRY) };
   }
 
-  /** Reverts the targets that the spec named before, where the spec wants a revert. Those that are done are removed from the status. */
+  /**
+   * Reverts the targets that the spec named before, where the spec wants a revert. Those that are done are removed from
+   * the status.
+   */
   async revertFormer(
     object: StoredRebalance,
     rebalance: Rebalance,

@@ -1,8 +1,8 @@
 import type { Clock } from "@evenkeel/runtime";
 
 /**
- * Runs `work` with a signal that aborts after `milliseconds` or with the outer one. It waits for `work` to reject, because that error
- * says best why it took so long.
+ * Runs `work` with a signal that aborts after `milliseconds` or with the outer one. It waits for `work` to reject,
+ * because that error says best why it took so long.
  */
 export async function withTimeLimit<T>(
   clock: Clock,

@@ -29,7 +29,10 @@ export function writeLimit(spec: Pick<Spec, "interval">): number {
   return Math.min(WRITE_LIMIT, intervalOf(spec));
 }
 
-/** Milliseconds after which a reconcile is aborted. Its queries, reads and writes have limits of their own, which end before it. */
+/**
+ * Milliseconds after which a reconcile is aborted. Its queries, reads and writes have limits of their own, which end
+ * before it.
+ */
 export function reconcileDeadline({
   metrics,
   metricSources = [],
@@ -39,12 +42,14 @@ export function reconcileDeadline({
   return Math.max(READ_LIMIT, ...queries) + WRITE_LIMIT + OVERHEAD;
 }
 
-/** Up to this part of the interval, and up to a second, reconciles are delayed so that they do not all start at once. */
+/**
+ * Up to this part of the interval, and up to a second, reconciles are delayed so that they do not all start at once.
+ */
 const SPREAD = 0.05;
 
 /**
- * Milliseconds until the next reconcile. Reconciles with equal intervals start together, so that the changes of a zone are sent as one
- * batch, which costs one call instead of one each.
+ * Milliseconds until the next reconcile. Reconciles with equal intervals start together, so that the changes of a zone
+ * are sent as one batch, which costs one call instead of one each.
  */
 export function untilNextReconcile(now: number, interval: number, key: string): number {
   const part = hashText(key).low / 2 ** 32;

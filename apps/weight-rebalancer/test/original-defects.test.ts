@@ -24,7 +24,9 @@ const STRANGERS: readonly RecordSet[] = [
   { name: "plain.example.com", type: "A", ttl: 60, values: ["192.0.2.3"] },
 ];
 
-/** Defects of the original rebalancer that a running service shows; those that are decided alone are in `src/decide`. */
+/**
+ * Defects of the original rebalancer that a running service shows; those that are decided alone are in `src/decide`.
+ */
 describe("the original's defect", () => {
   let world: World;
   let proxy: Proxy;

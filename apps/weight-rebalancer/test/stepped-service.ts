@@ -9,7 +9,9 @@ const STEP = 1000;
 /** Rounds of the event loop in which calls on loopback end. */
 const ROUNDS = 60;
 
-/** Real milliseconds for which the clock waits for the answer of a call, and then in each step: some are never answered. */
+/**
+ * Real milliseconds for which the clock waits for the answer of a call, and then in each step: some are never answered.
+ */
 const LONGEST_CALL = 2000;
 const PATIENCE = 60;
 

@@ -32,7 +32,10 @@ const keyIdOf = (tenant: string) => `AKID${tenant.toUpperCase()}`;
 const privateValue = (tenant: string) => `private of ${tenant}`;
 const otherOf = (tenant: Tenant): Tenant => (tenant === "anna" ? "boris" : "anna");
 
-/** Resolves when what is created from now on is younger than what was created before: the age of objects is in whole seconds. */
+/**
+ * Resolves when what is created from now on is younger than what was created before: the age of objects is in whole
+ * seconds.
+ */
 export async function nextSecond(): Promise<void> {
   const second = () => Math.floor(Date.now() / 1000);
   const now = second();
@@ -114,7 +117,9 @@ export class Tenants implements AsyncDisposable {
     return this.#rebalance(tenant, "own", { target: this.#record(tenant, "burst") });
   }
 
-  /** The weights of a tenant's records: `burst` has 3, and 16 after the tenant's own Rebalance wrote it; `base` stays. */
+  /**
+   * The weights of a tenant's records: `burst` has 3, and 16 after the tenant's own Rebalance wrote it; `base` stays.
+   */
   weights(tenant: Tenant): Readonly<Record<string, number | undefined>> {
     const records = this.#route53.records(zoneOf(tenant));
     return Object.fromEntries(records.map(({ setIdentifier = "", weight }) => [setIdentifier, weight]));
@@ -129,7 +134,10 @@ export class Tenants implements AsyncDisposable {
     };
   }
 
-  /** Every way to the other tenant's Secrets, records, routes and metric server. One tenant names them in lists, the other does not. */
+  /**
+   * Every way to the other tenant's Secrets, records, routes and metric server. One tenant names them in lists, the
+   * other does not.
+   */
   attempts(tenant: Tenant): readonly Attempt[] {
     const other = otherOf(tenant);
     const secret = { namespace: other, name: PRIVATE_SECRET, key: "value" };
@@ -206,7 +214,10 @@ export class Tenants implements AsyncDisposable {
     return TENANTS.some((tenant) => text.includes(privateValue(tenant)));
   }
 
-  /** Requests that brought one tenant's Secret to the other, or came to a tenant's metric server from the other's Rebalances. */
+  /**
+   * Requests that brought one tenant's Secret to the other, or came to a tenant's metric server from the other's
+   * Rebalances.
+   */
   get leaks(): readonly string[] {
     return TENANTS.flatMap((tenant) => {
       const other = otherOf(tenant);

@@ -19,9 +19,10 @@ const SPELLED = /^\s*(?:\d+\s*[A-Za-zµ]+\s*)+$/;
 const PART = /(\d+\.?\d*|\.\d+)\s*([A-Za-zµμ]+)/g;
 
 /**
- * Reads a duration as the originals' manifests write it: `1m`, `1h30m`, `-0.5s`, `2 days`. The answer is in milliseconds;
- * undefined means the text is no duration, or names a unit that no API server knows. What this reads, every API server
- * accepts in a field of `format: duration`; the reverse does not hold, since old servers also let `about 5m` pass.
+ * Reads a duration as the originals' manifests write it: `1m`, `1h30m`, `-0.5s`, `2 days`. The answer is in
+ * milliseconds; undefined means the text is no duration, or names a unit that no API server knows. What this reads,
+ * every API server accepts in a field of `format: duration`; the reverse does not hold, since old servers also let
+ * `about 5m` pass.
  */
 export function durationMilliseconds(text: string): number | undefined {
   if (!GO.test(text) && !SPELLED.test(text)) return undefined;

@@ -334,7 +334,10 @@ export type ElastiServiceStatus = StatusOf<typeof KIND>;
 
 export const parseElastiService = (input: unknown) => parse(KIND.schema, input);
 
-/** `metadata` of a trigger of type prometheus. The CRD leaves all but the threshold free, as the original's does, so it is read on its own. */
+/**
+ * `metadata` of a trigger of type prometheus. The CRD leaves all but the threshold free, as the original's does, so it
+ * is read on its own.
+ */
 const prometheusTrigger = z.object({
   query: z.string(),
   /** Absent: the service's own setting. */

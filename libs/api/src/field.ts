@@ -2,7 +2,9 @@ import { z } from "zod";
 import { durationMilliseconds } from "./duration.ts";
 import { matching } from "./rule.ts";
 
-/** Any safe integer. Where the originals say `format: int64`, larger values pass the API server and fail here, unread. */
+/**
+ * Any safe integer. Where the originals say `format: int64`, larger values pass the API server and fail here, unread.
+ */
 export const integer = () => z.int();
 
 export const int64 = () => z.int().meta({ format: "int64" });
@@ -45,8 +47,8 @@ const CLOCK = /^([01]?[0-9]|2[0-3]):[0-5]?[0-9]$/;
 const CLOCK_TO_MIDNIGHT = /^(([01]?[0-9]|2[0-3]):[0-5]?[0-9]|24:00?)$/;
 
 /**
- * A minute of the day, from 00:00 to 23:59, or to 24:00 where that is asked for. A leading zero may be left out, `9:5` being
- * 09:05 as the original reads it.
+ * A minute of the day, from 00:00 to 23:59, or to 24:00 where that is asked for. A leading zero may be left out, `9:5`
+ * being 09:05 as the original reads it.
  */
 export const timeOfDay = ({ midnight }: { readonly midnight?: "24:00" } = {}) =>
   midnight === undefined

@@ -64,7 +64,8 @@ type Resource<Names extends KindNames, Spec extends z.ZodType, Status extends z.
 
 /**
  * A kind from its names, its spec and its status. The CRD never requires `spec`, since the originals' do not: an object
- * without one is stored, and the service that parses it reports it or, where the spec is a prefault, takes the defaults.
+ * without one is stored, and the service that parses it reports it or, where the spec is a prefault, takes the
+ * defaults.
  */
 export function defineKind<const Names extends KindNames, Spec extends z.ZodType, Status extends z.ZodType>(
   names: Names,

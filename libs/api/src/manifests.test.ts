@@ -3,7 +3,9 @@ import { badManifests, goodManifests, setField, type Manifest } from "../test/ma
 import { kinds } from "./kinds.ts";
 import { parse } from "./parse.ts";
 
-/** What the API server fills in where a field is absent and its parent is not. In lists the manifests say it themselves. */
+/**
+ * What the API server fills in where a field is absent and its parent is not. In lists the manifests say it themselves.
+ */
 const DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Rebalance: {
     "spec.dryRun": false,

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { integer, stringMap, timestamp } from "./field.ts";
 
-/** The parts of ObjectMeta the services read; the rest is kept as it came. The API server itself validates all of it. */
+/**
+ * The parts of ObjectMeta the services read; the rest is kept as it came. The API server itself validates all of it.
+ */
 export const objectMeta = z.looseObject({
   name: z.string(),
   namespace: z.string().exactOptional(),

@@ -1,6 +1,8 @@
 import type { z } from "zod";
 
-/** A typed object, or why the input is none: one line a problem, each opening with the path of the field it is about. */
+/**
+ * A typed object, or why the input is none: one line a problem, each opening with the path of the field it is about.
+ */
 export type Parsed<Value> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly errors: readonly string[] };
 
@@ -8,8 +10,8 @@ export type Parsed<Value> =
 const MAX_LINES = 20;
 
 /**
- * Reads an object as the API server hands it out. Absent fields get their defaults; unknown fields of spec and status are
- * dropped, as the API server prunes them.
+ * Reads an object as the API server hands it out. Absent fields get their defaults; unknown fields of spec and status
+ * are dropped, as the API server prunes them.
  */
 export function parse<Schema extends z.ZodType>(schema: Schema, input: unknown): Parsed<z.output<Schema>> {
   const result = schema.safeParse(input);
@@ -33,7 +35,9 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** A path as Kubernetes prints it: `spec.triggers[0].type`. Keys that are no plain word are quoted, and long ones cut. */
+/**
+ * A path as Kubernetes prints it: `spec.triggers[0].type`. Keys that are no plain word are quoted, and long ones cut.
+ */
 function fieldPath(path: readonly PropertyKey[]): string {
   const text = path.map((key) => {
     if (typeof key === "number") return `[${key}]`;

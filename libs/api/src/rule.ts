@@ -1,16 +1,22 @@
 import { z } from "zod";
 
 /**
- * A refinement across fields, written once for both who check it: a service through `holds`, the API server through `cel`.
- * The two must agree on every value that has the right types.
+ * A refinement across fields, written once for both who check it: a service through `holds`, the API server through
+ * `cel`. The two must agree on every value that has the right types.
  */
 export interface Rule<Value> {
-  /** CEL over `self`. Only has, all, exists_one, matches, size, comparison and arithmetic, which JavaScript evaluators know too. */
+  /**
+   * CEL over `self`. Only has, all, exists_one, matches, size, comparison and arithmetic, which JavaScript evaluators
+   * know too.
+   */
   readonly cel: string;
   readonly holds: (value: Value) => boolean;
   /** What is expected, as a user reads it. */
   readonly message: string;
-  /** The field of `self` to blame, such as `low` or `range.low`; no index of a list. Without it the object itself is blamed. */
+  /**
+   * The field of `self` to blame, such as `low` or `range.low`; no index of a list. Without it the object itself is
+   * blamed.
+   */
   readonly field?: string;
 }
 
@@ -44,9 +50,9 @@ function celRule({ cel, message, field }: Rule<never>): CelRule {
 }
 
 /**
- * Text that all the patterns match. An API server that refuses by CEL says `message`, where one that refuses by a pattern shows
- * the pattern. CEL is budgeted by the longest text there may be, so the schema must have a maxLength. Patterns keep to what
- * JavaScript and RE2 read alike.
+ * Text that all the patterns match. An API server that refuses by CEL says `message`, where one that refuses by a
+ * pattern shows the pattern. CEL is budgeted by the longest text there may be, so the schema must have a maxLength.
+ * Patterns keep to what JavaScript and RE2 read alike.
  */
 export function matching(schema: z.ZodString, message: string, ...patterns: readonly RegExp[]): z.ZodString {
   const sources = patterns.map(({ source }) => JSON.stringify(source.replaceAll("\\/", "/")));
@@ -60,7 +66,9 @@ type OneOf<Options extends z.core.$ZodLooseShape> = z.ZodObject<{
   [Name in keyof Options]: z.ZodExactOptional<Options[Name]>;
 }>;
 
-/** An object of which exactly one field is set. By CEL alone: an API server that counts properties names none of them. */
+/**
+ * An object of which exactly one field is set. By CEL alone: an API server that counts properties names none of them.
+ */
 export function exactlyOneOf<const Options extends Readonly<Record<string, z.ZodType>>>(
   options: Options,
 ): OneOf<Options> {

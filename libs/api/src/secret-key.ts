@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-/** One value in a Secret. Nothing of it is required, since the originals' CRDs require nothing; a service reports what is missing. */
+/**
+ * One value in a Secret. Nothing of it is required, since the originals' CRDs require nothing; a service reports what
+ * is missing.
+ */
 export const secretKey = () =>
   z.object({
     name: z.string().describe("Name of the Secret.").exactOptional(),

@@ -12,8 +12,8 @@ const TRACKING = "spec.policy.targettracking";
 const prometheus = { address: "http://prometheus:9090", query: "up" };
 
 /**
- * One wrong value a row, set in the kind's full manifest; undefined removes the field. A schema and the API server must both
- * refuse it, and name the field (or the one in the last column).
+ * One wrong value a row, set in the kind's full manifest; undefined removes the field. A schema and the API server must
+ * both refuse it, and name the field (or the one in the last column).
  */
 export const BAD_FIELDS: readonly BadField[] = [
   ["Rebalance", "spec.policy", undefined, "no policy"],

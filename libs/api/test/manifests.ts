@@ -20,7 +20,9 @@ export interface BadManifest {
   readonly title: string;
   readonly field: string;
   readonly manifest: Manifest;
-  /** Whether it is the status that is wrong: the API server looks at that only in a request to the status subresource. */
+  /**
+   * Whether it is the status that is wrong: the API server looks at that only in a request to the status subresource.
+   */
   readonly subresource?: "status";
 }
 
@@ -30,8 +32,8 @@ const FIXTURES = new URL("./fixtures/", import.meta.url);
 export const readmeExample: string = readFileSync(new URL("rebalance-readme.yaml", FIXTURES), "utf8");
 
 /**
- * Manifests that must be taken. Each kind's `minimal` one has no optional field; its `full` one has every field, but for those
- * that exclude each other: the kind's others have them.
+ * Manifests that must be taken. Each kind's `minimal` one has no optional field; its `full` one has every field, but
+ * for those that exclude each other: the kind's others have them.
  */
 export const goodManifests: readonly Manifest[] = kinds.flatMap(({ kind }) => {
   const name = kind.toLowerCase();

@@ -11,13 +11,15 @@ export interface Outgrown {
   readonly path: string;
   /** What becomes of such an object under the original: as a rule, nothing. */
   readonly why: string;
-  /** Values that the original's CRD takes and ours refuses, each with a title and, if it is another, the field to blame. */
+  /**
+   * Values that the original's CRD takes and ours refuses, each with a title and, if it is another, the field to blame.
+   */
   readonly values: readonly (readonly [value: unknown, title: string, blamed?: string])[];
 }
 
 /**
- * Every place where a CRD is stricter than the original's. Some of what is refused did work there, and its `why` says so: a base above
- * 255, more than a hundred windows, a window that ends beyond its day, and times with seconds.
+ * Every place where a CRD is stricter than the original's. Some of what is refused did work there, and its `why` says
+ * so: a base above 255, more than a hundred windows, a window that ends beyond its day, and times with seconds.
  */
 export const OUTGROWN: readonly Outgrown[] = [
   {

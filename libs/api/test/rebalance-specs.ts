@@ -1,4 +1,6 @@
-/** Random specs of a Rebalance, near the edges of its rules, to hold the service and an API server against each other. */
+/**
+ * Random specs of a Rebalance, near the edges of its rules, to hold the service and an API server against each other.
+ */
 import fc from "fast-check";
 
 /** One of `good`, and now and then one of `bad`. */

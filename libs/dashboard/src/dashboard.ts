@@ -15,9 +15,10 @@ export interface DashboardHost {
 }
 
 /**
- * Serves the dashboard of a service at `/dashboard`, and `/api/v1/Dashboard/Peers`. `main` is the `import.meta.url` of the service's
- * main: the built files are in `dashboard/` beside a bundle, and in `dist/dashboard/` of the app beside its sources. Where they
- * are missing the page says how to build them. The page's data is what the admin port and the JSON gateway serve.
+ * Serves the dashboard of a service at `/dashboard`, and `/api/v1/Dashboard/Peers`. `main` is the `import.meta.url` of
+ * the service's main: the built files are in `dashboard/` beside a bundle, and in `dist/dashboard/` of the app beside
+ * its sources. Where they are missing the page says how to build them. The page's data is what the admin port and the
+ * JSON gateway serve.
  */
 export function dashboard({ settings, clock, admin }: DashboardHost, main: string): void {
   const { folder, app } = dashboardFiles(main);

@@ -64,7 +64,10 @@ export interface Answer {
    * 503 if it is retryable, else 500. After the head, an error ends the client's connection or stream.
    */
   readonly answer: (request: AnswerRequest, response: AnswerResponse) => Promise<void>;
-  /** Overrides single deadlines of the forwarder: `response` is the time to the head, `connect` and `expect` do not apply. */
+  /**
+   * Overrides single deadlines of the forwarder: `response` is the time to the head, `connect` and `expect` do not
+   * apply.
+   */
   readonly deadlines?: Partial<Deadlines>;
   /** Called once, when the exchange has ended. */
   readonly settled?: (outcome: Outcome) => void;

@@ -2,7 +2,9 @@
 export interface Deadlines {
   /** For a connection to the upstream. */
   readonly connect: number;
-  /** Of each try: from its start, or from the last part of the request's body that was sent, to the head of the answer. */
+  /**
+   * Of each try: from its start, or from the last part of the request's body that was sent, to the head of the answer.
+   */
   readonly response: number;
   /** From the routing to the end of the answer, over all tries; tunnels are exempt. */
   readonly total: number;

@@ -14,8 +14,9 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a.test\r\nConnectio
 const TURN = 25;
 
 /**
- * Counts how often a timer of 25 ms has run. On an idle machine that is a clock; on one so busy that this process stands still half
- * of the time it is the time in which the process could do something, which is all that can be asked of it.
+ * Counts how often a timer of 25 ms has run. On an idle machine that is a clock; on one so busy that this process
+ * stands still half of the time it is the time in which the process could do something, which is all that can be asked
+ * of it.
  */
 function countTurns(): () => number {
   let turns = 0;

@@ -13,7 +13,9 @@ const DEFAULT = 300_000;
 const GET = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
 const at = (port: number): Origin => ({ host: "127.0.0.1", port, protocol: "http1" });
 
-/** undici's own clock, which no other drives: its timers of a second and more go by it. It has this for its own tests. */
+/**
+ * undici's own clock, which no other drives: its timers of a second and more go by it. It has this for its own tests.
+ */
 const undiciClock = createRequire(import.meta.url)("undici/lib/util/timers.js") as { tick(milliseconds: number): void };
 
 /** Timers begin with the tick after they were set. */

@@ -7,7 +7,10 @@ const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 const at = (port: number): Origin => ({ host: "127.0.0.1", port, protocol: "http1" });
 const BODY = "content-length: 4\r\n\r\nbody";
 
-/** A forwarder whose first upstream has answered one request, by a connection that is kept, and whose second is for retries. */
+/**
+ * A forwarder whose first upstream has answered one request, by a connection that is kept, and whose second is for
+ * retries.
+ */
 async function scene(warm: string) {
   const first = await WireServer.start();
   const second = await WireServer.start();

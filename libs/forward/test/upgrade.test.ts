@@ -164,7 +164,8 @@ describe.each(transports())("an upgrade %s", (_name, transport) => {
     const part = Buffer.alloc(256 * 1024, 7);
     const { socket } = s.client;
     let sent = 0;
-    // What the client can get rid of while nobody reads is what the kernel holds for three sockets, and the buffers of two streams.
+    // What the client can get rid of while nobody reads is what the kernel holds for three sockets, and the buffers of
+    // two streams.
     for (let idle = 0; idle < 20 && sent < 512;) {
       if (socket.writableLength < part.length) {
         socket.write(part);

@@ -7,8 +7,8 @@ import type { Truth } from "./truth.ts";
 const ends = ["cut", "cut within a line", "half open", "garbage", "in-band 410", "in-band 500", "clean end"] as const;
 
 /**
- * An API server on a real socket that serves the objects of a Truth and fails at random: it resets connections, sends no
- * data, expires versions, is overloaded or slow, or sends garbage.
+ * An API server on a real socket that serves the objects of a Truth and fails at random: it resets connections, sends
+ * no data, expires versions, is overloaded or slow, or sends garbage.
  */
 export class ChaosServer {
   readonly requests = { list: 0, watch: 0 };

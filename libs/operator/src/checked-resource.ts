@@ -1,8 +1,8 @@
 import type { CallOptions, KubeObject, LastLook, Part, Resource } from "@evenkeel/kube";
 
 /**
- * The resource with a last look before each attempt of a write: it is not sent, nor sent again, if the object that it is
- * for was deleted, replaced, changed or paused meanwhile, or if this process no longer leads. Reads do not look.
+ * The resource with a last look before each attempt of a write: it is not sent, nor sent again, if the object that it
+ * is for was deleted, replaced, changed or paused meanwhile, or if this process no longer leads. Reads do not look.
  */
 export function checkedResource<T extends KubeObject>(resource: Resource<T>, lastLook: LastLook): Resource<T> {
   return {

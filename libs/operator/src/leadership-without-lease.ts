@@ -11,8 +11,9 @@ export interface LeadershipWithoutLeaseOptions {
 const BACKOFF = { base: 1_000, cap: 30_000 };
 
 /**
- * For the only replica of a service: it leads from start to stop. Its fencing token is the API server's present resource
- * version, as that of a Lease is, so that shared state accepts it after earlier leaders, and later ones after it.
+ * For the only replica of a service: it leads from start to stop. Its fencing token is the API server's present
+ * resource version, as that of a Lease is, so that shared state accepts it after earlier leaders, and later ones after
+ * it.
  */
 export function leadershipWithoutLease(options: LeadershipWithoutLeaseOptions): Leadership {
   return {

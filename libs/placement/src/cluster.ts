@@ -108,7 +108,9 @@ export class Cluster {
     );
   }
 
-  /** The counter of that key, made and filled at first use. Null for `namespaces` means that shapes of any may count. */
+  /**
+   * The counter of that key, made and filled at first use. Null for `namespaces` means that shapes of any may count.
+   */
   counter(key: string, options: CounterOptions, namespaces: readonly string[] | null, counts: Counts): Counter {
     return this.#counters.get(key, () => {
       const counter = new Counter(options);
@@ -135,7 +137,7 @@ export class Cluster {
     this.#note(node);
   }
 
-  /** As `change`, but nobody is told: for a question that is taken back at once. */
+  /** As `change`, without a notice: for a trial that is undone at once. */
   shift(index: number, node: number, state: PodState, pods: number): void {
     const { shape, demand, counted } = this.#entry(index);
     this.resources.change(demand, node, pods);

@@ -1,6 +1,6 @@
 /**
- * What the scheduler reads of nodes and pods, as plain JSON. Amounts are integers in the scheduler's units: milli-CPU for
- * `cpu`, bytes for `memory` and `ephemeral-storage`, counts for everything else.
+ * What the scheduler reads of nodes and pods, as plain JSON. Amounts are integers in the scheduler's units: milli-CPU
+ * for `cpu`, bytes for `memory` and `ephemeral-storage`, counts for everything else.
  */
 export type Amounts = Readonly<Record<string, number>>;
 
@@ -51,7 +51,10 @@ export interface NodeSelectorTerm {
 export interface PodAffinityTerm {
   readonly topologyKey: string;
   readonly selector: LabelSelector | null;
-  /** Resolved namespaces: names, or every namespace whose labels match. The pod's own namespace is already among `names`. */
+  /**
+   * Resolved namespaces: names, or every namespace whose labels match. The pod's own namespace is already among
+   * `names`.
+   */
   readonly namespaces: { readonly names: readonly string[]; readonly selector: LabelSelector | null };
 }
 
@@ -80,8 +83,8 @@ export interface VolumeFacts {
 }
 
 /**
- * Everything of one pod that decides where it may run. Replicas of one owner share a shape, so a cluster of 150,000 pods has
- * a few thousand shapes. Pods of StatefulSets and Jobs, which have labels of their own, have one each.
+ * Everything of one pod that decides where it may run. Replicas of one owner share a shape, so a cluster of 150,000
+ * pods has a few thousand shapes. Pods of StatefulSets and Jobs, which have labels of their own, have one each.
  */
 export interface PodShape {
   readonly namespace: string;

@@ -10,8 +10,8 @@ import { hasUntoleratedTaint } from "./plugins/taint-toleration.ts";
 import { hardSpread, HOSTNAME, isEmptySelector, softSpread, type SpreadRules } from "./plugins/topology-spread.ts";
 
 /**
- * A counter that matters to a shape. A node's code is its domain where the feature is coarse, and the count of its domain
- * where it is fine. Nodes with equal codes in all features are alike for the shape, apart from their resources.
+ * A counter that matters to a shape. A node's code is its domain where the feature is coarse, and the count of its
+ * domain where it is fine. Nodes with equal codes in all features are alike for the shape, apart from their resources.
  */
 export interface Feature {
   readonly counter: Counter;
@@ -104,7 +104,10 @@ export class FeatureFinder {
     );
   }
 
-  /** A host name counts the pods of the node itself; it is one of the nodes where the pod may run, so any policy allows it. */
+  /**
+   * A host name counts the pods of the node itself; it is one of the nodes where the pod may run, so any policy allows
+   * it.
+   */
   #softCounter(shape: PodShape, constraint: SpreadConstraint, rules: SpreadRules): Counter {
     return constraint.topologyKey === HOSTNAME
       ? this.#spreadCounter(shape, constraint, null)

@@ -4,8 +4,8 @@ import type { NodeKind } from "./node-kinds.ts";
 const MOST_BASE = 300;
 
 /**
- * Nodes that are alike for a shape in everything but their base score, which is that of resources and images. Filters and
- * scores that compare nodes with each other are worked out once a group.
+ * Nodes that are alike for a shape in everything but their base score, which is that of resources and images. Filters
+ * and scores that compare nodes with each other are worked out once a group.
  */
 export class Group {
   readonly kind: NodeKind;

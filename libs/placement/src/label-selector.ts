@@ -21,8 +21,8 @@ const OPERATORS: Readonly<Record<string, Test>> = {
 const nothing: Matcher = () => false;
 
 /**
- * Whether a selector selects `labels`. Null selects nothing and `{}` everything. A selector with a fault, such as an unknown
- * operator, selects nothing.
+ * Whether a selector selects `labels`. Null selects nothing and `{}` everything. A selector with a fault, such as an
+ * unknown operator, selects nothing.
  */
 export function matchesSelector(selector: LabelSelector | null, labels: Labels): boolean {
   return selector !== null && containsAll(labels, selector.matchLabels ?? {}) && matchesExpressions(selector, labels);

@@ -11,8 +11,8 @@ export interface Landing {
 const NEGLIGIBLE = 1e-4;
 
 /**
- * How often the first of equals wins: 0.8 of the time where the order of the search is known (measured), about as often as any
- * other where it is not. A scheduler that was restarted searches by name, one that was not by age of the nodes.
+ * How often the first of equals wins: 0.8 of the time where the order of the search is known (measured), about as often
+ * as any other where it is not. A scheduler that was restarted searches by name, one that was not by age of the nodes.
  */
 const FIRST_OF_EQUALS = 0.6;
 
@@ -24,9 +24,9 @@ export function nodesToFind(nodes: number): number {
 }
 
 /**
- * Where the scheduler puts a pod. It scores `scored` of the feasible nodes, which ones depends on where its search begins,
- * and takes the best of them; nodes with equal scores are equally likely here. With more than `most` nodes, the last ones stand for
- * the others of their score.
+ * Where the scheduler puts a pod. It scores `scored` of the feasible nodes, which ones depends on where its search
+ * begins, and takes the best of them; nodes with equal scores are equally likely here. With more than `most` nodes, the
+ * last ones stand for the others of their score.
  */
 export function landings(
   groups: readonly Group[],

@@ -25,7 +25,9 @@ export interface NodeKinds {
   readonly reasons: readonly (NodeReason | undefined)[];
 }
 
-/** Sorts nodes into kinds. Shapes with the same node filters and features of the same topologies can share the result. */
+/**
+ * Sorts nodes into kinds. Shapes with the same node filters and features of the same topologies can share the result.
+ */
 export function nodeKinds(shape: PodShape, features: readonly Feature[], nodes: readonly NodeFacts[]): NodeKinds {
   const kinds: NodeKind[] = [];
   const known = new Map<string, number>();

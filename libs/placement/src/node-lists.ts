@@ -9,7 +9,9 @@ const BASE = 1;
 const NEXT = 2;
 const PREVIOUS = 3;
 
-/** Which group and base score each node has, with a list of the nodes of each. Every change takes the same short time. */
+/**
+ * Which group and base score each node has, with a list of the nodes of each. Every change takes the same short time.
+ */
 export class NodeLists {
   readonly #groups: readonly Group[];
   readonly #records: Int16Array | Int32Array;

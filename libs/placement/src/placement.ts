@@ -12,9 +12,9 @@ import { type FilterReason, type NodeScore, ShapeView } from "./shape-view.ts";
 export type Departure = "terminating" | "gone";
 
 /**
- * A model of one cluster and its default kube-scheduler. Nodes and shapes are numbers: the order in which they were given.
- * Questions about shapes that were asked before cost little: a change of the cluster makes only the nodes that changed be
- * looked at again.
+ * A model of one cluster and its default kube-scheduler. Nodes and shapes are numbers: the order in which they were
+ * given. Questions about shapes that were asked before cost little: a change of the cluster makes only the nodes that
+ * changed be looked at again.
  */
 export class Placement {
   readonly #cluster: Cluster;
@@ -55,7 +55,10 @@ export class Placement {
     this.#cluster.change(shape, node, "running", -1);
   }
 
-  /** A running pod of the shape is being deleted: it still takes room, ports and affinity, and no longer counts in spread. */
+  /**
+   * A running pod of the shape is being deleted: it still takes room, ports and affinity, and no longer counts in
+   * spread.
+   */
   terminate(shape: number, node: number): void {
     this.#cluster.change(shape, node, "running", -1);
     this.#cluster.change(shape, node, "terminating", 1);
@@ -90,8 +93,8 @@ export class Placement {
   }
 
   /**
-   * Where a new pod of the shape would run, most likely first; empty where no node takes it or the choice is not modelled.
-   * Nodes of no account are left out, and at most `most` are named.
+   * Where a new pod of the shape would run, most likely first; empty where no node takes it or the choice is not
+   * modelled. Nodes of no account are left out, and at most `most` are named.
    */
   landing(shape: number, most = Infinity): readonly Landing[] {
     return this.#view(shape).landing(nodesToFind(this.nodes.length), most);

@@ -40,8 +40,9 @@ const ZONE_LABELS = [
 ];
 
 /**
- * Everything of a pod that decides where it may run. Pods that the scheduler treats alike have shapes with equal JSON text.
- * `nodeName` is null, since a replacement has none; a pod that asked for its node by name has to be kept out by the caller.
+ * Everything of a pod that decides where it may run. Pods that the scheduler treats alike have shapes with equal JSON
+ * text. `nodeName` is null, since a replacement has none; a pod that asked for its node by name has to be kept out by
+ * the caller.
  */
 export function podShape(
   { metadata = {}, spec = {}, status = {} }: PodJson,

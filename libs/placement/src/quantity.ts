@@ -4,8 +4,8 @@ const BINARY: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 4
 const DECIMAL: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 
 /**
- * A Kubernetes quantity, such as `250m`, `1.5Gi` or `2e3`, as the number nearest to it. NaN for text that is no quantity,
- * so that an unknown amount never counts as none.
+ * A Kubernetes quantity, such as `250m`, `1.5Gi` or `2e3`, as the number nearest to it. NaN for text that is no
+ * quantity, so that an unknown amount never counts as none.
  */
 export function quantity(text: string | number): number {
   return scaled(text, 0);

@@ -11,7 +11,10 @@ import { wholeUnits } from "./quantity.ts";
 /** What a container without a request counts in scores: 100m and 200Mi. */
 const SCORED_WITHOUT_REQUEST: Amounts = { cpu: 100, memory: 200 * 2 ** 20 };
 
-/** Quantities in the scheduler's units: milli-CPU for `cpu`, whole units for everything else. NaN for what is no quantity. */
+/**
+ * Quantities in the scheduler's units: milli-CPU for `cpu`, whole units for everything else. NaN for what is no
+ * quantity.
+ */
 export function amounts(quantities: QuantitiesJson = {}): Amounts {
   return Object.fromEntries(
     Object.entries(quantities).map(([name, text]) => [name, wholeUnits(text, name === "cpu" ? 3 : 0)]),
@@ -19,15 +22,18 @@ export function amounts(quantities: QuantitiesJson = {}): Amounts {
 }
 
 /**
- * What a pod takes of its node: the sum of its containers and sidecars, at least the largest step of its init containers,
- * with pod-level requests in their place and overhead added. With a status, a container that is being resized counts as the
- * largest of what it wants, has been promised and has.
+ * What a pod takes of its node: the sum of its containers and sidecars, at least the largest step of its init
+ * containers, with pod-level requests in their place and overhead added. With a status, a container that is being
+ * resized counts as the largest of what it wants, has been promised and has.
  */
 export function effectiveRequests(spec: PodSpecJson, status: PodStatusJson = {}): Amounts {
   return requestsOf(spec, status, {});
 }
 
-/** As {@link effectiveRequests}, where a container without a request counts 100m and 200Mi. The scheduler scores with it. */
+/**
+ * As {@link effectiveRequests}, where a container without a request counts 100m and 200Mi. The scheduler scores with
+ * it.
+ */
 export function scoredRequests(spec: PodSpecJson, status: PodStatusJson = {}): { cpu: number; memory: number } {
   const { cpu = 0, memory = 0 } = requestsOf(spec, status, SCORED_WITHOUT_REQUEST);
   return { cpu, memory };
@@ -60,7 +66,10 @@ function requestsOf(spec: PodSpecJson, status: PodStatusJson, missing: Amounts):
   return plus({ ...total, ...podLevel }, amounts(spec.overhead));
 }
 
-/** Requests of the pod as a whole, which replace the sum of its containers; only processors, memory and huge pages have them. */
+/**
+ * Requests of the pod as a whole, which replace the sum of its containers; only processors, memory and huge pages have
+ * them.
+ */
 function podLevelRequests(spec: PodSpecJson, status: PodStatusJson, infeasible: boolean): Amounts {
   const wanted = spec.resources?.requests;
   if (wanted === undefined) return {};

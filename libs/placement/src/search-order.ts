@@ -4,8 +4,8 @@ const REGION = "topology.kubernetes.io/region";
 const ZONE = "topology.kubernetes.io/zone";
 
 /**
- * Nodes as the scheduler searches them: zones take turns, each with its nodes in the order in which they came. The order of
- * `nodes` is taken for that.
+ * Nodes as the scheduler searches them: zones take turns, each with its nodes in the order in which they came. The
+ * order of `nodes` is taken for that.
  */
 export function searchOrder(nodes: readonly NodeFacts[]): readonly number[] {
   const zones = new Map<string, number[]>();
@@ -21,8 +21,8 @@ export function searchOrder(nodes: readonly NodeFacts[]): readonly number[] {
 }
 
 /**
- * Which of several places in the list of scored nodes wins a tie: the scheduler makes a heap of the list, so that a place comes
- * before its two branches, and the left branch before the right one.
+ * Which of several places in the list of scored nodes wins a tie: the scheduler makes a heap of the list, so that a
+ * place comes before its two branches, and the left branch before the right one.
  */
 export function tieOrder(one: number, other: number): number {
   // Numbered from 1, the binary digits of a place are its way from the root: 1, then 0 for left and 1 for right.

@@ -57,8 +57,8 @@ export class ShapeView {
   readonly #groups: Group[] = [];
   readonly #lists: NodeLists;
   /**
-   * Kinds of nodes and counts of fine features, told apart by a number: that of the kind where all counts are 0, and one more
-   * for each count that is added to what was known so far.
+   * Kinds of nodes and counts of fine features, told apart by a number: that of the kind where all counts are 0, and
+   * one more for each count that is added to what was known so far.
    */
   readonly #states = new Map<number, number>();
   /** The group of each state. */

@@ -1,4 +1,6 @@
-/** Where the reader of a message should look, in the words of the service's own fields and flags. Each ends a sentence. */
+/**
+ * Where the reader of a message should look, in the words of the service's own fields and flags. Each ends a sentence.
+ */
 export interface Advice {
   /** After a redirect: `set address to where it serves`. */
   readonly address: string;

@@ -56,8 +56,8 @@ export class Connections {
 
   /**
    * Connections with the same trusted certificates and the same client certificate. Throws EK_PROMETHEUS_STOPPED after
-   * the stop, and EK_PROMETHEUS_SERVER_DENIED for a server that the tenant may not ask. A tenant with a guard of its own
-   * shares no connection, because the guard is asked when a connection is made.
+   * the stop, and EK_PROMETHEUS_SERVER_DENIED for a server that the tenant may not ask. A tenant with a guard of its
+   * own shares no connection, because the guard is asked when a connection is made.
    */
   dispatcher(origin: string, trust: Trust, tenant?: string): Dispatcher {
     if (this.#stopped) throw new Stopped({});

@@ -1,9 +1,9 @@
 import { QueryQueueFull } from "./errors.ts";
 
 /**
- * Queries to one server: a limited number at once, the others in a bounded queue. Tenants take turns, and the queries of
- * one tenant run first in, first out. A named tenant leaves a quarter of the slots to others, so that its slow queries
- * do not keep all of them.
+ * Queries to one server: a limited number at once, the others in a bounded queue. Tenants take turns, and the queries
+ * of one tenant run first in, first out. A named tenant leaves a quarter of the slots to others, so that its slow
+ * queries do not keep all of them.
  */
 export class Lane {
   readonly #origin: string;

@@ -69,8 +69,8 @@ export type QueryOutcome =
   | { readonly kind: "failed"; readonly message: string };
 
 /**
- * Asks metric servers. A server is asked at most eight queries at once from all callers. Further ones wait, and tenants take turns.
- * A slow server delays only queries to itself.
+ * Asks metric servers. A server is asked at most eight queries at once from all callers. Further ones wait, and tenants
+ * take turns. A slow server delays only queries to itself.
  */
 export class PrometheusClient implements Component {
   readonly name = "prometheus";
@@ -147,7 +147,8 @@ export class PrometheusClient implements Component {
         const askedAt = clock.now();
         const dispatcher = this.#connections.dispatcher(address.origin, trust, query.tenant);
         const request = { address, parameters, headers, signal, limit };
-        // Once more on a fresh connection: asking twice does no harm, and a server's restart is no reason to be without a metric.
+        // Once more on a fresh connection: asking twice does no harm, and a server's restart is no reason to be without
+        // a metric.
         const answer = await exchange(dispatcher, request).catch((error: unknown) => {
           if (!isCut(error) || signal.aborted) throw error;
           return exchange(dispatcher, request);

@@ -6,8 +6,8 @@ import { ServerDenied } from "./errors.ts";
 const LINK_LOCAL = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254/128"];
 
 /**
- * Which servers a tenant may ask. `allow` has host names, `*.` with a domain for the names below it, addresses and CIDRs.
- * `shop/` before an entry allows it to the tenant `shop` alone. An empty list allows all to all.
+ * Which servers a tenant may ask. `allow` has host names, `*.` with a domain for the names below it, addresses and
+ * CIDRs. `shop/` before an entry allows it to the tenant `shop` alone. An empty list allows all to all.
  */
 export class ServerGuards {
   readonly #guards: ReadonlyMap<string, ServerGuard>;
@@ -27,7 +27,10 @@ export class ServerGuards {
   }
 }
 
-/** Which servers one tenant may ask. Link-local addresses are denied whatever is allowed, also if a name resolves to one. */
+/**
+ * Which servers one tenant may ask. Link-local addresses are denied whatever is allowed, also if a name resolves to
+ * one.
+ */
 export class ServerGuard {
   /** Empty if tenants share it. */
   readonly tenant: string;
@@ -44,7 +47,10 @@ export class ServerGuard {
     this.#allowed = networks(entries.filter(isNetwork));
   }
 
-  /** Throws for a server that may not be asked, as far as its name tells. `isResolved` says whether `lookup` is called for it. */
+  /**
+   * Throws for a server that may not be asked, as far as its name tells. `isResolved` says whether `lookup` is called
+   * for it.
+   */
   check(server: URL, isResolved: boolean): void {
     const host = server.hostname.replace(/^\[|\]$/g, "");
     const isAllowed = isIP(host) === 0 ? isResolved || this.#allowsName(host) : this.#allows(host, host);

@@ -58,7 +58,9 @@ function joinedSources({ sourceLabels, separator }: CheckedRule): (labels: Label
   };
 }
 
-/** Keeps the targets of which `isKept` approves. What depends on the group alone is decided once for all its targets. */
+/**
+ * Keeps the targets of which `isKept` approves. What depends on the group alone is decided once for all its targets.
+ */
 function judging(rule: CheckedRule, isKept: (value: string) => boolean): Apply {
   const joined = joinedSources(rule);
   let group: Labels | undefined;
@@ -94,8 +96,9 @@ function replace(rule: CheckedRule, scheme: NameScheme, joined: (labels: LabelVi
 }
 
 /**
- * Copies labels to other names. Prometheus copies in the order of visits, so that the last of several labels with the same new
- * name wins; among labels of the same origin its order is random. Here the last by name wins, so that every replica agrees.
+ * Copies labels to other names. Prometheus copies in the order of visits, so that the last of several labels with the
+ * same new name wins; among labels of the same origin its order is random. Here the last by name wins, so that every
+ * replica agrees.
  */
 function labelMap({ pattern, replacement }: CheckedRule): Apply {
   const template = pattern.template(replacement);

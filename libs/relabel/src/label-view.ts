@@ -19,8 +19,8 @@ interface CommonOfGroup {
 }
 
 /**
- * The labels of one target while rules change them. Nothing is copied: a label is looked up in the changes, the target, its
- * group and the job's seeds, in this order. One view serves many targets, one after the other.
+ * The labels of one target while rules change them. Nothing is copied: a label is looked up in the changes, the target,
+ * its group and the job's seeds, in this order. One view serves many targets, one after the other.
  */
 export class LabelView {
   readonly #seeds: Labels;

@@ -2,8 +2,8 @@
 export type Labels = ReadonlyMap<string, string>;
 
 /**
- * Order of two label names by their UTF-8 bytes, which is Prometheus's. It differs from JavaScript's order by UTF-16 units
- * only between a surrogate (a code point above U+FFFF) and a unit above U+DFFF.
+ * Order of two label names by their UTF-8 bytes, which is Prometheus's. It differs from JavaScript's order by UTF-16
+ * units only between a surrogate (a code point above U+FFFF) and a unit above U+DFFF.
  */
 export function compareNames(one: string, other: string): number {
   const shared = Math.min(one.length, other.length);

@@ -1,6 +1,6 @@
 /**
- * Letters that Unicode gained after version 15, which is the version that Go 1.26 knows. JavaScript's engine is newer and
- * would change their case.
+ * Letters that Unicode gained after version 15, which is the version that Go 1.26 knows. JavaScript's engine is newer
+ * and would change their case.
  */
 const newerLetters: readonly (readonly [number, number])[] = [
   [0x1c89, 0x1c8a],
@@ -36,7 +36,10 @@ function upperLetter(letter: string): string {
   return isNewer(letter) || isNewer(upper) ? letter : upper;
 }
 
-/** Upper case of a letter whose full upper case is several letters. Only Greek ones with iota subscript have a short one. */
+/**
+ * Upper case of a letter whose full upper case is several letters. Only Greek ones with iota subscript have a short
+ * one.
+ */
 function shortUpper(letter: number): number {
   if (letter >= 0x1f80 && letter <= 0x1faf) return letter | 8;
   if (letter === 0x1fb3 || letter === 0x1fc3 || letter === 0x1ff3) return letter + 9;

@@ -6,8 +6,8 @@ interface Node {
 }
 
 /**
- * The order of label names, worked out once for each list of names: the targets of a job have few different ones. Lists are
- * a tree by name, which is thrown away when it has `limit` nodes.
+ * The order of label names, worked out once for each list of names: the targets of a job have few different ones. Lists
+ * are a tree by name, which is thrown away when it has `limit` nodes.
  */
 export class NameOrder {
   readonly #limit: number;

@@ -13,8 +13,8 @@ const withChoice = new RegExp(String.raw`^(${literal})(\(|\(\?:)(${literal}(?:\|
 const choice = new RegExp(String.raw`^${literal}(?:\|${literal})*$`, "u");
 
 /**
- * Reads the expressions that most rules have: literals, one choice of literals, and one `.*` or `.+`, in a group or not.
- * Undefined for all others. Each pattern takes time linear in the value.
+ * Reads the expressions that most rules have: literals, one choice of literals, and one `.*` or `.+`, in a group or
+ * not. Undefined for all others. Each pattern takes time linear in the value.
  */
 export function plainPattern(source: string): PlainPattern | undefined {
   if (choice.test(source)) return chosen("", source, "", 0);

@@ -34,8 +34,8 @@ export interface ScrapeJob {
 }
 
 /**
- * Why a target cannot be scraped, in the order in which Prometheus looks. The last is not one of Prometheus: rules made the
- * labels too long.
+ * Why a target cannot be scraped, in the order in which Prometheus looks. The last is not one of Prometheus: rules made
+ * the labels too long.
  */
 export type TargetFault =
   | "NoAddress"

@@ -122,7 +122,9 @@ function isNameTemplate(text: string, scheme: NameScheme): boolean {
   return scheme === "legacy" ? legacyTemplate.test(text) : isLabelName(text, scheme);
 }
 
-/** Fields that Prometheus refuses with this action. It compares most with their defaults, and `regex` with being absent. */
+/**
+ * Fields that Prometheus refuses with this action. It compares most with their defaults, and `regex` with being absent.
+ */
 function unusedFields(rule: RelabelRule, checked: Unchecked): (keyof RelabelRule)[] {
   const replaced = checked.replacement !== defaults.replacement;
   const unused: (keyof RelabelRule)[] = [];

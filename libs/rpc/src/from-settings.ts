@@ -17,8 +17,8 @@ export interface RpcHost {
 }
 
 /**
- * Certificates as the settings name them, or plaintext: for the gRPC server, its peers and, with `--admin-tls`, the admin port.
- * Certificates are a component of the service.
+ * Certificates as the settings name them, or plaintext: for the gRPC server, its peers and, with `--admin-tls`, the
+ * admin port. Certificates are a component of the service.
  */
 export function rpcTransport({ settings, clock, log, registry, admin }: RpcHost): Transport {
   const { insecure, tlsCertFile: cert, tlsKeyFile: key, tlsCaFile: ca, tlsReloadInterval: interval } = settings;

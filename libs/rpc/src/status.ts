@@ -35,9 +35,9 @@ const known: StatusTable = Object.fromEntries(entries.map(([{ entry }, status]) 
 const LONGEST_MESSAGE = 1024;
 
 /**
- * What a caller learns of an error. A coded error is meant to be read: it goes out with its code, its own message and no cause;
- * where no table has its status, UNAVAILABLE says "try again" and FAILED_PRECONDITION "do not". Anything else is a defect, and tells
- * nothing of what is inside.
+ * What a caller learns of an error. A coded error is meant to be read: it goes out with its code, its own message and
+ * no cause; where no table has its status, UNAVAILABLE says "try again" and FAILED_PRECONDITION "do not". Anything else
+ * is a defect, and tells nothing of what is inside.
  */
 export function outcomeOf(error: unknown, statuses: StatusTable = {}): Outcome {
   if (error instanceof ServerError) return { status: error.code, code: undefined, message: error.details };

@@ -15,7 +15,10 @@ const decider: Decider<Snapshot & { readonly beat: number }> = {
   }),
 };
 
-/** A whole service with nothing to do but decide ten times a second: `Activity` answers when it is asked to, after `namespace` milliseconds. */
+/**
+ * A whole service with nothing to do but decide ten times a second: `Activity` answers when it is asked to, after
+ * `namespace` milliseconds.
+ */
 await main(
   {
     name: "sample",

@@ -12,8 +12,8 @@ export interface Deadline {
 }
 
 /**
- * Runs `work` with a signal that aborts at the deadline or with the outer signal. The promise rejects then even if `work`
- * ignores its signal, so that no caller hangs on a peer that does.
+ * Runs `work` with a signal that aborts at the deadline or with the outer signal. The promise rejects then even if
+ * `work` ignores its signal, so that no caller hangs on a peer that does.
  */
 export async function withDeadline<T>(deadline: Deadline, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { clock, milliseconds, signal: outer, what } = deadline;

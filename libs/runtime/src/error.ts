@@ -50,14 +50,21 @@ export function defineError<const Message extends string>(entry: ErrorEntry<Mess
   };
 }
 
-/** True for errors that the catalogue marks as retryable. An error without a code is a defect or a surprise and is not retried. */
+/**
+ * True for errors that the catalogue marks as retryable. An error without a code is a defect or a surprise and is not
+ * retried.
+ */
 export function isRetryable(error: unknown): boolean {
   return error instanceof CodedError && error.recovery === "retryable";
 }
 
-/** True for what inherits from Error, as fastify's errors do, and for errors of another realm, as those of Node's core in a `vm` are. */
+/**
+ * True for what inherits from Error, as fastify's errors do, and for errors of another realm, as those of Node's core
+ * in a `vm` are.
+ */
 export function isError(thrown: unknown): thrown is Error {
-  // Error.isError is in Node 24, and in the library that TypeScript calls esnext; the workspace compiles against es2024.
+  // Error.isError is in Node 24, and in the library that TypeScript calls esnext; the workspace compiles against
+  // es2024.
   return thrown instanceof Error || (Error as unknown as { isError(value: unknown): boolean }).isError(thrown);
 }
 

@@ -29,7 +29,10 @@ export function createLogger({ service, level, secrets, destination }: LogOption
   );
 }
 
-/** The time as pino's `isoTime` writes it. The text of a second is made once, because a busy service writes many lines in it. */
+/**
+ * The time as pino's `isoTime` writes it. The text of a second is made once, because a busy service writes many lines
+ * in it.
+ */
 function isoTime(): () => string {
   let second = NaN;
   let text = "";
@@ -50,7 +53,10 @@ function serializeError(thrown: unknown): Record<string, unknown> {
   return { ...code, message: explain(thrown), ...(stack === undefined ? {} : { stack }) };
 }
 
-/** The first error in the chain without a code. Coded errors are expected and explained; only a surprise needs its stack. */
+/**
+ * The first error in the chain without a code. Coded errors are expected and explained; only a surprise needs its
+ * stack.
+ */
 function surprise(thrown: unknown): Error | undefined {
   const first = chainOf(thrown).find((error) => !(error instanceof CodedError));
   return isError(first) ? first : undefined;

@@ -13,8 +13,9 @@ const verbs = {
 };
 
 /**
- * A service's whole main: reads the command line, answers `--help`, `--version`, `--print-settings` and `replay`, or lets `compose`
- * put the service together and runs it. Exits 0 after an orderly stop, 1 after a failure, 2 for a command line that cannot be meant.
+ * A service's whole main: reads the command line, answers `--help`, `--version`, `--print-settings` and `replay`, or
+ * lets `compose` put the service together and runs it. Exits 0 after an orderly stop, 1 after a failure, 2 for a
+ * command line that cannot be meant.
  */
 export async function main<T extends ServiceSettings, M extends MetricTable, D extends Decider>(
   definition: ServiceDefinition<T, M, D>,

@@ -2,9 +2,9 @@ import { BlockList, isIP, isIPv6 } from "node:net";
 import type { Environment } from "./settings/index.ts";
 
 /**
- * The proxy for requests to `server`, if any: HTTPS_PROXY or HTTP_PROXY by the server's scheme, less what NO_PROXY names. As in Go,
- * NO_PROXY holds names (with their subdomains), `.suffixes`, addresses, CIDR ranges and `*`, each but the last with a port if need
- * be, and loopback is never proxied.
+ * The proxy for requests to `server`, if any: HTTPS_PROXY or HTTP_PROXY by the server's scheme, less what NO_PROXY
+ * names. As in Go, NO_PROXY holds names (with their subdomains), `.suffixes`, addresses, CIDR ranges and `*`, each but
+ * the last with a port if need be, and loopback is never proxied.
  */
 export function proxyFor(server: URL, env: Environment): string | undefined {
   const variable = server.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";

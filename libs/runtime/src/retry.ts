@@ -9,8 +9,9 @@ export interface Backoff {
 }
 
 /**
- * The wait before try `attempt + 1`, with full jitter: anywhere between nothing and the bound, so that many callers that
- * failed together do not come back together (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
+ * The wait before try `attempt + 1`, with full jitter: anywhere between nothing and the bound, so that many callers
+ * that failed together do not come back together
+ * (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
  */
 export function fullJitter({ base, cap }: Backoff, attempt: number, random: () => number): number {
   return random() * Math.min(cap, base * 2 ** attempt);

@@ -1,7 +1,10 @@
 /** Stands where something secret stood. */
 export const MASKED = "[masked]";
 
-/** How the name of a credential ends. The annotation of `kubectl apply` repeats a whole object, a Secret's data included. */
+/**
+ * How the name of a credential ends. The annotation of `kubectl apply` repeats a whole object, a Secret's data
+ * included.
+ */
 const credential =
   "authorization|cookie|password|passwd|secret|token|api[-_]?key|private[-_]?key|secret[-_]?access[-_]?key" +
   "|last-applied-configuration";
@@ -25,8 +28,8 @@ const scalar = new RegExp(String.raw`${string}|[^\s",:[\]{}]+`, "g");
 const suspicious = /authorization|cookie|passw|secret|token|key|last-applied|bearer|basic|:\/\//i;
 
 /**
- * Masks what must not leave the process in a JSON text: values of keys that name credentials, bearer and basic credentials
- * wherever they stand, passwords in URLs, and the given `secrets`. The text stays valid JSON.
+ * Masks what must not leave the process in a JSON text: values of keys that name credentials, bearer and basic
+ * credentials wherever they stand, passwords in URLs, and the given `secrets`. The text stays valid JSON.
  */
 export function scrub(json: string, secrets: readonly string[] = []): string {
   return scrubber(secrets)(json);

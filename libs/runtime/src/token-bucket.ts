@@ -7,7 +7,10 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** A rate limit: a burst at once, then a steady flow. It starts full. In no span of time does it give more than both together. */
+/**
+ * A rate limit: a burst at once, then a steady flow. It starts full. In no span of time does it give more than both
+ * together.
+ */
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #rate: Rate;
@@ -36,8 +39,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes a token, waiting for it if need be. Waiters are served in the order of their calls; when one gives up by its signal,
-   * those behind it move up.
+   * Takes a token, waiting for it if need be. Waiters are served in the order of their calls; when one gives up by its
+   * signal, those behind it move up.
    */
   async take(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();

@@ -68,7 +68,9 @@ const problem = bound.chain((shares) =>
   }),
 );
 
-/** The quotas by another way: the level at which they add up is found between the sorted points where a bound sets in. */
+/**
+ * The quotas by another way: the level at which they add up is found between the sorted points where a bound sets in.
+ */
 function expectedQuotas(total: number, shares: readonly Share[]): Map<string, Rational> {
   const claims = shares.map(({ name, weight, minimum = 0, cap = total }) => ({
     name,

@@ -6,8 +6,8 @@ import { proportions } from "./rational.ts";
 export interface Share {
   readonly name: string;
   /**
-   * Its proportion of the total, at least 0; taken as the decimal it is written as. A share of weight 0 is given nothing beyond
-   * its minimum, and loses what it holds only as far as that fits elsewhere.
+   * Its proportion of the total, at least 0; taken as the decimal it is written as. A share of weight 0 is given
+   * nothing beyond its minimum, and loses what it holds only as far as that fits elsewhere.
    */
   readonly weight: number;
   /** The least it may get; 0 if absent. */
@@ -27,26 +27,28 @@ export interface Apportionment {
 }
 
 /**
- * Splits `total` replicas over `shares`: the parts add up to `total` less `unplaced`, no part exceeds its `cap`, and where no
- * cap or minimum binds each part is within one of its exact quota. Ties go to the holder in `previous`, and raising `total`
- * takes from no holder, so a scale-up never kills a pod elsewhere. What does not fit is `unplaced`; it is never dropped.
+ * Splits `total` replicas over `shares`: the parts add up to `total` less `unplaced`, no part exceeds its `cap`, and
+ * where no cap or minimum binds each part is within one of its exact quota. Ties go to the holder in `previous`, and
+ * raising `total` takes from no holder, so a scale-up never kills a pod elsewhere. What does not fit is `unplaced`; it
+ * is never dropped.
  *
- * The quota of a share is `total · weight / Σ weight`; where caps and minimums bind, what they cut off or add is divided over
- * the other shares in their proportions. How quotas are rounded depends on what the shares hold in `previous`, within their caps:
+ * The quota of a share is `total · weight / Σ weight`; where caps and minimums bind, what they cut off or add is
+ * divided over the other shares in their proportions. How quotas are rounded depends on what the shares hold in
+ * `previous`, within their caps:
  *
  *     holds              each part                                              among such placements
  *     nothing            its quota rounded down or up                           largest remainder is rounded up
  *     less than total    at least what it holds; may thereby exceed its quota   least shortfall from quota
  *     total or more      its quota rounded down or up                           fewest moves
  *
- * So a scale-up, a lost cluster and a lowered cap only add, and with an unchanged total nothing moves while each holding is
- * within one of its quota; a greater change of weights moves what the quotas ask for. Only a raised minimum can take from a
- * holder when there is something to add, and takes no more than it needs. What remains equal goes to the greater holder, then
- * to the greater weight, then to the name that sorts first; the order of `shares` does not matter. All else being equal, more
- * weight never makes a share's own part smaller.
+ * So a scale-up, a lost cluster and a lowered cap only add, and with an unchanged total nothing moves while each
+ * holding is within one of its quota; a greater change of weights moves what the quotas ask for. Only a raised minimum
+ * can take from a holder when there is something to add, and takes no more than it needs. What remains equal goes to
+ * the greater holder, then to the greater weight, then to the name that sorts first; the order of `shares` does not
+ * matter. All else being equal, more weight never makes a share's own part smaller.
  *
- * Throws a ScoringError that names the share for what is not a number as described, a name that is listed twice, a minimum
- * above its cap, and minimums that add up to more than `total`.
+ * Throws a ScoringError that names the share for what is not a number as described, a name that is listed twice, a
+ * minimum above its cap, and minimums that add up to more than `total`.
  */
 export function apportion(total: number, shares: readonly Share[], previous: Placement = {}): Apportionment {
   const slots = withQuotas(total, claimsOf(total, shares, previous));
@@ -80,9 +82,10 @@ interface Holder extends Claim {
 type Slot = Holder & Quota;
 
 /**
- * Lowers every quota by the same amount, which may be negative, and rounds it up within the slot's bounds, so that the parts add
- * up to `placed`. With bounds that leave room this is largest remainder: the amount is then the first remainder that loses.
- * Where low bounds take more than their quotas, it is the least shortfall that the others can be made to share.
+ * Lowers every quota by the same amount, which may be negative, and rounds it up within the slot's bounds, so that the
+ * parts add up to `placed`. With bounds that leave room this is largest remainder: the amount is then the first
+ * remainder that loses. Where low bounds take more than their quotas, it is the least shortfall that the others can be
+ * made to share.
  */
 function level(placed: number, slots: readonly Slot[]): Placement {
   const lowered = (by: number) => (slot: Slot) => clamp(slot.whole - by, slot.low, slot.high);

@@ -15,15 +15,15 @@ export interface Allowance {
   /** The earliest time at which one more is allowed: the asked time if that is now, undefined if the limit is 0. */
   readonly nextAt: number | undefined;
   /**
-   * When what still counts was spent, oldest first. Keep it in place of the history that was passed in: it holds nothing older
-   * than the window, so what is kept never outgrows the limit.
+   * When what still counts was spent, oldest first. Keep it in place of the history that was passed in: it holds
+   * nothing older than the window, so what is kept never outgrows the limit.
    */
   readonly history: readonly number[];
 }
 
 /**
- * What the budget allows at `at`, in milliseconds. A time in `history` that is later than `at` means that the clock has jumped
- * back; it counts as spent now, so a jump shuts the budget for one window at most and never opens it.
+ * What the budget allows at `at`, in milliseconds. A time in `history` that is later than `at` means that the clock has
+ * jumped back; it counts as spent now, so a jump shuts the budget for one window at most and never opens it.
  */
 export function allowance({ limit, window }: Budget, history: readonly number[], at: number): Allowance {
   checkCount(limit, "the budget's limit");

@@ -1,7 +1,7 @@
 import { BadNumber } from "./errors.ts";
 
-// Each check throws EK_SCORING_BAD_NUMBER unless `value` is what its name says. `what` names the value in the message, followed
-// by the `name` of its owner where there are several.
+// Each check throws EK_SCORING_BAD_NUMBER unless `value` is what its name says. `what` names the value in the message,
+// followed by the `name` of its owner where there are several.
 
 export function checkFinite(value: number, what: string): void {
   if (!Number.isFinite(value)) throw badNumber(value, what, "a finite number");

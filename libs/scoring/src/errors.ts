@@ -9,7 +9,10 @@ interface Entry {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** The base of everything this library throws. Nothing has been computed when it is thrown, and the same input fails again. */
+/**
+ * The base of everything this library throws. Nothing has been computed when it is thrown, and the same input fails
+ * again.
+ */
 export class ScoringError extends RangeError {
   readonly code: string;
   readonly recovery: "terminal";

@@ -7,8 +7,8 @@ export interface Hash {
 }
 
 /**
- * MurmurHash3_x86_128 of `bytes`, of which the first two of four words are kept. Well mixed and fast in 32-bit arithmetic, but
- * not secret: who chooses the bytes can choose the hash. `seed` is taken modulo 2^32.
+ * MurmurHash3_x86_128 of `bytes`, of which the first two of four words are kept. Well mixed and fast in 32-bit
+ * arithmetic, but not secret: who chooses the bytes can choose the hash. `seed` is taken modulo 2^32.
  *
  * The algorithm is Austin Appleby's, in the public domain:
  * https://github.com/aappleby/smhasher/blob/master/src/MurmurHash3.cpp

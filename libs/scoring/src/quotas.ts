@@ -5,16 +5,18 @@ export interface Claim {
   readonly cap: number;
 }
 
-/** A claim's exact part before rounding: `whole` plus `remainder` of a denominator that all claims of a division share. */
+/**
+ * A claim's exact part before rounding: `whole` plus `remainder` of a denominator that all claims of a division share.
+ */
 export interface Quota {
   whole: number;
   remainder: bigint;
 }
 
 /**
- * Divides `total` in exact proportion to the weights, but to none less than its minimum or more than its cap: what a bound cuts
- * off or adds is divided over the others in their proportions. The quotas add up to `total`, or to less where the caps leave no
- * room. A claim of weight 0 has its minimum. The minimums must add up to `total` at most.
+ * Divides `total` in exact proportion to the weights, but to none less than its minimum or more than its cap: what a
+ * bound cuts off or adds is divided over the others in their proportions. The quotas add up to `total`, or to less
+ * where the caps leave no room. A claim of weight 0 has its minimum. The minimums must add up to `total` at most.
  */
 export function withQuotas<C extends Claim>(total: number, claims: readonly C[]): (C & Quota)[] {
   const quotas = claims.map((claim): C & Quota => ({ ...claim, whole: claim.minimum, remainder: 0n }));
@@ -37,9 +39,10 @@ export function withQuotas<C extends Claim>(total: number, claims: readonly C[])
 }
 
 /**
- * Sets those quotas to their bounds that are certain to end there, and returns them; none if `rest` can be divided as it is.
- * Of those that break their caps and those that break their minimums it is the side that does so by more in sum: what it frees
- * or takes moves the others towards their bounds and not away. CSS resolves flexible lengths in this way (css-flexbox-1, 9.7).
+ * Sets those quotas to their bounds that are certain to end there, and returns them; none if `rest` can be divided as
+ * it is. Of those that break their caps and those that break their minimums it is the side that does so by more in sum:
+ * what it frees or takes moves the others towards their bounds and not away. CSS resolves flexible lengths in this way
+ * (css-flexbox-1, 9.7).
  */
 function freeze<Q extends Claim & Quota>(rest: number, weights: bigint, free: readonly Q[]): Set<Q> {
   const dividend = BigInt(rest);

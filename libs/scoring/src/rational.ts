@@ -7,8 +7,8 @@ export interface Rational {
 }
 
 /**
- * A decimal number as people write it: `3000`, `"0.1"`, `"1e3"`. A JavaScript number stands for the shortest decimal that
- * names it, so 0.1 is one tenth and not the double next to it.
+ * A decimal number as people write it: `3000`, `"0.1"`, `"1e3"`. A JavaScript number stands for the shortest decimal
+ * that names it, so 0.1 is one tenth and not the double next to it.
  */
 export type Decimal = number | string;
 

@@ -19,10 +19,10 @@ export interface Rendezvous {
 }
 
 /**
- * Weighted rendezvous hashing. A node's score for a key depends on the key, the node's name and its own weight alone, therefore:
- * a node that goes moves only its own keys; a node that comes takes keys but moves none between others; so does a weight that
- * rises or falls. Each node owns keys in proportion to its weight, give or take the chance of a fair draw. The order of `nodes`
- * does not matter. A lookup costs one hash of the key and a few operations for each node.
+ * Weighted rendezvous hashing. A node's score for a key depends on the key, the node's name and its own weight alone,
+ * therefore: a node that goes moves only its own keys; a node that comes takes keys but moves none between others; so
+ * does a weight that rises or falls. Each node owns keys in proportion to its weight, give or take the chance of a fair
+ * draw. The order of `nodes` does not matter. A lookup costs one hash of the key and a few operations for each node.
  *
  * The score is `-weight / ln(u)`, where `u` is uniform between 0 and 1 by the hashes of key and name (Schindelhauer and
  * Schomaker, "Weighted Distributed Hash Tables", 2005). Equal scores go to the name that sorts first.

@@ -10,8 +10,8 @@ export interface Holdings {
   /** What each part contributes to the level of its own node. */
   readonly sizes: Float64Array;
   /**
-   * For nodes of different capacity: the least and the most that another node's level rises, for each unit by which the level
-   * of node `i` falls. Absent if every part counts the same everywhere.
+   * For nodes of different capacity: the least and the most that another node's level rises, for each unit by which the
+   * level of node `i` falls. Absent if every part counts the same everywhere.
    */
   readonly stretch?: { readonly least: Float64Array; readonly most: Float64Array };
 }
@@ -48,16 +48,18 @@ const MOST_CELLS = 12;
 const SLACK = 1e-12;
 
 /**
- * A proved lower bound on the standard deviation of `levels` after at most 0, 1, … `budget` moves, whatever is moved and
- * wherever it lands. Element `k` of the answer is the bound for `k` moves; element 0 is the present standard deviation.
+ * A proved lower bound on the standard deviation of `levels` after at most 0, 1, … `budget` moves, whatever is moved
+ * and wherever it lands. Element `k` of the answer is the bound for `k` moves; element 0 is the present standard
+ * deviation.
  *
- * The bound is a Lagrangian dual: each move has a price, and each unit of load that is taken and put down has a price. At any
- * prices each node can be solved alone: it takes part in the cheapest of staying, receiving, and giving its largest parts. The
- * sum over nodes, less the price of all moves, is below the sum of squared deviations of every plan (weak duality). So the
- * search for good prices may stop anywhere, and the answer stays a bound. What cannot be moved is the floor of its node.
+ * The bound is a Lagrangian dual: each move has a price, and each unit of load that is taken and put down has a price.
+ * At any prices each node can be solved alone: it takes part in the cheapest of staying, receiving, and giving its
+ * largest parts. The sum over nodes, less the price of all moves, is below the sum of squared deviations of every plan
+ * (weak duality). So the search for good prices may stop anywhere, and the answer stays a bound. What cannot be moved
+ * is the floor of its node.
  *
- * Where parts count differently on different nodes, moves also shift the mean. The deviations are then taken from an interval
- * that contains the mean, and the least bound over all intervals that it may lie in is the answer.
+ * Where parts count differently on different nodes, moves also shift the mean. The deviations are then taken from an
+ * interval that contains the mean, and the least bound over all intervals that it may lie in is the answer.
  */
 export function sigmaBound(holdings: Holdings, budget: number): Float64Array {
   checkCount(budget, "the budget");
@@ -96,7 +98,9 @@ interface Cell {
   readonly high: number;
 }
 
-/** The intervals in which the mean can lie after `budget` moves; a single point where parts count the same everywhere. */
+/**
+ * The intervals in which the mean can lie after `budget` moves; a single point where parts count the same everywhere.
+ */
 function meanCells(problem: Relaxation, budget: number, sigma: number): readonly Cell[] {
   const { low, high } = problem.meanAfter(budget);
   if (low === high) return [{ low, high }];
@@ -106,8 +110,9 @@ function meanCells(problem: Relaxation, budget: number, sigma: number): readonly
 }
 
 /**
- * Duals whose lines `value - movePrice · moves` together lie close to the best bound for each number of moves up to `budget`.
- * Starts with the prices at which nothing and everything moves, and adds lines between neighbours while that still helps.
+ * Duals whose lines `value - movePrice · moves` together lie close to the best bound for each number of moves up to
+ * `budget`. Starts with the prices at which nothing and everything moves, and adds lines between neighbours while that
+ * still helps.
  */
 function supportingLines(problem: Relaxation, cell: Cell, budget: number): readonly Dual[] {
   const lines = [problem.best(cell, problem.highestMovePrice(cell)), problem.best(cell, 0)];
@@ -186,9 +191,9 @@ class Relaxation {
   }
 
   /**
-   * The best price of load at a price of moves. The dual is concave in it and its slope falls, so the best price lies where the
-   * slope crosses 0; the false position method with halving (Illinois) finds it in few steps. It lies close to the best price
-   * at a similar price of moves, which is `near`.
+   * The best price of load at a price of moves. The dual is concave in it and its slope falls, so the best price lies
+   * where the slope crosses 0; the false position method with halving (Illinois) finds it in few steps. It lies close
+   * to the best price at a similar price of moves, which is `near`.
    */
   best(cell: Cell, movePrice: number, near?: number): Dual {
     const reach = 2 * Math.max(cell.high - this.#lowest, this.#highest - cell.low);
@@ -225,9 +230,10 @@ class Relaxation {
   }
 
   /**
-   * A node that gives `f` and receives so that it ends at `y ≥ level − f` costs its squared deviation, less the load price for
-   * its net gain. Where parts count differently elsewhere, what it gives is also worth `churn · f`, which is never above 0. The
-   * best `y` is known, and the cost is convex in the number of parts given, so that number is found by bisection.
+   * A node that gives `f` and receives so that it ends at `y ≥ level − f` costs its squared deviation, less the load
+   * price for its net gain. Where parts count differently elsewhere, what it gives is also worth `churn · f`, which is
+   * never above 0. The best `y` is known, and the cost is convex in the number of parts given, so that number is found
+   * by bisection.
    */
   #solve({ low, high }: Cell, loadPrice: number, movePrice: number): Solution {
     const { levels, offsets, stretch } = this.#holdings;
@@ -267,7 +273,9 @@ class Relaxation {
   }
 }
 
-/** What a node costs that gives so much. The innermost loop calls it, so it takes numbers instead of closing over them. */
+/**
+ * What a node costs that gives so much. The innermost loop calls it, so it takes numbers instead of closing over them.
+ */
 function costOf(
   given: number,
   level: number,

@@ -1,18 +1,21 @@
 import { checkFinite, checkNotNegative, checkTime } from "./checks.ts";
 
-/** A smoothed value and the time of its last known sample, in milliseconds. Plain data: keep it as JSON between samples. */
+/**
+ * A smoothed value and the time of its last known sample, in milliseconds. Plain data: keep it as JSON between samples.
+ */
 export interface Smoothed {
   readonly value: number;
   readonly at: number;
 }
 
 /**
- * An exponentially weighted moving average for samples at irregular times. After `timeConstant` milliseconds of a new level the
- * value has come 63 % of the way to it, after three 95 %, however many samples told it so. A time constant of 0 does not smooth.
+ * An exponentially weighted moving average for samples at irregular times. After `timeConstant` milliseconds of a new
+ * level the value has come 63 % of the way to it, after three 95 %, however many samples told it so. A time constant of
+ * 0 does not smooth.
  *
- * An unknown sample (`undefined`) changes nothing; before the first known one there is no value. NaN and the infinities are
- * refused. A sample that is not later than the last one weighs nothing but sets the time, so a clock that jumped back delays
- * the value by one sample and does not freeze it.
+ * An unknown sample (`undefined`) changes nothing; before the first known one there is no value. NaN and the infinities
+ * are refused. A sample that is not later than the last one weighs nothing but sets the time, so a clock that jumped
+ * back delays the value by one sample and does not freeze it.
  */
 export function smooth(
   state: Smoothed | undefined,

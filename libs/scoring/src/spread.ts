@@ -4,9 +4,9 @@ import { checkFinite } from "./checks.ts";
 const MOVES_BETWEEN_SUMS = 1_000;
 
 /**
- * How far levels are spread around their mean, kept up to date move by move: a change costs O(1), however many levels there
- * are. A move may take another amount from where it starts than it adds where it lands, as a pod does between nodes of
- * different capacity; the mean then shifts, and the spread stays exact.
+ * How far levels are spread around their mean, kept up to date move by move: a change costs O(1), however many levels
+ * there are. A move may take another amount from where it starts than it adds where it lands, as a pod does between
+ * nodes of different capacity; the mean then shifts, and the spread stays exact.
  */
 export class Spread {
   #levels: Float64Array;

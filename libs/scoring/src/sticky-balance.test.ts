@@ -92,12 +92,13 @@ describe("sticky balance", () => {
     const fleet = new Fleet(SHAPES[shape](count));
     fleet.resize(from);
     const after = fleet.resize(to);
-    // Of 1,000 items, one may be more than 5 %. A whale that lost its holder is a quarter of the mean, and within 10 % nothing
-    // is levelled for it.
+    // Of 1,000 items, one may be more than 5 %. A whale that lost its holder is a quarter of the mean, and within 10 %
+    // nothing is levelled for it.
     const one = Math.min(...fleet.load) / after.mean;
     const isWhale = shape === "whales" && to < from;
     expect(farthest(after)).toBeLessThanOrEqual(isWhale ? 0.1 : Math.max(0.0501, one));
-    // A whale of a lost holder is a quarter of the mean: light items must make room for it, which the bound does not know.
+    // A whale of a lost holder is a quarter of the mean: light items must make room for it, which the bound does not
+    // know.
     const most = shape === "whales" && from === 10 ? 0.02 : 0.01;
     expect((after.moved - after.bound) / fleet.total).toBeLessThanOrEqual(most);
   });

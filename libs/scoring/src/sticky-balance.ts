@@ -30,10 +30,10 @@ export interface StickyBalance {
 }
 
 /**
- * Levels load and moves little. Items stay with their holders; orphans and the items of closed holders are placed; then, if
- * a holder is further than 10 % from the mean, all are brought within 5 %, as far as the size of items allows: always if
- * none is larger than 5 % of the mean. Load is levelled only if that brings it nearer to the band. Items go to their
- * preferred holder where that costs no load. The same items give the same answer, whatever their order.
+ * Levels load and moves little. Items stay with their holders; orphans and the items of closed holders are placed;
+ * then, if a holder is further than 10 % from the mean, all are brought within 5 %, as far as the size of items allows:
+ * always if none is larger than 5 % of the mean. Load is levelled only if that brings it nearer to the band. Items go
+ * to their preferred holder where that costs no load. The same items give the same answer, whatever their order.
  */
 export function stickyBalance(holders: readonly Holder[], items: Items, options: StickyOptions = {}): StickyBalance {
   const columns = new StickyColumns(holders, items);

@@ -6,8 +6,8 @@ const TRIGGER = 0.1;
 const GOAL = 0.05;
 
 /**
- * How much each holder may have. An item that is larger than the mean cannot be levelled: it is set apart with a holder that
- * gets little else, and the mean is that of the other holders and their items.
+ * How much each holder may have. An item that is larger than the mean cannot be levelled: it is set apart with a holder
+ * that gets little else, and the mean is that of the other holders and their items.
  */
 export class StickyBand {
   readonly mean: number;

@@ -21,7 +21,9 @@ export interface Items {
   readonly id: ArrayLike<number>;
 }
 
-/** Bits of the greatest load. With 2^20 items, sums are exact in a double, so that the order of items does not matter. */
+/**
+ * Bits of the greatest load. With 2^20 items, sums are exact in a double, so that the order of items does not matter.
+ */
 const BITS = 30;
 
 /** Loads that are all below it count as nothing: a unit of theirs would be no number. */
@@ -146,7 +148,10 @@ export class StickyColumns {
     }
   }
 
-  /** Undoes moves beyond `limit`: those from closed holders stay first, then the heaviest. Returns whether any was undone. */
+  /**
+   * Undoes moves beyond `limit`: those from closed holders stay first, then the heaviest. Returns whether any was
+   * undone.
+   */
   keep(limit: number): boolean {
     const moved: number[] = [];
     for (let item = 0; item < this.size; item += 1)

@@ -18,7 +18,9 @@ export function mend(columns: StickyColumns, band: StickyBand, mayMove: MayMove)
   }
 }
 
-/** Moves the lightest item that ends the miss of both holders, else the one that lessens it most and others of its load. */
+/**
+ * Moves the lightest item that ends the miss of both holders, else the one that lessens it most and others of its load.
+ */
 function moveOne(columns: StickyColumns, band: StickyBand, mayMove: MayMove, donor: number, receiver: number): boolean {
   if (donor === receiver) return false;
   const missAt = (holder: number, sum: number) =>

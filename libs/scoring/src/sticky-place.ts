@@ -3,7 +3,10 @@ import type { StickyColumns } from "./sticky-columns.ts";
 import { mend } from "./sticky-mend.ts";
 import { shed } from "./sticky-shed.ts";
 
-/** Gives each item of `pool` its preferred holder, but for the few that would make it too much there, or too little elsewhere. */
+/**
+ * Gives each item of `pool` its preferred holder, but for the few that would make it too much there, or too little
+ * elsewhere.
+ */
 export function place(columns: StickyColumns, band: StickyBand, pool: readonly number[]): void {
   const { items, isOpen, size } = columns;
   const isNew = new Uint8Array(size);
@@ -35,8 +38,8 @@ export function place(columns: StickyColumns, band: StickyBand, pool: readonly n
 }
 
 /**
- * Gives each item of `pool` a holder, the heaviest first: its preferred one if that has room and what is left of the pool
- * still fills all that have too little; else the one with the least load.
+ * Gives each item of `pool` a holder, the heaviest first: its preferred one if that has room and what is left of the
+ * pool still fills all that have too little; else the one with the least load.
  */
 export function spread(columns: StickyColumns, band: StickyBand, pool: readonly number[]): void {
   const { load, items, isOpen } = columns;

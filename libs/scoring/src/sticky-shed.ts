@@ -50,7 +50,10 @@ interface Amount {
   readonly most: number;
 }
 
-/** Items of a holder that come to `wish` or little less, and to `least` if possible; those that a needy holder prefers first. */
+/**
+ * Items of a holder that come to `wish` or little less, and to `least` if possible; those that a needy holder prefers
+ * first.
+ */
 function shedOf(
   columns: StickyColumns,
   band: StickyBand,

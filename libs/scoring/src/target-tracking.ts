@@ -11,7 +11,10 @@ export interface TrackedTarget {
   readonly target: Decimal;
 }
 
-/** What the target accepts: whole numbers, both ends included. Route 53 takes 0 to 255, a Gateway API backend 0 to 1,000,000. */
+/**
+ * What the target accepts: whole numbers, both ends included. Route 53 takes 0 to 255, a Gateway API backend 0 to
+ * 1,000,000.
+ */
 export interface WeightRange {
   readonly minimum: number;
   readonly maximum: number;
@@ -24,11 +27,12 @@ export interface TrackedWeight {
 }
 
 /**
- * The weight at which the base record's share, base / (base + weight), is target / metric: `⌈base · max(0, metric / target − 1)⌉`
- * computed exactly, then held within `range`. 3000 against 1000 with base 8 is 16.
+ * The weight at which the base record's share, base / (base + weight), is target / metric:
+ * `⌈base · max(0, metric / target − 1)⌉` computed exactly, then held within `range`. 3000 against 1000 with base 8
+ * is 16.
  *
- * A metric that is unknown has no weight: the caller keeps the one it has. NaN and the infinities are refused, since a lost
- * metric that reads as a number would drain the target.
+ * A metric that is unknown has no weight: the caller keeps the one it has. NaN and the infinities are refused, since a
+ * lost metric that reads as a number would drain the target.
  */
 export function trackTarget({ base, metric, target }: TrackedTarget, range: WeightRange): TrackedWeight {
   checkCount(range.minimum, "the least weight");

@@ -156,8 +156,8 @@ export class ApiServer {
   }
 
   /**
-   * Creates every object of a YAML text, such as a CRD file of the project. Fails if one is of a type that is not served: the types
-   * of a definition are served a moment after it was created.
+   * Creates every object of a YAML text, such as a CRD file of the project. Fails if one is of a type that is not
+   * served: the types of a definition are served a moment after it was created.
    */
   load(manifests: string): void {
     for (const document of parseAllDocuments(manifests)) {

@@ -6,8 +6,8 @@ import { ApiFault } from "./status.ts";
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
 
 /**
- * What goes wrong. `latency` delays the request and then lets it through; `hang` never answers; `reset` breaks the connection;
- * `status` answers in the server's place, with a Status as kube-apiserver words it.
+ * What goes wrong. `latency` delays the request and then lets it through; `hang` never answers; `reset` breaks the
+ * connection; `status` answers in the server's place, with a Status as kube-apiserver words it.
  */
 export type Fault =
   | { readonly kind: "latency"; readonly milliseconds: number }

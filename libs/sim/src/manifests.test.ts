@@ -82,7 +82,8 @@ test("a Rebalance is refused by the embedded API server if and only if the servi
     const parsed = parseRebalance({ ...rebalance, spec });
     seen[parsed.ok ? "taken" : "refused"] += 1;
     const { code, body } = await send("POST", `${pathOf(rebalance)}?dryRun=All`, { ...rebalance, spec });
-    // Faults by themselves hide those across fields, so that the API server names some of the service's fields and not all.
+    // Faults by themselves hide those across fields, so that the API server names some of the service's fields and not
+    // all.
     const fields = parsed.ok ? [""] : parsed.errors.map((line) => line.slice(0, line.indexOf(": ")));
     const message = typeof body["message"] === "string" ? body["message"] : "";
     expect({ code, named: fields.some((field) => message.includes(field)), message }).toEqual({

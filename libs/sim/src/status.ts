@@ -23,7 +23,9 @@ interface Named {
   readonly kind: string;
 }
 
-/** An answer of the API server that is no success: thrown anywhere below the HTTP server, which sends it as a Status. */
+/**
+ * An answer of the API server that is no success: thrown anywhere below the HTTP server, which sends it as a Status.
+ */
 export class ApiFault extends Error {
   readonly code: number;
   readonly reason: string;

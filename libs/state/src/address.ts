@@ -36,7 +36,8 @@ const REDIS_URL =
   /^redis(?<tls>s)?(?<sentinel>\+sentinel)?:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?]+)(?:\/(?<path>[^?]*))?(?:\?(?<query>.*))?$/;
 
 /**
- * Reads the value of EVENKEEL_STATE. Percent-encoding is undone in user, password and master name. Throws EK_STATE_BAD_ADDRESS.
+ * Reads the value of EVENKEEL_STATE. Percent-encoding is undone in user, password and master name. Throws
+ * EK_STATE_BAD_ADDRESS.
  */
 export function parseAddress(text: string): Address {
   const address = tryAddress(text);

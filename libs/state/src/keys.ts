@@ -4,9 +4,9 @@ import { checkName } from "./arguments.ts";
 export const SERVICE_OBJECT = "service";
 
 /**
- * Where a service's data lies in Redis: `evenkeel:<service>:{<object>}:<part>`. The braces are literal: Redis Cluster hashes
- * only what is between them, so that all keys of an object share a slot. Names are checked first, since a brace in one would
- * move the tag.
+ * Where a service's data lies in Redis: `evenkeel:<service>:{<object>}:<part>`. The braces are literal: Redis Cluster
+ * hashes only what is between them, so that all keys of an object share a slot. Names are checked first, since a brace
+ * in one would move the tag.
  *
  *     …:records        hash    record name → "<version> <json>"
  *     …:fences         hash    scope → highest token

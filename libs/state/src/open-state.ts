@@ -20,8 +20,8 @@ export interface StateHost {
 }
 
 /**
- * The state at `address`, the value of EVENKEEL_STATE. A component: it opens with the service and closes with it. Throws
- * EK_STATE_BAD_ADDRESS.
+ * The state at `address`, the value of EVENKEEL_STATE. A component: it opens with the service and closes with it.
+ * Throws EK_STATE_BAD_ADDRESS.
  */
 export function openState(address: string, host: StateHost): State {
   const { service, clock, registry, deadline, random = Math.random } = host;

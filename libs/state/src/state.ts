@@ -1,15 +1,16 @@
 import type { Component } from "@evenkeel/runtime";
 
 /**
- * What the replicas of a service share. One interface, two homes: Redis for several replicas, an embedded SQLite for one.
+ * What the replicas of a service share. One interface, two homes: Redis for several replicas, an embedded SQLite for
+ * one.
  *
- * Everything belongs to an object: `object` is its Kubernetes uid, or a fixed word for what belongs to the service as a whole.
- * One call touches one object only, so that it stays on one slot of a Redis Cluster. Names are 1 to 253 letters, digits and
- * `._:/@-`.
+ * Everything belongs to an object: `object` is its Kubernetes uid, or a fixed word for what belongs to the service as a
+ * whole. One call touches one object only, so that it stays on one slot of a Redis Cluster. Names are 1 to 253 letters,
+ * digits and `._:/@-`.
  *
  * No call hangs: it settles within the deadline that the state was opened with. A call that cannot be made rejects with
- * EK_STATE_UNAVAILABLE and has done nothing; one that was sent and not answered rejects with EK_STATE_NO_ANSWER. Both are
- * retryable.
+ * EK_STATE_UNAVAILABLE and has done nothing; one that was sent and not answered rejects with EK_STATE_NO_ANSWER. Both
+ * are retryable.
  */
 export interface State extends Component {
   readonly records: Records;
@@ -17,15 +18,15 @@ export interface State extends Component {
   readonly streams: Streams;
   readonly edges: Edges;
   /**
-   * False while the store does not answer or takes no writes; the condition `StateAvailable` says the same. It makes no process
-   * unready.
+   * False while the store does not answer or takes no writes; the condition `StateAvailable` says the same. It makes no
+   * process unready.
    */
   readonly available: boolean;
   /** Calls `listener` with each change of `available`, until the returned function is called. */
   onAvailability(listener: (available: boolean) => void): () => void;
   /**
-   * Deletes all that is kept of an object that is gone. Its tokens stay refused for a day, so that a late leader cannot revive
-   * it.
+   * Deletes all that is kept of an object that is gone. Its tokens stay refused for a day, so that a late leader cannot
+   * revive it.
    */
   forget(object: string, fence: Fence | "unfenced"): Promise<void>;
 }
@@ -34,15 +35,16 @@ export interface State extends Component {
 export type Version = `v-${string}`;
 
 /**
- * Whose authority a write has. The store keeps the highest token it has seen for each object and scope, and refuses lower ones;
- * a token counts as seen even if the write that carried it then conflicts.
+ * Whose authority a write has. The store keeps the highest token it has seen for each object and scope, and refuses
+ * lower ones; a token counts as seen even if the write that carried it then conflicts.
  *
- * What this guarantees: once a token was accepted for an object, no lower one is, as long as the store keeps that write. SQLite
- * and a single Redis with `appendonly yes, appendfsync always` keep it over kill -9. A Sentinel fail-over keeps it if it had
- * reached the replica that was promoted; replication is asynchronous, so the last moments before a fail-over, tokens included,
- * can be lost, and then a former leader that still believes in its lease can write until the new one writes again. Therefore
- * the lease alone excludes; tokens narrow the window. A leader raises its token when its term begins and on each `gap` and
- * return of the state, before it reads, and derives from the outside world what the store has lost.
+ * What this guarantees: once a token was accepted for an object, no lower one is, as long as the store keeps that
+ * write. SQLite and a single Redis with `appendonly yes, appendfsync always` keep it over kill -9. A Sentinel fail-over
+ * keeps it if it had reached the replica that was promoted; replication is asynchronous, so the last moments before a
+ * fail-over, tokens included, can be lost, and then a former leader that still believes in its lease can write until
+ * the new one writes again. Therefore the lease alone excludes; tokens narrow the window. A leader raises its token
+ * when its term begins and on each `gap` and return of the state, before it reads, and derives from the outside world
+ * what the store has lost.
  */
 export interface Fence {
   readonly scope: string;
@@ -64,8 +66,8 @@ export interface WriteTerms {
 }
 
 /**
- * Small JSON values by name. A value that is damaged in the store rejects with EK_STATE_CORRUPT; it can be overwritten and
- * deleted.
+ * Small JSON values by name. A value that is damaged in the store rejects with EK_STATE_CORRUPT; it can be overwritten
+ * and deleted.
  */
 export interface Records {
   get(object: string, name: string): Promise<StoredRecord | undefined>;
@@ -106,7 +108,8 @@ export interface Page {
   /** Oldest first. */
   readonly entries: readonly Entry[];
   /**
-   * The entry to read on from is not there any more, so that others may be gone too; these are from the oldest that is left on.
+   * The entry to read on from is not there any more, so that others may be gone too; these are from the oldest that is
+   * left on.
    */
   readonly gap: boolean;
 }
@@ -125,9 +128,9 @@ export interface Streams {
   /** The newest first. */
   newest(object: string, stream: string, limit: number): Promise<readonly Entry[]>;
   /**
-   * Entries after `after`, and then each as it is appended, until `signal` aborts. While the state is away it waits, then goes
-   * on where it was; entries that were dropped meanwhile are one `Gap`. After a fail-over that lost entries, some may come
-   * twice.
+   * Entries after `after`, and then each as it is appended, until `signal` aborts. While the state is away it waits,
+   * then goes on where it was; entries that were dropped meanwhile are one `Gap`. After a fail-over that lost entries,
+   * some may come twice.
    */
   tail(
     object: string,
@@ -138,14 +141,17 @@ export interface Streams {
 }
 
 /**
- * `gap`: the subscription is in effect from now on, and what happened before may have been missed. It is the first notice, and
- * the first after each reconnect: the cue to read what the edges are about.
+ * `gap`: the subscription is in effect from now on, and what happened before may have been missed. It is the first
+ * notice, and the first after each reconnect: the cue to read what the edges are about.
  */
 export type Notice = { readonly kind: "gap" } | { readonly kind: "edge"; readonly text: string };
 
-/** Signals that something has changed; nobody who is not listening gets them. */
+/** Signals that something has changed. They are not stored: only present listeners get them. */
 export interface Edges {
   publish(object: string, topic: string, text: string): Promise<void>;
-  /** Calls `listener`, which must not throw, until the returned function is called. Also possible while the state is away. */
+  /**
+   * Calls `listener`, which must not throw, until the returned function is called. Also possible while the state is
+   * away.
+   */
   subscribe(object: string, topic: string, listener: (notice: Notice) => void): () => void;
 }

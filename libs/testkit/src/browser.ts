@@ -37,8 +37,8 @@ export interface PageOptions {
 }
 
 /**
- * A page whose complaints are collected from the start. Pages of one browser share its window, because another one would cost five times as
- * much as a page. So they share cookies, and where they have the same origin also storage.
+ * A page whose complaints are collected from the start. Pages of one browser share its window, because another one
+ * would cost five times as much as a page. So they share cookies, and where they have the same origin also storage.
  */
 export async function openPage(browser: Browser, origin: string, options: PageOptions = {}): Promise<WatchedPage> {
   const { width = 1280, height = 900, colours = "light" } = options;

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, describe } from "@jest/globals";
 import type { Browser } from "playwright-core";
 import { chromiumProgram, openBrowser } from "./browser.ts";
 
-/** Describes cases that share one headless Chromium; they are skipped, under a name that says so, where it is not installed. */
+/**
+ * Describes cases that share one headless Chromium; they are skipped, under a name that says so, where it is not
+ * installed.
+ */
 export function describeInBrowser(name: string, cases: (browser: () => Browser) => void): void {
   const program = chromiumProgram();
   if (program === undefined) {

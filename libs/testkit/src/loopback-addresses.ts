@@ -13,8 +13,8 @@ const LAST = 254;
 const PORTS = { first: 11_000, each: 80 };
 
 /**
- * Claims a block of loopback addresses, 127.n.0.0/16, that no other process in this network namespace has until it is released. Tests
- * whose pods listen at addresses of their own can so run side by side.
+ * Claims a block of loopback addresses, 127.n.0.0/16, that no other process in this network namespace has until it is
+ * released. Tests whose pods listen at addresses of their own can so run side by side.
  */
 export async function loopbackAddresses(): Promise<LoopbackAddresses> {
   const blocks = LAST - FIRST + 1;

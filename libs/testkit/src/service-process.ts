@@ -25,7 +25,9 @@ export interface ServiceProcessOptions {
 /** Flags with which several can run on one machine and end quickly. */
 const LOCAL = { "listen-host": "127.0.0.1", "admin-port": "0", "health-port": "0", "shutdown-delay": "0" };
 
-/** Compiled code of bundles, which saves a third of the CPU of a start. Node writes it when a process ends by itself. */
+/**
+ * Compiled code of bundles, which saves a third of the CPU of a start. Node writes it when a process ends by itself.
+ */
 const COMPILED = join(tmpdir(), "evenkeel-compile-cache");
 
 /** A service's real main as a process of its own, on ports of the system's choosing unless flags say otherwise. */
@@ -61,7 +63,9 @@ export class ServiceProcess implements AsyncDisposable {
     });
   }
 
-  /** Starts the program `main` with flags as the command line has them; those that are not given are such as tests need. */
+  /**
+   * Starts the program `main` with flags as the command line has them; those that are not given are such as tests need.
+   */
   static start(main: string, flags: readonly string[] = [], options: ServiceProcessOptions = {}): ServiceProcess {
     const { env = process.env, detached = false, onLine = () => undefined, nodeFlags = [] } = options;
     const given = (name: string) => flags.some((flag) => flag.startsWith(`--${name}`));

@@ -27,7 +27,10 @@ export interface WorldParts {
   readonly api: ApiServer;
 }
 
-/** What lets a service run alone: state in memory, plaintext gRPC on a free port, and a lease that changes hands in seconds. */
+/**
+ * What lets a service run alone: state in memory, plaintext gRPC on a free port, and a lease that changes hands in
+ * seconds.
+ */
 const DEFAULTS = {
   state: "sqlite::memory:",
   insecure: "true",
@@ -37,7 +40,10 @@ const DEFAULTS = {
   "lease-retry-period": "300ms",
 };
 
-/** Starts an API server in this process and writes a kubeconfig for its administrator. Throws if the service's program is missing. */
+/**
+ * Starts an API server in this process and writes a kubeconfig for its administrator. Throws if the service's program
+ * is missing.
+ */
 export async function worldParts(options: WorldOptions): Promise<WorldParts> {
   const { service, main } = options;
   if (!existsSync(main)) throw new Error(`${main} does not exist: run \`nx run ${service}:bundle\` first`);
@@ -49,8 +55,9 @@ export async function worldParts(options: WorldOptions): Promise<WorldParts> {
 }
 
 /**
- * A cluster in this process, and a service's real main as a process on it. A service's own world extends it with the parts that the
- * service talks to; what is given to `use` stops with the world, the last one first and all processes before anything else.
+ * A cluster in this process, and a service's real main as a process on it. A service's own world extends it with the
+ * parts that the service talks to; what is given to `use` stops with the world, the last one first and all processes
+ * before anything else.
  */
 export class World implements AsyncDisposable {
   readonly folder: string;

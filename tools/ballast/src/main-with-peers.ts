@@ -4,7 +4,9 @@ import { DecisionStream, openState, stateSettings } from "@evenkeel/state";
 import { composeBallast } from "./compose.ts";
 import { ballast } from "./definition.ts";
 
-/** The same service in company: its decisions go to shared state, and anyone can read and watch them by gRPC and JSON. */
+/**
+ * The same service in company: its decisions go to shared state, and anyone can read and watch them by gRPC and JSON.
+ */
 const withPeers = {
   ...ballast,
   settings: { ...ballast.settings, ...stateSettings, ...rpcSettings },

@@ -1,8 +1,8 @@
 /** Watches how long the event loop is kept from others. */
 export interface Stalls {
   /**
-   * The longest event loop iteration since the start or the last question, in milliseconds of CPU time of the main thread. Wall time would also count
-   * the moments in which a busy machine runs something else.
+   * The longest event loop iteration since the start or the last question, in milliseconds of CPU time of the main
+   * thread. Wall time would also count the moments in which a busy machine runs something else.
    */
   longest(): number;
 }

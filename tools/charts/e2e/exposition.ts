@@ -4,7 +4,9 @@ export interface Exposed {
   readonly series: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
 }
 
-/** The metric of a name in Prometheus' text format; undefined if there is none. Values of labels here hold no quotes. */
+/**
+ * The metric of a name in Prometheus' text format; undefined if there is none. Values of labels here hold no quotes.
+ */
 export function metricIn(text: string, name: string): Exposed | undefined {
   const lines = text.split("\n");
   const type = lines.find((line) => line.startsWith(`# TYPE ${name} `))?.split(" ")[3];

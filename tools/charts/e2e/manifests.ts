@@ -1,4 +1,7 @@
-/** Definitions of kinds that other projects bring, which take any spec: what the charts write for them is theirs to judge. */
+/**
+ * Definitions of kinds that other projects bring, which take any spec: what the charts write for them is theirs to
+ * judge.
+ */
 export function otherProjectsKinds(): readonly object[] {
   const kinds = [
     ["monitoring.coreos.com", "ServiceMonitor", "servicemonitors"],

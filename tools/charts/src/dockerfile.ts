@@ -22,8 +22,8 @@ export interface FinalStage {
 const WORKSPACE = "/src/";
 
 /**
- * Reads the last stage, with build arguments filled in. Throws for an instruction that it does not know, so that nothing gets into the
- * image that a test would not see.
+ * Reads the last stage, with build arguments filled in. Throws for an instruction that it does not know, so that
+ * nothing gets into the image that a test would not see.
  */
 export function finalStage(text: string, args: Readonly<Record<string, string>>): FinalStage {
   const lines = text

@@ -7,8 +7,8 @@ import { serviceCharts } from "./service-charts.ts";
 import { type ChartValues, valuesPage } from "./values-page.ts";
 
 /**
- * Path in the workspace → text of every generated file: schemas of services, their copies of board and alerts (Helm reads nothing
- * outside of a chart), and the reference page.
+ * Path in the workspace → text of every generated file: schemas of services, their copies of board and alerts (Helm
+ * reads nothing outside of a chart), and the reference page.
  */
 export async function generatedFiles(root: string): Promise<ReadonlyMap<string, string>> {
   const text = (path: string) => readFileSync(join(root, path), "utf8");

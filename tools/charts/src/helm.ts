@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { helmOutput } from "@evenkeel/e2e/helm";
 import { serviceCharts } from "./service-charts.ts";
 
-/** Packs the dependencies of each chart into it, from the folders beside it: first of the services, then of the umbrella chart. */
+/**
+ * Packs the dependencies of each chart into it, from the folders beside it: first of the services, then of the umbrella
+ * chart.
+ */
 export async function buildDependencies(helm: string, charts: string): Promise<void> {
   for (const chart of [...serviceCharts(charts), "evenkeel"]) {
     await helmOutput(helm, ["dependency", "update", "--skip-refresh", join(charts, chart)]);

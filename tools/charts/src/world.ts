@@ -1,4 +1,5 @@
-// The embedded world of docker-compose.yml: a cluster, and around it what each service's story needs. Writes the kubeconfig where it is told.
+// The embedded world of docker-compose.yml: a cluster, and around it what each service's story needs. Writes the
+// kubeconfig where it is told.
 import { renameSync, writeFileSync } from "node:fs";
 import { harbourKubeconfig, loadStories, startHarbour } from "@evenkeel/demo";
 import { waitUntil } from "@evenkeel/control-plane";

@@ -23,7 +23,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A command of docker-compose.yml as this machine has its places; state stays in memory, since Redis has tests of its own. */
+/**
+ * A command of docker-compose.yml as this machine has its places; state stays in memory, since Redis has tests of its
+ * own.
+ */
 function here(service: string): readonly string[] {
   return (services[service]?.command ?? [])
     .map((word) => word.replace("/run/world", folder).replace("redis://redis:6379", "sqlite::memory:"))

@@ -12,7 +12,10 @@ export interface Running extends AsyncDisposable {
   readonly residentBytes: () => number;
 }
 
-/** Starts Node with a program as the image does: an unprivileged user, an environment of its own. Resolves when a line of output fits. */
+/**
+ * Starts Node with a program as the image does: an unprivileged user, an environment of its own. Resolves when a line
+ * of output fits.
+ */
 export async function runAsImage(
   args: readonly string[],
   options: {

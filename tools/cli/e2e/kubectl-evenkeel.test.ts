@@ -24,8 +24,9 @@ import {
 } from "@evenkeel/sim";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 
-// In a network of its own kube-apiserver reaches the pod that the chart's Deployment makes: the service's process answers there,
-// with the arguments and the token that the chart gives it. The tests go on from where the one before left off.
+// In a network of its own kube-apiserver reaches the pod that the chart's Deployment makes: the service's process
+// answers there, with the arguments and the token that the chart gives it. The tests go on from where the one before
+// left off.
 
 const root = join(import.meta.dirname, "../../..");
 const NAMESPACE = "evenkeel-system";

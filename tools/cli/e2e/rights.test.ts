@@ -28,7 +28,10 @@ function granted(where: Where, roles: readonly NamedRole[]): readonly Omit<Right
   );
 }
 
-/** Roles that the rules of a service do not describe: those of a second account, with the right to its token, and of peers as a group. */
+/**
+ * Roles that the rules of a service do not describe: those of a second account, with the right to its token, and of
+ * peers as a group.
+ */
 const OF_OTHERS = /-(impersonator|peers|placements)$/;
 
 /** Whether a chart can narrow the service to namespaces. */

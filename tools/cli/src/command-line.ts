@@ -33,8 +33,8 @@ const BAD_INPUT = [WrongUsage, runtimeErrors.BadRecording, BadFile, BadPolicy, N
 const INTERRUPTED = 130;
 
 /**
- * The whole program: reads the command line, runs the verb, and resolves with the exit code. Every error is one line on standard
- * error. `program` is the address of the main module.
+ * The whole program: reads the command line, runs the verb, and resolves with the exit code. Every error is one line on
+ * standard error. `program` is the address of the main module.
  */
 export async function run(
   host: Host & Pick<NodeJS.Process, "stdin">,

@@ -28,7 +28,9 @@ const basicUser = [
   },
 ];
 
-/** What `services/proxy` leads to: `namespace/service:port`, with `https:` before it if the port speaks TLS → address. */
+/**
+ * What `services/proxy` leads to: `namespace/service:port`, with `https:` before it if the port speaks TLS → address.
+ */
 export type Backends = Map<string, string>;
 
 /** The embedded API server, with the part that it leaves out: it forwards what is sent to services/proxy. */

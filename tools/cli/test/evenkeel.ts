@@ -18,7 +18,10 @@ export interface EvenkeelOptions {
   readonly ballast?: boolean;
 }
 
-/** Runs the program in this process to its end, on nobody's cluster unless told; what it asks is asked over real connections. */
+/**
+ * Runs the program in this process to its end, on nobody's cluster unless told; what it asks is asked over real
+ * connections.
+ */
 export async function evenkeel(args: readonly string[], options: EvenkeelOptions = {}): Promise<Ended> {
   const { env = {}, input = "", ballast = false } = options;
   const host = new TestHost(args, { HOME: "/nonexistent", ...env }, undefined, Readable.from([input]));

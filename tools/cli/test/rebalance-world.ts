@@ -30,7 +30,10 @@ export class RebalanceWorld implements AsyncDisposable {
     this.#prometheus = prometheus;
   }
 
-  /** Starts with the Rebalance shop/checkout, whose metric is a little below 3000 and has the target 1000, beside a site of weight 8. */
+  /**
+   * Starts with the Rebalance shop/checkout, whose metric is a little below 3000 and has the target 1000, beside a site
+   * of weight 8.
+   */
   static async start(): Promise<RebalanceWorld> {
     const backends: Backends = new Map();
     const server = await ApiServerWithProxy.start(backends);

@@ -74,7 +74,8 @@ async function growTo(count: number): Promise<readonly Node[]> {
     return unsettled === undefined ? undefined : `${unsettled.metadata.name} is not ready`;
   });
   const { items } = await kube.resource(nodes).list();
-  // The scheduler counts the nodes that have an image when it hears of a node, as it does every few minutes of a real one.
+  // The scheduler counts the nodes that have an image when it hears of a node, as it does every few minutes of a real
+  // one.
   const heartbeat = { type: "merge", body: { metadata: { annotations: { heard: String(count) } } } } as const;
   await Promise.all(items.map(({ metadata }) => kube.resource(nodes).patch({ name: metadata.name ?? "" }, heartbeat)));
   const number = ({ metadata }: Node) => Number(metadata.name?.replace("node-", ""));

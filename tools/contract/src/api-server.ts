@@ -7,7 +7,10 @@ import { configMaps, connectKube, type KubeClient, kubeErrors, namespaces } from
 import type { KubeHarness } from "@evenkeel/kube/contract";
 import { kubeconfigFor } from "@evenkeel/testkit";
 
-/** How often kube-apiserver has etcd forget, in seconds. A continue token lives at least this long and at most twice as long. */
+/**
+ * How often kube-apiserver has etcd forget, in seconds. A continue token lives at least this long and at most twice as
+ * long.
+ */
 const COMPACTION = 4;
 
 /** How long a busy machine may take to get there, in milliseconds. */

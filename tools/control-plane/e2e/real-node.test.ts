@@ -62,7 +62,9 @@ function endings(): void {
       readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "),
     );
 
-  /** Starts a cluster until CoreDNS runs in a container, and gives the starter, which still waits for it to be ready. */
+  /**
+   * Starts a cluster until CoreDNS runs in a container, and gives the starter, which still waits for it to be ready.
+   */
   async function startUntilContainer(): Promise<ChildProcess> {
     const starter = begin("start", "--node", "real");
     const whyNot = (): string | undefined => {

@@ -7,8 +7,8 @@ export interface ClusterOptions {
   /** A DNS label. Clusters of tests may share a name; kept ones may not. Default `evenkeel`. */
   readonly name?: string;
   /**
-   * `kwok`: nodes that run nothing, without root. `real`: one node with a kubelet, containers and kube-proxy, in a network
-   * namespace of its own, as root. Default `kwok`.
+   * `kwok`: nodes that run nothing, without root. `real`: one node with a kubelet, containers and kube-proxy, in a
+   * network namespace of its own, as root. Default `kwok`.
    */
   readonly node?: "kwok" | "real";
   /** Number and size of KWOK nodes. Default: 3 of the default shape. */

@@ -11,8 +11,8 @@ export interface NodeShape {
 }
 
 /**
- * The Node object of number `index`, counted from 0; its name is `node-<index>`. Any Node that is created becomes ready, so a test
- * may add nodes of other shapes at any time.
+ * The Node object of number `index`, counted from 0; its name is `node-<index>`. Any Node that is created becomes
+ * ready, so a test may add nodes of other shapes at any time.
  */
 export function nodeManifest(index: number, shape: NodeShape = {}): Record<string, unknown> {
   const { cpu = "8", memory = "32Gi", pods = "110", labels = {} } = shape;

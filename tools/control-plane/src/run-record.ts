@@ -46,7 +46,7 @@ export interface RunRecord {
 }
 
 /**
- * - `running`: somebody answers for it.
+ * - `running`: its owner is alive, or without an owner one of its processes.
  * - `stale`: its owner is gone and processes may be left.
  * - `ended`: nothing is left but files.
  * - `foreign`: it belongs to another pid namespace of this machine, from here its processes cannot be judged.

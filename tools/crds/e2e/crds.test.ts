@@ -84,7 +84,10 @@ function placed(manifest: Manifest): Stored {
   return namespaced ? { ...manifest, metadata: { ...manifest.metadata, namespace: "default" } } : manifest;
 }
 
-/** A manifest as an original's user has it: under another name, and with nothing in the status that only this project writes. */
+/**
+ * A manifest as an original's user has it: under another name, and with nothing in the status that only this project
+ * writes.
+ */
 function asBefore(manifest: Manifest): Manifest {
   const { status, metadata, ...rest } = manifest;
   const ours = ["conditions", "initialWeights"];

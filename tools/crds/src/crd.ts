@@ -34,8 +34,8 @@ export function customResourceDefinition(kind: Kind): object {
 }
 
 /**
- * The schema of the whole object. Identity and metadata are the API server's own to check. `spec` is neither required nor
- * given a default: the originals' CRDs store an object without one as it is.
+ * The schema of the whole object. Identity and metadata are the API server's own to check. `spec` is neither required
+ * nor given a default: the originals' CRDs store an object without one as it is.
  */
 export function openApiSchema(kind: Kind): StructuralSchema {
   const { spec, status } = kind.schema.shape as { spec: z.ZodType; status: z.ZodType };

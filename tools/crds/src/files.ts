@@ -16,7 +16,10 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   );
 }
 
-/** Writes every file that drifted into the folder of charts, and removes those of kinds that no longer exist. Gives their paths. */
+/**
+ * Writes every file that drifted into the folder of charts, and removes those of kinds that no longer exist. Gives
+ * their paths.
+ */
 export function writeFiles(charts: string): readonly string[] {
   const files = generatedFiles();
   const drifted = driftedFiles(charts);

@@ -28,7 +28,9 @@ export interface StructuralSchema {
   "x-kubernetes-validations"?: readonly { rule: string; message: string; fieldPath?: string }[];
 }
 
-/** Every keyword, in the order it is written. One that is not listed stops the generator rather than reach a cluster. */
+/**
+ * Every keyword, in the order it is written. One that is not listed stops the generator rather than reach a cluster.
+ */
 const KEYWORDS = [
   "description",
   "type",
@@ -102,7 +104,10 @@ function withNested(schema: StructuralSchema, path: string): StructuralSchema {
   return nested;
 }
 
-/** zod writes an integer's own range as bounds. The format says as much, and old servers would read a bound more strictly. */
+/**
+ * zod writes an integer's own range as bounds. The format says as much, and old servers would read a bound more
+ * strictly.
+ */
 function withoutTypeBounds({ minimum, maximum, ...schema }: StructuralSchema): StructuralSchema {
   const least = schema.format === "int32" ? -(2 ** 31) : Number.MIN_SAFE_INTEGER;
   const greatest = schema.format === "int32" ? 2 ** 31 - 1 : Number.MAX_SAFE_INTEGER;

@@ -1,7 +1,9 @@
 /** A small reading of structural schemas, independent of zod, to hold the generated ones against it. */
 import type { StructuralSchema } from "../src/index.ts";
 
-/** Paths of what `schema` refuses in `value`. CEL is left to the API server, and formats are only looked at from afar. */
+/**
+ * Paths of what `schema` refuses in `value`. CEL is left to the API server, and formats are only looked at from afar.
+ */
 export function refusals(schema: StructuralSchema, value: unknown, path = ""): readonly string[] {
   // Where any value is meant, what is said of text and of fields still applies to those.
   const isFree = schema["x-kubernetes-preserve-unknown-fields"] && schema.type === undefined;

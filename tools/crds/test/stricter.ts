@@ -15,8 +15,8 @@ const BOUNDS = [
 ] as const satisfies readonly (keyof StructuralSchema)[];
 
 /**
- * Paths of the original's fields of which `ours` asks something that the original does not, or that it lacks or types otherwise.
- * A rule across fields counts for the field that it blames, if the original has that field.
+ * Paths of the original's fields of which `ours` asks something that the original does not, or that it lacks or types
+ * otherwise. A rule across fields counts for the field that it blames, if the original has that field.
  */
 export function stricterFields(original: StructuralSchema, ours: StructuralSchema, path: string): readonly string[] {
   const found = new Set<string>();

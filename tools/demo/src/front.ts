@@ -22,8 +22,8 @@ const POLICY =
 const MEMORY = 100;
 
 /**
- * The demo's one address, on loopback: what happens and what can be made to happen, with each service's own dashboard in it under
- * `/<service>/dashboard/`.
+ * The demo's one address, on loopback: what happens and what can be made to happen, with each service's own dashboard
+ * in it under `/<service>/dashboard/`.
  */
 export class Front {
   readonly #token: string;
@@ -106,8 +106,8 @@ const shown = ({ service, about, controls }: Actor) => ({
 });
 
 /**
- * Passes a request on to the service, whose pages may be framed here and nowhere else. A page of another origin gets no token: a
- * browser says in a header where a request comes from.
+ * Passes a request on to the service, whose pages may be framed here and nowhere else. A page of another origin gets no
+ * token: a browser says in a header where a request comes from.
  */
 function pass({ service, port }: Actor, asked: IncomingMessage, answer: ServerResponse, token: string): void {
   const path = asked.url?.slice(service.length + 1) || "/";

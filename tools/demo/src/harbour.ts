@@ -48,8 +48,8 @@ export interface Harbour {
 }
 
 /**
- * A small cluster that lives in this process: four nodes, a few Deployments behind Services, and the project's own kinds. Whoever has
- * `token` may do everything in it.
+ * A small cluster that lives in this process: four nodes, a few Deployments behind Services, and the project's own
+ * kinds. Whoever has `token` may do everything in it.
  */
 export async function startHarbour(token: string = randomUUID()): Promise<Harbour> {
   const addresses = await loopbackAddresses();

@@ -22,7 +22,10 @@ export function replicasIn(body: string): number {
   return (JSON.parse(body) as { readonly spec?: { readonly replicas?: number } }).spec?.replicas ?? 0;
 }
 
-/** Another cluster: an API server, and the port for peers of its proxy, as far as it tells scores and passes requests on. */
+/**
+ * Another cluster: an API server, and the port for peers of its proxy, as far as it tells scores and passes requests
+ * on.
+ */
 export class PeerCluster {
   readonly name: string;
   readonly authority: string;

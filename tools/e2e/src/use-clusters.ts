@@ -8,9 +8,10 @@ export type Clusters<Name extends string> = Readonly<Record<Name, Cluster>>;
 const POD_BITS = 19;
 
 /**
- * Provides the tests of a file with several clusters at once, by name: `useClusters({ east: {}, west: {}, south: {} })`.
- * Each has its own authority, an audit log, and with KWOK its own part of the pods' range. They start in parallel. Call the
- * result inside a test. The time, the memory and the folders of the logs are printed at the end.
+ * Provides the tests of a file with several clusters at once, by name:
+ * `useClusters({ east: {}, west: {}, south: {} })`. Each has its own authority, an audit log, and with KWOK its own
+ * part of the pods' range. They start in parallel. Call the result inside a test. The time, the memory and the folders
+ * of the logs are printed at the end.
  */
 export function useClusters<Name extends string>(
   members: Readonly<Record<Name, ClusterOptions>>,

@@ -21,7 +21,10 @@ const COLLECTORS = "app.kubernetes.io/instance=collectors__metrics";
 /** Ports of the pod that is scraped: each is a target of its own. */
 const PORTS = [9101, 9102, 9103, 9104, 9105, 9106];
 
-/** Answers with one metric, and on port 8080 with the addresses that have asked for it by port in the last three seconds. */
+/**
+ * Answers with one metric, and on port 8080 with the addresses that have asked for it by port in the last three
+ * seconds.
+ */
 const SCRAPED = `
   const { createServer } = require("node:http");
   const seen = new Map();

@@ -10,7 +10,8 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { describeIfRealNode } from "../src/index.ts";
 import { httpRoute, routeRebalance } from "./rebalance.ts";
 
-// The tests of this file are the life of one cluster and one release, in order: each goes on from where the one before left off.
+// The tests of this file are the life of one cluster and one release, in order: each goes on from where the one before
+// left off.
 
 const NAMESPACE = "evenkeel-system";
 const IN_PLACE = ["evenkeel", "--namespace", NAMESPACE];
@@ -43,7 +44,10 @@ describeIfRealNode("the commands of README", () => {
   };
   let release: Release | undefined;
 
-  /** Runs lines in one shell, as a person does. A cluster of the person's own is not touched, because the state folder is another. */
+  /**
+   * Runs lines in one shell, as a person does. A cluster of the person's own is not touched, because the state folder
+   * is another.
+   */
   async function shell(...lines: readonly string[]): Promise<string> {
     const { stdout } = await promisify(execFile)("bash", ["-ec", lines.join("\n")], { cwd: root, env: environment });
     return stdout;

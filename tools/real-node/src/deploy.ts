@@ -24,7 +24,10 @@ const USAGE = "/apis/metrics.k8s.io/v1beta1";
 export interface DeployOptions {
   /** Install this service alone. Default: all that need nothing prepared. */
   readonly service?: string;
-  /** Image of that service, which the cluster has or can pull. Default: the archive that `make images` wrote, which is loaded. */
+  /**
+   * Image of that service, which the cluster has or can pull. Default: the archive that `make images` wrote, which is
+   * loaded.
+   */
   readonly image?: string;
   /** As for `make images`. */
   readonly registry?: string;
@@ -104,7 +107,10 @@ async function findTarget(folder: string): Promise<Target> {
   return { kubeconfig, load, serves };
 }
 
-/** Loads what `make images` wrote. Returns values that make a Deployment replace its pods when the content of its image changed. */
+/**
+ * Loads what `make images` wrote. Returns values that make a Deployment replace its pods when the content of its image
+ * changed.
+ */
 async function loadImages(
   { load }: Target,
   services: readonly string[],

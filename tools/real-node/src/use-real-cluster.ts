@@ -19,8 +19,8 @@ export function describeIfRealNode(title: string, body: () => void): void {
 }
 
 /**
- * Such a block with a real node, into which the image `NODE_IMAGE` is loaded. All files of the suite share the cluster; a file that is
- * run alone starts its own.
+ * Such a block with a real node, into which the image `NODE_IMAGE` is loaded. All files of the suite share the cluster;
+ * a file that is run alone starts its own.
  */
 export function describeOnRealNode(title: string, body: (cluster: () => ClusterAccess) => void): void {
   describeIfRealNode(title, () => body(useRealCluster()));

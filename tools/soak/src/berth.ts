@@ -2,7 +2,10 @@ import { ACCESS_KEY_AUTH } from "@evenkeel/sim";
 import { rebalances } from "@evenkeel/weight-rebalancer";
 import { BASE, TARGET, type World, ZONE } from "./world.ts";
 
-/** One record with its metric, and the Rebalance that manages it. After a deletion, another one under another name manages it. */
+/**
+ * One record with its metric, and the Rebalance that manages it. After a deletion, another one under another name
+ * manages it.
+ */
 export class Berth {
   readonly record: string;
   readonly #world: World;

@@ -27,7 +27,10 @@ const UNEDITED = { tolerance: null, maxStepUp: null, targetValue: TARGET, maximu
 /** What the metric is when all is calm. */
 const CALM = 3 * TARGET;
 
-/** Everything that happens around the service, a step a second. What the API server refuses while it is in trouble is left out. */
+/**
+ * Everything that happens around the service, a step a second. What the API server refuses while it is in trouble is
+ * left out.
+ */
 export class Churn {
   readonly #world: World;
   readonly #berths: readonly Berth[];

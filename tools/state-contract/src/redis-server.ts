@@ -106,7 +106,7 @@ export class RedisServer implements AsyncDisposable {
   }
 }
 
-/** Ports of loopback that nobody listens on now. */
+/** Loopback ports without listeners. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, () => {

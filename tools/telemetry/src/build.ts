@@ -10,8 +10,8 @@ export interface BuildOptions {
 }
 
 /**
- * Makes sure that the programs exist in the user's cache folder and resolves with their folder. The first build on a machine
- * takes minutes; a later call looks at the files and returns.
+ * Makes sure that the programs exist in the user's cache folder and resolves with their folder. The first build on a
+ * machine takes minutes; a later call looks at the files and returns.
  */
 export async function buildTelemetry(options: BuildOptions = {}): Promise<string> {
   const { environment = process.env, programs = Object.keys(PROGRAMS) as Program[], ...rest } = options;

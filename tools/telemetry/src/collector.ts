@@ -63,8 +63,8 @@ export class Collector implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the exporter runs. The receiver may still be waiting for its first answer of a target allocator. Rejects with the
-   * log if the collector refuses its configuration.
+   * Resolves when the exporter runs. The receiver may still be waiting for its first answer of a target allocator.
+   * Rejects with the log if the collector refuses its configuration.
    */
   static async start(options: CollectorOptions): Promise<Collector> {
     const collector = new Collector(await telemetryBin("otelcol"), options);

@@ -20,8 +20,8 @@ export interface DiscoverOptions {
 }
 
 /**
- * The targets that Prometheus finds for a scrape config, in no order, by `promtool check service-discovery`. A group that changes
- * meanwhile is told with all its targets, old and new.
+ * The targets that Prometheus finds for a scrape config, in no order, by `promtool check service-discovery`. A group
+ * that changes meanwhile is told with all its targets, old and new.
  */
 export async function discoveredBy(
   job: Readonly<Record<string, unknown>> & { readonly job_name: string },

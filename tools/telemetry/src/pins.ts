@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** In the order in which they are built. Prometheus's own are a module of their own: the receiver requires newer libraries. */
+/**
+ * In the order in which they are built. Prometheus's own are a module of their own: the receiver requires newer
+ * libraries.
+ */
 export const PROGRAMS = {
   "relabel-oracle": { module: "prometheus", package: "evenkeel.io/telemetry/prometheus/relabel-oracle" },
   promtool: { module: "prometheus", package: "github.com/prometheus/prometheus/cmd/promtool" },

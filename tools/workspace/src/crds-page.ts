@@ -24,7 +24,10 @@ function kindSection(kind: Kind): string {
   );
 }
 
-/** What the API server checks by rules, which bounds in the table do not say; one line for all fields of which it says the same. */
+/**
+ * What the API server checks by rules, which bounds in the table do not say; one line for all fields of which it says
+ * the same.
+ */
 function ruleRows(path: string, schema: StructuralSchema | undefined): readonly string[] {
   const fields = new Map<string, string[]>();
   for (const [field, message] of rulesOf(path, schema)) fields.set(message, [...(fields.get(message) ?? []), field]);

@@ -3,8 +3,8 @@ const PROGRAMS =
   /^(export [A-Z]+=|(make|node|npm|npx|nx|helm|kubectl|kubectl-evenkeel|curl|docker|buildah|install|git|istioctl|\S*node_modules\/\S+) )/;
 
 /**
- * The shell commands that a page tells its reader to run: each line of a fence marked bash or sh, and each indented line that starts
- * with a program's name. Comments and line continuations are resolved.
+ * The shell commands that a page tells its reader to run: each line of a fence marked bash or sh, and each indented
+ * line that starts with a program's name. Comments and line continuations are resolved.
  */
 export function documentedCommands(markdown: string): readonly string[] {
   let fence: string | undefined;

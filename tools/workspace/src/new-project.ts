@@ -12,8 +12,8 @@ const layers: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Writes a new project with the common skeleton. An app is a whole service that starts, with its chart, its story and its place in the
- * command line. Returns the files written, from the workspace's root.
+ * Writes a new project with the common skeleton. An app is a whole service that starts, with its chart, its story and
+ * its place in the command line. Returns the files written, from the workspace's root.
  */
 export function newProject(
   kind: string,

@@ -11,8 +11,8 @@ export interface RunOptions {
 }
 
 /**
- * Runs the given nx targets one after the other and closes with their times and the sum over all projects that have them. Returns the
- * exit code.
+ * Runs the given nx targets one after the other and closes with their times and the sum over all projects that have
+ * them. Returns the exit code.
  */
 export function runTests(targets: readonly string[], { fresh = false }: RunOptions = {}): number {
   const began = Date.now();

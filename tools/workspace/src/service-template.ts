@@ -7,8 +7,8 @@ const template = join(import.meta.dirname, "../template");
 const MODEL = "tide-keeper";
 
 /**
- * Every file of a new service, from the workspace's root. The template is a whole service by the name of tide-keeper, in the folders where it
- * would live; its files end in `.txt`, so that no tool takes them for sources.
+ * Every file of a new service, from the workspace's root. The template is a whole service by the name of tide-keeper,
+ * in the folders where it would live; its files end in `.txt`, so that no tool takes them for sources.
  */
 export function serviceFiles(name: string): ReadonlyMap<string, string> {
   const files = globSync("**/*.txt", { cwd: template }).sort();

@@ -44,9 +44,9 @@ interface ProjectFile {
 }
 
 /**
- * A project's file less what it may add to the skeleton: tags beside its layer, further folders of sources or some left out, targets of its own, and to
- * a target that all projects have, inputs and a second check after the common one. What the common targets run is the workspace's; only the
- * bundle of a tool, which no image holds, is its own.
+ * A project's file less what it may add to the skeleton: tags beside its layer, further folders of sources or some left
+ * out, targets of its own, and to a target that all projects have, inputs and a second check after the common one. What
+ * the common targets run is the workspace's; only the bundle of a tool, which no image holds, is its own.
  */
 function bare(file: unknown, defaults: readonly string[]): unknown {
   if (typeof file !== "object" || file === null) return file;

@@ -32,7 +32,9 @@ export interface Tally {
 
 export const nothing: Tally = { passed: 0, failed: 0, skipped: 0, remarks: [] };
 
-/** Counts one project's report. A file that could not run counts as one failure, and so does a report that is not there. */
+/**
+ * Counts one project's report. A file that could not run counts as one failure, and so does a report that is not there.
+ */
 export function tally(project: string, report: JestReport | undefined): Tally {
   if (!report) return { ...nothing, failed: 1, remarks: [`FAILED   ${project}: no report was written`] };
   const broken = report.testResults.filter(

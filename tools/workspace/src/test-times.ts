@@ -34,7 +34,10 @@ export function budgetOf(
   return budgets[target]?.[name] ?? (layer === "app" ? budgets[target]?.["each service"] : undefined);
 }
 
-/** The times in a report. `began` is when this run did, in milliseconds since the epoch: an older report comes from the cache. */
+/**
+ * The times in a report. `began` is when this run did, in milliseconds since the epoch: an older report comes from the
+ * cache.
+ */
 export function suiteTimes(
   { name, folder, layer }: Pick<Project, "name" | "folder" | "layer">,
   target: string,

@@ -34,7 +34,7 @@ export async function end(process: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** A port of loopback that nobody listens on now. */
+/** A loopback port without a listener. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

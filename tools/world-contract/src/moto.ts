@@ -42,7 +42,10 @@ export async function startMoto(): Promise<Route53Harness> {
   };
 }
 
-/** The folder of an environment with moto. It appears under its name only when it is whole, whoever else makes it meanwhile. */
+/**
+ * The folder of an environment with moto. It appears under its name only when it is whole, whoever else makes it
+ * meanwhile.
+ */
 async function installedMoto(): Promise<string> {
   const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
   const parent = join(cache, "evenkeel", "moto");

@@ -20,7 +20,10 @@ export function hasPrometheus(): boolean {
   return hasCommand("prometheus") && hasCommand("promtool");
 }
 
-/** Brings up Debian's Prometheus with samples of the past, in OpenMetrics text. `webConfig` is the file that asks for credentials. */
+/**
+ * Brings up Debian's Prometheus with samples of the past, in OpenMetrics text. `webConfig` is the file that asks for
+ * credentials.
+ */
 export async function startRealPrometheus(samples: string, webConfig = ""): Promise<RealPrometheus> {
   const folder = await mkdtemp(join(tmpdir(), "evenkeel-prometheus-"));
   const data = join(folder, "data");

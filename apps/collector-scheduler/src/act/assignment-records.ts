@@ -50,9 +50,10 @@ export interface AssignmentRecordsOptions {
 }
 
 /**
- * The assignments of one CollectorLoadBalancer in shared state: a head, and exceptions in buckets by the hash of their key.
- * A change writes the buckets that changed under new names and then the head, which names them: a reader sees all of
- * a decision or nothing of it, wherever the writer dies. While the state is away, the last known assignments stay in force.
+ * The assignments of one CollectorLoadBalancer in shared state: a head, and exceptions in buckets by the hash of their
+ * key. A change writes the buckets that changed under new names and then the head, which names them: a reader sees all
+ * of a decision or nothing of it, wherever the writer dies. While the state is away, the last known assignments stay in
+ * force.
  */
 export class AssignmentRecords {
   readonly #options: AssignmentRecordsOptions;
@@ -167,7 +168,9 @@ export class AssignmentRecords {
     );
   }
 
-  /** Writes the buckets that differ from `before`, then the head. From then on `next` is in force, whatever fails later. */
+  /**
+   * Writes the buckets that differ from `before`, then the head. From then on `next` is in force, whatever fails later.
+   */
   async #write(before: Known, next: Assignments, term: Term): Promise<void> {
     const { state, object } = this.#options;
     const fence = fenceOf(term);

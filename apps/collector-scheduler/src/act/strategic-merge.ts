@@ -19,8 +19,8 @@ const PORTS = "ports";
 const PORT_KEYS = ["containerPort", "protocol"];
 
 /**
- * A pod template with another merged over it, as the API server does a strategic merge patch: maps field by field, lists
- * of named entries entry by entry, null removes a field. Directives such as `$patch` are not followed.
+ * A pod template with another merged over it, as the API server does a strategic merge patch: maps field by field,
+ * lists of named entries entry by entry, null removes a field. Directives such as `$patch` are not followed.
  */
 export function strategicMerge(base: unknown, patch: unknown): unknown {
   if (!isFields(base) || !isFields(patch)) return patch;

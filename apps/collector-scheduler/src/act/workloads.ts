@@ -52,15 +52,17 @@ export class Workloads {
     this.#options = options;
   }
 
-  /** Whether somebody else rewrites the StatefulSet. Then nothing is applied until the CollectorLoadBalancer changes. */
+  /**
+   * Whether somebody else rewrites the StatefulSet. Then nothing is applied until the CollectorLoadBalancer changes.
+   */
   isContested(uid: string, hash: string): boolean {
     const known = this.#applied.get(uid);
     return known !== undefined && known.hash === hash && known.rewrites.length >= 2;
   }
 
   /**
-   * `present` is the StatefulSet as it was last seen. Resolves with whether something was written. If one of the objects
-   * exists and belongs to somebody else, nothing is written, and that one is named.
+   * `present` is the StatefulSet as it was last seen. Resolves with whether something was written. If one of the
+   * objects exists and belongs to somebody else, nothing is written, and that one is named.
    */
   async apply(
     owner: KubeObject,

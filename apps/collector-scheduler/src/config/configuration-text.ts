@@ -19,7 +19,10 @@ export function without(fields: Fields, ...names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
 
-/** The collectors' configuration as fields; see {@link WrittenScalar}. Throws a SyntaxError with one line that says what is wrong. */
+/**
+ * The collectors' configuration as fields; see {@link WrittenScalar}. Throws a SyntaxError with one line that says what
+ * is wrong.
+ */
 export function parseConfiguration(text: string): Fields {
   if (text.length > MAX_LENGTH) {
     throw new SyntaxError(`it has ${text.length} characters; at most ${MAX_LENGTH} are read`);

@@ -18,8 +18,8 @@ export interface Expansion {
 
 /**
  * What a collector makes of a part of its configuration when it loads it: references to variables are replaced, then
- * `$$` is `$`. What this process serves is not expanded again by the collector. A reference that cannot be known here is
- * a fault.
+ * `$$` is `$`. What this process serves is not expanded again by the collector. A reference that cannot be known here
+ * is a fault.
  */
 export function expand(value: unknown, environment: PodEnvironment): Expansion {
   const faults: ConfigFault[] = [];

@@ -3,7 +3,9 @@ const CONTROL = /\p{Cc}/u;
 const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 const HOST = /^(?:\[[0-9A-Za-z:.%_~-]+\]|[^\s<>"{}|\\^`[\]:]*)(?::\d*)?$/;
 
-/** Whether Go's url.Parse takes the text for a URL. It is not as strict as `new URL`: hosts may be empty, for instance. */
+/**
+ * Whether Go's url.Parse takes the text for a URL. It is not as strict as `new URL`: hosts may be empty, for instance.
+ */
 export function isGoUrl(text: string): boolean {
   if (CONTROL.test(text.replaceAll(/[\u0080-\u009f]/g, ""))) return false;
   const [whole = "", ...fragments] = text.split("#");

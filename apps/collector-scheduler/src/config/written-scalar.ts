@@ -1,8 +1,8 @@
 import { type Document, isScalar, type ScalarTag, visit } from "yaml";
 
 /**
- * A number or flag whose text is not what JavaScript would print, such as `1.10`, `0644` or `True`. A field of text takes
- * it as it is written, and so does whoever reads the configuration after us; a field of numbers takes its value.
+ * A number or flag whose text is not what JavaScript would print, such as `1.10`, `0644` or `True`. A field of text
+ * takes it as it is written, and so does whoever reads the configuration after us; a field of numbers takes its value.
  */
 export class WrittenScalar {
   readonly value: number | boolean;

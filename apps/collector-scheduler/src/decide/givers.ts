@@ -26,8 +26,8 @@ export interface Givers {
 }
 
 /**
- * Members that give load away. While all of a pool are near its mean, none does; else those with too much do, and as many of
- * the fullest as it takes to fill the others. Of a crowded pool, all do.
+ * Members that give load away. While all of a pool are near its mean, none does; else those with too much do, and as
+ * many of the fullest as it takes to fill the others. Of a crowded pool, all do.
  */
 export function giversOf(owned: readonly Owned[], members: readonly Member[], pool: Assignments["pool"]): Givers {
   const loads = new Map(members.map(({ name }) => [name, 0]));

@@ -1,13 +1,15 @@
 import type { Exception, Poll } from "./assignments.ts";
 import type { Collector, HandOver } from "./snapshot.ts";
 
-/** Milliseconds from a poll until a collector has taken over what it was told: its throttles of discovery and reload. */
+/**
+ * Milliseconds from a poll until a collector has taken over what it was told: its throttles of discovery and reload.
+ */
 export const SETTLE = 10_000;
 
 /**
- * Part of an interval after that until the former owner loses the target. A whole one would leave no time for the rest of
- * the way: both could scrape for a moment longer than interval, poll and twice the throttles. With less than 0.8 a target
- * could wait more than 1.2 intervals for its next scrape, where the two collectors scrape at different moments.
+ * Part of an interval after that until the former owner loses the target. A whole one would leave no time for the rest
+ * of the way: both could scrape for a moment longer than interval, poll and twice the throttles. With less than 0.8 a
+ * target could wait more than 1.2 intervals for its next scrape, where the two collectors scrape at different moments.
  */
 const SHARE_OF_INTERVAL = 0.9;
 
@@ -34,10 +36,10 @@ export interface StepTerms {
 }
 
 /**
- * One step of a hand-over. Overlap: the new owner is served the target too, until its poll was seen and a scrape had time to
- * happen. Gap: nobody is served it, until the poll of the former owner was seen and its scrapes had time to stop. A dead
- * new owner gives the target back; a dead former owner ends the hand-over. While the pod of the new owner is away the
- * hand-over waits, and a poll from before its return does not count: the process that polled is gone.
+ * One step of a hand-over. Overlap: the new owner is served the target too, until its poll was seen and a scrape had
+ * time to happen. Gap: nobody is served it, until the poll of the former owner was seen and its scrapes had time to
+ * stop. A dead new owner gives the target back; a dead former owner ends the hand-over. While the pod of the new owner
+ * is away the hand-over waits, and a poll from before its return does not count: the process that polled is gone.
  */
 export function handOverStep(handOver: HandOver, { pollOf, now, at, isAlive, seatOf }: StepTerms): Step {
   const { owner, from, gap, since, diedAt, job, interval } = handOver;

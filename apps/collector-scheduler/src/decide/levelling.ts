@@ -42,8 +42,8 @@ interface Holders {
 }
 
 /**
- * Levels the load of each pool among its own members. Rows that are at home nowhere, and those that a crowded pool gives
- * away, are then placed among the members of all pools that are not crowded.
+ * Levels the load of each pool among its own members. Rows that are at home nowhere, and those that a crowded pool
+ * gives away, are then placed among the members of all pools that are not crowded.
  */
 export function levelled(
   rows: readonly Row[],
@@ -88,7 +88,9 @@ export function levelled(
   return result;
 }
 
-/** Rows that are not scraped in their own pool, because it has too much: those that are away already, then the heaviest. */
+/**
+ * Rows that are not scraped in their own pool, because it has too much: those that are away already, then the heaviest.
+ */
 function strangers(
   rows: readonly Row[],
   { members, fixed }: Holders,

@@ -1,7 +1,9 @@
 import type { Member } from "./assignments.ts";
 import type { Collector, FleetSnapshot } from "./snapshot.ts";
 
-/** Milliseconds for which a collector that may not join at once must be ready, so that one that crashes gets nothing. */
+/**
+ * Milliseconds for which a collector that may not join at once must be ready, so that one that crashes gets nothing.
+ */
 export const JOIN_AFTER = 10_000;
 
 /** Who is a member after the decision, and what changed. */
@@ -24,10 +26,10 @@ type Given = Pick<FleetSnapshot, "at" | "collectors" | "drain" | "restart" | "ta
 
 /**
  * Collectors within `wanted` become members when they are ready: the first ones once all that are wanted are, or after
- * {@link JOIN_AFTER}, so that no single one gets every target; a further one at once, if {@link joinsAtOnce}. A member beyond `wanted`, or one to be drained, hands its
- * targets over and is then no longer a member; if none is wanted, all leave at once. One whose pod is away keeps its
- * targets for the grace of its seat.
- * While no collector is ready nobody dies: then it is more likely that the view is wrong than that all are dead.
+ * {@link JOIN_AFTER}, so that no single one gets every target; a further one at once, if {@link joinsAtOnce}. A member
+ * beyond `wanted`, or one to be drained, hands its targets over and is then no longer a member; if none is wanted, all
+ * leave at once. One whose pod is away keeps its targets for the grace of its seat. While no collector is ready nobody
+ * dies: then it is more likely that the view is wrong than that all are dead.
  */
 export function membership(given: Given, wanted: number | null): Membership {
   const { collectors, drain, members, settings, handOvers } = given;
@@ -68,16 +70,19 @@ export function membership(given: Given, wanted: number | null): Membership {
 }
 
 /**
- * Whether a collector gets its share when its pod is ready. Until its scrapes have begun the former owners go on, so one
- * that crashes loses nothing; not so with a gap. During a restart with hand-over it waits: the next one to be drained
- * gives it its targets.
+ * Whether a collector gets its share when its pod is ready. Until its scrapes have begun the former owners go on, so
+ * one that crashes loses nothing; not so with a gap. During a restart with hand-over it waits: the next one to be
+ * drained gives it its targets.
  */
 function joinsAtOnce({ hasCrashed }: Collector, { settings, restart }: Given): boolean {
   const isRestarting = restart.policy === "handOver" && restart.outdated?.length !== 0;
   return hasCrashed !== true && settings.handOver === "overlap" && !isRestarting;
 }
 
-/** A pod that is away has no zone and node: those of the last one count. So does the zone of a node that is not known yet. */
+/**
+ * A pod that is away has no zone and node: those of the last one count. So does the zone of a node that is not known
+ * yet.
+ */
 function memberOf(
   member: Pick<Member, "name" | "zone" | "node">,
   seat: Collector | undefined,

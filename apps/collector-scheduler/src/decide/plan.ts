@@ -35,7 +35,9 @@ export interface Move {
 export interface FleetPlan {
   readonly membership: Membership;
   readonly scale: Replicas;
-  /** Replicas that the StatefulSet is to have: those wanted, and those that still hand targets over. Null: as it has. */
+  /**
+   * Replicas that the StatefulSet is to have: those wanted, and those that still hand targets over. Null: as it has.
+   */
   readonly replicas: number | null;
   /** Pods of the StatefulSet with a lower ordinal are not restarted; null: it restarts them by itself. */
   readonly partition: number | null;
@@ -175,7 +177,10 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
   };
 }
 
-/** Members that targets may be given to, and those that leave. If all are away, it is more likely that the view is wrong. */
+/**
+ * Members that targets may be given to, and those that leave. If all are away, it is more likely that the view is
+ * wrong.
+ */
 function presentMembers(members: readonly Member[], isAway: (name: string) => boolean): readonly Member[] {
   const present = members.filter(({ name, leaving }) => leaving === true || !isAway(name));
   return present.some(({ leaving }) => leaving !== true) ? present : members;

@@ -21,9 +21,9 @@ export const MOST_COLLECTORS = 10_000;
 const SPARE = 0.8;
 
 /**
- * How many collectors are to run. Without the scaler, `replicas` rules. With it, ceil(targets / expected) between minimum
- * and maximum: more at once, fewer after a window. `targets` is null while it is not known: then
- * there are never fewer, and as many as the targets that are known need, so that one silent source does not stop the others.
+ * How many collectors are to run. Without the scaler, `replicas` rules. With it, ceil(targets / expected) between
+ * minimum and maximum: more at once, fewer after a window. `targets` is null while it is not known: then there are
+ * never fewer, and as many as the targets that are known need, so that one silent source does not stop the others.
  */
 export function replicasOf(
   { present, replicas, scaler, knownTargets = 0 }: ScaleSettings,

@@ -18,9 +18,10 @@ export interface Restart {
 }
 
 /**
- * The next collector to be restarted: the highest ordinal that is outdated, when those above it are back for as long as a
- * new collector needs to join. So its targets go to the one that came back empty. One that is away has nothing to hand
- * over in order, and one without another collector of its pool has nobody to hand over to. Null if none is outdated.
+ * The next collector to be restarted: the highest ordinal that is outdated, when those above it are back for as long as
+ * a new collector needs to join. So its targets go to the one that came back empty. One that is away has nothing to
+ * hand over in order, and one without another collector of its pool has nobody to hand over to. Null if none is
+ * outdated.
  */
 export function nextRestart({ at, collectors, restart, settings, scale }: Given): Restart | null {
   const outdated = new Set(restart.policy === "handOver" ? restart.outdated : []);
@@ -44,8 +45,8 @@ export function drainedForRestart(given: Given): readonly string[] {
 }
 
 /**
- * The partition of the StatefulSet: pods below it are not restarted. Without an outdated pod it is above all, so that a new
- * template restarts none before its targets are handed over. Null: the StatefulSet restarts them by itself.
+ * The partition of the StatefulSet: pods below it are not restarted. Without an outdated pod it is above all, so that a
+ * new template restarts none before its targets are handed over. Null: the StatefulSet restarts them by itself.
  */
 export function restartPartition(given: Given, isMember: (name: string) => boolean): number | null {
   const { restart, scale } = given;

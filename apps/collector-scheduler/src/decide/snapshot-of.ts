@@ -45,7 +45,9 @@ export interface Observed extends Omit<FleetSnapshot, Derived> {
 /** How long the death of an owner counts against its targets, in milliseconds. */
 export const SUSPICION = 3_600_000;
 
-/** The snapshot of a decision. It holds only the targets that may move, so that its size does not grow with the others. */
+/**
+ * The snapshot of a decision. It holds only the targets that may move, so that its size does not grow with the others.
+ */
 export function snapshotOf({ owners, targets, polls, ...about }: Observed): FleetSnapshot {
   const { assignments } = owners;
   const now = Date.parse(about.at);

@@ -24,8 +24,9 @@ interface Presence {
 }
 
 /**
- * The seats of collectors: one for each pod of a StatefulSet, for each ordinal that is to have a pod, and for each member.
- * It remembers since when a seat is ready or away. The times of pods are not used for that, because the clocks of nodes differ.
+ * The seats of collectors: one for each pod of a StatefulSet, for each ordinal that is to have a pod, and for each
+ * member. It remembers since when a seat is ready or away. The times of pods are not used for that, because the clocks
+ * of nodes differ.
  */
 export class Seats {
   /** By the uid of the CollectorLoadBalancer, then by the name of the pod. */

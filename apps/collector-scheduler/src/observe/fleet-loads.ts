@@ -39,8 +39,8 @@ export class FleetLoads {
   }
 
   /**
-   * Begins to read the numbers of series where that is due: a server that hangs must not hold up a reconcile. Returns why
-   * loads are not known by the last answer; null if they are.
+   * Begins to read the numbers of series where that is due: a server that hangs must not hold up a reconcile. Returns
+   * why loads are not known by the last answer; null if they are.
    */
   refresh({ uid }: LoadedFleet, spec: CollectorLoadBalancerSpec): string | null {
     const loads = this.#of(uid);

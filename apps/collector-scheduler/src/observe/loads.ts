@@ -18,8 +18,8 @@ export interface LoadsOptions {
 }
 
 /**
- * A target that two collectors scrape during a hand-over has two such series. Prometheus gives each target's series the labels
- * `job` and `instance` that the target has after relabelling.
+ * A target that two collectors scrape during a hand-over has two such series. Prometheus gives each target's series the
+ * labels `job` and `instance` that the target has after relabelling.
  */
 const QUERY = "max by (job, instance) (scrape_samples_post_metric_relabeling)";
 /** Bytes of an answer at most; 100,000 targets have about 12 MB. */
@@ -27,10 +27,14 @@ const LIMIT = 32 * 2 ** 20;
 const TIMEOUT = 20_000;
 /** Milliseconds between two questions. */
 const PERIOD = 60_000;
-/** Milliseconds in which the mean of a job follows a new level: a target without a count must not move with each scrape. */
+/**
+ * Milliseconds in which the mean of a job follows a new level: a target without a count must not move with each scrape.
+ */
 const TIME_CONSTANT = 900_000;
 
-/** What the targets of one CollectorLoadBalancer cost. What is not counted is taken from the job's mean, never as zero. */
+/**
+ * What the targets of one CollectorLoadBalancer cost. What is not counted is taken from the job's mean, never as zero.
+ */
 export class Loads {
   readonly #options: LoadsOptions;
   #counts: ReadonlyMap<string, number> | undefined;
@@ -85,8 +89,8 @@ export class Loads {
   }
 
   /**
-   * Why loads are not known, so that nothing may be levelled by them; null if they are. Once they were counted they are known:
-   * the last counts are nearer to the truth than none.
+   * Why loads are not known, so that nothing may be levelled by them; null if they are. Once they were counted they are
+   * known: the last counts are nearer to the truth than none.
    */
   unknown({ address }: LoadSettings): string | null {
     if (address === null || this.#counts !== undefined) return null;

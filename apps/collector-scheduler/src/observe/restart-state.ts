@@ -4,7 +4,9 @@ import type { RestartState } from "../decide/snapshot.ts";
 
 const REVISION = "controller-revision-hash";
 
-/** Which pods are of an older template than the StatefulSet. That is known once its controller has seen the template. */
+/**
+ * Which pods are of an older template than the StatefulSet. That is known once its controller has seen the template.
+ */
 export function restartState(
   { restart: policy = "wait" }: Pick<CollectorLoadBalancerSpec, "restart">,
   set: StatefulSet | undefined,

@@ -6,8 +6,8 @@ import { targetRefresh } from "./fleet-settings.ts";
 const LEAST_SILENCE = 120_000;
 
 /**
- * Members that are ready and have not asked for targets for two minutes and three polls. Before this replica has followed
- * the object for as long, nothing can be said. Without jobs, collectors have nothing to ask for.
+ * Members that are ready and have not asked for targets for two minutes and three polls. Before this replica has
+ * followed the object for as long, nothing can be said. Without jobs, collectors have nothing to ask for.
  */
 export function silentCollectors(
   { at, members, collectors }: Pick<FleetSnapshot, "at" | "members" | "collectors">,

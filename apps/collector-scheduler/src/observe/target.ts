@@ -4,7 +4,10 @@ import type { Labels } from "@evenkeel/relabel";
 export interface Target {
   /** Hash of job and all labels: targets of the same identity are one. */
   readonly identity: string;
-  /** By which an owner is chosen: job, scheme, address, path and a hash of the parameters. It stays when other labels change. */
+  /**
+   * By which an owner is chosen: job, scheme, address, path and a hash of the parameters. It stays when other labels
+   * change.
+   */
   readonly key: string;
   /** Receiver and job, as `receiver/job`; jobs of two receivers may share a name. */
   readonly job: string;

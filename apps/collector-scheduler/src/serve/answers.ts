@@ -15,8 +15,8 @@ interface JobAnswers {
 const EMPTY: Body = "[]";
 
 /**
- * The bytes that collectors of one CollectorLoadBalancer are answered. They are made once for each change of a job, when
- * somebody first asks, and are the same on every replica.
+ * The bytes that collectors of one CollectorLoadBalancer are answered. They are made once for each change of a job,
+ * when somebody first asks, and are the same on every replica.
  */
 export class Answers {
   readonly #jobs = new Map<string, JobAnswers>();

@@ -1,4 +1,6 @@
-/** What is sent. A string has characters of ASCII alone, each a byte: Node sends it together with the head, uncopied. */
+/**
+ * What is sent. A string has characters of ASCII alone, each a byte: Node sends it together with the head, uncopied.
+ */
 export type Body = string | Buffer;
 
 /** Characters from which a copy that exists already costs less than to join a text with each head. */

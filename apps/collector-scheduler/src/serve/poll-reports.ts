@@ -23,8 +23,8 @@ const CALM_PERIOD = 15_000;
 const ANY_JOB = "any";
 
 /**
- * Tells the leader what collectors were told by this replica, for jobs whose targets change their collector. A collector
- * may ask any replica, and a hand-over waits until it was told.
+ * Tells the leader what collectors were told by this replica, for jobs whose targets change their collector. A
+ * collector may ask any replica, and a hand-over waits until it was told.
  */
 export class PollReports implements Component {
   readonly name = "poll reports";

@@ -8,8 +8,9 @@ export class Polls {
   readonly #last = new Map<string, number>();
 
   /**
-   * Notes that a collector was told its targets of a job by assignments of the time `seen`. The last time counts: only a
-   * poll after the collector became ready ends a hand-over, and the assignments may be the same before and after that.
+   * Notes that a collector was told its targets of a job by assignments of the time `seen`. The last time counts: only
+   * a poll after the collector became ready ends a hand-over, and the assignments may be the same before and after
+   * that.
    */
   note(collector: string, job: string, seen: number, at: number): void {
     this.#last.set(collector, at);

@@ -18,8 +18,8 @@ export function endpointPath(namespace: string, name: string, receiver: string):
 }
 
 /**
- * Reads a request's target, undefined if there is no such path. Jobs are escaped by Go's QueryEscape, in which a plus is
- * a space, so the raw path is read.
+ * Reads a request's target, undefined if there is no such path. Jobs are escaped by Go's QueryEscape, in which a plus
+ * is a space, so the raw path is read.
  *
  *     [/collectors/{namespace}/{name}[/{receiver}]]/scrape_configs
  *                                                  /jobs

@@ -1,7 +1,10 @@
 import type { CollectorJob } from "../config/collector-job.ts";
 import type { Fields } from "../config/configuration-text.ts";
 
-/** Milliseconds in which kubelets bring a changed Secret to pods that run: their sync period of a minute, and half of it. */
+/**
+ * Milliseconds in which kubelets bring a changed Secret to pods that run: their sync period of a minute, and half of
+ * it.
+ */
 export const MOUNT_TIME = 90_000;
 
 type Job = Pick<CollectorJob, "key" | "served" | "secretFiles">;
@@ -14,9 +17,9 @@ interface Pending {
 }
 
 /**
- * Serves a job that names a new file of the collectors' Secret as it was before, until pods have the file. A collector that
- * is told of a CA or key too early does not look for it again. Files that were there at the start are taken for mounted.
- * A file that needs a new mount comes with a restart, so that pods which are to restart are waited for too.
+ * Serves a job that names a new file of the collectors' Secret as it was before, until pods have the file. A collector
+ * that is told of a CA or key too early does not look for it again. Files that were there at the start are taken for
+ * mounted. A file that needs a new mount comes with a restart, so that pods which are to restart are waited for too.
  */
 export class SecretMounts {
   /** By name: since when it is in the Secret, in milliseconds. */

@@ -31,7 +31,9 @@ const OWNER_REFERENCE: MessageSchema = {
   ...{ controller: bool(6), blockOwnerDeletion: bool(7) },
 };
 
-/** The numbers are those of k8s.io/apimachinery and k8s.io/api, generated.proto. Only what the proxy reads or changes. */
+/**
+ * The numbers are those of k8s.io/apimachinery and k8s.io/api, generated.proto. Only what the proxy reads or changes.
+ */
 const OBJECT_META: MessageSchema = {
   name: text(1),
   generateName: text(2),

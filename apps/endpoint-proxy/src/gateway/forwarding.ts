@@ -32,8 +32,9 @@ export function forwardTo(request: GatewayRequest, reach: Reach, deadlines: Gate
 }
 
 /**
- * Sends a request once more only if it cannot have arrived, or if it is a read: a second PUT or DELETE that the Kubernetes
- * API has carried out already gets another answer than the first. An exec over WebSocket is a GET, but no read.
+ * Sends a request once more only if it cannot have arrived, or if it is a read: a second PUT or DELETE that the
+ * Kubernetes API has carried out already gets another answer than the first. An exec over WebSocket is a GET, but no
+ * read.
  */
 export function retryForward(exchange: Retried, failure: Failure): Forward | undefined {
   const isHarmless = failure.kind === "connect" || isRead(exchange);

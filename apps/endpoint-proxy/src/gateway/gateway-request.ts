@@ -132,8 +132,8 @@ export class GatewayRequest {
 }
 
 /**
- * Refuses headers that only endpoint-proxy itself may send, and their names in `Connection`, by which a proxy is told to
- * drop them. `allowed` are the prefixes that are read on this port.
+ * Refuses headers that only endpoint-proxy itself may send, and their names in `Connection`, by which a proxy is told
+ * to drop them. `allowed` are the prefixes that are read on this port.
  */
 export function checkForgery(exchange: Exchange, allowed: readonly string[]): void {
   const { headers } = exchange;

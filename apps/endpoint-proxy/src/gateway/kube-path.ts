@@ -31,8 +31,8 @@ const verbs: Readonly<Record<string, Verb>> = { POST: "create", PUT: "update", P
 const CONNECTS: readonly string[] = ["proxy", "exec", "attach", "portforward"];
 
 /**
- * What a method and a path with its query ask for, read as kube-apiserver reads it. Undefined if the path could be read in
- * two ways: with an empty or a relative segment, an escaped slash, or an escape that is not UTF-8.
+ * What a method and a path with its query ask for, read as kube-apiserver reads it. Undefined if the path could be read
+ * in two ways: with an empty or a relative segment, an escaped slash, or an escape that is not UTF-8.
  */
 export function kubeRequest(method: string, target: string): KubeRequest | undefined {
   const at = target.indexOf("?");
@@ -51,8 +51,8 @@ export function kubeRequest(method: string, target: string): KubeRequest | undef
 }
 
 /**
- * Whether an answer lasts as long as the client wants: watches, followed logs and connections to pods. Such requests have
- * no deadline, and do not count as in flight. Objects and collections themselves are never upgraded.
+ * Whether an answer lasts as long as the client wants: watches, followed logs and connections to pods. Such requests
+ * have no deadline, and do not count as in flight. Objects and collections themselves are never upgraded.
  */
 export function isLongRunning(request: KubeRequest, target: string, upgrades: boolean): boolean {
   if (request.kind === "path") return upgrades;

@@ -80,8 +80,8 @@ export function answerByOwner(
 }
 
 /**
- * Reads a body whose length is not announced before any of it is sent: a member must get nothing of a request that turns
- * out to be too large or malformed.
+ * Reads a body whose length is not announced before any of it is sent: a member must get nothing of a request that
+ * turns out to be too large or malformed.
  */
 export function answerUnmeasured(
   request: GatewayRequest,

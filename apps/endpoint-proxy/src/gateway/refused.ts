@@ -5,7 +5,9 @@ import type { GatewayRequest } from "./gateway-request.ts";
 import { RequestRefused } from "./request-refused.ts";
 import { statusBody, statusRefusal } from "./status.ts";
 
-/** Ends a request with the Status for what was thrown. What has no code is rethrown: the forwarder logs it as a defect. */
+/**
+ * Ends a request with the Status for what was thrown. What has no code is rethrown: the forwarder logs it as a defect.
+ */
 export function refused(request: GatewayRequest, thrown: unknown): Destination {
   const refusal = refusalOf(thrown);
   if (refusal === undefined) {

@@ -30,8 +30,8 @@ export interface StatusDetails {
 }
 
 /**
- * A refusal as a Kubernetes Status, which kubectl prints as one sentence. The code is the only cause, and at the end of the
- * sentence, because kubectl prints no causes.
+ * A refusal as a Kubernetes Status, which kubectl prints as one sentence. The code is the only cause, and at the end of
+ * the sentence, because kubectl prints no causes.
  */
 export function statusRefusal(
   status: number,

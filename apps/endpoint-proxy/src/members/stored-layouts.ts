@@ -36,8 +36,9 @@ export function layoutOf(text: string | undefined): VersionLayout | undefined {
 }
 
 /**
- * The layout with a place for each of these members; the same one if each has its place. Places are only added. The epoch of
- * a new layout is the day, so that one that replaces a lost one sorts above its past. `now` is in milliseconds.
+ * The layout with a place for each of these members; the same one if each has its place. Places are only added. The
+ * epoch of a new layout is the day, so that one that replaces a lost one sorts above its past. `now` is in
+ * milliseconds.
  */
 export function layoutWith(layout: VersionLayout | undefined, names: readonly string[], now: number): VersionLayout {
   const { epoch, slots } = layout ?? { epoch: Math.floor(now / DAY) % EPOCHS, slots: [] };

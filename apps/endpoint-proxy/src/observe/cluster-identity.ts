@@ -1,7 +1,9 @@
 import { type KubeClient, namespaces } from "@evenkeel/kube";
 import type { Component } from "@evenkeel/runtime";
 
-/** Which cluster the own one is: the uid of its namespace kube-system, which never changes, and its server's version. */
+/**
+ * Which cluster the own one is: the uid of its namespace kube-system, which never changes, and its server's version.
+ */
 export class ClusterIdentity implements Component {
   readonly name = "cluster identity";
   readonly #kube: Pick<KubeClient, "resource" | "version">;

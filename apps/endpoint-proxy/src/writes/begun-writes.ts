@@ -102,8 +102,8 @@ export class BegunWrites implements Component {
   }
 
   /**
-   * A Warning for each write that left members unlike each other, or may have. `now` has each member that answered, with
-   * its object or undefined if it has none. What turns out to be whole is forgotten.
+   * A Warning for each write that left members unlike each other, or may have. `now` has each member that answered,
+   * with its object or undefined if it has none. What turns out to be whole is forgotten.
    */
   warnings(object: string, now: ReadonlyMap<string, Json | undefined>): readonly string[] {
     return this.#unfinished(object).flatMap((write) => {

@@ -133,7 +133,10 @@ export class MemberAnswers implements OwnerAnswers {
   }
 }
 
-/** The members that can be asked as a user. An original does not check users, so it holds nothing of what is written here. */
+/**
+ * The members that can be asked as a user. An original does not check users, so it holds nothing of what is written
+ * here.
+ */
 export class AskedMembers implements Members {
   readonly #members: Members;
 

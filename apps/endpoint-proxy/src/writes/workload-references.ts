@@ -9,7 +9,9 @@ import type { AnswersOptions } from "./options.ts";
 import { keyOf, referencesOf } from "./references.ts";
 import { isDivided } from "./verb-table.ts";
 
-/** What the pods of one written workload name: looked for in the clusters that run some, and copied if it is followed. */
+/**
+ * What the pods of one written workload name: looked for in the clusters that run some, and copied if it is followed.
+ */
 export class WorkloadReferences {
   readonly #follow: FollowedReferences | undefined;
   readonly #before: Referring;
@@ -48,7 +50,9 @@ export class WorkloadReferences {
     return lacks.map((lack) => lackText(this.#after.name, lack));
   }
 
-  /** After the write: copies what is followed, and deletes copies that nobody names any longer. Returns all Warnings. */
+  /**
+   * After the write: copies what is followed, and deletes copies that nobody names any longer. Returns all Warnings.
+   */
   async settle(warnings: readonly string[]): Promise<readonly string[]> {
     if (this.#follow === undefined) return warnings;
     const targets = this.#running.filter(({ own }) => !own);

@@ -23,7 +23,9 @@ const HOUR = 3_600_000;
 const NOTED = 60_000;
 /** Statuses that are written at once. */
 const LANES = 8;
-/** Milliseconds after which one reconcile begins no further write, and that one write may take. The next one goes on. */
+/**
+ * Milliseconds after which one reconcile begins no further write, and that one write may take. The next one goes on.
+ */
 const DEADLINE = 10_000;
 const ONE_WRITE = 5000;
 
@@ -51,8 +53,8 @@ export class GuardRails {
   }
 
   /**
-   * Never rejects: a status that was not written is written by a later reconcile. `record` is null while it is not known, and
-   * nothing is told of budgets then.
+   * Never rejects: a status that was not written is written by a later reconcile. `record` is null while it is not
+   * known, and nothing is told of budgets then.
    */
   async report(cluster: ClusterSnapshot, plan: Plan, record: EvictionRecord | null, term: Term): Promise<void> {
     const { objects, clock, log } = this.#options;

@@ -58,8 +58,8 @@ export class LastCheck {
   }
 
   /**
-   * Call it before an eviction, and what it returns after it: the disruption budget of the pod then counts again once its
-   * status has changed from what it was before.
+   * Call it before an eviction, and what it returns after it: the disruption budget of the pod then counts again once
+   * its status has changed from what it was before.
    */
   expectChange(move: Move): () => void {
     const matching = this.#matching(move);

@@ -67,8 +67,8 @@ export class Ledger {
   }
 
   /**
-   * The record as it is stored, read again each time: a state that was emptied is noticed before the next eviction. Null
-   * while the state is away. `isNew` says that nothing was stored.
+   * The record as it is stored, read again each time: a state that was emptied is noticed before the next eviction.
+   * Null while the state is away. `isNew` says that nothing was stored.
    */
   async recall(term: Term): Promise<{ readonly record: EvictionRecord; readonly isNew: boolean } | null> {
     try {

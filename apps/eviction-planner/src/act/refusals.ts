@@ -10,7 +10,10 @@ export interface RefusalsOptions {
 /** Milliseconds for which a pod is left alone at most, and after which a refusal is forgotten. */
 const LONGEST = 3_600_000;
 
-/** Pods whose eviction somebody refused. Each is left alone for a while, so that its node and its plan do not wait for it. */
+/**
+ * Pods whose eviction somebody refused. Each is left alone for a while, so that its node and its plan do not wait for
+ * it.
+ */
 export class Refusals {
   readonly #options: RefusalsOptions;
   /** By uid. `until` is monotonic. */

@@ -7,8 +7,8 @@ import type { PlanSnapshot } from "../decide/snapshot.ts";
 const RESTARTED_AT = "kubectl.kubernetes.io/restartedAt";
 
 /**
- * Restarts the rollout of the Deployment that owns the pod of a move. Its strategy makes the new pod ready before the old
- * one ends. The patch names the uid, so that another Deployment of the same name is left alone.
+ * Restarts the rollout of the Deployment that owns the pod of a move. Its strategy makes the new pod ready before the
+ * old one ends. The patch names the uid, so that another Deployment of the same name is left alone.
  */
 export async function restartRollout(
   kube: Pick<KubeClient, "resource">,

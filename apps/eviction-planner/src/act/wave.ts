@@ -52,9 +52,9 @@ const BY_PEERS: ReadonlySet<string> = new Set<GoReason>(["PeerRefused", "PeerWor
 export const BLOCKED = "EvictionBlocked";
 
 /**
- * Makes the moves of a plan. Evictions under one disruption budget go one after another, so that they never race; others
- * go at the same time, so that one that waits holds up none of them. Each is recorded before its call. An answer that
- * leaves open whether the pod was evicted ends the wave, and its record stays.
+ * Makes the moves of a plan. Evictions under one disruption budget go one after another, so that they never race;
+ * others go at the same time, so that one that waits holds up none of them. Each is recorded before its call. An answer
+ * that leaves open whether the pod was evicted ends the wave, and its record stays.
  */
 export async function runWave(
   { moves, likelyNodes }: Pick<Plan, "moves" | "likelyNodes">,

@@ -31,8 +31,8 @@ export interface Plan {
    */
   readonly sigma: { readonly before: number; readonly predicted: number; readonly bound: number } | null;
   /**
-   * σ for each number of evictions: of this plan if only its first k moves are made, and what no plan can beat. The first
-   * element of both is σ before.
+   * σ for each number of evictions: of this plan if only its first k moves are made, and what no plan can beat. The
+   * first element of both is σ before.
    */
   readonly curve: { readonly predicted: readonly number[]; readonly bound: readonly number[] };
   readonly classes: readonly {
@@ -44,7 +44,10 @@ export interface Plan {
   readonly moves: readonly PlannedMove[];
   /** Where the replacements of all moves are likely to land. Empty for a question that nobody carries out. */
   readonly likelyNodes: readonly string[];
-  /** How many pods of sources stay for which reason, the commonest first. Sources are nodes that the policy wants to relieve. */
+  /**
+   * How many pods of sources stay for which reason, the commonest first. Sources are nodes that the policy wants to
+   * relieve.
+   */
   readonly held: readonly (Hold & { readonly pods: number })[];
   /** Pods of hot nodes that stay, and why. */
   readonly stays: readonly Stay[];

@@ -21,14 +21,17 @@ interface Branch {
 /** Values that differ by less are the same. */
 const SAME_VALUE = 1e-12;
 
-/** How many branches a search over so many pods can afford; below 2 it is no better than taking the best move each time. */
+/**
+ * How many branches a search over so many pods can afford; below 2 it is no better than taking the best move each time.
+ */
 export function affordableWidth(pods: number, budget: number): number {
   return Math.min(WIDEST, Math.floor(MOST_ASKED / Math.max(1, pods * Math.min(pods, budget))));
 }
 
 /**
- * Makes the best moves of a small cluster. The best move now may spoil better ones later, so the `width` best sequences of each
- * length are all continued, even over a move that does harm by itself. Of sequences with the same pods the best is kept.
+ * Makes the best moves of a small cluster. The best move now may spoil better ones later, so the `width` best sequences
+ * of each length are all continued, even over a move that does harm by itself. Of sequences with the same pods the best
+ * is kept.
  */
 export function searchBroadly(course: Course, sources: Sources, budget: number, width: number): Found {
   const best = bestBranch(course, sources, budget, width);

@@ -5,8 +5,8 @@ import type { PlanSnapshot } from "./snapshot.ts";
 const BACK_OFF = hold("BackOff");
 
 /**
- * Limits that each eviction of a plan uses up: PodDisruptionBudgets, the hour of WorkloadSLOs, namespaces, the minute, and one
- * eviction at a time for each owner and node. What an earlier plan spent is counted from the start.
+ * Limits that each eviction of a plan uses up: PodDisruptionBudgets, the hour of WorkloadSLOs, namespaces, the minute,
+ * and one eviction at a time for each owner and node. What an earlier plan spent is counted from the start.
  */
 export class Budgets {
   readonly #snapshot: PlanSnapshot;

@@ -3,8 +3,8 @@ import type { PlanSnapshot } from "./snapshot.ts";
 import type { Utilisation } from "./utilisation.ts";
 
 /**
- * Milliseconds. A node changes its class with the second sample that says so, however far apart samples are. A question that
- * nobody carries out has one sample only, which is then enough.
+ * Milliseconds. A node changes its class with the second sample that says so, however far apart samples are. A question
+ * that nobody carries out has one sample only, which is then enough.
  */
 const TWO_SAMPLES = 1;
 

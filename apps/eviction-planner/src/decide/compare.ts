@@ -5,7 +5,10 @@ import { plan } from "./plan.ts";
 import type { PlanSnapshot } from "./snapshot.ts";
 import { utilisationOf } from "./utilisation.ts";
 
-/** Another rebalancer on the same snapshot. It did not run: its rules were applied to the snapshot, with the same landings. */
+/**
+ * Another rebalancer on the same snapshot. It did not run: its rules were applied to the snapshot, with the same
+ * landings.
+ */
 export interface Comparison extends Emulated {
   readonly name: "low-node-utilization";
   readonly isEmulated: true;
@@ -15,7 +18,10 @@ export interface Comparison extends Emulated {
   readonly evictionsForSameSigma: number | null;
 }
 
-/** How many orders of pods are tried to find the one in the middle. In some, descheduler needs 7 % more evictions than in most. */
+/**
+ * How many orders of pods are tried to find the one in the middle. In some, descheduler needs 7 % more evictions than
+ * in most.
+ */
 const ORDERS = 99;
 
 /** What descheduler's LowNodeUtilization would do, and how many evictions a plan takes to the same σ. */

@@ -5,8 +5,8 @@ const MOST = 0.9;
 
 /**
  * How much an eviction disturbs, as the share of its gain that it takes: 0 for one of many stateless replicas, near
- * {@link MOST} for a single stateful replica with volumes and high priority. So of two moves with the same gain the gentler one
- * is made, and a move of far greater gain is still made.
+ * {@link MOST} for a single stateful replica with volumes and high priority. So of two moves with the same gain the
+ * gentler one is made, and a move of far greater gain is still made.
  */
 export function costOf({ cluster, policy }: PlanSnapshot, pod: number): number {
   const { pods, owners } = cluster;

@@ -10,14 +10,14 @@ const MOST_RETURNS = 0.05;
 /** A pod that is likelier than this to land where it does harm, or where that is unknown, stays. */
 const MOST_DOUBT = 0.1;
 /**
- * The least gain of a move, as the fall of the sum of squared deviations: what moving 1 % of a node to one that is 1.5 % below
- * it brings. An eviction for less is not worth the disturbance, and noise would cause it.
+ * The least gain of a move, as the fall of the sum of squared deviations: what moving 1 % of a node to one that is 1.5
+ * % below it brings. An eviction for less is not worth the disturbance, and noise would cause it.
  */
 const LEAST_GAIN = 1e-4;
 
 /**
- * The most that a move counts less because pods of the same owner move before it. One pod of an owner goes at a time, so of moves
- * that bring nearly the same those of several owners disturb less and are made sooner.
+ * The most that a move counts less because pods of the same owner move before it. One pod of an owner goes at a time,
+ * so of moves that bring nearly the same those of several owners disturb less and are made sooner.
  */
 const SAME_OWNER = 0.05;
 
@@ -143,8 +143,8 @@ export class Course {
   }
 
   /**
-   * Of nodes with the same level the first stands for all: it makes no difference which of them the pod lands on, and the next
-   * pod will take another.
+   * Of nodes with the same level the first stands for all: it makes no difference which of them the pod lands on, and
+   * the next pod will take another.
    */
   #addLanding(known: Landing[], landing: Landing): void {
     const level = this.#spread.level(landing.to);
@@ -201,8 +201,8 @@ export class Course {
   }
 
   /**
-   * The landing that the plan goes on with. Over many moves each landing is taken as often as it is likely, so that what the plan
-   * predicts is neither the best nor the worst case; which one it is at each move is fixed.
+   * The landing that the plan goes on with. Over many moves each landing is taken as often as it is likely, so that
+   * what the plan predicts is neither the best nor the worst case; which one it is at each move is fixed.
    */
   #countedOn({ landings }: Candidate): Landing {
     const all = landings.reduce((sum, { probability }) => sum + probability, 0);

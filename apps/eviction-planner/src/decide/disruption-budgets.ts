@@ -13,8 +13,8 @@ export function account(code: Hold["code"], by: string | null, left: number): Ac
 }
 
 /**
- * The accounts of the PodDisruptionBudgets that match some labels. Pods that are not ready have rules of their own there; they
- * are never moved, so these rules do not matter here.
+ * The accounts of the PodDisruptionBudgets that match some labels. Pods that are not ready have rules of their own
+ * there; they are never moved, so these rules do not matter here.
  */
 export function disruptionAccounts(
   budgets: readonly DisruptionBudgetRow[],

@@ -2,7 +2,9 @@ import type { Plan } from "./answer.ts";
 import { likelyOnes } from "./likely-nodes.ts";
 import { type ClusterSnapshot, NONE, type PlanMemory, POD, UNKNOWN } from "./snapshot.ts";
 
-/** An eviction that was made, or may have been: it is recorded before the call. Times are milliseconds since the epoch. */
+/**
+ * An eviction that was made, or may have been: it is recorded before the call. Times are milliseconds since the epoch.
+ */
 export interface Eviction {
   /** Of the evicted pod. */
   readonly uid: string;
@@ -93,9 +95,14 @@ const MOST_UNFORESEEN = 15;
 export const TRUST_LANDINGS_SINCE = "rebalancer.dev/trust-landings-since";
 /** The API server has times in whole seconds. */
 const ROUNDING = 1000;
-/** Milliseconds after which an eviction whose pod is there unharmed was never made: the process died before its call. */
+/**
+ * Milliseconds after which an eviction whose pod is there unharmed was never made: the process died before its call.
+ */
 const NEVER_MADE = 2 * MINUTE;
-/** Nodes of a forecast that are kept, of one eviction and of all waves, so that an hour of evictions fits into one record. */
+/**
+ * Nodes of a forecast that are kept, of one eviction and of all waves, so that an hour of evictions fits into one
+ * record.
+ */
 const MOST_EXPECTED = 50;
 const MOST_LIKELY = 8000;
 /** Back-offs that are kept, those that last longest first, so that they fit too. */
@@ -144,7 +151,9 @@ export function followed(stored: EvictionRecord, cluster: ClusterSnapshot, at: n
   };
 }
 
-/** The record without times to come: after the wall clock was set back, they would count for as long as it was ahead. */
+/**
+ * The record without times to come: after the wall clock was set back, they would count for as long as it was ahead.
+ */
 function notAhead(record: EvictionRecord, at: number): EvictionRecord {
   const isAhead =
     record.evictions.some((each) => each.at > at) || record.backOffs.some(({ until }) => until > at + DAY);
@@ -158,8 +167,8 @@ function notAhead(record: EvictionRecord, at: number): EvictionRecord {
 }
 
 /**
- * Forgets how many landings were foreseen if somebody asked for that after trust was lost, so that the next ones are judged
- * anew. A time that is still to come does not count: it would forgive every loss until then.
+ * Forgets how many landings were foreseen if somebody asked for that after trust was lost, so that the next ones are
+ * judged anew. A time that is still to come does not count: it would forgive every loss until then.
  */
 export function trustedAgain(record: EvictionRecord, since: number, at: number): EvictionRecord {
   const { untrustedSince } = record;

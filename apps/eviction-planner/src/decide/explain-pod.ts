@@ -18,7 +18,9 @@ export interface PodExplanation {
   readonly holds: readonly Hold[];
 }
 
-/** Explains the pod `namespace/name` in the light of the plan that was made from the snapshot; null if there is none. */
+/**
+ * Explains the pod `namespace/name` in the light of the plan that was made from the snapshot; null if there is none.
+ */
 export function explainPod(snapshot: PlanSnapshot, made: Plan, key: string): PodExplanation | null {
   const { cluster, policy, memory } = snapshot;
   const { pods, shapes, nodes } = cluster;

@@ -10,8 +10,8 @@ import {
   UNKNOWN,
 } from "./snapshot.ts";
 
-// Small clusters for tests. Nodes have 10 cores and 10 GB unless told; loads are given as shares of that, so that a pod with
-// load 0.2 raises such a node by 0.2.
+// Small clusters for tests. Nodes have 10 cores and 10 GB unless told; loads are given as shares of that, so that a pod
+// with load 0.2 raises such a node by 0.2.
 
 export const NOW = Date.parse("2026-01-01T12:00:00Z");
 const HOUR = 3_600_000;

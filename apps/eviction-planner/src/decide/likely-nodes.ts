@@ -15,9 +15,9 @@ export function likelyOnes<T extends { readonly probability: number }>(landings:
 }
 
 /**
- * The nodes where the replacements of some moves are likely to land, all together. Moves are made at the same time, so the
- * scheduler may see their replacements in any order, and where many nodes are alike each takes a node that was foreseen for
- * another. `landings` knows all the moves, and is the same afterwards.
+ * The nodes where the replacements of some moves are likely to land, all together. Moves are made at the same time, so
+ * the scheduler may see their replacements in any order, and where many nodes are alike each takes a node that was
+ * foreseen for another. `landings` knows all the moves, and is the same afterwards.
  */
 export function likelyNodes(landings: Landings, moves: readonly MadeMove[]): ReadonlySet<number> {
   const likely = new Set<number>();

@@ -4,8 +4,8 @@ import type { Landings } from "./landings.ts";
 import { type ClusterSnapshot, NONE, POD } from "./snapshot.ts";
 import type { Utilisation } from "./utilisation.ts";
 
-// An emulation of descheduler's LowNodeUtilization with useDeviationThresholds on cpu and memory, for comparison. It knows no
-// objective: it evicts pods of nodes above the mean plus a band, in no order of size, until they are below it.
+// An emulation of descheduler's LowNodeUtilization with useDeviationThresholds on cpu and memory, for comparison. It
+// knows no objective: it evicts pods of nodes above the mean plus a band, in no order of size, until they are below it.
 
 const CRITICAL_PRIORITY = 2_000_000_000;
 /** Cycles after which it is stopped: on some clusters it evicts for ever. */
@@ -27,8 +27,8 @@ export interface Emulated {
 }
 
 /**
- * What descheduler would do, in cycles until it evicts nothing more. `band` is in percent around the mean, as it takes it.
- * It takes pods of equal priority in random order; `order` is the number of one.
+ * What descheduler would do, in cycles until it evicts nothing more. `band` is in percent around the mean, as it takes
+ * it. It takes pods of equal priority in random order; `order` is the number of one.
  */
 export class LowNodeUtilization {
   readonly #cluster: ClusterSnapshot;

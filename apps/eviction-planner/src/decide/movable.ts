@@ -68,7 +68,10 @@ export class MovablePods {
   }
 }
 
-/** How much more or less than on its own node a pod can count elsewhere; undefined where all nodes have the same capacity. */
+/**
+ * How much more or less than on its own node a pod can count elsewhere; undefined where all nodes have the same
+ * capacity.
+ */
 function stretchOf(shares: readonly Load[]): Holdings["stretch"] {
   const range = (values: readonly number[]) => ({ low: Math.min(...values), high: Math.max(...values) });
   const cpu = range([...new Set(shares.map(({ cpu }) => cpu))]);

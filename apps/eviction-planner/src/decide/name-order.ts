@@ -1,6 +1,9 @@
 import { type ClusterSnapshot, NONE } from "./snapshot.ts";
 
-/** The same cluster with nodes, disruption budgets and SLOs in the order of their names, so that the order of rows decides nothing. */
+/**
+ * The same cluster with nodes, disruption budgets and SLOs in the order of their names, so that the order of rows
+ * decides nothing.
+ */
 export function inNameOrder(cluster: ClusterSnapshot): ClusterSnapshot {
   const order = [...cluster.nodes.keys()].sort((a, b) =>
     compare(cluster.nodes[a]?.name ?? "", cluster.nodes[b]?.name ?? ""),

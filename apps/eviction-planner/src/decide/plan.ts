@@ -21,8 +21,8 @@ import { PolicySources } from "./sources.ts";
 import { utilisationOf } from "./utilisation.ts";
 
 /**
- * Which pods to evict so that nodes become level with the fewest evictions. The same snapshot gives the same plan; the order of
- * its rows does not matter. Every prefix of the moves keeps all limits.
+ * Which pods to evict so that nodes become level with the fewest evictions. The same snapshot gives the same plan; the
+ * order of its rows does not matter. Every prefix of the moves keeps all limits.
  */
 export function plan(snapshot: PlanSnapshot): Plan {
   return planIgnoring(snapshot, () => false);
@@ -35,9 +35,9 @@ const PASSING: ReadonlySet<Obstacle> = new Set(["MinuteLimit", "OwnerInFlight", 
 const KEPT_WITHIN = 0.01;
 
 /**
- * The plan as if some holds did not exist, to find out what they cost. A plan that is carried out evicts now what may go now
- * of the plan without passing limits. Other pods in place of those that have to wait would be evictions that bring less, and
- * not those that a dry run names.
+ * The plan as if some holds did not exist, to find out what they cost. A plan that is carried out evicts now what may
+ * go now of the plan without passing limits. Other pods in place of those that have to wait would be evictions that
+ * bring less, and not those that a dry run names.
  */
 export function planIgnoring(given: PlanSnapshot, ignores: (hold: Hold) => boolean): Plan {
   const { memory } = given;

@@ -7,7 +7,9 @@ export interface PolicyFault {
   readonly message: string;
 }
 
-/** What makes a policy impossible to follow. A policy with a fault plans nothing: a guess could evict what nobody meant. */
+/**
+ * What makes a policy impossible to follow. A policy with a fault plans nothing: a guess could evict what nobody meant.
+ */
 export function policyFaults(spec: PlanSnapshot["policy"]["spec"]): readonly PolicyFault[] {
   const faults: PolicyFault[] = [];
   const check = (isRight: boolean, field: string, message: string) => {

@@ -31,9 +31,9 @@ export interface Found {
 }
 
 /**
- * Makes moves as long as one helps, the best first. The best is found among the pods of the fullest sources. Where a pod would
- * land is asked only for those that could be the best: a pod's last landing is a guess at its next one, and before the first,
- * the guess is the best case. When no single move helps, two together may.
+ * Makes moves as long as one helps, the best first. The best is found among the pods of the fullest sources. Where a
+ * pod would land is asked only for those that could be the best: a pod's last landing is a guess at its next one, and
+ * before the first, the guess is the best case. When no single move helps, two together may.
  */
 export function search(course: Course, sources: Sources, budget: number): Found {
   const known = new Map<number, Candidate>();
@@ -113,8 +113,8 @@ function indexOfGreatest(values: Float64Array): number {
 }
 
 /**
- * Makes two moves that help together, if there are any: such as a large pod that leaves its node, and a small one that makes
- * room where it lands. Looks at the pods of the fullest sources only.
+ * Makes two moves that help together, if there are any: such as a large pod that leaves its node, and a small one that
+ * makes room where it lands. Looks at the pods of the fullest sources only.
  */
 function makePair(course: Course, sources: Sources, budget: number): boolean {
   if (course.moves.length + 2 > budget) return false;

@@ -3,8 +3,8 @@ import type { Labels, LabelSelector, NodeFacts, PodShape } from "@evenkeel/place
 import type { BandState } from "@evenkeel/scoring";
 
 /**
- * Everything that a plan depends on, as plain JSON. Big tables are columns, and rows name each other by index, so that a
- * cluster of 150,000 pods stays small. Columns may be typed arrays in memory.
+ * Everything that a plan depends on, as plain JSON. Big tables are columns, and rows name each other by index, so that
+ * a cluster of 150,000 pods stays small. Columns may be typed arrays in memory.
  */
 export interface PlanSnapshot {
   /** Milliseconds since the epoch. */
@@ -14,8 +14,8 @@ export interface PlanSnapshot {
   readonly earlier?: readonly Selecting[];
   readonly cluster: ClusterSnapshot;
   /**
-   * What earlier plans left behind. Null for a question that nobody carries out: one sample is then enough for a node to be
-   * hot, and the limits on evictions at a time (each minute, owner and node) do not apply.
+   * What earlier plans left behind. Null for a question that nobody carries out: one sample is then enough for a node
+   * to be hot, and the limits on evictions at a time (each minute, owner and node) do not apply.
    */
   readonly memory: PlanMemory | null;
   /** The most evictions that the plan may have. */
@@ -141,7 +141,10 @@ export interface PlanUnderWay {
 
 /** What earlier plans left behind. */
 export interface PlanMemory {
-  /** The time by which windows and back-offs are counted. It differs from the wall clock after a jump. Absent: the snapshot's. */
+  /**
+   * The time by which windows and back-offs are counted. It differs from the wall clock after a jump. Absent: the
+   * snapshot's.
+   */
   readonly at?: number;
   /** How hot each node was, by name. */
   readonly levels: Readonly<Record<string, BandState>>;
@@ -151,15 +154,17 @@ export interface PlanMemory {
   readonly lastMinute: number;
   /** Evictions of the last hour by namespace and name of the SLO (`namespace/name`). */
   readonly lastHour: Readonly<Record<string, number>>;
-  /** A workload that returned to its node is not moved from it again before `until`. `owner` is the uid of its workload. */
+  /**
+   * A workload that returned to its node is not moved from it again before `until`. `owner` is the uid of its workload.
+   */
   readonly backOffs: readonly { readonly owner: string; readonly node: string; readonly until: number }[];
   /** PodDisruptionBudgets as `namespace/name` whose status does not count the last eviction yet. Absent: none. */
   readonly awaited?: readonly string[];
   /** Pods by uid whose eviction was refused not long ago, and the code of what refused it. Absent: none. */
   readonly refused?: readonly { readonly pod: string; readonly by: string }[];
   /**
-   * Evictions whose replacement is not ready yet. `owner` is the uid of the pod's owner, `expected` are the nodes where its load
-   * is foreseen.
+   * Evictions whose replacement is not ready yet. `owner` is the uid of the pod's owner, `expected` are the nodes where
+   * its load is foreseen.
    */
   readonly inFlight: readonly {
     readonly owner: string;

@@ -20,8 +20,8 @@ export interface SourcesInput {
 }
 
 /**
- * Which nodes give pods, and when it is enough. Hot nodes give until they are no longer hot. With `targetSigma`, every node
- * above the mean gives until σ is at the target.
+ * Which nodes give pods, and when it is enough. Hot nodes give until they are no longer hot. With `targetSigma`, every
+ * node above the mean gives until σ is at the target.
  */
 export class PolicySources implements Sources {
   readonly #input: SourcesInput;

@@ -11,8 +11,8 @@ export interface Weights {
 export type FrozenReason = "NotAvailable" | "NoUsage" | "NoCapacity";
 
 /**
- * How loaded each node is: the weighted share of its capacity that is used, or requested. Nodes whose load is known have a slot,
- * in the order of their names, so that sums do not depend on the order of the snapshot.
+ * How loaded each node is: the weighted share of its capacity that is used, or requested. Nodes whose load is known
+ * have a slot, in the order of their names, so that sums do not depend on the order of the snapshot.
  */
 export interface Utilisation {
   /** The slot of each node; NONE for frozen ones. */
@@ -174,8 +174,8 @@ interface LoadInFlight {
 }
 
 /**
- * Load that is on its way: evictions whose replacement is not on a node yet. A replacement that is there already, and not ready,
- * is a pod of the snapshot and counts as one.
+ * Load that is on its way: evictions whose replacement is not on a node yet. A replacement that is there already, and
+ * not ready, is a pod of the snapshot and counts as one.
  */
 function* loadsInFlight(
   { nodes, owners, pods, shapes }: ClusterSnapshot,

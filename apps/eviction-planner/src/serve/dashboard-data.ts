@@ -50,7 +50,9 @@ export interface DashboardDataOptions {
 /** The original never shows more than twice the capacity. */
 const MOST = 2;
 
-/** Undefined before the first plan, and where this replica does not lead. The first policy by name classifies the nodes. */
+/**
+ * Undefined before the first plan, and where this replica does not lead. The first policy by name classifies the nodes.
+ */
 export function dashboardData({ board, policies, nodes, clock }: DashboardDataOptions): DashboardData | undefined {
   const shown = board
     .keys()

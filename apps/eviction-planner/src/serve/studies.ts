@@ -6,7 +6,9 @@ import type { StoredPolicy } from "../policy-resource.ts";
 /** Readers whose questions wait while another one is answered. */
 const MOST_WAITING = 4;
 
-/** Answers questions that need a plan of their own, one at a time: each takes a thread and seconds in a large cluster. */
+/**
+ * Answers questions that need a plan of their own, one at a time: each takes a thread and seconds in a large cluster.
+ */
 export class Studies {
   readonly #planning: Pick<Planning, "study">;
   #waiting = 0;

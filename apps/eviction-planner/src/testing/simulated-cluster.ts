@@ -22,8 +22,8 @@ export interface SimulatedPod {
 }
 
 /**
- * Where the scheduler places a pod: the node with the least or the most load that still fits. Of equal nodes it takes the
- * first, or with `AnyLeastAllocated` another one each time.
+ * Where the scheduler places a pod: the node with the least or the most load that still fits. Of equal nodes it takes
+ * the first, or with `AnyLeastAllocated` another one each time.
  */
 export type Scheduling = "LeastAllocated" | "AnyLeastAllocated" | "MostAllocated";
 

@@ -20,8 +20,8 @@ const DEADLINE = 5000;
 
 /**
  * Scales a workload up from zero and resumes its autoscaler, which does not scale it to zero again until the caller
- * calls `allowZero`. `awake`: it had replicas, which are not changed. Both calls are under way when this returns. The scale
- * call is first, because a pod takes longer to start than an autoscaler to react.
+ * calls `allowZero`. `awake`: it had replicas, which are not changed. Both calls are under way when this returns. The
+ * scale call is first, because a pod takes longer to start than an autoscaler to react.
  *
  * Rejects if either call fails, with the error of the scale call if both do. The call can be repeated, so a caller
  * retries it or reports the error.

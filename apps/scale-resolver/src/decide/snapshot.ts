@@ -41,11 +41,11 @@ export interface ServiceSnapshot extends Snapshot {
   /** When the object was created. */
   readonly createdAt: number | null;
   /**
-   * The latest of: last wake, last request at the resolver, last trigger result that showed traffic. Time during which
-   * a trigger was unknown is added.
+   * The latest of: last wake, last request at the resolver, last trigger result that showed traffic, last interrupted
+   * attempt to sleep. Time during which a trigger was unknown is added.
    */
   readonly idleSince: number | null;
-  /** How many attempts to sleep in a row were interrupted by a request. Absent: none. */
+  /** How many attempts to sleep in a row were interrupted. Absent: none. */
   readonly interrupted?: number;
 }
 

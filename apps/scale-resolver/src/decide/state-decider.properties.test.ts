@@ -13,7 +13,10 @@ const moment = fc.oneof(
   fc.integer({ min: -100, max: 2000 }).map(secondsAgo),
 );
 
-/** Any world at all, in which most that is likely is not unlikely: a quarter of those in Guard would sleep if nothing else were so. */
+/**
+ * Any world at all, in which most that is likely is not unlikely: a quarter of those in Guard would sleep if nothing
+ * else were so.
+ */
 const anyService: fc.Arbitrary<ServiceSnapshot> = fc.record({
   at: fc.constant(NOON),
   elastiService: fc.constant({ namespace: "shop", name: "checkout", generation: 1 }),

@@ -23,7 +23,9 @@ interface Answer {
   readonly because: string;
 }
 
-/** The next state of one service. What is unknown is never zero: the service keeps its state, and is never scaled to 0. */
+/**
+ * The next state of one service. What is unknown is never zero: the service keeps its state, and is never scaled to 0.
+ */
 function decide(snapshot: ServiceSnapshot): StateVerdict {
   const { stage, elastiService, dryRun } = snapshot;
   const { action, reason, after, because } = answer(snapshot);

@@ -14,8 +14,8 @@ export interface Transition {
 }
 
 /**
- * Every transition of the state machine, in evaluation order. A transition with several causes is listed at its first cause. Tests compare the decider with this table, and the
- * documentation shows it.
+ * Every transition of the state machine, in evaluation order. A transition with several causes is listed at its first
+ * cause. Tests compare the decider with this table, and the documentation shows it.
  */
 export const TRANSITIONS: readonly Transition[] = [
   stays("any", "OriginalRuns", "KubeElasti's operator is running"),

@@ -160,8 +160,8 @@ export class Activities implements Component {
   }
 
   /**
-   * Names of the ready replicas that have not reported for a while, because they stopped without notice or their node is
-   * gone. Empty while the reports cannot be read.
+   * Names of the ready replicas that have not reported for a while, because they stopped without notice or their node
+   * is gone. Empty while the reports cannot be read.
    */
   silent(): ReadonlySet<string> {
     return this.#silent;

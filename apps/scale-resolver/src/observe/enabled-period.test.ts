@@ -181,7 +181,8 @@ describe("in a time zone an enabled period", () => {
     // Lord Howe, 4 October 2026: half an hour forward, from 02:00 to 02:30 at 15:30Z of the day before.
     ["15 2 * * *", "5m", "2026-10-03T15:30Z", "Australia/Lord_Howe", true],
     ["15 2 * * *", "5m", "2026-10-03T15:35Z", "Australia/Lord_Howe", false],
-    // Beirut, 29 March 2026: midnight is skipped at 22:00Z of the day before. Back over midnight on 25 October at 21:00Z.
+    // Beirut, 29 March 2026: midnight is skipped at 22:00Z of the day before. Back over midnight on 25 October at
+    // 21:00Z.
     ["0 0 29 3 *", "1h", "2026-03-28T22:30Z", "Asia/Beirut", true],
     ["0 0 28 3 *", "1h", "2026-03-28T22:30Z", "Asia/Beirut", false],
     ["30 23 24 10 *", "10m", "2026-10-24T20:35Z", "Asia/Beirut", true],

@@ -24,9 +24,9 @@ export class Mesh {
   }
 
   /**
-   * Whether endpoints of a namespace's Services name the resolver's pod. Sidecars need that for mTLS. In ambient mode
-   * Istio then uses the port of the Service instead of the port of the endpoint, so they must not. If the labels cannot
-   * be read, the last answer stays in force, and at first they do.
+   * Whether endpoints of a namespace's Services name the resolver's pod. Sidecars need that for mTLS. For clients
+   * in ambient mode, Istio skips endpoints that name a pod, so those of a namespace in that mode do not. If the labels
+   * cannot be read, the last answer stays in force, and at first they do.
    */
   async namesPod(namespace: string, signal?: AbortSignal): Promise<boolean> {
     const { kube, clock, targetRef } = this.#options;

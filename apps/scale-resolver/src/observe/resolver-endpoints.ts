@@ -31,8 +31,8 @@ export function resolverEndpoints(
 }
 
 /**
- * Leaves out replicas that are silent, by the names of their pods. If all replicas of an address family are silent, they
- * stay: clients of that family have no other.
+ * Leaves out replicas that are silent, by the names of their pods. If all replicas of an address family are silent,
+ * they stay: clients of that family have no other.
  */
 export function withoutSilent(
   endpoints: readonly ResolverEndpoint[],

@@ -28,8 +28,8 @@ export interface TargetOutcome {
 }
 
 /**
- * Writes the decided weight to every readable target that has another one. Targets do not wait for each other. It never rejects: each
- * outcome has the error of its target.
+ * Writes the decided weight to every readable target that has another one. Targets do not wait for each other. It never
+ * rejects: each outcome has the error of its target.
  */
 export function carryOut(
   decision: { readonly action: WeightAction; readonly after: number | null; readonly dryRun: boolean },
@@ -52,13 +52,18 @@ export function carryOut(
   );
 }
 
-/** The names of the targets that did not accept the decision. One that another client changed is not among them: its weight is known. */
+/**
+ * The names of the targets that did not accept the decision. One that another client changed is not among them: its
+ * weight is known.
+ */
 export function failedTargets(outcomes: readonly TargetOutcome[]): readonly string[] {
   const failed = outcomes.filter(({ error }) => error !== undefined && !(error instanceof TargetChanged));
   return failed.map(({ target }) => target.name);
 }
 
-/** Why a write was stopped before it was sent: the Rebalance, the leader or the weight of the target changed meanwhile. */
+/**
+ * Why a write was stopped before it was sent: the Rebalance, the leader or the weight of the target changed meanwhile.
+ */
 export function overtakenBy(outcomes: readonly TargetOutcome[]): Error | undefined {
   return outcomes.map(({ error }) => error).find(isOvertaken);
 }

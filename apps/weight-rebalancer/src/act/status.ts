@@ -67,8 +67,9 @@ export function isInStep({ targets }: Pick<Outcome, "targets">): boolean {
 }
 
 /**
- * The status after a reconcile. It is the same object if nothing changed, so that nothing is written. `lastUpdateAt` says when
- * it was last written, and does not count as a change. `initialWeights` is absent, so that it stays as it is stored.
+ * The status after a reconcile. It is the same object if nothing changed, so that nothing is written. `lastUpdateAt`
+ * says when it was last written, and does not count as a change. `initialWeights` is absent, so that it stays as it is
+ * stored.
  */
 export function statusAfter(before: RebalanceStatus | undefined, outcome: Outcome, now: number): RebalanceStatus {
   const { snapshot, decision, targets, memory } = outcome;
@@ -148,7 +149,10 @@ export function statusOfInvalid(
   return updated(before, values, [{ type: "Ready", status: "False", ...about }], now);
 }
 
-/** The word of the original, misspelt as scripts of its users expect it. A reconcile that failed is an error, whatever the weights are. */
+/**
+ * The word of the original, misspelt as scripts of its users expect it. A reconcile that failed is an error, whatever
+ * the weights are.
+ */
 function conditionWord(outcome: Outcome): string {
   if (isFault(outcome)) return "Error";
   if (isInStep(outcome)) return "Healty";
@@ -217,8 +221,8 @@ function reasonOf(error: unknown): string {
 const MOST_INITIAL_WEIGHTS = 32;
 
 /**
- * Adds the weights of targets that have no initial weight yet, and how each target is reached now. It is the same object
- * if nothing changes.
+ * Adds the weights of targets that have no initial weight yet, and how each target is reached now. It is the same
+ * object if nothing changes.
  */
 export function withInitialWeights(
   before: RebalanceStatus | undefined,

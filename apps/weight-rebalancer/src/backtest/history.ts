@@ -25,7 +25,9 @@ export function timesOf({ start, end, step }: Span): readonly number[] {
   return Array.from({ length: count }, (_, index) => (first + index) * step);
 }
 
-/** What a source would have read at each of the times. A gap is a reading without a value, as it would have been then. */
+/**
+ * What a source would have read at each of the times. A gap is a reading without a value, as it would have been then.
+ */
 export async function readHistory(
   times: readonly number[],
   step: number,

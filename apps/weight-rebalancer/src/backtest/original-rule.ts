@@ -7,8 +7,8 @@ export interface OriginalInput {
 }
 
 /**
- * The original rebalancer's arithmetic, for comparison: doubles, no upper bound, and a NaN or an infinity that becomes the least
- * 64-bit integer, as Go's conversion makes it on amd64, which the minimum then replaces.
+ * The original rebalancer's arithmetic, for comparison: doubles, no upper bound, and a NaN or an infinity that becomes
+ * the least 64-bit integer, as Go's conversion makes it on amd64, which the minimum then replaces.
  */
 export function originalWeight({ metric, target, base, minimum }: OriginalInput): number {
   const excess = metric / target - 1;

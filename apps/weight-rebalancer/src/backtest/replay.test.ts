@@ -21,7 +21,8 @@ const replayed = (values: readonly (number | MetricReading)[], change: Partial<R
 describe("a replay", () => {
   test("counts changes, overload and time outside the band of a load that triples for three minutes", () => {
     const { policy, original, unknown, points } = replayed([1000, 3000, 3000, 3000, 1000, 1000]);
-    // The first minute of three times the load is seen before the weight follows, and the weight is one minute too high after.
+    // The first minute of three times the load is seen before the weight follows, and the weight is one minute too high
+    // after.
     expect(policy).toMatchObject({
       changes: 2,
       overload: MINUTE,

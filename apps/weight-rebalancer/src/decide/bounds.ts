@@ -12,8 +12,9 @@ export interface Bounds {
 export type Bound = "Schedule" | "Minimum" | "Maximum";
 
 /**
- * The floor is the highest of the policy's minimum and the values of the open windows. The ceiling is the policy's maximum, or the
- * highest weight that any target accepts. If the floor is above the ceiling, the ceiling wins. The range of each target is applied later.
+ * The floor is the highest of the policy's minimum and the values of the open windows. The ceiling is the policy's
+ * maximum, or the highest weight that any target accepts. If the floor is above the ceiling, the ceiling wins. The
+ * range of each target is applied later.
  */
 export function boundsOf({ at, policy, targets }: WeightSnapshot): Bounds {
   const open = openWindow(policy.scheduled, policy.timeZone, Date.parse(at));

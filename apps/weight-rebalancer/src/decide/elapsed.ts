@@ -1,6 +1,6 @@
 /**
- * Milliseconds from `then` to `now`; Infinity without `then`. If the clock was set back, `then` is in the future: nothing has elapsed,
- * and `rewound` restarts the wait, so that the jump neither shortens nor prolongs it.
+ * Milliseconds from `then` to `now`; Infinity without `then`. If the clock was set back, `then` is in the future:
+ * nothing has elapsed, and `rewound` restarts the wait, so that the jump neither shortens nor prolongs it.
  */
 export function elapsedSince(then: number | null, now: number): number {
   return then === null ? Infinity : Math.max(0, now - then);

@@ -14,12 +14,16 @@ export interface Load {
   readonly smoothed: Smoothed | null;
 }
 
-/** Why the load is unknown. `Settling`: a change has not reached all clients, so the total cannot be computed from the base. */
+/**
+ * Why the load is unknown. `Settling`: a change has not reached all clients, so the total cannot be computed from the
+ * base.
+ */
 export type UnknownLoad = NoMetric | { readonly fault: "Settling" };
 
 /**
- * The load of all environments. A metric of the base environment alone is scaled up by the weights in force. That is right only after
- * every client has received them; until then the load is unknown and the moving average does not change.
+ * The load of all environments. A metric of the base environment alone is scaled up by the weights in force. That is
+ * right only after every client has received them; until then the load is unknown and the moving average does not
+ * change.
  */
 export function loadOf(snapshot: WeightSnapshot): Load | UnknownLoad {
   const { policy, memory, targets, combine, metrics } = snapshot;
@@ -48,7 +52,9 @@ export function isSettling(snapshot: WeightSnapshot): boolean {
   return pending || elapsedSince(memory.changedAt, Date.parse(at)) < settlingTime(snapshot);
 }
 
-/** The lowest weight at which the load of the base environment is at most the target value. Bounds are applied later. */
+/**
+ * The lowest weight at which the load of the base environment is at most the target value. Bounds are applied later.
+ */
 export function trackedWeight({ total }: Load, { policy: { baseValue, targetValue } }: WeightSnapshot): number {
   // Scaling both by the denominator keeps the fraction exact.
   const tracked = {

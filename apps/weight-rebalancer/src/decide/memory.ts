@@ -9,11 +9,12 @@ import type { WeightVerdict } from "./weight-decider.ts";
 const AGREED: ReadonlySet<WeightReason> = new Set(["InStep", "Minimum", "Maximum", "Schedule"]);
 
 /**
- * The memory after a decision. `failed` names the targets that did not accept it; for a hold or a dry run it has no effect.
+ * The memory after a decision. `failed` names the targets that did not accept it; for a hold or a dry run it has no
+ * effect.
  *
- * A write that failed may have been accepted and its answer lost, so the next reading of that target does not count as a change by
- * another client. If no target accepted the weight, the last weight is unknown. A target that fails does not hold up the others: only
- * a write that a target accepted counts for the pace.
+ * A write that failed may have been accepted and its answer lost, so the next reading of that target does not count as
+ * a change by another client. If no target accepted the weight, the last weight is unknown. A target that fails does
+ * not hold up the others: only a write that a target accepted counts for the pace.
  */
 export function nextMemory(
   snapshot: WeightSnapshot,

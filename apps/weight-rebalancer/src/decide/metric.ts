@@ -13,8 +13,8 @@ export interface NoMetric {
 export type CombinedMetric = { readonly value: Rational; readonly fault: null } | NoMetric;
 
 /**
- * Combines the values of the sources. If one source has no value, the result has none: the maximum or the mean of the rest would be
- * a wrong number.
+ * Combines the values of the sources. If one source has no value, the result has none: the maximum or the mean of the
+ * rest would be a wrong number.
  */
 export function combineMetrics(metrics: readonly MetricReading[], how: "max" | "min" | "avg"): CombinedMetric {
   const values: Rational[] = [];

@@ -22,8 +22,8 @@ function original({
 }
 
 /**
- * Defects of the original rebalancer that are decided here; those that a running service shows are in `test`. Each test shows the
- * original's answer beside ours.
+ * Defects of the original rebalancer that are decided here; those that a running service shows are in `test`. Each test
+ * shows the original's answer beside ours.
  */
 describe("the original's defect", () => {
   test("2, that a lost metric drains the target: NaN is no number, and the weight stays", () => {

@@ -14,8 +14,8 @@ export interface Pace {
 }
 
 /**
- * How far the weight may move now. An increase never waits for the cooldown of a decrease: too little weight overloads the base, too
- * much only costs money.
+ * How far the weight may move now. An increase never waits for the cooldown of a decrease: too little weight overloads
+ * the base, too much only costs money.
  */
 export function paced(from: number, to: number, snapshot: WeightSnapshot): Pace {
   const { policy, memory } = snapshot;

@@ -38,7 +38,10 @@ export function followLoad(footing: Footing, load: Load): Proposal {
   return moveTo(footing, tracked, reason, [because]);
 }
 
-/** Waits until the last change has reached all clients: until then the total cannot be computed from the load of the base. */
+/**
+ * Waits until the last change has reached all clients: until then the total cannot be computed from the load of the
+ * base.
+ */
 export function awaitSettling(footing: Footing): Proposal {
   return stay(footing, "Settling", [`No change starts: ${settlingText(footing.snapshot)}`]);
 }

@@ -10,11 +10,13 @@ interface WallTime {
 }
 
 /**
- * The window with the highest value of those that are open at `now`, in milliseconds since 1970; undefined if none is open.
+ * The window with the highest value of those that are open at `now`, in milliseconds since 1970; undefined if none is
+ * open.
  *
- * A window is open while the local time in `timeZone` is in it. A window with endTime before startTime ends on the next day; one with
- * equal times never opens, as in the original. When the clock moves forward, the skipped times do not occur: a window inside them does
- * not open, and one that begins in them opens with the first minute after. When it moves back, the repeated times occur twice.
+ * A window is open while the local time in `timeZone` is in it. A window with endTime before startTime ends on the next
+ * day; one with equal times never opens, as in the original. When the clock moves forward, the skipped times do not
+ * occur: a window inside them does not open, and one that begins in them opens with the first minute after. When it
+ * moves back, the repeated times occur twice.
  */
 export function openWindow(
   windows: readonly ScheduledWindow[],
@@ -55,7 +57,9 @@ function wallTime(timeZone: string, now: number): WallTime {
   return { day, minute: minuteOf(`${parts.get("hour") ?? ""}:${parts.get("minute") ?? ""}`) };
 }
 
-/** One for each time zone: making one takes longer than a decision, and a backtest has tens of thousands of decisions. */
+/**
+ * One for each time zone: making one takes longer than a decision, and a backtest has tens of thousands of decisions.
+ */
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
 
 /** Most that are kept. A tenant can spell one time zone in very many ways: case does not count. */

@@ -100,8 +100,9 @@ export interface Memory {
   readonly changedAt: number | null;
   readonly raisedAt: number | null;
   /**
-   * The generation of spec at which a change by another client is left alone: that of the last reconcile after which every target had
-   * the desired weight. At another generation spec was edited since, which alone may explain the difference.
+   * The generation of spec at which a change by another client is left alone: that of the last reconcile after which
+   * every target had the desired weight. At another generation spec was edited since, which alone may explain the
+   * difference.
    */
   readonly yieldedAt: number | null;
   /** The targets that did not accept `desired`, or whose answer was lost, while others accepted it. */

@@ -18,8 +18,8 @@ export function outOfStep(targets: readonly ReadableTarget[], weight: number): r
 }
 
 /**
- * The targets that another client has changed since the last weight was written. A target with a pending change, or that did not
- * accept the last weight, is left out, and while the last weight is unknown there is none.
+ * The targets that another client has changed since the last weight was written. A target with a pending change, or
+ * that did not accept the last weight, is left out, and while the last weight is unknown there is none.
  */
 export function changedByOthers(
   targets: readonly ReadableTarget[],
@@ -30,8 +30,8 @@ export function changedByOthers(
 }
 
 /**
- * The weight in force: the last one that was written if all have it, else that of the first target that differs. A target that did not
- * accept the last weight does not count.
+ * The weight in force: the last one that was written if all have it, else that of the first target that differs. A
+ * target that did not accept the last weight does not count.
  */
 export function weightInForce(targets: readonly ReadableTarget[], { desired, unwritten }: Memory): number | null {
   const [first] = targets;
@@ -41,8 +41,8 @@ export function weightInForce(targets: readonly ReadableTarget[], { desired, unw
 }
 
 /**
- * A target in a set that would have no weight above 0. If all weights are 0, Route 53 treats them as equal and a Gateway answers with
- * errors, which is the opposite of what 0 means.
+ * A target in a set that would have no weight above 0. If all weights are 0, Route 53 treats them as equal and a
+ * Gateway answers with errors, which is the opposite of what 0 means.
  */
 export function leftWithoutWeight(targets: readonly ReadableTarget[], weight: number): ReadableTarget | undefined {
   return targets.find((target) => within(target, weight) === 0 && target.others.every((other) => other.weight === 0));

@@ -25,8 +25,9 @@ export type WeightVerdict = Verdict<WeightAction, WeightReason, number | null>;
 type Answer = Pick<WeightVerdict, "action" | "reason" | "before" | "after" | "message">;
 
 /**
- * The weight that the targets of one Rebalance should have. In this order it considers what blocks any change, the load, the bounds and
- * the pace. Unknown is never a number: without a metric or a readable target the decision is to hold, with the reason.
+ * The weight that the targets of one Rebalance should have. In this order it considers what blocks any change, the
+ * load, the bounds and the pace. Unknown is never a number: without a metric or a readable target the decision is to
+ * hold, with the reason.
  */
 function decide(snapshot: WeightSnapshot): WeightVerdict {
   const { namespace, name } = snapshot.rebalance;
@@ -58,7 +59,10 @@ function answer(snapshot: WeightSnapshot): Answer {
   return proposal ? applied(proposal, snapshot, targets, inForce) : hold(inForce, load.fault, [load.message]);
 }
 
-/** Reasons of a proposal that become InStep when every target already has the weight. Other reasons say why the weight stays. */
+/**
+ * Reasons of a proposal that become InStep when every target already has the weight. Other reasons say why the weight
+ * stays.
+ */
 const DONE: ReadonlySet<WeightReason> = new Set(["TargetTracking", "StepLimit"]);
 
 /** Reasons to keep a weight. A target that has another weight and is set to it gets the reason TargetTracking. */

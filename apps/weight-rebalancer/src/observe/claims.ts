@@ -20,7 +20,10 @@ function claimOf({ name, endpoint }: TargetId): string {
   return endpoint === undefined ? name : `${name} at ${endpoint}`;
 }
 
-/** The targets that an object writes, as `Claims` looks them up. A dry run and a paused object write none, and a deleted object at most what was before it. */
+/**
+ * The targets that an object writes, as `Claims` looks them up. A dry run and a paused object write none, and a deleted
+ * object at most what was before it.
+ */
 export function claimedTargets(outside: Pick<Outside, "targets">): (object: StoredRebalance) => readonly string[] {
   return (object) => {
     if (object.metadata.deletionTimestamp !== undefined || isPaused(object)) return [];
@@ -32,8 +35,8 @@ export function claimedTargets(outside: Pick<Outside, "targets">): (object: Stor
 
 /**
  * Which Rebalance writes a target. If several name the same one, the oldest does, by creation time and then by uid. Two
- * that write one record would overwrite each other's weight for ever. A Rebalance of another namespace counts only if it
- * can read the target, because anyone can name a record that they have no access to.
+ * that write one record would overwrite each other's weight for ever. A Rebalance of another namespace counts only if
+ * it can read the target, because anyone can name a record that they have no access to.
  */
 export class Claims {
   readonly #store: Pick<ReadStore<StoredRebalance, "target">, "by">;
@@ -62,7 +65,10 @@ export class Claims {
     return undefined;
   }
 
-  /** Remembers which targets a Rebalance could read. A failure that may pass changes nothing for a target that it could read before. */
+  /**
+   * Remembers which targets a Rebalance could read. A failure that may pass changes nothing for a target that it could
+   * read before.
+   */
   learn(uid: string, targets: readonly Pick<ObservedTarget, "target" | "error">[]): void {
     const before = this.#readable.get(uid);
     const mayPass = (error: unknown) => error instanceof CodedError && error.recovery === "retryable";

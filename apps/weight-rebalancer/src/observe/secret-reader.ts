@@ -5,7 +5,10 @@ export interface SecretKey {
   readonly key?: string | undefined;
 }
 
-/** Reads values of Secrets for an object in `namespace`. Rejects with coded errors that name the Secret and never its content. */
+/**
+ * Reads values of Secrets for an object in `namespace`. Rejects with coded errors that name the Secret and never its
+ * content.
+ */
 export interface SecretReader {
   read(namespace: string, key: SecretKey, signal: AbortSignal): Promise<string>;
 }

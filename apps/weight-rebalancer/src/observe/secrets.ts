@@ -30,10 +30,11 @@ const LIMITS = { count: 1000, characters: 16 * 2 ** 20 };
 const DEADLINE = 10_000;
 
 /**
- * Values of Secrets. A Secret is cached for a short time, so that many objects with one Secret cost one call. A failure is not cached: a
- * Secret that is created later is found at the next reconcile.
+ * Values of Secrets. A Secret is cached for a short time, so that many objects with one Secret cost one call. A failure
+ * is not cached: a Secret that is created later is found at the next reconcile.
  *
- * One line break at the end of a value is removed, because `echo user | base64` leaves one and no credential ends with one.
+ * One line break at the end of a value is removed, because `echo user | base64` leaves one and no credential ends with
+ * one.
  */
 export class KubeSecrets implements SecretReader {
   readonly #resource: Pick<Resource<Secret>, "get">;

@@ -13,8 +13,8 @@ export interface HistoryPoint {
 const COLUMNS = 5;
 
 /**
- * The last reconciles of one Rebalance, packed: about 7 KB for 240 of them. Values are kept to seven digits, which is more than a chart
- * shows.
+ * The last reconciles of one Rebalance, packed: about 7 KB for 240 of them. Values are kept to seven digits, which is
+ * more than a chart shows.
  */
 export class History {
   readonly #times: Float64Array;

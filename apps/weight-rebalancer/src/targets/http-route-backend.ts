@@ -45,8 +45,8 @@ export function findBackend({ route, rule, backend }: BackendId, { spec }: HttpR
 }
 
 /**
- * A patch of the one weight. It fails if the backend is not as it was read. With a weight of 0 it also fails if the backends that take
- * over the load are not as they were read.
+ * A patch of the one weight. It fails if the backend is not as it was read. With a weight of 0 it also fails if the
+ * backends that take over the load are not as they were read.
  */
 export function weightPatch(
   rule: number,

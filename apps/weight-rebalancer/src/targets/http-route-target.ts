@@ -15,7 +15,10 @@ export const HTTP_ROUTE_RANGE = { minimum: 0, maximum: 1_000_000 };
 /** Attempts to write, if the route changes between reading and writing it. */
 const ATTEMPTS = 5;
 
-/** A backend of a Gateway API HTTPRoute as a target. Other clients may write the same route, so only the weight is patched. */
+/**
+ * A backend of a Gateway API HTTPRoute as a target. Other clients may write the same route, so only the weight is
+ * patched.
+ */
 export function httpRouteTarget(routes: HttpRoutes, namespace: string, spec: HttpRouteSpec): WeightTarget {
   return new HttpRouteTarget(routes, namespace, spec);
 }

@@ -21,7 +21,9 @@ export interface ReadTerms {
 export interface WriteTerms {
   /** If it aborts before the write is sent, nothing is written. */
   readonly signal: AbortSignal;
-  /** Called right before the write is sent. If it throws, nothing is written and the write rejects with what it threw. */
+  /**
+   * Called right before the write is sent. If it throws, nothing is written and the write rejects with what it threw.
+   */
   readonly lastLook: LastLook;
   /**
    * The weight that the decision was made for. If the target has a third weight, another client changed it since, and
@@ -31,8 +33,8 @@ export interface WriteTerms {
 }
 
 /**
- * Where a weight is read from and written to: a DNS record, a backend of a route. Both calls reject with coded errors. A terminal error
- * means that the spec or the target must change; after a retryable one the next reconcile may succeed.
+ * Where a weight is read from and written to: a DNS record, a backend of a route. Both calls reject with coded errors.
+ * A terminal error means that the spec or the target must change; after a retryable one the next reconcile may succeed.
  */
 export interface WeightTarget {
   /** Such as `route53 Z1/www.example.com A blue`. The same target has the same name. */
@@ -43,8 +45,8 @@ export interface WeightTarget {
   read(terms: ReadTerms): Promise<TargetState>;
   /**
    * Resolves after the target has accepted the weight. What another client changed meanwhile is kept: the write is
-   * refused then, and repeated with what the target is now. Writing the weight that the target already has does nothing. A weight of 0 is
-   * refused if all others are 0 too: "no traffic" would become "equal shares" or errors.
+   * refused then, and repeated with what the target is now. Writing the weight that the target already has does
+   * nothing. A weight of 0 is refused if all others are 0 too: "no traffic" would become "equal shares" or errors.
    */
   write(weight: number, terms: WriteTerms): Promise<void>;
 }

@@ -6,7 +6,10 @@ const BASE = 8;
 const TURN = 30_000;
 const TURNS = 200;
 
-/** The metric of a busy afternoon: a long swell with small waves on it, a spike, and ten minutes in which nobody measured. */
+/**
+ * The metric of a busy afternoon: a long swell with small waves on it, a spike, and ten minutes in which nobody
+ * measured.
+ */
 function metricAt(turn: number): number | null {
   if (turn >= 60 && turn < 74) return null;
   const swell = 1650 + 1150 * Math.sin((turn / TURNS) * 2.9 * Math.PI - 1.3);

@@ -15,8 +15,8 @@ export interface Built {
 const views = ["dashboard/view.tsx", "dashboard/view.ts"];
 
 /**
- * Bundles the shell and the view of the app in `project` (its default export of `dashboard/view.tsx`; an app without one gets the
- * shell alone) into `folder`: an index that names its files by their content, each also compressed.
+ * Bundles the shell and the view of the app in `project` (its default export of `dashboard/view.tsx`; an app without
+ * one gets the shell alone) into `folder`: an index that names its files by their content, each also compressed.
  */
 export async function buildDashboard(project: string, folder = join(project, "dist", "dashboard")): Promise<Built> {
   const view = await firstOf(views.map((file) => join(project, file)));

@@ -1,4 +1,6 @@
-/** What `/dashboard` says while its files are missing. It uses the status page's style, which the program itself holds. */
+/**
+ * What `/dashboard` says while its files are missing. It uses the status page's style, which the program itself holds.
+ */
 export function notBuiltPage(code: string, message: string): string {
   const [before = "", command = "", after = ""] = escape(message).split("`");
   return `<!doctype html>

@@ -11,8 +11,8 @@ import {
 } from "@evenkeel/runtime";
 
 /**
- * A service of the runtime inside this process, on loopback and on ports of the system's choosing. It is ready when `run` resolves;
- * `stop` ends it as SIGTERM would.
+ * A service of the runtime inside this process, on loopback and on ports of the system's choosing. It is ready when
+ * `run` resolves; `stop` ends it as SIGTERM would.
  */
 export class RunningService<T extends ServiceSettings, D extends Decider> implements AsyncDisposable {
   readonly service: Service<T, Record<string, never>, D>;

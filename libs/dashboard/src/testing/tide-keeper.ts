@@ -45,8 +45,8 @@ const definition = {
 };
 
 /**
- * A service with a dashboard and without a view. `main` is where its sources would be; the built files are found from it. With
- * `streams` false it is one without a JSON gateway.
+ * A service with a dashboard and without a view. `main` is where its sources would be; the built files are found from
+ * it. With `streams` false it is one without a JSON gateway.
  */
 export class TideKeeper extends RunningService<typeof definition.settings, typeof decider> {
   constructor(main: string, args: readonly string[] = [], streams = true) {

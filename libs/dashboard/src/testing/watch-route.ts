@@ -2,8 +2,8 @@ import { Readable } from "node:stream";
 import type { Decision, DecisionSource, HttpServer } from "@evenkeel/runtime";
 
 /**
- * `Decisions/Watch` as the JSON gateway of `rpc` serves it, for a test service without gRPC: the past, the news, and `end` when
- * `stopping` aborts.
+ * `Decisions/Watch` as the JSON gateway of `rpc` serves it, for a test service without gRPC: the past, the news, and
+ * `end` when `stopping` aborts.
  */
 export function watchRoute(routes: HttpServer["routes"], source: DecisionSource, stopping: AbortSignal): void {
   routes.get<{ Querystring: { last?: string } }>("/api/v1/Decisions/Watch", async (request, reply) => {

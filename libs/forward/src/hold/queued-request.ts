@@ -2,8 +2,8 @@ import { Timed } from "../wheel.ts";
 import type { RequestQueue } from "./request-queue.ts";
 
 /**
- * A held request in a queue. There may be very many, so it has no timer, promise or closure of its own. Times are whole milliseconds,
- * which the engine keeps inside the object.
+ * A held request in a queue. There may be very many, so it has no timer, promise or closure of its own. Times are whole
+ * milliseconds, which the engine keeps inside the object.
  */
 export class QueuedRequest<Held, Upstream extends string | object> extends Timed {
   readonly held: Held;

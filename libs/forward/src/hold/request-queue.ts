@@ -7,7 +7,10 @@ export class RequestQueue<Held, Upstream extends string | object> {
   /** Called when a request has waited too long. */
   readonly expire: (request: QueuedRequest<Held, Upstream>) => void;
   readonly slots = new Slots<Upstream>();
-  /** True while requests are released, so that a slot that is freed meanwhile does not start a second release within the first. */
+  /**
+   * True while requests are released, so that a slot that is freed meanwhile does not start a second release within the
+   * first.
+   */
   serving = false;
   #first: QueuedRequest<Held, Upstream> | undefined;
   #last: QueuedRequest<Held, Upstream> | undefined;

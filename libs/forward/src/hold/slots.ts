@@ -28,8 +28,8 @@ export class Slots<Upstream extends string | object> {
   }
 
   /**
-   * Takes a slot of the upstream with the lowest use of its cap; if several are equal, of the one that was offered first.
-   * Undefined if none is free.
+   * Takes a slot of the upstream with the lowest use of its cap; if several are equal, of the one that was offered
+   * first. Undefined if none is free.
    */
   take(): Upstream | undefined {
     let best: { upstream: Upstream; lane: Lane } | undefined;

@@ -53,7 +53,7 @@ export class Connection {
     this.#send(next);
   }
 
-  /** The try of this connection needs no response. An upstream must not go on working for nobody. */
+  /** The try of this connection needs no response. The upstream must not go on working for it. */
   abandon(): void {
     this.#try = undefined;
     this.#reader.stop();

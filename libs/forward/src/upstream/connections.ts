@@ -24,7 +24,7 @@ export interface ConnectionsOptions {
 /**
  * The connections to one origin for requests without a body. A connection is chosen when the request is written, at the
  * end of an event loop iteration: a connection that the upstream closed before the request came is then known to be
- * closed. It is used again one iteration after its response, so that bytes nobody asked for are seen before.
+ * closed. It is used again one iteration after its response, so that unrequested bytes are seen before.
  */
 export class Connections implements ConnectionOwner, PlannedWrite {
   readonly #options: ConnectionsOptions;

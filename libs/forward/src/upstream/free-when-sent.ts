@@ -4,7 +4,7 @@
  */
 const LARGE = 16_384;
 
-/** What to call when a part was written that nobody else reads. Undefined if it is small. */
+/** What to call after a part was written that has no other reader. Undefined if it is small. */
 export function freeWhenSent(part: Buffer): ((error?: Error | null) => void) | undefined {
   if (part.length < LARGE) return undefined;
   return (error) => {

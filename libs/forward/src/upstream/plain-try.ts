@@ -9,7 +9,9 @@ import { MalformedResponse, type ResponseHead } from "./response-head.ts";
 import type { ResponseSink } from "./response-reader.ts";
 import type { Ask, Asker, Try } from "./try.ts";
 
-/** Sends a request without a body on one of the pool's connections. Requests with a body or an upgrade use `HttpTry`. */
+/**
+ * Sends a request without a body on one of the pool's connections. Requests with a body or an upgrade use `HttpTry`.
+ */
 export class PlainTry implements Try, PlannedWrite, ResponseSink {
   readonly #connections: Connections;
   readonly #ask: Ask;
@@ -81,7 +83,7 @@ export class PlainTry implements Try, PlannedWrite, ResponseSink {
     if (status >= 200) {
       this.#isAnswered = true;
       this.#asker.answer(status, text, answerHeaderList(headers), false);
-      // Nobody waits for `100 Continue`, because there is no body.
+      // `100 Continue` is dropped: the request has no body.
     } else if (status !== 100) this.#asker.interim(status, answerHeaderList(headers));
   }
 

@@ -4,7 +4,9 @@ import { ResponseReader } from "./response-reader.ts";
 
 const LIMIT = 1024;
 
-/** What a reader says of `bytes`, that arrive in parts of `size` bytes. `closed`: what it says when the upstream closes. */
+/**
+ * What a reader says of `bytes`, that arrive in parts of `size` bytes. `closed`: what it says when the upstream closes.
+ */
 function read(bytes: string, { size = Infinity, method = "GET", closes = false } = {}) {
   const told: string[] = [];
   const reader = new ResponseReader(LIMIT);

@@ -56,7 +56,7 @@ export class ResponseReader {
     this.#isReusable = true;
   }
 
-  /** No more is told to the sink. */
+  /** Ends calls of the sink. */
   stop(): void {
     this.#sink = undefined;
     this.#state = "idle";
@@ -69,7 +69,7 @@ export class ResponseReader {
     while (at < data.length) {
       switch (this.#state) {
         case "idle":
-          // Nobody asked for it.
+          // The upstream sent bytes without a request.
           this.#isReusable = false;
           return;
         case "head":

@@ -22,7 +22,10 @@ export interface Findings {
   forwarded: number;
   /** Requests that both upstreams took whole, so that their bodies could be compared. */
   compared: number;
-  /** Requests that the forwarder refused for their shape. It counts them itself: on a busy machine clients give up before they hear. */
+  /**
+   * Requests that the forwarder refused for their shape. It counts them itself: on a busy machine clients give up
+   * before they hear.
+   */
   refused: number;
   readonly faults: string[];
 }

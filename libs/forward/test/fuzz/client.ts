@@ -1,7 +1,10 @@
 import { connect } from "node:net";
 import type { Random } from "./random.ts";
 
-/** How long a connection may be silent until it is given up: nobody knows whether broken bytes will be answered. Milliseconds. */
+/**
+ * How long a connection may be silent until it is given up: nobody knows whether broken bytes will be answered.
+ * Milliseconds.
+ */
 const SILENCE = 120;
 /** The same for well-formed requests, which are always answered. */
 const PATIENCE = 15_000;

@@ -1,4 +1,5 @@
-// The forwarder, with one listener for each upstream, that writes down what it sends on. Ended by an exception that nobody catches.
+// The forwarder, with one listener for each upstream, that writes down what it sends on. Ended by an exception that
+// nobody catches.
 import { MetricRegistry } from "@evenkeel/metrics";
 import { createLogger, systemClock } from "@evenkeel/runtime";
 import { Forwarder, type Exchange, type Origin, type Router } from "../../src/index.ts";
@@ -11,7 +12,10 @@ const origins: Readonly<Record<"node" | "go", Origin>> = {
   go: { host: "127.0.0.1", port: goPort, protocol: "http1" },
 };
 let forwarded = { node: [] as Forwarded[], go: [] as Forwarded[] };
-/** Lines that the forwarder logs as errors: it has a word for everything that a client can do wrong, so each is a defect. */
+/**
+ * Lines that the forwarder logs as errors: it has a word for everything that a client can do wrong, so each is a
+ * defect.
+ */
 const defects: string[] = [];
 const positions = new Map<string, number>();
 let open = 0;
@@ -30,8 +34,8 @@ const router: Router = {
 };
 
 /**
- * The number of the input, and which of its requests this is. The address of a client that is gone already is not known any more;
- * such a request has a mark that no other upstream's has.
+ * The number of the input, and which of its requests this is. The address of a client that is gone already is not known
+ * any more; such a request has a mark that no other upstream's has.
  */
 function nextId({ listener, remoteAddress }: Exchange): string {
   const key = `${listener} ${remoteAddress}`;

@@ -82,8 +82,8 @@ function without(list: readonly string[], taken: readonly string[]): string[] {
 }
 
 /**
- * Go gives bytes above ASCII as they are and JSON makes one character of those that are no UTF-8, so they all count as the same. Only
- * then is it trimmed: the byte 0xa0 is a space for JavaScript, and none for HTTP.
+ * Go gives bytes above ASCII as they are and JSON makes one character of those that are no UTF-8, so they all count as
+ * the same. Only then is it trimmed: the byte 0xa0 is a space for JavaScript, and none for HTTP.
  */
 function comparable(value: string): string {
   return value.replaceAll(/[^\t\x20-\x7e]+/g, "?").trim();

@@ -90,7 +90,10 @@ const CHUNK_SIZES = [
 
 const LINE_ENDS = ["\r\n", "\r\n", "\r\n", "\n", "\r", "\r\r\n", "\r\n ", ""] as const;
 
-/** A request whose length is in doubt, with another one hidden where the doubt is, and sometimes an honest one after both. */
+/**
+ * A request whose length is in doubt, with another one hidden where the doubt is, and sometimes an honest one after
+ * both.
+ */
 export function smugglingInput(random: Random): Input {
   const hidden = hiddenRequest(random);
   const path = `/s/${random.below(1e6)}`;

@@ -29,7 +29,9 @@ interface Held {
   readonly send: (destination: Destination) => void;
 }
 
-/** A forwarder that holds everything until `origin` is offered, in front of a real server that writes down what comes. */
+/**
+ * A forwarder that holds everything until `origin` is offered, in front of a real server that writes down what comes.
+ */
 export async function startHoldWorld({ wait = 60_000, answerAfter = 0, probe = defaultLimits.probe } = {}) {
   const arrivals: Arrival[] = [];
   const most = { requests: 0, connections: 0 };

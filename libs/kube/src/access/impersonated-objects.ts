@@ -3,8 +3,8 @@ import type { ReviewedObject, UserInfo } from "./access-reviewer.ts";
 const AUTHENTICATION = "authentication.k8s.io";
 
 /**
- * What somebody needs the verb `impersonate` on to act as `target`, in the order in which kube-apiserver checks it. A
- * service account is checked as such, in its namespace.
+ * The objects on which a caller needs the verb `impersonate` to act as a user, in the order in which kube-apiserver
+ * checks them. A service account is checked as such, in its namespace.
  */
 export function impersonatedObjects({ user, uid, groups, extra }: UserInfo): ReviewedObject[] {
   return [

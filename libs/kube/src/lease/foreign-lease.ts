@@ -19,15 +19,17 @@ const PERIOD = 10_000;
 const DEADLINE = 10_000;
 /** Milliseconds for a Lease that does not state its duration: client-go's default. */
 const DURATION = 15_000;
-/** Milliseconds that a Lease lasts at most without a renewal: its duration is what anybody wrote who may create Leases. */
+/**
+ * Milliseconds that a Lease lasts at most without a renewal: its duration is what anybody wrote who may create Leases.
+ */
 const LONGEST = 120_000;
 /** Milliseconds since its renewTime after which a Lease that is first seen is not live: no clock is off by so much. */
 const LEFTOVER = 24 * 3_600_000;
 
 /**
  * Detects whether another controller runs in this cluster, by its Lease. A Lease is live until it has not changed for
- * its whole duration (at most two minutes), on the monotonic clock of this process, because its renewTime comes from another host's clock. A
- * Lease that is first seen counts as live for that time too, unless its renewTime is a day old.
+ * its whole duration (at most two minutes), on the monotonic clock of this process, because its renewTime comes from
+ * another host's clock. A Lease that is first seen counts as live for that time too, unless its renewTime is a day old.
  *
  * Without the right to list Leases no Lease counts as live, and one warning is logged: a service that was installed
  * without that right must work.

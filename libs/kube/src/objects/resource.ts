@@ -6,8 +6,8 @@ export interface CallOptions {
   /** Milliseconds that the whole call may take, retries included; default the client's. Watches have no deadline. */
   readonly deadline?: number;
   /**
-   * Called right before each attempt, so after every wait. If it throws, nothing more is sent, and the call rejects with
-   * what it threw.
+   * Called right before each attempt, so after every wait. If it throws, nothing more is sent, and the call rejects
+   * with what it threw.
    */
   readonly beforeSend?: (() => void) | undefined;
 }

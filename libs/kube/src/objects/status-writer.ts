@@ -11,8 +11,8 @@ export interface StoredObject<S> extends KubeObject {
 }
 
 /**
- * A status to write: absent leaves a field as it is stored, null removes it. Only optional fields can be removed. A list
- * is written as a whole.
+ * A status to write: absent leaves a field as it is stored, null removes it. Only optional fields can be removed. A
+ * list is written as a whole.
  */
 export type Nulled<S> = {
   readonly [F in keyof S]: undefined extends S[F] ? NulledField<S[F]> | null : NulledField<S[F]>;

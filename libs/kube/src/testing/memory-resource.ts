@@ -24,8 +24,8 @@ export interface Call {
 }
 
 /**
- * Objects of one type in memory, as a Resource, for the tests of this library. It keeps versions and a history as an API
- * server does, and a test can make its calls fail.
+ * Objects of one type in memory, as a Resource, for the tests of this library. It keeps versions and a history as an
+ * API server does, and a test can make its calls fail.
  */
 export class MemoryResource<T extends KubeObject> implements Resource<T> {
   readonly objects = new Map<string, T>();

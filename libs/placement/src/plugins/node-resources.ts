@@ -20,8 +20,8 @@ interface ExtendedResource {
 }
 
 /**
- * The figures of a node are next to each other in memory: what it has, what its pods take, and what they take where each
- * container without a request counts 100m and 200Mi.
+ * The figures of a node are next to each other in memory: what it has, what its pods take, and what they take where
+ * each container without a request counts 100m and 200Mi.
  */
 const STRIDE = 16;
 const PODS = 0;

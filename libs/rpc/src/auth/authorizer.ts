@@ -17,8 +17,8 @@ export type Authorization =
   | { readonly allowed: false; readonly user: string };
 
 /**
- * Says whether the holder of a token may do something: TokenReview, then SubjectAccessReview. It rejects when it cannot tell, and
- * nothing is done then.
+ * Says whether the holder of a token may do something: TokenReview, then SubjectAccessReview. It rejects when it cannot
+ * tell, and nothing is done then.
  */
 export interface Authorizer {
   authorize(token: string, verb: string, object: AccessObject, signal: AbortSignal): Promise<Authorization>;

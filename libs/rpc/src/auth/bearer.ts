@@ -9,8 +9,8 @@ export interface Permission {
 }
 
 /**
- * Resolves if the bearer token in the header `authorization` has the permission; rejects with Unauthenticated, Forbidden or
- * CannotAuthorize. Without an authorizer no caller has it.
+ * Resolves if the bearer token in the header `authorization` has the permission; rejects with Unauthenticated,
+ * Forbidden or CannotAuthorize. Without an authorizer no caller has it.
  */
 export async function authorizeBearer(
   authorizer: Authorizer | undefined,

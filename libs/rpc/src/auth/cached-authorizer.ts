@@ -18,7 +18,10 @@ interface Remembered {
   readonly until: number;
 }
 
-/** Remembers the answers of another authorizer for a short while. Tokens are kept as hashes alone; failures are not remembered. */
+/**
+ * Remembers the answers of another authorizer for a short while. Tokens are kept as hashes alone; failures are not
+ * remembered.
+ */
 export class CachedAuthorizer implements Authorizer {
   readonly #authorizer: Authorizer;
   readonly #options: Required<CacheOptions>;

@@ -50,8 +50,9 @@ export class ReadCheck {
 }
 
 /**
- * What a request asks about. Requests of all services name it in one of three ways, and are answered with nothing else: by the fields
- * `namespace` and `name`, by a message with these fields, or by `object` as `Kind/namespace/name`. Anything else asks for everything.
+ * What a request asks about. Requests of all services name it in one of three ways, and are answered with nothing else:
+ * by the fields `namespace` and `name`, by a message with these fields, or by `object` as `Kind/namespace/name`.
+ * Anything else asks for everything.
  */
 export function askedOf(request: unknown): Asked {
   const fields = request as Readonly<Record<string, unknown>>;

@@ -3,7 +3,9 @@ import type { DeadlineOptions } from "nice-grpc-client-middleware-deadline";
 import { PeerAway, PeerBusy, PeerRefused, PeerSlow } from "../errors.ts";
 import { CODE_TRAILER, statusName } from "../status.ts";
 
-/** Gives every call a deadline and sends it to the peer, so that the peer stops working when the caller no longer waits. */
+/**
+ * Gives every call a deadline and sends it to the peer, so that the peer stops working when the caller no longer waits.
+ */
 export function defaultDeadline(unary: number, stream: number): ClientMiddleware<DeadlineOptions> {
   return async function* (call, options) {
     const { deadline = call.responseStream ? stream : unary } = options;

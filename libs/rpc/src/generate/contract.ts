@@ -6,14 +6,17 @@ import { fileURLToPath } from "node:url";
 
 const bin = fileURLToPath(new URL("../../../../node_modules/.bin", import.meta.url));
 
-/** What peers out there were built with: the protos may add to it and take nothing away. It is text, so that a review shows what changes. */
+/**
+ * What peers out there were built with: the protos may add to it and take nothing away. It is text, so that a review
+ * shows what changes.
+ */
 const CONTRACT = "contract.txtpb";
 const GENERATED = "src/generated";
 const DESCRIPTORS = `${GENERATED}/descriptors.ts`;
 
 /**
- * The protos of the rpc folder `root`, what is generated from them (code for every message and service, and the descriptors that
- * reflection and the JSON API read), and the contract that they keep.
+ * The protos of the rpc folder `root`, what is generated from them (code for every message and service, and the
+ * descriptors that reflection and the JSON API read), and the contract that they keep.
  */
 export class Contract {
   readonly #root: string;
@@ -23,8 +26,8 @@ export class Contract {
   }
 
   /**
-   * What is wrong with the protos themselves: faults of style, and changes that would break a peer that keeps to the contract. A
-   * change that is meant to break begins with removing the contract file.
+   * What is wrong with the protos themselves: faults of style, and changes that would break a peer that keeps to the
+   * contract. A change that is meant to break begins with removing the contract file.
    */
   faults(): readonly string[] {
     const against = existsSync(join(this.#root, CONTRACT)) ? [this.#run("breaking", "--against", CONTRACT)] : [];

@@ -10,7 +10,10 @@ const shop = { namespace: "shop" };
 const one = { namespace: "shop", name: "a" };
 const checkout = { service: { namespace: "shop", name: "checkout" } };
 
-/** Knows `all`, who may do everything, `shop`, who may do everything in the namespace shop, and `guest`, who may do nothing. */
+/**
+ * Knows `all`, who may do everything, `shop`, who may do everything in the namespace shop, and `guest`, who may do
+ * nothing.
+ */
 class Rights implements Authorizer {
   readonly asked: { verb: string; object: AccessObject }[] = [];
 

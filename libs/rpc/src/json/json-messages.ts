@@ -19,7 +19,10 @@ import { descriptors } from "../generated/descriptors.ts";
 /** A query parameter as fastify gives it. */
 export type Query = Readonly<Record<string, string | readonly string[]>>;
 
-/** Turns JSON into messages and back, strictly by the protos' JSON mapping: https://protobuf.dev/programming-guides/json/ */
+/**
+ * Turns JSON into messages and back, strictly by the protos' JSON mapping:
+ * https://protobuf.dev/programming-guides/json/
+ */
 export class JsonMessages {
   readonly #registry: FileRegistry = createFileRegistry(
     fromBinary(FileDescriptorSetSchema, Buffer.from(descriptors, "base64")),

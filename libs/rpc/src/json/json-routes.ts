@@ -41,10 +41,10 @@ type PageCheck = (page: string, authorization: string | undefined, signal: Abort
 const PATH = "/api/v1/:service/:method";
 
 /**
- * Serves every method of `services` as JSON: `/api/v1/<Service>/<Method>`, by POST with the request as body, and by GET with query
- * parameters where nothing is changed. A stream becomes server-sent events, a failure `{ code, message }`. Limits, rights and
- * the drain are those of gRPC. Calls that change something carry a token, and are refused on a connection that others can read.
- * Where reads need a token, methods that never need one are left to gRPC.
+ * Serves every method of `services` as JSON: `/api/v1/<Service>/<Method>`, by POST with the request as body, and by GET
+ * with query parameters where nothing is changed. A stream becomes server-sent events, a failure `{ code, message }`.
+ * Limits, rights and the drain are those of gRPC. Calls that change something carry a token, and are refused on a
+ * connection that others can read. Where reads need a token, methods that never need one are left to gRPC.
  */
 export function jsonRoutes(routes: Routes, services: readonly BoundService[], options: JsonOptions): void {
   const api = new JsonApi(services, options);
@@ -57,12 +57,17 @@ export function jsonRoutes(routes: Routes, services: readonly BoundService[], op
   if (checkPage) guardPages(routes, checkPage);
 }
 
-/** Metrics and the files of the dashboard are open; what one service serves at `/dashboard/data` is about its objects. */
+/**
+ * Metrics and the files of the dashboard are open; what one service serves at `/dashboard/data` is about its objects.
+ */
 function isPageWithData(url: string): boolean {
   return url === "/" || url === "/dashboard/data" || url.startsWith("/api/");
 }
 
-/** Checks readers of the other pages with data, which are about every object. The methods of services check by what is asked. */
+/**
+ * Checks readers of the other pages with data, which are about every object. The methods of services check by what is
+ * asked.
+ */
 function guardPages(routes: Routes, check: PageCheck): void {
   routes.addHook("onRequest", async (request, reply) => {
     const { url = "" } = request.routeOptions;

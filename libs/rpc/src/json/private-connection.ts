@@ -7,8 +7,8 @@ loopback.addSubnet("127.0.0.0", 8);
 loopback.addAddress("::1", "ipv6");
 
 /**
- * Nobody between can read the connection: it is encrypted, or does not leave the machine, as with `kubectl port-forward`. What headers
- * say of it is not looked at, because anybody can send them.
+ * Whether the connection cannot be read on its way: it is encrypted, or does not leave the machine, as with
+ * `kubectl port-forward`. Headers that claim so are ignored, because any client can send them.
  */
 export function isPrivate(socket: Pick<Socket, "remoteAddress"> & Pick<Partial<TLSSocket>, "encrypted">): boolean {
   const { encrypted, remoteAddress } = socket;

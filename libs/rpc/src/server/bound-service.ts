@@ -37,7 +37,9 @@ export interface BoundMethod {
   readonly encode: (response: unknown) => Uint8Array;
   /** Rejects with a `CallFailed`. */
   readonly call: (request: unknown, context: CallContext) => Promise<unknown>;
-  /** Resolves once the caller is admitted, or rejects with a `CallFailed`; with one the stream ends too, if not well. */
+  /**
+   * Resolves once the caller is admitted, or rejects with a `CallFailed`; with one the stream ends too, if not well.
+   */
   readonly open: (request: unknown, context: CallContext) => Promise<AsyncGenerator>;
 }
 
@@ -49,7 +51,10 @@ export interface BoundService {
   readonly methods: ReadonlyMap<string, BoundMethod>;
 }
 
-/** Puts the guards before a service. A method that may change something and says nothing of access is a programmer's mistake. */
+/**
+ * Puts the guards before a service. A method that may change something and says nothing of access is a programmer's
+ * mistake.
+ */
 export function bindService(served: Served, guards: Guards): BoundService {
   const { definition } = served;
   const entries = Object.entries(definition.methods).map(([key, method]) => {
@@ -105,7 +110,8 @@ function bindMethod(
         const items = handler(request, { ...context, signal }) as AsyncIterable<unknown>;
         yield* check ? whileAllowed(items, check, clock, signal) : items;
       });
-      // A caller that disconnects right after the admission never reads, and a stream without a reader does not end by itself.
+      // A caller that disconnects right after the admission never reads, and a stream without a reader does not end by
+      // itself.
       context.signal.addEventListener("abort", () => void stream.return(undefined), { once: true });
       await stream.next();
       return stream;

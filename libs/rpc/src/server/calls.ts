@@ -168,7 +168,10 @@ export async function* untilAborted<T>(source: AsyncIterable<T>, signal: AbortSi
   }
 }
 
-/** The result of `work`, or nothing as soon as `signal` aborts. It leaves no listener behind, however often it is called. */
+/**
+ * The result of `work`, or nothing as soon as `signal` aborts. It leaves no listener behind, however often it is
+ * called.
+ */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const abort = () => resolve(undefined);

@@ -57,8 +57,8 @@ const KEEPALIVE = { time: 30_000, timeout: 10_000 };
 const FLUSH = 3000;
 
 /**
- * The gRPC server, with health and reflection. On shutdown health reports NOT_SERVING first; a drain then ends streams with OK, lets
- * unary calls finish, and takes no new ones.
+ * The gRPC server, with health and reflection. On shutdown health reports NOT_SERVING first; a drain then ends streams
+ * with OK, lets unary calls finish, and takes no new ones.
  */
 export class RpcServer implements Server {
   readonly name = "grpc";
@@ -102,8 +102,8 @@ export class RpcServer implements Server {
   }
 
   /**
-   * Serves the services added so far as JSON under `/api/v1/<Service>/<Method>`. `access` holds for all that these routes serve to
-   * readers, but metrics and the files of the dashboard, and for the same methods over gRPC.
+   * Serves the services added so far as JSON under `/api/v1/<Service>/<Method>`. `access` holds for all that these
+   * routes serve to readers, but metrics and the files of the dashboard, and for the same methods over gRPC.
    */
   serveJson(routes: HttpServer["routes"], access: ReadAccess): void {
     const { clock, authorizer } = this.#options;

@@ -21,13 +21,14 @@ export interface Served<D extends TsProtoServiceDefinition = TsProtoServiceDefin
   readonly definition: D;
   readonly implementation: ServiceImplementation<D>;
   /**
-   * Methods that the proto marks NO_SIDE_EFFECTS are for readers: the setting `readAccess` says whether these need a token. Every
-   * other method must be named here, so that none is open by oversight. "anyone" needs no token over gRPC, whatever the setting.
+   * Methods that the proto marks NO_SIDE_EFFECTS are for readers: the setting `readAccess` says whether these need a
+   * token. Every other method must be named here, so that none is open by oversight. "anyone" needs no token over gRPC,
+   * whatever the setting.
    */
   readonly access?: { readonly [M in keyof Methods<D>]?: Access<RequestOf<Methods<D>[M]>> };
   /**
-   * Requests to read name the objects that tokens are checked by, so that access to the named one is enough. Otherwise their names are
-   * of something else, and reading needs access to all objects of the namespace.
+   * Requests to read name the objects that tokens are checked by, so that access to the named one is enough. Otherwise
+   * their names are of something else, and reading needs access to all objects of the namespace.
    */
   readonly namesObjects?: boolean;
   /** gRPC statuses of the service's own coded errors. */

@@ -28,9 +28,9 @@ export interface CertificateFilesOptions {
 }
 
 /**
- * Certificates in files that another program renews. They are read again every interval rather than watched: a Secret's volume is
- * renewed by swapping a link, which file watchers miss. What cannot be used together (half of a renewal, a wrong key) is refused, and
- * what was in use stays in use.
+ * Certificates in files that another program renews. They are read again every interval rather than watched: a Secret's
+ * volume is renewed by swapping a link, which file watchers miss. What cannot be used together (half of a renewal, a
+ * wrong key) is refused, and what was in use stays in use.
  */
 export class CertificateFiles implements Component {
   readonly name = "certificates";

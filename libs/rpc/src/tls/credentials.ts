@@ -5,7 +5,10 @@ import type { CertificateFiles, Certificates } from "./certificate-files.ts";
 /** Certificates, or plaintext for loopback and tests. */
 export type Transport = CertificateFiles | "insecure";
 
-/** A peer that connects and does not finish its handshake is cut after this, in milliseconds; it would keep a drain waiting. */
+/**
+ * A peer that connects and does not finish its handshake is cut after this, in milliseconds; it would keep a drain
+ * waiting.
+ */
 const HANDSHAKE_TIMEOUT = 5000;
 
 export function serverCredentials(transport: Transport, mtls: boolean): ServerCredentials {
@@ -13,8 +16,8 @@ export function serverCredentials(transport: Transport, mtls: boolean): ServerCr
 }
 
 /**
- * Gives each renewal to the listening server, for the connections that come after it; those that are open go on as they are. grpc-js
- * does the same for its own certificate providers, which drop all connections while a file cannot be read.
+ * Gives each renewal to the listening server, for the connections that come after it; those that are open go on as they
+ * are. grpc-js does the same for its own certificate providers, which drop all connections while a file cannot be read.
  */
 class RenewedServerCredentials extends ServerCredentials {
   constructor(files: CertificateFiles, mtls: boolean) {

@@ -41,8 +41,8 @@ export function adminRoutes(routes: FastifyInstance, { metrics, status }: AdminO
 }
 
 /**
- * Decisions of this process alone, for a service without the gRPC methods of the same names, whose gateway serves those of all
- * replicas.
+ * Decisions of this process alone, for a service without the gRPC methods of the same names, whose gateway serves those
+ * of all replicas.
  */
 export function ownDecisionRoutes(routes: FastifyInstance, { decisions, recording }: OwnDecisions): void {
   routes.get<{ Querystring: { object?: string; action?: string; reason?: string; limit?: number } }>(

@@ -2,8 +2,8 @@ import type { FastifyInstance } from "fastify";
 import type { Lifecycle } from "../lifecycle/index.ts";
 
 /**
- * `/livez` and `/healthz` say that the process answers: failing them gets it killed, so they depend on nothing else. `/readyz` says
- * whether it should get traffic, with each reason why not on a line of its own.
+ * `/livez` and `/healthz` say that the process answers: failing them gets it killed, so they depend on nothing else.
+ * `/readyz` says whether it should get traffic, with each reason why not on a line of its own.
  */
 export function healthRoutes(routes: FastifyInstance, lifecycle: Lifecycle): void {
   const alive = () => "ok\n";

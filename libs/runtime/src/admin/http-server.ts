@@ -48,7 +48,8 @@ export class HttpServer implements Server {
       this.#inFlight += 1;
       reply.raw.once("close", () => {
         this.#inFlight -= 1;
-        // Closing closes what is idle then. A connection that was busy would be kept alive, and the server open with it.
+        // Closing closes what is idle then. A connection that was busy would be kept alive, and the server open with
+        // it.
         if (this.#draining) this.routes.server.closeIdleConnections();
       });
       done();

@@ -6,7 +6,9 @@ export interface RecorderLimits {
 /** Keeps the texts of the last snapshots, each under the id of the decision it led to. The oldest go first. */
 export class FlightRecorder {
   readonly #limits: RecorderLimits;
-  /** Encoded: a string's size in memory depends on what is in it, and it may hold on to the larger one it was cut from. */
+  /**
+   * Encoded: a string's size in memory depends on what is in it, and it may hold on to the larger one it was cut from.
+   */
   readonly #texts = new Map<string, Buffer>();
   #bytes = 0;
 

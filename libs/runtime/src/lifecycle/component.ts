@@ -12,8 +12,8 @@ export interface Component {
   /** Resolves once the component does its work; the next one starts only then. Rejecting ends the process. */
   start?(running: Running): Promise<void> | void;
   /**
-   * Resolves once nothing of it runs any more; also called after a start that failed or was cut short. `deadline` aborts when it
-   * must give up what it still waits for.
+   * Resolves once nothing of it runs any more; also called after a start that failed or was cut short. `deadline`
+   * aborts when it must give up what it still waits for.
    */
   stop?(deadline: AbortSignal): Promise<void> | void;
   /** Why the process should get no traffic now; nothing if it should. */
@@ -25,8 +25,8 @@ export interface Server extends Component {
   /** Where it listens, once started. */
   readonly port: number;
   /**
-   * Takes no new requests and resolves when those in flight have ended. When `deadline` aborts it cuts the rest and resolves
-   * with how many those were.
+   * Takes no new requests and resolves when those in flight have ended. When `deadline` aborts it cuts the rest and
+   * resolves with how many those were.
    */
   drain(deadline: AbortSignal): Promise<number>;
 }

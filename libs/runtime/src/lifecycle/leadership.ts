@@ -6,11 +6,13 @@ import type { Component, Running } from "./component.ts";
 export interface Term {
   /** Aborts before another process may act as leader, and when this process stops. */
   readonly signal: AbortSignal;
-  /** Grows with each term of anyone; what writes shared state sends it, so that a former leader's writes are refused. */
+  /**
+   * Grows with each term of anyone; what writes shared state sends it, so that a former leader's writes are refused.
+   */
   readonly fencingToken: bigint;
   /**
-   * Whether the term still lasts, judged by the clock and not by a timer: a process that was frozen and goes on may get here before
-   * its timers. Ask before an act that no fencing token guards.
+   * Whether the term still lasts, judged by the clock and not by a timer: a process that was frozen and goes on may get
+   * here before its timers. Ask before an act that no fencing token guards.
    */
   readonly held: () => boolean;
 }
@@ -26,8 +28,8 @@ export type Loop = (term: Term) => Promise<void>;
 /** Decides whether this process leads. */
 export interface Leadership {
   /**
-   * Calls `lead` for each term of this process. When `signal` aborts, the term ends, `lead` is awaited, the leadership is given
-   * up so that another need not wait for it, and the promise resolves. If `lead` rejects, so does this.
+   * Calls `lead` for each term of this process. When `signal` aborts, the term ends, `lead` is awaited, the leadership
+   * is given up so that another need not wait for it, and the promise resolves. If `lead` rejects, so does this.
    */
   campaign(signal: AbortSignal, lead: Loop): Promise<void>;
 }
@@ -77,7 +79,9 @@ export class LeaderLoops implements Component {
     return this.#campaign;
   }
 
-  /** One loop's death ends the others: half a leader is worse than none. It is told before they end, which they may not. */
+  /**
+   * One loop's death ends the others: half a leader is worse than none. It is told before they end, which they may not.
+   */
   async #lead(term: Term, report: (death: unknown) => void): Promise<void> {
     const ending = new AbortController();
     const end = () => ending.abort(term.signal.reason);

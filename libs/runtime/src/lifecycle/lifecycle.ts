@@ -33,10 +33,11 @@ export interface LifecycleOptions {
 /**
  * Starts components in order and stops them in reverse:
  *
- *     SIGTERM ─▶ not ready ─▶ leader loops end, lease released ─▶ delay ─▶ servers close and drain ─▶ the rest stops ─▶ exit 0
+ *     SIGTERM ─▶ not ready ─▶ leader loops end, lease released ─▶ delay
+ *             ─▶ servers close and drain ─▶ the rest stops ─▶ exit 0
  *
- * A second signal exits at once with 128 + its number. A component's death or an unhandled error takes the same way without the
- * delay and exits 1. With the default settings the whole way fits into Kubernetes' grace period of 30 s.
+ * A second signal exits at once with 128 + its number. A component's death or an unhandled error takes the same way
+ * without the delay and exits 1. With the default settings the whole way fits into Kubernetes' grace period of 30 s.
  */
 export class Lifecycle {
   readonly leaders = new LeaderLoops();

@@ -41,7 +41,10 @@ export function integerKind(least: number, most: number): Kind<number> {
 /** A TCP port. 0 asks the system for a free one. */
 export const portKind: Kind<number> = { ...integerKind(0, 65_535), name: "port", takes: "a port from 0 to 65535" };
 
-/** The port of a bind address in Go's notation, on all addresses: `:8080`, `0.0.0.0:8080`, `[::]:8080`. A port alone works too. */
+/**
+ * The port of a bind address in Go's notation, on all addresses: `:8080`, `0.0.0.0:8080`, `[::]:8080`. A port alone
+ * works too.
+ */
 export const bindPortKind: Kind<number> = {
   name: "port",
   takes: "a port such as 8080 or :8080 (--listen-host sets the address)",

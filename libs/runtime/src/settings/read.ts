@@ -25,8 +25,8 @@ export interface CommandLine {
 }
 
 /**
- * Splits a command line. `--name=value`, `--name value` and, for booleans, `--name` and `--no-name`; one dash is as good as
- * two, as in Go's flag package. `--` ends the flags.
+ * Splits a command line. `--name=value`, `--name value` and, for booleans, `--name` and `--no-name`; one dash is as
+ * good as two, as in Go's flag package. `--` ends the flags.
  */
 export function splitCommandLine(table: SettingsTable, args: readonly string[]): CommandLine {
   const settings = byFlag(table);
@@ -79,7 +79,9 @@ function byFlag(table: SettingsTable): ReadonlyMap<string, Setting> {
 /** Flags of every service that are no settings. */
 export const switches: ReadonlySet<string> = new Set(["help", "h", "version", "print-settings"]);
 
-/** Reads every setting: a flag wins over a variable, a variable over the default. An empty variable counts as not set. */
+/**
+ * Reads every setting: a flag wins over a variable, a variable over the default. An empty variable counts as not set.
+ */
 export function readSettings<const T extends SettingsTable>(
   table: T,
   flags: CommandLine["flags"],

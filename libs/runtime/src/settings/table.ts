@@ -31,7 +31,9 @@ interface Line {
   readonly secret?: boolean;
 }
 
-/** Exactly one of: `default` as the user would write it, `optional: true`, or neither, which makes the setting required. */
+/**
+ * Exactly one of: `default` as the user would write it, `optional: true`, or neither, which makes the setting required.
+ */
 type Required = Line & { readonly default?: never; readonly optional?: never };
 type Optional = Line & { readonly default?: never; readonly optional: true };
 type Defaulted = Line & { readonly default: string; readonly optional?: never };

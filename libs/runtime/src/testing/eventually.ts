@@ -7,8 +7,8 @@ const PATIENCE = 15_000;
 const PERIOD = 20;
 
 /**
- * Repeats `check` until it neither throws nor gives `false`, and resolves with what it gave. Rejects after `within` milliseconds with what
- * `check` threw last.
+ * Repeats `check` until it neither throws nor gives `false`, and resolves with what it gave. Rejects after `within`
+ * milliseconds with what `check` threw last.
  */
 export async function eventually<T>(check: () => T | Promise<T>, within = PATIENCE): Promise<Exclude<T, false>> {
   const end = performance.now() + within;

@@ -5,7 +5,9 @@ import { createLogger, type Logger } from "../log.ts";
 /** A line of the log, parsed. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** A process that a test plays: it has a command line, takes signals, and remembers what was written and how it ended. */
+/**
+ * A process that a test plays: it has a command line, takes signals, and remembers what was written and how it ended.
+ */
 export class FakeHost extends EventEmitter {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;

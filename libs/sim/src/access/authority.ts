@@ -20,7 +20,10 @@ export interface ClientSubject {
 
 const KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
 
-/** The certificate authority of a simulated cluster, by the openssl command, in a folder of its own until it is disposed. */
+/**
+ * The certificate authority of a simulated cluster, by the openssl command, in a folder of its own until it is
+ * disposed.
+ */
 export class Authority implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "evenkeel-sim-ca-"));
   #serial = 0;

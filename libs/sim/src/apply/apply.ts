@@ -20,9 +20,9 @@ export interface Applied {
 }
 
 /**
- * Server-side apply: lays what `config` states over `live`, takes away what the same manager stated before and now leaves out, unless
- * another owns it too, and records the owner of each field. A stated value that differs from the one another manager owns is a conflict; with
- * `force` the field changes hands.
+ * Server-side apply: lays what `config` states over `live`, takes away what the same manager stated before and now
+ * leaves out, unless another owns it too, and records the owner of each field. A stated value that differs from the one
+ * another manager owns is a conflict; with `force` the field changes hands.
  */
 export function applyConfig(
   live: StoredObject | undefined,

@@ -2,8 +2,8 @@ import { equal, type Fields, fieldsOr, isFields, isList } from "../json.ts";
 import { itemKey, listKeys, propertySchema, type Schema } from "../schema/schema.ts";
 
 /**
- * A field's path in the words of managedFields, its elements joined: `f:spec`, `k:{"name":"a"}` for an item of a list by its keys,
- * `v:"x"` for a member of a set.
+ * A field's path in the words of managedFields, its elements joined: `f:spec`, `k:{"name":"a"}` for an item of a list
+ * by its keys, `v:"x"` for a member of a set.
  */
 export type FieldPath = string;
 

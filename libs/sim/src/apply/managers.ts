@@ -61,7 +61,8 @@ export function withOwnership(managers: readonly Ownership[], writer: Writer, fi
 }
 
 /**
- * The owners after a write that is no apply: the writer alone owns what it changed or added, and what it removed has no owner.
+ * The owners after a write that is no apply: the writer alone owns what it changed or added, and what it removed has no
+ * owner.
  */
 export function managersAfterUpdate(
   old: StoredObject | undefined,

@@ -27,7 +27,10 @@ const SCALABLE: Readonly<Record<string, string>> = {
   StatefulSet: tables.statefulSets,
 };
 
-/** Keeps the status of disruption budgets, which evictions are decided by. Controllers other than the built-in ones are unknown to it. */
+/**
+ * Keeps the status of disruption budgets, which evictions are decided by. Controllers other than the built-in ones are
+ * unknown to it.
+ */
 export const budgetStatus: Behaviour = (world) => {
   const pods = new PodsByLabel(world.store);
   const budgets = new ObjectIndex(({ metadata }) => [metadata.namespace ?? ""]);
@@ -110,8 +113,8 @@ function conditionFor(known: boolean, allowed: number): Condition {
 }
 
 /**
- * How many pods there are to be: those that are, where the budget names a number of them, and the sizes of their controllers where
- * it names a share or what may be missing. Undefined if a pod has no controller of known size.
+ * How many pods there are to be: those that are, where the budget names a number of them, and the sizes of their
+ * controllers where it names a share or what may be missing. Undefined if a pod has no controller of known size.
  */
 function expectedPods(world: World, budget: StoredObject, pods: readonly StoredObject[]): number | undefined {
   if (typeof specOf(budget)["minAvailable"] === "number") return pods.length;

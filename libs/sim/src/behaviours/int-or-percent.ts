@@ -1,6 +1,6 @@
 /**
- * A count that a spec gives as a number or as a percentage of `total`; `round` decides about fractions. Undefined if it is neither:
- * unknown is not zero.
+ * A count that a spec gives as a number or as a percentage of `total`; `round` decides about fractions. Undefined if it
+ * is neither: unknown is not zero.
  */
 export function countOf(value: unknown, total: number, round: "up" | "down"): number | undefined {
   if (typeof value === "number") return value;

@@ -59,8 +59,8 @@ export function controlledBy({ apiVersion, kind, metadata: { name, uid } }: Stor
 }
 
 /**
- * Writes a status, unless it is the same. Nobody becomes the owner of its fields: that keeps thousands of pods small and their
- * changes cheap.
+ * Writes a status, unless it is the same. Its fields get no entry in `managedFields`: that keeps thousands of pods
+ * small and their changes cheap.
  */
 export function putStatus({ store }: World, tableName: string, object: StoredObject, status: Fields): void {
   const table = store.table(tableName);

@@ -14,7 +14,10 @@ export interface OwnerLoop {
   readonly sync: (world: World, owned: ObjectIndex, work: Work, key: string) => void;
 }
 
-/** What is common to the controllers of owners: each is looked at when it changes, and when something changes that it controls. */
+/**
+ * What is common to the controllers of owners: each is looked at when it changes, and when something changes that it
+ * controls.
+ */
 export function ownerBehaviour({ owners, owned, kind, sync }: OwnerLoop): Behaviour {
   return (world) => {
     const index = new ObjectIndex((object) => [controllerOf(object)?.uid ?? ""]);

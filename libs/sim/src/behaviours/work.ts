@@ -7,8 +7,9 @@ const SLICE = 3;
 const RETRY = 1000;
 
 /**
- * Runs a task for each key that was added, after the call that added it is over and once however often it was added meanwhile. Works
- * in slices, so that a thousand keys do not block other work. A key that the API server refused is retried a second later.
+ * Runs a task for each key that was added, after the call that added it is over and once however often it was added
+ * meanwhile. Works in slices, so that a thousand keys do not block other work. A key that the API server refused is
+ * retried a second later.
  */
 export class Work {
   readonly #clock: Clock;
@@ -44,7 +45,10 @@ export class Work {
     this.#keys.clear();
   }
 
-  /** Timers that are due run one after the other before anything is read or written; immediates leave room for that in between. */
+  /**
+   * Timers that are due run one after the other before anything is read or written; immediates leave room for that in
+   * between.
+   */
   #nextTurn(): () => void {
     return this.#clock.schedule(0, () => setImmediate(() => this.#run()));
   }

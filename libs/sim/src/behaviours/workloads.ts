@@ -7,7 +7,9 @@ import { deployments } from "./workloads/deployments.ts";
 import { replicaSets } from "./workloads/replica-sets.ts";
 import { statefulSets } from "./workloads/stateful-sets.ts";
 
-/** What makes a small living cluster of an API server: workloads have pods, pods have nodes, Services have endpoints. */
+/**
+ * What makes a small living cluster of an API server: workloads have pods, pods have nodes, Services have endpoints.
+ */
 export function workloads(options: KubeletOptions = {}): readonly Behaviour[] {
   return [deployments, replicaSets, statefulSets, scheduling, kubelet(options), endpointSlices, budgetStatus];
 }

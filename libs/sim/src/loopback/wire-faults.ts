@@ -20,7 +20,9 @@ export interface WireFaultRule {
   readonly times?: number;
 }
 
-/** Faults that a test adds and takes back while a world runs. Of several that fit, the first added befalls a request. */
+/**
+ * Faults that a test adds and takes back while a world runs. Of several that fit, the first added befalls a request.
+ */
 export class WireFaults {
   readonly #clock: Clock;
   readonly #rules = new Set<{ readonly rule: WireFaultRule; left: number }>();

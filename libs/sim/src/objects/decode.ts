@@ -15,8 +15,8 @@ export interface Decoded {
 const EMPTIABLE = ["labels", "annotations", "finalizers", "ownerReferences"];
 
 /**
- * A body as an object of the type: fields that the type does not know are gone, defaults are filled in. Fails with BadRequest if it
- * is of another type, or has unknown fields and the caller is strict about them.
+ * A body as an object of the type: fields that the type does not know are gone, defaults are filled in. Fails with
+ * BadRequest if it is of another type, or has unknown fields and the caller is strict about them.
  */
 export function decode(type: ResourceType, body: unknown, validation: FieldValidation): Decoded {
   if (!isFields(body)) throw badRequest(`the object provided is not of kind ${type.kind}: it is no object`);

@@ -26,8 +26,8 @@ function unmet(type: ResourceType, name: string, what: string, expected: string,
 }
 
 /**
- * What the uid in the body of a write means: `precondition` for a PUT and an apply, `field` for a patch, which may not change it, and `ignored`
- * for a patch of the status.
+ * What the uid in the body of a write means: `precondition` for a PUT and an apply, `field` for a patch, which may not
+ * change it, and `ignored` for a patch of the status.
  */
 export type UidRole = "precondition" | "field" | "ignored";
 

@@ -5,8 +5,8 @@ import { badRequest } from "../status.ts";
 const DIRECTIVE = /^\$(patch|retainKeys|setElementOrder\/.*|deleteFromPrimitiveList\/.*)$/;
 
 /**
- * A strategic merge patch: a merge patch whose lists merge by key where the type's schema names one, or by value where it says
- * `merge`. Items that are new come as early as the order of the old ones allows.
+ * A strategic merge patch: a merge patch whose lists merge by key where the type's schema names one, or by value where
+ * it says `merge`. Items that are new come as early as the order of the old ones allows.
  */
 export function strategicPatch(value: unknown, patch: unknown, schema: Schema | undefined): unknown {
   if (!isFields(patch)) return patch;

@@ -1,7 +1,9 @@
 import { QueryError, type QueryAnswer } from "./query-answer.ts";
 import type { Labels, Sample } from "./series.ts";
 
-/** The little of PromQL that is understood: numbers, selectors with `=` and `!=`, `sum(…)` and `scalar(…)` around them. */
+/**
+ * The little of PromQL that is understood: numbers, selectors with `=` and `!=`, `sum(…)` and `scalar(…)` around them.
+ */
 export type Expression =
   | { readonly kind: "number"; readonly value: number }
   | { readonly kind: "selector"; readonly fits: (metric: Labels) => boolean }

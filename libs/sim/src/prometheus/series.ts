@@ -17,8 +17,8 @@ export interface Sample {
 const LOOKBACK = 300;
 
 /**
- * The latest sample at a time, if it is not stale: at most five minutes old, the end included as in Prometheus 2. Samples are taken
- * at the whole multiples of `interval`, all in seconds.
+ * The latest sample at a time, if it is not stale: at most five minutes old, the end included as in Prometheus 2.
+ * Samples are taken at the whole multiples of `interval`, all in seconds.
  */
 export function sampleAt(series: Series, seconds: number, interval: number): number | undefined {
   const last = Math.floor(seconds / interval);

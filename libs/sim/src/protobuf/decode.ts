@@ -19,8 +19,8 @@ function tableOf(text: string): ReadonlyMap<number, Field> {
 }
 
 /**
- * A protobuf body as the JSON object that means the same; undefined if it is of a kind that no table describes. Fails with
- * BadRequest if it is not valid, and with 501 if it has a field that the tables leave out.
+ * A protobuf body as the JSON object that means the same; undefined if it is of a kind that no table describes. Fails
+ * with BadRequest if it is not valid, and with 501 if it has a field that the tables leave out.
  */
 export function decodeProtobuf(body: Buffer): Fields | undefined {
   if (!body.subarray(0, 4).equals(MAGIC)) throw badRequest("the body does not start as protobuf of Kubernetes does");

@@ -1,8 +1,8 @@
 /**
- * The fields of the messages that clients send as protobuf, as the Go types of k8s.io/api and k8s.io/apimachinery v0.36.3 tag them: number, name
- * in JSON and type. `s` text, `i` integer, `b` flag, `y` bytes; `?` says that Go has a pointer, so that an empty value was meant. `*` is a list, `%` a
- * map by text. `.` merges the fields of the message into the one around it. `{}` is not read: the
- * server ignores it.
+ * The fields of the messages that clients send as protobuf, as the Go types of k8s.io/api and k8s.io/apimachinery
+ * v0.36.3 tag them: number, name in JSON and type. `s` text, `i` integer, `b` flag, `y` bytes; `?` says that Go has a
+ * pointer, so that an empty value was meant. `*` is a list, `%` a map by text. `.` merges the fields of the message
+ * into the one around it. `{}` is not read: the server ignores it.
  */
 export const messages: Readonly<Record<string, string>> = {
   Affinity: "1 nodeAffinity NodeAffinity, 2 podAffinity PodAffinity, 3 podAntiAffinity PodAntiAffinity",

@@ -9,14 +9,20 @@ export interface Change {
   readonly record: RecordSet;
 }
 
-/** The limits of one request; an UPSERT counts twice in both. https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/DNSLimitations.html */
+/**
+ * The limits of one request; an UPSERT counts twice in both.
+ * https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/DNSLimitations.html
+ */
 const MOST_RECORDS = 1000;
 const MOST_CHARACTERS = 32_000;
 
 const HEAVIEST = 255;
 const LONGEST_TTL = 2 ** 31 - 1;
 
-/** The changes of a request, each whole by itself. Throws InvalidInput for what no zone could take, InvalidChangeBatch beyond a limit. */
+/**
+ * The changes of a request, each whole by itself. Throws InvalidInput for what no zone could take, InvalidChangeBatch
+ * beyond a limit.
+ */
 export function readChanges(request: XmlElement): Change[] {
   if (request.name !== "ChangeResourceRecordSetsRequest")
     throw invalidInput(`Invalid XML ; unexpected ${request.name}`);

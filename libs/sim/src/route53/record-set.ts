@@ -71,7 +71,10 @@ export function canonicalName(name: string): string {
   return lower.endsWith(".") ? lower : `${lower}.`;
 }
 
-/** The place of a record set in a list: by the labels of its name from the last to the first, then by type and identifier. */
+/**
+ * The place of a record set in a list: by the labels of its name from the last to the first, then by type and
+ * identifier.
+ */
 export function sortKey(name: string, type = "", setIdentifier = ""): string {
   const reversed = canonicalName(name).slice(0, -1).split(".").reverse().join(".");
   return [`${reversed}.`, type, setIdentifier].join("\0");

@@ -15,7 +15,10 @@ export interface Route53Harness {
   stop(): Promise<void>;
 }
 
-/** What services rely on of Route 53, as cases for jest: registered once for each implementation. Each case has a zone of its own. */
+/**
+ * What services rely on of Route 53, as cases for jest: registered once for each implementation. Each case has a zone
+ * of its own.
+ */
 export function route53Contract(implementation: string, start: () => Promise<Route53Harness>): void {
   describe(implementation, () => {
     let harness: Route53Harness;

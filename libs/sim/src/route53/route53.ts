@@ -13,11 +13,14 @@ export interface Route53Options {
   readonly port?: number;
   /** How long a change is PENDING before it is INSYNC, in milliseconds; 30 s unless told. Lists show it at once. */
   readonly propagation?: number;
-  /** How long a zone is busy with a change and answers the next with PriorRequestNotComplete, in milliseconds; never unless told. */
+  /**
+   * How long a zone is busy with a change and answers the next with PriorRequestNotComplete, in milliseconds; never
+   * unless told.
+   */
   readonly busy?: number;
   /**
-   * The root of the answer to a batch that is refused; `ErrorResponse`, as of every other error, unless told. The API uses both:
-   * https://docs.aws.amazon.com/Route53/latest/APIReference/API_ChangeResourceRecordSets.html
+   * The root of the answer to a batch that is refused; `ErrorResponse`, as of every other error, unless told. The API
+   * uses both: https://docs.aws.amazon.com/Route53/latest/APIReference/API_ChangeResourceRecordSets.html
    */
   readonly refusal?: "ErrorResponse" | "InvalidChangeBatch";
   /** Requests that the account may make; beyond it they are answered with Throttling. No limit unless told. */

@@ -1,4 +1,7 @@
-/** An element of the plain XML that Route 53 speaks: text or elements inside, no attributes that matter but the namespace. */
+/**
+ * An element of the plain XML that Route 53 speaks: text or elements inside, no attributes that matter but the
+ * namespace.
+ */
 export interface XmlElement {
   readonly name: string;
   readonly text: string;

@@ -2,7 +2,8 @@ import { isFields, isList } from "../json.ts";
 import { propertySchema, type Schema } from "./schema.ts";
 
 /**
- * The value with the schema's defaults. Null where null may not be counts as not given: it takes the default, or goes if there is none.
+ * The value with the schema's defaults. Null where null may not be counts as not given: it takes the default, or goes
+ * if there is none.
  */
 export function withDefaults(value: unknown, schema: Schema | undefined): unknown {
   if (schema === undefined) return value;

@@ -10,8 +10,8 @@ export interface Rule {
 }
 
 /**
- * A structural schema as definitions carry it. Built-in types are described in the same words, but only as far as something depends
- * on it: what a built-in schema leaves out is kept as it comes.
+ * A structural schema as definitions carry it. Built-in types are described in the same words, but only as far as
+ * something depends on it: what a built-in schema leaves out is kept as it comes.
  */
 export interface Schema {
   readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean";

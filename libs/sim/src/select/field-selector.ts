@@ -4,7 +4,10 @@ import { badRequest } from "../status.ts";
 /** Whether an object is among those that a field selector chooses. */
 export type FieldMatch = (object: object) => boolean;
 
-/** Reads the field selector of a query. Fails with BadRequest if it has no such form or names a field outside `selectable`. */
+/**
+ * Reads the field selector of a query. Fails with BadRequest if it has no such form or names a field outside
+ * `selectable`.
+ */
 export function parseFieldSelector(text: string, selectable: readonly string[]): FieldMatch {
   const matches = text
     .split(",")

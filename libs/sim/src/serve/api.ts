@@ -61,7 +61,8 @@ export class Api {
   }
 
   /**
-   * Answers a request; undefined if it is a watch or a log, which has taken the response over. Fails with the ApiFault to answer with.
+   * Answers a request; undefined if it is a watch or a log, which has taken the response over. Fails with the ApiFault
+   * to answer with.
    */
   answer(request: ApiRequest, response: ServerResponse): ApiAnswer | undefined {
     const call = this.#allowed(request);
@@ -81,7 +82,10 @@ export class Api {
     return route.subresource === undefined ? this.#object(call) : this.#part(call, route.subresource);
   }
 
-  /** Serves a connection that leaves HTTP: exec, attach or port-forward of a pod. Fails with the ApiFault to answer with. */
+  /**
+   * Serves a connection that leaves HTTP: exec, attach or port-forward of a pod. Fails with the ApiFault to answer
+   * with.
+   */
   upgrade(request: ApiRequest, message: IncomingMessage, socket: Duplex, head: Buffer): void {
     const call = this.#allowed(request);
     const kind = (["exec", "attach", "portforward"] as const).find((each) => each === call.route.subresource);

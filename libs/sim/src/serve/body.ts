@@ -6,7 +6,10 @@ import { ApiFault, badRequest } from "../status.ts";
 /** The most that one request may carry, in bytes. */
 const LIMIT = 3 * 1024 * 1024;
 
-/** Reads a body to its end. Fails with RequestEntityTooLarge; what is too much is read all the same, so that the answer arrives. */
+/**
+ * Reads a body to its end. Fails with RequestEntityTooLarge; what is too much is read all the same, so that the answer
+ * arrives.
+ */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;

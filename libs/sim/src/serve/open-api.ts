@@ -4,8 +4,8 @@ import { apiVersionOf, type ResourceType } from "../types/resource-type.ts";
 import type { TypeRegistry } from "../types/type-registry.ts";
 
 /**
- * The documents under /openapi/v3, as far as kubectl asks them: which types take `fieldValidation` and `dryRun`, so that it leaves
- * validation to the server. They hold no schemas; undefined if the path is not about them.
+ * The documents under /openapi/v3, as far as kubectl asks them: which types take `fieldValidation` and `dryRun`, so
+ * that it leaves validation to the server. They hold no schemas; undefined if the path is not about them.
  */
 export function openApi(types: TypeRegistry, path: string): Fields | string | undefined {
   const [root, version, ...rest] = path.split("/").slice(1);

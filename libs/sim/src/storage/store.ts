@@ -18,8 +18,8 @@ export interface StoreOptions {
 }
 
 /**
- * All objects, in one table a type. One counter gives every change its version, so that versions are ordered across types as etcd's
- * are.
+ * All objects, in one table a type. One counter gives every change its version, so that versions are ordered across
+ * types as etcd's are.
  */
 export class Store {
   readonly #options: StoreOptions;
@@ -87,7 +87,10 @@ export class Store {
     return place === undefined || object === undefined ? undefined : { table: place.table, object };
   }
 
-  /** Forgets the past, as if a write had come and etcd had compacted up to it: older versions and continue tokens have expired. */
+  /**
+   * Forgets the past, as if a write had come and etcd had compacted up to it: older versions and continue tokens have
+   * expired.
+   */
   compact(): void {
     const version = ++this.#version;
     for (const table of this.#tables.values()) table.forget(version);

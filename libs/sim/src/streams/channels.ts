@@ -5,7 +5,10 @@ import { notSimulated } from "../status.ts";
 import type { CommandStreams, PodStreams, PodTarget } from "./pod-streams.ts";
 import { WebSocketConnection } from "./web-socket.ts";
 
-/** Channels of a command: https://github.com/kubernetes/kubernetes/blob/v1.36.3/staging/src/k8s.io/apimachinery/pkg/util/remotecommand/constants.go */
+/**
+ * Channels of a command:
+ * https://github.com/kubernetes/kubernetes/blob/v1.36.3/staging/src/k8s.io/apimachinery/pkg/util/remotecommand/constants.go
+ */
 const STDIN = 0;
 const STDOUT = 1;
 const STDERR = 2;
@@ -26,7 +29,10 @@ export interface StreamRequest {
   readonly head: Buffer;
 }
 
-/** Serves a stream by WebSocket channels, or hands it to the program for other protocols. Fails with 501 if there is none. */
+/**
+ * Serves a stream by WebSocket channels, or hands it to the program for other protocols. Fails with 501 if there is
+ * none.
+ */
 export function serveStream(programs: PodStreams, stream: StreamRequest): void {
   const { target, kind, request, socket, head } = stream;
   if (serveChannels(programs, stream)) return;

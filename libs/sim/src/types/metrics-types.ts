@@ -17,8 +17,8 @@ interface Usage {
 }
 
 /**
- * Usage as metrics-server tells it. That of a running pod stands in its annotations, and that of a node is the sum of its pods
- * and of what the node's own annotations add. A pod or node without any is not measured, and so is not listed.
+ * Usage as metrics-server tells it. That of a running pod stands in its annotations, and that of a node is the sum of
+ * its pods and of what the node's own annotations add. A pod or node without any is not measured, and so is not listed.
  */
 export const metricsTypes: readonly ResourceType[] = [
   builtIn(`${METRICS} NodeMetrics nodes cluster`, {}, { computed: nodeMetrics, columns: [] }),

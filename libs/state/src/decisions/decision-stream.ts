@@ -41,13 +41,17 @@ export interface DecisionStreamOptions {
   readonly registry: MetricRegistry;
   /** How many decisions the stream keeps, and how many wait in memory while the state is away. */
   readonly capacity?: number;
-  /** What `list` answers from while the state is away, such as this process's own decisions. Without it `list` rejects then. */
+  /**
+   * What `list` answers from while the state is away, such as this process's own decisions. Without it `list` rejects
+   * then.
+   */
   readonly whileAway?: Pick<DecisionSource, "list">;
 }
 
 /**
- * The decisions of all replicas, in shared state. Recording is best effort: nobody waits for it, the oldest that wait go first
- * when there are too many, and a decision whose append was not answered is appended again. Readers see each once.
+ * The decisions of all replicas, in shared state. Recording is best effort: no caller waits for it. If too many
+ * decisions are queued, the oldest are dropped. If an append gets no answer, it is repeated. Readers see each decision
+ * once.
  */
 export class DecisionStream implements DecisionSink, DecisionSource, Component {
   readonly name = "decision stream";

@@ -9,7 +9,10 @@ export interface ConnectionOptions {
   readonly address: RedisAddress;
   /** Shown by CLIENT LIST. */
   readonly name: string;
-  /** How long the server may be silent while it owes an answer, in milliseconds; then the connection is cut and made anew. */
+  /**
+   * How long the server may be silent while it owes an answer, in milliseconds; then the connection is cut and made
+   * anew.
+   */
   readonly deadline: number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
@@ -25,8 +28,8 @@ const RECONNECT = { base: 100, cap: 3000 };
 const RECONNECT_FLOOR = 20;
 
 /**
- * One connection to the master, for ever made anew. Nothing is queued while it is away and nothing is sent twice: what was in
- * flight when it broke fails, and the caller decides.
+ * One connection to the master, for ever made anew. Nothing is queued while it is away and nothing is sent twice: what
+ * was in flight when it broke fails, and the caller decides.
  */
 export class RedisConnection {
   readonly client: Redis & Scripts;

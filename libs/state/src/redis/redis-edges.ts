@@ -17,8 +17,8 @@ export interface EdgesOptions {
 }
 
 /**
- * Subscriptions outlive connections: `resume` makes them anew on each, and tells everyone of the gap only when Redis has
- * confirmed, so that a listener that then reads has either read a change or gets its edge.
+ * Subscriptions outlive connections: `resume` makes them anew on each, and tells everyone of the gap only when Redis
+ * has confirmed, so that a listener that then reads has either read a change or gets its edge.
  */
 export class RedisEdges implements Edges {
   readonly #options: EdgesOptions;

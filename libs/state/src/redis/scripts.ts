@@ -1,9 +1,13 @@
 /**
- * What must happen in one step on the server. All keys of a script belong to one object and so to one slot. Times are Redis's
- * own, so that the clocks of replicas need not agree. Tokens are decimal texts: Lua's numbers would round them above 2^53.
+ * What must happen in one step on the server. All keys of a script belong to one object and so to one slot. Times are
+ * Redis's own, so that the clocks of replicas need not agree. Tokens are decimal texts: Lua's numbers would round them
+ * above 2^53.
  */
 
-/** Defines `fenced(key, scope, token)`: the higher token if this one is refused; else it is remembered. No scope: no fence. */
+/**
+ * Defines `fenced(key, scope, token)`: the higher token if this one is refused; else it is remembered. No scope: no
+ * fence.
+ */
 const FENCE = `
 local function below(a, b) return #a < #b or (#a == #b and a < b) end
 local function fenced(key, scope, token)
@@ -58,7 +62,8 @@ return {'ok'}
 `;
 
 /**
- * keys: records, fences, counts, streams; scope, token, ms that tokens outlive the rest, prefix of the stream keys → as raise
+ * keys: records, fences, counts, streams; scope, token, ms that tokens outlive the rest, prefix of the stream keys → as
+ * raise
  */
 const forget = `${FENCE}
 local highest = fenced(KEYS[2], ARGV[1], ARGV[2])
@@ -84,7 +89,9 @@ redis.call('PEXPIRE', KEYS[1], string.format('%.0f', latest - time))
 return 'ok'
 `;
 
-/** keys: counts → replica, json, … of those alive. One that is not ours is handed out as it is, for the reader to name. */
+/**
+ * keys: counts → replica, json, … of those alive. One that is not ours is handed out as it is, for the reader to name.
+ */
 const counts = `${NOW}
 local time = now()
 local alive = {}

@@ -23,8 +23,8 @@ const TABLES = `
 `;
 
 /**
- * Opens the file, or memory, and makes its tables. A file is locked to this process: edges and counters live inside it, so two
- * would not see each other's. A commit is on disk when it returns.
+ * Opens the file, or memory, and makes its tables. A file is locked to this process: edges and counters live inside it,
+ * so two would not see each other's. A commit is on disk when it returns.
  */
 export async function openDatabase(file: string): Promise<DatabaseSync> {
   const sqlite = await loadSqlite();

@@ -82,8 +82,8 @@ export class SqliteRecords implements Records {
   }
 
   /**
-   * A token counts as seen even if the write then conflicts: a conflict is thrown after the commit, anything else rolls it
-   * back.
+   * A token counts as seen even if the write then conflicts: a conflict is thrown after the commit, anything else rolls
+   * it back.
    */
   #write<T>(
     operation: "put" | "delete" | "raise" | "forget",

@@ -4,7 +4,7 @@ import type { DecisionOf } from "@evenkeel/runtime";
 import type { trimDecider } from "../decide/trim.ts";
 import type { metrics } from "../metrics.ts";
 
-/** Brings the tank to the level that a decision names. Doing it twice does no more than doing it once. */
+/** Brings the tank to the level that a decision names. Repeating the call does no harm. */
 export async function pump(
   file: string,
   { action, before, after, dryRun }: DecisionOf<typeof trimDecider>,

@@ -11,7 +11,10 @@ export interface TankSnapshot extends Snapshot {
 export type TrimAction = "fill" | "empty" | "hold";
 export type TrimReason = "BelowTarget" | "AboveTarget" | "WithinTolerance" | "NoData";
 
-/** Pumps back to the target once the level is off by more than the tolerance. Without a level it holds: unknown is not empty. */
+/**
+ * Pumps back to the target once the level is off by more than the tolerance. Without a level it holds: unknown is not
+ * empty.
+ */
 function decide(snapshot: TankSnapshot): Verdict<TrimAction, TrimReason, number | null> {
   const { tank, level, target, tolerance } = snapshot;
   const about = { object: { kind: "Tank", name: tank }, before: level };

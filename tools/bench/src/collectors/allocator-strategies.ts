@@ -6,7 +6,9 @@ const PARTITIONS = 1061;
 const VIRTUAL_NODES = 5;
 const MOST = 1.1;
 
-/** Its default, `consistent-hashing`: a ring with bounded numbers of partitions, built anew for each set of collectors. */
+/**
+ * Its default, `consistent-hashing`: a ring with bounded numbers of partitions, built anew for each set of collectors.
+ */
 export function consistentHashing(addresses: readonly string[], collectors: number): Int32Array {
   const ring = Array.from({ length: collectors }, (_, collector) =>
     Array.from({ length: VIRTUAL_NODES }, (__, node) => ({ at: hashOf(`${node}:c-${collector}`), collector })),

@@ -32,8 +32,8 @@ export class SizedFleet {
 }
 
 /**
- * How far loads are from the mean, in parts of what is allowed: 5 %, or the lightest target that a collector with too much
- * has, where that is larger. Collectors with a target above the mean do not count.
+ * How far loads are from the mean, in parts of what is allowed: 5 %, or the lightest target that a collector with too
+ * much has, where that is larger. Collectors with a target above the mean do not count.
  */
 export function outsideBand({ load }: Pick<SizedFleet, "load">, { loads, mean, owner, apart }: StickyBalance): number {
   const seats = new Set(apart.map((item) => owner[item]));

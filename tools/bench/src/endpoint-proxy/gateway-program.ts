@@ -1,5 +1,5 @@
-// The port for users alone, as the service opens it, in front of one API server. Arguments: the URL of
-// that server, and a folder with tls.crt (its own authority too) and tls.key. Any token is a user's. Prints its port, then its log.
+// The port for users alone, as the service opens it, in front of one API server. Arguments: the URL of that server, and
+// a folder with tls.crt (its own authority too) and tls.key. Any token is a user's. Prints its port, then its log.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {

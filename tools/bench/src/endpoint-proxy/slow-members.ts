@@ -25,7 +25,10 @@ interface Sent {
   readonly contentType?: string | undefined;
 }
 
-/** Three API servers that take `latency` milliseconds for each answer, and the answers of a proxy that has them as members. */
+/**
+ * Three API servers that take `latency` milliseconds for each answer, and the answers of a proxy that has them as
+ * members.
+ */
 export class SlowMembers implements AsyncDisposable {
   readonly #servers = new Map<string, ApiServer>();
   readonly #agent = new Agent({ keepAlive: true });

@@ -1,5 +1,5 @@
-// A process that reads a large cluster and its usage from the server at argv[2], plans in a worker and prints what that took as
-// one line of JSON. It is started with the flags of the image.
+// A process that reads a large cluster and its usage from the server at argv[2], plans in a worker and prints what that
+// took as one line of JSON. It is started with the flags of the image.
 import { defaultPolicy, listCluster, metricsApi, planInWorker, snapshotOf } from "@evenkeel/eviction-planner/observe";
 import { benchClient } from "../bench-client.ts";
 import { watchStalls } from "../stall.ts";

@@ -1,5 +1,5 @@
-// A process that plans for a large cluster as often as told, and prints what that took as one line of JSON. It is started with
-// the flags of the image.
+// A process that plans for a large cluster as often as told, and prints what that took as one line of JSON. It is
+// started with the flags of the image.
 import { plan } from "@evenkeel/eviction-planner/plan";
 import { sigmaBound } from "@evenkeel/scoring";
 import { holdingsOf, largeCluster } from "./scene.ts";

@@ -20,9 +20,9 @@ function randomNumbers(seed: number): () => number {
 }
 
 /**
- * A cluster that was extended late: a third of its nodes is hot, a third is nearly empty. Usage is half to twice of what is
- * requested. Deployments spread over nodes by the scheduler's default constraints; four of five namespaces have disruption
- * budgets.
+ * A cluster that was extended late: a third of its nodes is hot, a third is nearly empty. Usage is half to twice of
+ * what is requested. Deployments spread over nodes by the scheduler's default constraints; four of five namespaces have
+ * disruption budgets.
  */
 export function largeCluster(nodeCount: number, moves: number): PlanSnapshot {
   const random = randomNumbers(nodeCount);

@@ -1,4 +1,5 @@
-// The forwarder as a service runs it: a table of routes, metrics, deadlines, and an eye on clients that leave. Prints its port.
+// The forwarder as a service runs it: a table of routes, metrics, deadlines, and an eye on clients that leave. Prints
+// its port.
 import { Forwarder, type Forward, type Origin, type Outcome, type Router } from "@evenkeel/forward";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { createLogger, systemClock } from "@evenkeel/runtime";

@@ -58,12 +58,12 @@ const PROBE = { path: { type: "RegularExpression", value: "/health.*" }, respons
 
 /**
  * scale-resolver's bundle with the flags of its chart, and a Service that it keeps in Guard: requests of a redirected
- * route, and of clients that the Service's endpoints lead here, go through it to a pod. The API server is a process of its
- * own, as in the suite scale-resolver.
+ * route, and of clients that the Service's endpoints lead here, go through it to a pod. The API server is a process of
+ * its own, as in the suite scale-resolver.
  */
 export class Guard implements AsyncDisposable {
   readonly pid: number;
-  /** Where clients of the Service come in. They are asked to reconnect with each answer. */
+  /** Where clients of the Service come in. They are asked to reconnect once a second. */
   readonly servicePort: number;
   /** Where a mesh or a gateway sends requests of the route, with `headers`. It keeps its connections. */
   readonly routePort: number;

@@ -1,4 +1,5 @@
-// http-proxy as one would run it in production: connections to the upstream are kept. Prints the port that it listens on.
+// http-proxy as one would run it in production: connections to the upstream are kept. Prints the port that it listens
+// on.
 import { Agent, createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,5 @@
-// A process that answers as a kube-apiserver with many pods does: paged lists, streamed lists, watches. It counts connections.
+// A process that answers as a kube-apiserver with many pods does: paged lists, streamed lists, watches. It counts
+// connections.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { samplePod } from "./pod.ts";

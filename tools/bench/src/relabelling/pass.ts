@@ -2,7 +2,10 @@ import { createInterface } from "node:readline";
 import { type Labels, relabelling } from "@evenkeel/relabel";
 import { world } from "./world.ts";
 
-/** Our contender: a line on standard input starts a round, a line on standard output has its CPU seconds and targets kept. */
+/**
+ * Our contender: a line on standard input starts a round, a line on standard output has its CPU seconds and targets
+ * kept.
+ */
 const groups = Array.from({ length: world.groups }, (_, g) => ({
   labels: filled(world.groupLabels, g, 0),
   targets: Array.from({ length: world.targets }, (_, t) => filled(world.targetLabels, g, t)),

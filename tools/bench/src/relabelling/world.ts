@@ -1,8 +1,8 @@
 import type { RelabelRule } from "@evenkeel/relabel";
 
 /**
- * Targets of the size of the target allocator's own benchmark: 42 labels, 17 of them the group's, five targets a group. In
- * values, `{g}` is the number of the group and `{t}` that of the target in it.
+ * Targets of the size of the target allocator's own benchmark: 42 labels, 17 of them the group's, five targets a group.
+ * In values, `{g}` is the number of the group and `{t}` that of the target in it.
  */
 export interface World {
   readonly groups: number;

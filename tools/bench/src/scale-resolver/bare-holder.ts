@@ -1,4 +1,5 @@
-// The least that could hold requests: node:http and undici, an array, no deadlines, no limits, no metrics, no routing, no retries.
+// The least that could hold requests: node:http and undici, an array, no deadlines, no limits, no metrics, no routing,
+// no retries.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,5 @@
-// A process of clients. Each request of a burst has a connection of its own; a flood uses those again that are answered.
+// A process of clients. Each request of a burst has a connection of its own; a flood uses those again that are
+// answered.
 import { createConnection, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { now } from "./now.ts";

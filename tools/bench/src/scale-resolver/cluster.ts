@@ -31,7 +31,9 @@ const elastiServices: ResourceTypeOf<ElastiService> = {
   namespaced: true,
 };
 
-/** The cluster: an API server in a process of its own, in which the bench plays what else there is of a control plane. */
+/**
+ * The cluster: an API server in a process of its own, in which the bench plays what else there is of a control plane.
+ */
 export class Cluster implements AsyncDisposable {
   readonly kubeconfig: string;
   /** Ports for Services that no other process has, also not one that an earlier run left behind. */

@@ -15,7 +15,9 @@ export interface ColdBurst {
   readonly damaged: number;
 }
 
-/** GET and POST on a service at zero; the pod that comes refuses connections for a while although it counts as ready. */
+/**
+ * GET and POST on a service at zero; the pod that comes refuses connections for a while although it counts as ready.
+ */
 export async function coldBurst(rig: Rig, holder: Holder, count: number): Promise<ColdBurst> {
   const pod = rig.newPod();
   const name = rig.newBurst();

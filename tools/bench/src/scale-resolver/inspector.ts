@@ -1,6 +1,8 @@
 import { once } from "node:events";
 
-/** Has a process collect its garbage, by its inspector: what it holds is then told from what it has not yet thrown away. */
+/**
+ * Has a process collect its garbage, by its inspector: what it holds is then told from what it has not yet thrown away.
+ */
 export async function collectGarbage(inspectorPort: number): Promise<void> {
   const answer = await fetch(`http://127.0.0.1:${inspectorPort}/json/list`);
   const [target] = (await answer.json()) as readonly { readonly webSocketDebuggerUrl: string }[];

@@ -36,8 +36,8 @@ export function question(id: string, index: number, mixed: boolean): Question {
 }
 
 /**
- * A request on a connection, and the little of HTTP that its answer needs: node:http would cost the client more than what is measured
- * costs the holder.
+ * A request on a connection, and the little of HTTP that its answer needs: node:http would cost the client more than
+ * what is measured costs the holder.
  */
 export class RawRequest {
   readonly #done: (answer: RawAnswer | undefined) => void;

@@ -18,7 +18,10 @@ interface ResolverOptions {
   readonly flags?: readonly string[];
 }
 
-/** The bundled service as the image runs it. Its log goes to a file, since to read a line for each request would cost the bench's CPU. */
+/**
+ * The bundled service as the image runs it. Its log goes to a file, since to read a line for each request would cost
+ * the bench's CPU.
+ */
 export class Resolver implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #cluster: Cluster;

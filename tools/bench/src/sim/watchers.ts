@@ -1,4 +1,5 @@
-// A process with many watches of all pods at the server at argv[2]. It says how many events have come in all, when asked.
+// A process with many watches of all pods at the server at argv[2]. It says how many events have come in all, when
+// asked.
 import { pods } from "@evenkeel/kube";
 import { benchClient } from "../bench-client.ts";
 

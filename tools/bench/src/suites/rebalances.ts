@@ -2,10 +2,15 @@ import { barred, figure, median } from "../result.ts";
 import type { Suite } from "../suite.ts";
 import { type Load, measureLoad } from "../weights/load.ts";
 
-/** Milliseconds between two reconciles: what counts is calls per interval, so that it need not be the minute of most manifests. */
+/**
+ * Milliseconds between two reconciles: what counts is calls per interval, so that it need not be the minute of most
+ * manifests.
+ */
 const INTERVAL = 20_000;
 
-/** What one Rebalance costs the original an interval: it lists twice where nothing changes, and thrice with a change. */
+/**
+ * What one Rebalance costs the original an interval: it lists twice where nothing changes, and thrice with a change.
+ */
 const ORIGINAL = { steady: 2, changing: 4 };
 
 function percentile(values: readonly number[], part: number): number {

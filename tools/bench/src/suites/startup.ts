@@ -39,7 +39,10 @@ async function start(args: readonly string[], env: Readonly<Record<string, strin
   return { milliseconds, rss };
 }
 
-/** How long the fixture service (from sources and as one bundled file) and weight-rebalancer take to serve, compared with a bare Node server. */
+/**
+ * How long the fixture service (from sources and as one bundled file) and weight-rebalancer take to serve, compared
+ * with a bare Node server.
+ */
 export const startup: Suite = {
   name: "startup",
   about: "time from spawn to ready and memory then, of the fixture service, weight-rebalancer and a bare Node server",

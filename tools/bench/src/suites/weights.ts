@@ -88,7 +88,10 @@ function traceResults({ trace, scope, ours, theirs }: Pair): readonly Result[] {
   ];
 }
 
-/** Where the original's rule has a defect. With a faultless metric of the whole load it has none, and nothing to be beaten in. */
+/**
+ * Where the original's rule has a defect. With a faultless metric of the whole load it has none, and nothing to be
+ * beaten in.
+ */
 function ratios(pairs: readonly Pair[]): readonly Result[] {
   return pairs
     .filter(({ trace, scope }) => scope === "base" || trace.gaps.length > 0 || trace.name === "peak")
@@ -98,7 +101,10 @@ function ratios(pairs: readonly Pair[]): readonly Result[] {
     });
 }
 
-/** What tolerance and smoothing cost: with a faultless metric of the whole load, the bare rule follows it as closely as the original's. */
+/**
+ * What tolerance and smoothing cost: with a faultless metric of the whole load, the bare rule follows it as closely as
+ * the original's.
+ */
 function bareResults(): readonly Result[] {
   return traces
     .filter(({ name }) => ["step", "ramp", "daily"].includes(name))

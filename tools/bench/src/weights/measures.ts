@@ -2,7 +2,10 @@ import type { Course } from "./closed-loop.ts";
 import { TTL } from "./plant.ts";
 import type { Trace } from "./traces.ts";
 
-/** How far the base may be from its target and count as settled: the policy's tolerance, and a little for clients that lag. */
+/**
+ * How far the base may be from its target and count as settled: the policy's tolerance, and a little for clients that
+ * lag.
+ */
 export const SETTLED = 0.17;
 
 /** What sums of doubles may be off by. */
@@ -22,7 +25,9 @@ export function settlingTimes({ loads }: Course, { steps, seconds }: Trace): rea
   });
 }
 
-/** How often the weight changes between rising and falling between two moments, its last change before them included. */
+/**
+ * How often the weight changes between rising and falling between two moments, its last change before them included.
+ */
 export function reversals({ weights }: Course, from: number, to: number): number {
   let direction = 0;
   let turned = 0;

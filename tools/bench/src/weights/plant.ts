@@ -4,8 +4,9 @@ export const TTL = 60;
 const STUBBORN = { part: 0.05, keep: 3 * TTL };
 
 /**
- * Clients of two environments that are found by DNS, in steps of a second. Each client has resolved the name at some moment of
- * the last TTL and stays where it was sent then, so a change of weight is seen by a sixtieth of them in each second.
+ * Clients of two environments that are found by DNS, in steps of a second. Each client has resolved the name at some
+ * moment of the last TTL and stays where it was sent then, so a change of weight is seen by a sixtieth of them in each
+ * second.
  */
 export class Plant {
   readonly #base: number;

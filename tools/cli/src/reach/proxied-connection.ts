@@ -26,8 +26,8 @@ export interface ProxiedOptions {
 }
 
 /**
- * A service that is reached through services/proxy of the API server. The user needs the right to `get` it, and to `create` it for
- * requests by POST.
+ * A service that is reached through services/proxy of the API server. The user needs the right to `get` it, and to
+ * `create` it for requests by POST.
  */
 export class ProxiedConnection implements Connection {
   readonly place: string;

@@ -111,8 +111,9 @@ export class Reach implements AsyncDisposable {
   }
 
   /**
-   * The Services that the charts created, by the names of the services: a release may be in any namespace. Undefined if the user may
-   * not list Services or the API server does not answer: services are then expected where their charts install them by default.
+   * The Services that the charts created, by the names of the services: a release may be in any namespace. Undefined if
+   * the user may not list Services or the API server does not answer: services are then expected where their charts
+   * install them by default.
    */
   async #installed(kube: KubeClient): Promise<ReadonlyMap<string, readonly ServicePlace[]> | undefined> {
     const { serviceNamespace, deadline } = this.#settings;

@@ -96,7 +96,9 @@ export class ServiceClient {
     return this.#whole({ path, query, accept });
   }
 
-  /** Opens a stream; the deadline applies until it starts. It fails when it is cut, and when it is silent for too long. */
+  /**
+   * Opens a stream; the deadline applies until it starts. It fails when it is cut, and when it is silent for too long.
+   */
   async open(method: string, query: Parameters): Promise<AsyncIterable<ServerSentEvent>> {
     const { connection, clock, signal } = this.#options;
     const ending = new AbortController();

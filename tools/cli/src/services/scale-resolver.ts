@@ -98,7 +98,9 @@ function sentences(activity: Activity): readonly string[] {
   ];
 }
 
-/** The resolver reads the scale only when a decision needs it, so it does not know the replicas of a service in Serve. */
+/**
+ * The resolver reads the scale only when a decision needs it, so it does not know the replicas of a service in Serve.
+ */
 function replicasSentence({ state, target, replicas }: Activity): string {
   if (replicas !== undefined) return `Replicas of ${target}: ${replicas}.`;
   return state === "Serve"

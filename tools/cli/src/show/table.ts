@@ -22,7 +22,10 @@ const SHORTEST = 16;
 
 const colours: Readonly<Record<Tone, string>> = { good: "32", warning: "33", bad: "31", quiet: "2" };
 
-/** Rows below their titles, each column as wide as its widest cell. An empty cell is a dash, so that columns can be counted. */
+/**
+ * Rows below their titles, each column as wide as its widest cell. An empty cell is a dash, so that columns can be
+ * counted.
+ */
 export function tableText(columns: readonly Column[], rows: readonly (readonly Cell[])[], paper: Paper): string {
   return new TableWriter(columns, paper).rows(rows);
 }

@@ -9,8 +9,8 @@ export interface ScheduledPod {
 }
 
 /**
- * Creates pods one after the other, each after kube-scheduler has decided on the one before, so that what it knew each time
- * is certain. A pod without a node is deleted again.
+ * Creates pods one after the other, each after kube-scheduler has decided on the one before, so that what it knew each
+ * time is certain. A pod without a node is deleted again.
  */
 export async function scheduleOneByOne(
   kube: KubeClient,

@@ -23,8 +23,9 @@ interface Certificate {
 }
 
 /**
- * Two clusters: osaka has the real node, and endpoint-proxy as the umbrella chart installs it there. kyoto has a KWOK node,
- * and a process of endpoint-proxy whose peer is osaka. In osaka, ServiceAccount robot and user ann may edit namespace shop.
+ * Two clusters: osaka has the real node, and endpoint-proxy as the umbrella chart installs it there. kyoto has a KWOK
+ * node, and a process of endpoint-proxy whose peer is osaka. In osaka, ServiceAccount robot and user ann may edit
+ * namespace shop.
  */
 export class ProxySite implements AsyncDisposable {
   readonly #osaka: ClusterAccess;

@@ -1,6 +1,6 @@
 // A gRPC server with TLS that answers with what it was sent, or a client that calls it, to run in a pod as one bundled
-// file. The server gets CERT and KEY by its environment; the client gets a `GrpcLoad` as its argument, and prints how many
-// calls ended with each status.
+// file. The server gets CERT and KEY by its environment; the client gets a `GrpcLoad` as its argument, and prints how
+// many calls ended with each status.
 import { Client, credentials, Server, ServerCredentials, status, type ServiceDefinition } from "@grpc/grpc-js";
 
 export interface GrpcLoad {

@@ -65,8 +65,8 @@ export interface Load {
   /** The certificate of localhost that the server must have, if the URL begins with https. */
   readonly ca?: string;
   /**
-   * The local port of the first request, each further one has the next; absent: the kernel's choice, which may repeat. The
-   * node sends a connection from the port of an unanswered one to the same, possibly vanished pod for two minutes.
+   * The local port of the first request, each further one has the next; absent: the kernel's choice, which may repeat.
+   * The node sends a connection from the port of an unanswered one to the same, possibly vanished pod for two minutes.
    */
   readonly firstPort?: number;
 }

@@ -29,8 +29,8 @@ export function archiveOf(service: string): string {
 }
 
 /**
- * Writes the image of a service without a container engine: what the last stage of the Dockerfile copies, on Node and its libraries
- * from this machine. The bundle and the dashboard must be built.
+ * Writes the image of a service without a container engine: what the last stage of the Dockerfile copies, on Node and
+ * its libraries from this machine. The bundle and the dashboard must be built.
  */
 export function writeServiceImage(service: string, naming: ImageNaming = {}): string {
   const stage = finalStage(readFileSync(join(root, "infra/docker/Dockerfile"), "utf8"), { SERVICE: service });

@@ -15,7 +15,10 @@ export function librariesOf(ldd: string): string[] {
   return ldd.split("\n").flatMap((line) => /^\s+(?:\S+ => )?(\/\S+) \(0x/.exec(line)?.[1] ?? []);
 }
 
-/** The lowest layer of every image: the Node that runs this program, its libraries, and what an unprivileged process looks for. */
+/**
+ * The lowest layer of every image: the Node that runs this program, its libraries, and what an unprivileged process
+ * looks for.
+ */
 export function nodeLayer(): TarEntry[] {
   return [
     { path: NODE_PROGRAM.slice(1), mode: 0o755, content: readFileSync(process.execPath) },

@@ -1,6 +1,8 @@
 import { isAbsolute, normalize, resolve, sep } from "node:path";
 
-/** How far discovery may reach for a CollectorLoadBalancer. It runs with the service's rights, not with its author's. */
+/**
+ * How far discovery may reach for a CollectorLoadBalancer. It runs with the service's rights, not with its author's.
+ */
 export interface DiscoveryLimits {
   /** Of the CollectorLoadBalancer. */
   readonly namespace: string;

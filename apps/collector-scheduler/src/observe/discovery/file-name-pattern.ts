@@ -15,7 +15,9 @@ export function fileNamePattern(pattern: string): (name: string) => boolean {
   }
 }
 
-/** After a character that does not fit, the last `*` takes one more. Earlier ones never need to: they took the least. */
+/**
+ * After a character that does not fit, the last `*` takes one more. Earlier ones never need to: they took the least.
+ */
 function isMatch(matchers: readonly (Matcher | "*")[], name: readonly string[]): boolean {
   let [part, at] = [0, 0];
   let star: { readonly part: number; readonly at: number } | undefined;

@@ -20,7 +20,10 @@ export interface HttpParts {
   readonly isForbidden?: ((address: string) => boolean) | undefined;
 }
 
-/** Asks an HTTP server for target groups. Redirects are not followed, and this machine and link-local addresses are not reached. */
+/**
+ * Asks an HTTP server for target groups. Redirects are not followed, and this machine and link-local addresses are not
+ * reached.
+ */
 export function httpDiscovery(block: HttpBlock, sink: GroupSink, parts: HttpParts): Discovery {
   const read = (signal: AbortSignal) => ask(block, parts, signal);
   return new RefreshedSource({ interval: block.refreshInterval, read, sink, clock: parts.clock });

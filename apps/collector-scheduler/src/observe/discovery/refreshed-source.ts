@@ -16,7 +16,10 @@ export interface FailedPart {
 }
 
 export interface RefreshOptions {
-  /** Milliseconds from the start of one reading to the start of the next; also the longest that one may take, up to a minute. */
+  /**
+   * Milliseconds from the start of one reading to the start of the next; also the longest that one may take, up to a
+   * minute.
+   */
   readonly interval: number;
   readonly read: (signal: AbortSignal) => Promise<Reading>;
   readonly sink: GroupSink;

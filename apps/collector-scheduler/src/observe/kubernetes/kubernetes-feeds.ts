@@ -54,7 +54,10 @@ export class KubernetesFeeds {
     return this.#followed.size;
   }
 
-  /** Follows a type in the named namespaces, or in all of them if none is named. `onFault` is told when `fault()` changes. */
+  /**
+   * Follows a type in the named namespaces, or in all of them if none is named. `onFault` is told when `fault()`
+   * changes.
+   */
   follow<Type extends FollowedType>(
     type: Type,
     {

@@ -4,8 +4,8 @@ import { AUTHENTICATED } from "./certificate-identity.ts";
 const ANONYMOUS = "system:anonymous";
 
 /**
- * The whole identity of a user that a client acts for by Impersonate-* headers, as kube-apiserver completes it: a service
- * account without given groups has its fixed ones, and everyone but the anonymous user is authenticated.
+ * The whole identity of a user that a client acts for by Impersonate-* headers, as kube-apiserver completes it: a
+ * service account without given groups has its fixed ones, and everyone but the anonymous user is authenticated.
  */
 export function completeIdentity(given: Identity): Identity {
   const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(given.user) ?? [];

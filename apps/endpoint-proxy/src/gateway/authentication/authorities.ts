@@ -24,8 +24,8 @@ interface Seen {
 }
 
 /**
- * The authorities whose client certificates are accepted. A connection keeps the verdict of its handshake, so each request
- * is judged again: the certificate may have expired since, and its authority may have been removed.
+ * The authorities whose client certificates are accepted. A connection keeps the verdict of its handshake, so each
+ * request is judged again: the certificate may have expired since, and its authority may have been removed.
  */
 export class Authorities {
   #certificates: readonly X509Certificate[] = [];
@@ -67,8 +67,8 @@ export class Authorities {
   }
 
   /**
-   * The handshake's verdict stands for the authorities of that time, even if no request came since. It alone knows chains
-   * with intermediates.
+   * The handshake's verdict stands for the authorities of that time, even if no request came since. It alone knows
+   * chains with intermediates.
    */
   #judge({ certificate, verified, fault, authorities }: ClientCertificate): string | undefined {
     if (authorities === this.#pem) return verified ? undefined : (fault ?? "UNVERIFIED");

@@ -4,8 +4,8 @@ import { UnsendableIdentity } from "../errors.ts";
 const TOKEN = /[^!#$&'*+\-.^_`|~0-9A-Za-z]/;
 
 /**
- * A value as Node writes it: one character a byte of UTF-8. Throws for values that a server would read as another one: with
- * white space at either end, which is cut, or with control characters.
+ * A value as Node writes it: one character a byte of UTF-8. Throws for values that a server would read as another one:
+ * with white space at either end, which is cut, or with control characters.
  */
 export function headerValue(what: string, value: string): string {
   if (value === "" || value.startsWith(" ") || value.endsWith(" ") || hasControl(value)) {

@@ -46,7 +46,8 @@ export interface PeerCaller extends Caller {
 
 /**
  * Says for which user of another cluster a peer's request is made. The peer is authenticated by its certificate, which
- * needs one of the allowed common names: other certificates of the same authority are users and kubelets of that cluster.
+ * needs one of the allowed common names: other certificates of the same authority are users and kubelets of that
+ * cluster.
  */
 export class PeerAuthenticator {
   readonly #options: PeerAuthenticatorOptions;

@@ -20,11 +20,11 @@ export interface Peer {
 const LOCAL_USER = /(^|:)system:/;
 
 /**
- * A user of a peer's cluster as a user of this one. Names with `system:` belong to one cluster: its service accounts, its
- * nodes and its control plane. They get the peer's name in front, and lose the uid and extras that name objects there.
- * Groups with `system:` are dropped for the same reason, except `system:authenticated`, and `system:masters` of a trusted
- * peer. So are the groups in `dropped`, which clusters that were set up alike bind to the same rights. All other users
- * have one name in all clusters; what they may do here is this cluster's own decision.
+ * A user of a peer's cluster as a user of this one. Names with `system:` belong to one cluster: its service accounts,
+ * its nodes and its control plane. They get the peer's name in front, and lose the uid and extras that name objects
+ * there. Groups with `system:` are dropped for the same reason, except `system:authenticated`, and `system:masters` of
+ * a trusted peer. So are the groups in `dropped`, which clusters that were set up alike bind to the same rights. All
+ * other users have one name in all clusters; what they may do here is this cluster's own decision.
  */
 export function identityFromPeer(peer: Peer, identity: Identity): Identity {
   const { user, uid, groups, extra } = identity;

@@ -9,7 +9,7 @@ export interface AskedFor {
 }
 
 /**
- * Set while an owner answers a request. What it asks of members carries the client's Audit-ID and User-Agent, so that one
- * request is found in the audit logs of all clusters. Unset for requests that this program makes for itself.
+ * Set while an owner answers a request. What it asks of members carries the client's Audit-ID and User-Agent, so that
+ * one request is found in the audit logs of all clusters. Unset for requests that this program makes for itself.
  */
 export const askedFor = new AsyncLocalStorage<AskedFor>();

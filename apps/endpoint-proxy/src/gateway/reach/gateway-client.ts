@@ -19,7 +19,9 @@ export interface GatewayClientOptions {
   readonly idle: number;
 }
 
-/** Asks members over connections that are kept open. A read whose connection broke before an answer is sent once more. */
+/**
+ * Asks members over connections that are kept open. A read whose connection broke before an answer is sent once more.
+ */
 export class GatewayClient implements MemberClient {
   readonly #options: GatewayClientOptions;
 

@@ -40,9 +40,9 @@ interface Round {
 type Place = { readonly url: string } | "Fake";
 
 /**
- * Predicted watts of nodes, by the servers that their NodeConfigs name. Answers are kept by input rounded to a tenth, so
- * that a node whose use hardly changes is not predicted anew. A server that does not answer is not asked again in the
- * same round.
+ * Predicted watts of nodes, by the servers that their NodeConfigs name. Answers are kept by input rounded to a tenth,
+ * so that a node whose use hardly changes is not predicted anew. A server that does not answer is not asked again in
+ * the same round.
  */
 export class Predictor {
   readonly #options: PredictorOptions;

@@ -17,7 +17,9 @@ export class CollectedObjects {
     }
   }
 
-  /** Keeps what a plan needs of the object. False if it needs nothing of this kind. An object that comes again replaces. */
+  /**
+   * Keeps what a plan needs of the object. False if it needs nothing of this kind. An object that comes again replaces.
+   */
   add(object: KubeObject): boolean {
     const group = object.apiVersion?.includes("/") === true ? object.apiVersion.split("/", 1)[0] : "";
     const key = kindKey(group ?? "", object.kind ?? "");

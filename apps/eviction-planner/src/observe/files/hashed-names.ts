@@ -20,9 +20,9 @@ const PUBLIC = /(^|\.)(kubernetes\.io|k8s\.io|karpenter\.sh)\//;
 const RESOURCES = /^(cpu|memory|pods|ephemeral-storage|hugepages-.*)$/;
 
 /**
- * The same snapshot with hashes in the place of names, so that it can be given away: names of objects, labels with their
- * keys, images, addresses. Equal names have equal hashes, so that the plan is the same. Without the salt nobody can test
- * guesses. Numbers, keys of Kubernetes itself and kinds stay.
+ * The same snapshot with hashes in the place of names, so that it can be given away: names of objects, labels with
+ * their keys, images, addresses. Equal names have equal hashes, so that the plan is the same. Without the salt nobody
+ * can test guesses. Numbers, keys of Kubernetes itself and kinds stay.
  */
 export function withHashedNames(snapshot: PlanSnapshot, salt: string): PlanSnapshot {
   const { policy, cluster, memory } = snapshot;

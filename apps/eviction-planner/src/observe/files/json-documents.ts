@@ -41,8 +41,8 @@ const LONGEST_KEY = 6;
 
 /**
  * Cuts the elements of the top-level `items` out of a stream of JSON documents, so that no more than one of them is in
- * memory at a time and a file may be larger than the longest text. Only brackets and strings are looked at here; whether
- * a part is JSON shows when it is parsed.
+ * memory at a time and a file may be larger than the longest text. Only brackets and strings are looked at here;
+ * whether a part is JSON shows when it is parsed.
  */
 export async function* jsonDocuments(chunks: AsyncIterable<Buffer>): AsyncGenerator<JsonPart, void, undefined> {
   const scanner = new Scanner();

@@ -1,7 +1,9 @@
 import { UNKNOWN } from "../../decide/snapshot.ts";
 import type { Measured } from "../usage/usage.ts";
 
-/** Milliseconds after which a measurement tells nothing about the present. metrics-server measures every 15 s to 60 s. */
+/**
+ * Milliseconds after which a measurement tells nothing about the present. metrics-server measures every 15 s to 60 s.
+ */
 const STALE = 5 * 60_000;
 
 /** Milliseconds by which a pod may have started after the window: times of the API server have whole seconds. */
@@ -12,8 +14,8 @@ export function isCurrent({ at: measuredAt }: Measured, at: number): boolean {
 }
 
 /**
- * The usage of a pod. It is unknown if its window began before the pod did: then the measurement is of an earlier pod of
- * the same name, or of a start that is no guide.
+ * The usage of a pod. It is unknown if its window began before the pod did: then the measurement is of an earlier pod
+ * of the same name, or of a start that is no guide.
  */
 export function podUsage(
   measured: Measured | undefined,

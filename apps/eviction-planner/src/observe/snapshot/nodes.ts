@@ -26,7 +26,10 @@ function isAvailable({ metadata, spec, status }: Node): boolean {
   return isReady && !isLeaving && metadata.deletionTimestamp === undefined;
 }
 
-/** Nodes with only the images that some pod runs, by the names that pods use: no other has an effect, and nodes report many. */
+/**
+ * Nodes with only the images that some pod runs, by the names that pods use: no other has an effect, and nodes report
+ * many.
+ */
 export function withUsedImages(nodes: readonly NodeRow[], shapes: readonly PodShape[]): readonly NodeRow[] {
   const used = new Set(shapes.flatMap(({ images }) => images));
   return nodes.map((node) => ({

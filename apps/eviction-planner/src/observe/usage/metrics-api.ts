@@ -14,8 +14,8 @@ import { type Measured, measuredNode, measuredPod, type Usage, type UsageSource 
 const DEADLINE = 30_000;
 
 /**
- * Usage from metrics.k8s.io. Its LIST has no pages and 60 MB at 150,000 pods, so the answer is cut into objects while it
- * arrives: the event loop is never blocked, and the whole is never in memory.
+ * Usage from metrics.k8s.io. Its LIST has no pages and 60 MB at 150,000 pods, so the answer is cut into objects while
+ * it arrives: the event loop is never blocked, and the whole is never in memory.
  */
 export function metricsApi(kube: Pick<KubeClient, "stream">): UsageSource {
   const read = async <T extends KubeObject>(

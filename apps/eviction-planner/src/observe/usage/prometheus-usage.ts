@@ -94,7 +94,9 @@ function joined(cpu: Values, memory: Values, window: number): ReadonlyMap<string
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The longest range that a query averages over, such as `[5m]`, in milliseconds: a younger pod is not measured by it. */
+/**
+ * The longest range that a query averages over, such as `[5m]`, in milliseconds: a younger pod is not measured by it.
+ */
 export function longestRange(query: string): number {
   const ranges = [...query.matchAll(/\[(\d+)([smhd])\b/g)].map(
     ([, figures, unit = ""]) => Number(figures) * (UNITS[unit] ?? 0),

@@ -31,7 +31,9 @@ export class UsageReader {
     return this.#last.reading;
   }
 
-  /** Several reconciles wait for one reading, so none of their signals ends it: the source has a deadline of its own. */
+  /**
+   * Several reconciles wait for one reading, so none of their signals ends it: the source has a deadline of its own.
+   */
   async #read(): Promise<UsageReading> {
     try {
       return { usage: await this.#options.source.read(new AbortController().signal), fault: null };

@@ -1,8 +1,9 @@
 import type { Answer } from "./answer-plan.ts";
 
 /**
- * An answer on its way from another thread. Reading objects blocks the thread that receives them, and a plan names each pod
- * that stays on a hot node: in a large cluster, that is most of the answer. These rows come as texts, and are read in parts.
+ * An answer on its way from another thread. Reading objects blocks the thread that receives them, and a plan names each
+ * pod that stays on a hot node: in a large cluster, that is most of the answer. These rows come as texts, and are read
+ * in parts.
  */
 export interface PackedAnswer {
   readonly answer: Answer;

@@ -1,8 +1,9 @@
 import type { ClusterSnapshot, PlanSnapshot, PodColumns } from "../../decide/snapshot.ts";
 
 /**
- * A snapshot on its way to another thread. Copying objects blocks the thread that sends them, and 150,000 pods would block
- * it for most of a second. Texts and arrays of numbers are copied at once, and the texts are written in small parts.
+ * A snapshot on its way to another thread. Copying objects blocks the thread that sends them, and 150,000 pods would
+ * block it for most of a second. Texts and arrays of numbers are copied at once, and the texts are written in small
+ * parts.
  */
 export interface PackedSnapshot {
   readonly head: string;

@@ -9,8 +9,9 @@ import type { PackedAnswer } from "./packed-answer.ts";
 import { unpackAnswer } from "./unpack-answer.ts";
 
 /**
- * Plans in a thread of its own, so that this one goes on serving. `program` is the address of the program's main module,
- * which calls `answerPlan` where it is not the main thread: image and CLI are one file each. Aborting ends the thread.
+ * Plans in a thread of its own, so that this one goes on serving. `program` is the address of the program's main
+ * module, which calls `answerPlan` where it is not the main thread: image and CLI are one file each. Aborting ends the
+ * thread.
  */
 export async function planInWorker(snapshot: PlanSnapshot, program: string, signal: AbortSignal): Promise<Plan> {
   return (await studyInWorker(snapshot, { prices: false, band: null }, program, signal)).plan;

@@ -26,8 +26,8 @@ const OF_NO_SERVICE: Nulled<ElastiServiceStatus> = {
 };
 
 /**
- * `released`: nothing is left to release. `inProgress`: the release is in progress. `paused`: it waits until the object is
- * resumed.
+ * `released`: nothing is left to release. `inProgress`: the release is in progress. `paused`: it waits until the object
+ * is resumed.
  */
 export type ReleaseProgress = "released" | "inProgress" | "paused";
 

@@ -69,8 +69,8 @@ export class RestoreWorkload {
   }
 
   /**
-   * Wakes a workload. `awake`: it had replicas. Resolves with `failed`, and logs why, if a retry cannot succeed. Rejects
-   * if a retry may succeed.
+   * Wakes a workload. `awake`: it had replicas. Resolves with `failed`, and logs why, if a retry cannot succeed.
+   * Rejects if a retry may succeed.
    */
   async wake(
     workload: Workload,

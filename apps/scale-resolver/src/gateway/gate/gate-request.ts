@@ -35,8 +35,8 @@ export class GateRequest implements Forward, Entry, LeaveListener {
   readonly byPort: boolean;
   readonly since: number | undefined;
   /**
-   * The response of a probe rule, or of a port that does not wake, if the request would have to wait. Such a request does
-   * not count for decisions.
+   * The response of a probe rule, or of a port that does not wake, if the request would have to wait. Such a request
+   * does not count for decisions.
    */
   probe: Destination | undefined;
   held: boolean;

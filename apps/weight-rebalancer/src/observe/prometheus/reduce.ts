@@ -37,8 +37,8 @@ export function reduce(reducer: Reducer, numbers: readonly ExactNumber[]): strin
 }
 
 /**
- * The value as a decimal. One that does not end is cut off below and never rounded up: the weight is rounded up from it, and must
- * not gain one here.
+ * The value as a decimal. One that does not end is cut off below and never rounded up: the weight is rounded up from
+ * it, and must not gain one here.
  */
 function decimalText(value: Rational): string | undefined {
   const { numerator, denominator } = value;

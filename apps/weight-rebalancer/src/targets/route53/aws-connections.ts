@@ -1,7 +1,9 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 
-/** Connections to AWS that all clients share. They go through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name. */
+/**
+ * Connections to AWS that all clients share. They go through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name.
+ */
 export class AwsConnections {
   readonly #http: HttpAgent;
   readonly #https: HttpsAgent;

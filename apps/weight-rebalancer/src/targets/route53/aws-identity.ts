@@ -70,8 +70,8 @@ export function fingerprint({ region, endpoint, key, role }: AwsIdentity): strin
 }
 
 /**
- * Groups of identities with one request limit. A role's ARN holds its account's number; of a key only its id is known, so that two keys
- * of one account count apart.
+ * Groups of identities with one request limit. A role's ARN holds its account's number; of a key only its id is known,
+ * so that two keys of one account count apart.
  */
 export function accountOf({ endpoint, key, role }: AwsIdentity): string {
   const number = /^arn:[^:]*:iam::(\d{12}):/.exec(role?.roleARN ?? "")?.[1];

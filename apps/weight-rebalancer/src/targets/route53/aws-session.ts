@@ -32,8 +32,9 @@ interface TakenRole {
 }
 
 /**
- * The Route 53 client of one identity. A role is taken when it is first needed and again before it expires; callers meanwhile wait
- * for the same answer. Without a role the client stays the same, and the SDK renews what it finds in the environment.
+ * The Route 53 client of one identity. A role is taken when it is first needed and again before it expires; callers
+ * meanwhile wait for the same answer. Without a role the client stays the same, and the SDK renews what it finds in the
+ * environment.
  */
 export class AwsSession {
   readonly #options: AwsSessionOptions;

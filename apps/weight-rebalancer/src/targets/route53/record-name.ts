@@ -4,8 +4,8 @@ export function zoneId(text: string): string {
 }
 
 /**
- * A DNS name in the one form that names are compared in, which is also the form of Route 53's answers: lower case, a trailing dot, and
- * everything but letters, digits, `-`, `_` and the dots between labels as `\ooo`.
+ * A DNS name in the one form that names are compared in, which is also the form of Route 53's answers: lower case, a
+ * trailing dot, and everything but letters, digits, `-`, `_` and the dots between labels as `\ooo`.
  * https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/DomainNameFormat.html
  */
 export function canonicalName(name: string): string {

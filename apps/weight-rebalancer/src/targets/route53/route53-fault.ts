@@ -44,7 +44,10 @@ const DENIALS = new Set([
 
 const EXPIRIES = new Set(["ExpiredToken", "ExpiredTokenException", "RequestExpired"]);
 
-/** Answers that repeat the request's headers, a session token among them: https://docs.aws.amazon.com/IAM/latest/UserGuide/signature-v4-troubleshooting.html */
+/**
+ * Answers that repeat the request's headers, a session token among them:
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/signature-v4-troubleshooting.html
+ */
 const REPEAT_HEADERS = new Set(["SignatureDoesNotMatch", "IncompleteSignature", "InvalidSignatureException"]);
 
 /**

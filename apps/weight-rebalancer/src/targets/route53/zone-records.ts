@@ -146,7 +146,9 @@ export class ZoneRecords {
     return inOrder.find((name) => listPosition(name) >= position) ?? inOrder[0] ?? "";
   }
 
-  /** Reads pages from `name` on for as long as they end amid a name that is due. Gives the position that was reached. */
+  /**
+   * Reads pages from `name` on for as long as they end amid a name that is due. Gives the position that was reached.
+   */
   async #readFrom(name: string): Promise<string> {
     let reading: Reading = { at: this.#options.clock.monotonic(), writes: this.#writes, records: [] };
     let start: ListStart = { name: displayName(name) };

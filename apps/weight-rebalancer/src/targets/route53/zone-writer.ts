@@ -18,7 +18,9 @@ export interface ZoneWriterOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
-  /** Milliseconds for which writes are collected. A record that was read longer ago is read again before it is written. */
+  /**
+   * Milliseconds for which writes are collected. A record that was read longer ago is read again before it is written.
+   */
   readonly window: number;
   readonly signal: AbortSignal;
 }
@@ -35,11 +37,12 @@ const ATTEMPTS = 5;
 const BACKOFF: Backoff = { base: 1_000, cap: 30_000 };
 
 /**
- * Writes the weights of one zone. Writes that arrive within a window are sent as one batch, which Route 53 applies as a whole or not at
- * all. One batch is in flight at a time. A write that can be retried stays in the queue until its signal aborts.
+ * Writes the weights of one zone. Writes that arrive within a window are sent as one batch, which Route 53 applies as a
+ * whole or not at all. One batch is in flight at a time. A write that can be retried stays in the queue until its
+ * signal aborts.
  *
- * A record is replaced only if it is still as it was read. If another client changed it, Route 53 refuses the batch, and
- * the record is read again before the next attempt.
+ * A record is replaced only if it is still as it was read. If another client changed it, Route 53 refuses the batch,
+ * and the record is read again before the next attempt.
  */
 export class ZoneWriter {
   readonly #options: ZoneWriterOptions;
@@ -125,7 +128,10 @@ export class ZoneWriter {
     }
   }
 
-  /** Sends one batch. Returns the writes that are still to send, in parts. Rejects if all of them are to be retried later. */
+  /**
+   * Sends one batch. Returns the writes that are still to send, in parts. Rejects if all of them are to be retried
+   * later.
+   */
   async #send(part: readonly PendingWrite[]): Promise<PendingWrite[][]> {
     const { api, records, window } = this.#options;
     try {
@@ -176,8 +182,8 @@ export class ZoneWriter {
   }
 
   /**
-   * Route 53 refuses a batch as a whole and may not say which record is at fault, so the batch is sent again in halves. Every record is
-   * read again before, because another client may have changed it meanwhile.
+   * Route 53 refuses a batch as a whole and may not say which record is at fault, so the batch is sent again in halves.
+   * Every record is read again before, because another client may have changed it meanwhile.
    */
   #divide(batch: readonly ReadyWrite[], error: unknown): PendingWrite[][] {
     for (const { write, record } of batch) {
@@ -203,8 +209,8 @@ export class ZoneWriter {
   }
 
   /**
-   * The writes that can be sent now, raises first. All others are settled: no longer wanted, record not found, weight already there,
-   * refused for good, or the last weight above 0.
+   * The writes that can be sent now, raises first. All others are settled: no longer wanted, record not found, weight
+   * already there, refused for good, or the last weight above 0.
    */
   #ready(part: readonly PendingWrite[]): ReadyWrite[] {
     const { records } = this.#options;

@@ -2,7 +2,10 @@
 export type StreamItem =
   { readonly kind: "alive" } | { readonly kind: "event"; readonly name: string; readonly data: string };
 
-/** Reads an event stream piece by piece: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream */
+/**
+ * Reads an event stream piece by piece:
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+ */
 export class EventReader {
   #rest = "";
   #name = "";

@@ -40,8 +40,8 @@ interface Pointed {
 }
 
 /**
- * Lines over time. Pointing shows the values, or the marker that is near; with the keyboard, the arrow keys go from marker to
- * marker.
+ * Lines over time. Pointing shows the values, or the marker that is near; with the keyboard, the arrow keys go from
+ * marker to marker.
  */
 export function Chart({ label, times, series, markers = [], together, height = 200 }: ChartProps) {
   const root = useRef<HTMLDivElement>(null);

@@ -53,8 +53,8 @@ export type Loaded<T> =
   | { readonly phase: "failed"; readonly data?: undefined; readonly fault: string; readonly denied: boolean };
 
 /**
- * Loads now, when `key` changes, and every `interval` milliseconds while the page is visible. After a failure the last data stays,
- * and the fault is shown with it.
+ * Loads now, when `key` changes, and every `interval` milliseconds while the page is visible. After a failure the last
+ * data stays, and the fault is shown with it.
  */
 export function useLoaded<T>(
   key: string,

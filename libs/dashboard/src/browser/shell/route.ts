@@ -1,6 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** Where in the dashboard the reader is: `#/decisions?reason=Low`. After the hash, so that any path in front of the page works. */
+/**
+ * Where in the dashboard the reader is: `#/decisions?reason=Low`. After the hash, so that any path in front of the page
+ * works.
+ */
 export interface Route {
   readonly page: string;
   readonly query: Readonly<Record<string, string>>;

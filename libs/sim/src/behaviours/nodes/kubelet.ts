@@ -20,7 +20,9 @@ import { isNodeReady } from "./node-ready.ts";
 import { PodAddresses } from "./pod-addresses.ts";
 
 export interface KubeletOptions {
-  /** Milliseconds from a pod's binding until it runs and is ready; of each pod if it is a function. 1000 unless told. */
+  /**
+   * Milliseconds from a pod's binding until it runs and is ready; of each pod if it is a function. 1000 unless told.
+   */
   readonly startDelay?: number | ((pod: StoredObject) => number);
   /** Milliseconds from a pod's deletion until it is gone, at most its grace period. 1000 unless told. */
   readonly terminationDelay?: number | ((pod: StoredObject) => number);
@@ -29,8 +31,9 @@ export interface KubeletOptions {
 }
 
 /**
- * Runs the pods that are bound to ready nodes: after a delay they run and are ready, after another they are gone. Nothing is
- * executed, and a status that others write of a running pod stays. Pods of nodes that are not there, or not ready, stay as they are.
+ * Runs the pods that are bound to ready nodes: after a delay they run and are ready, after another they are gone.
+ * Nothing is executed, and a status that others write of a running pod stays. Pods of nodes that are not there, or not
+ * ready, stay as they are.
  */
 export function kubelet(options: KubeletOptions = {}): Behaviour {
   return (world) => {

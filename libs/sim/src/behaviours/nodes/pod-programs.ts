@@ -21,8 +21,8 @@ export interface PodProgram {
 }
 
 /**
- * Runs a program in this process for each pod that runs: a server on the pod's address, if `podCidr` of the kubelet is a range of
- * loopback. `start` says with nothing that it has no program for a pod.
+ * Runs a program in this process for each pod that runs: a server on the pod's address, if `podCidr` of the kubelet is
+ * a range of loopback. `start` says with nothing that it has no program for a pod.
  */
 export function podPrograms(start: (pod: RunningPod) => PodProgram | undefined): Behaviour {
   return ({ store }) => {

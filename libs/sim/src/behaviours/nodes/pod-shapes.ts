@@ -18,8 +18,8 @@ const OWNER_TABLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What decides where a pod may run. A limit stands in for a request that is missing, as the API server has it. Claims that are
- * not bound mean nothing, because nothing binds them here.
+ * What decides where a pod may run. A limit stands in for a request that is missing, as the API server has it. Claims
+ * that are not bound mean nothing, because nothing binds them here.
  */
 export function shapeOf(pod: StoredObject, store: Store): PodShape {
   const { namespace } = pod.metadata;

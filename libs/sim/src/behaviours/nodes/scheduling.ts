@@ -7,8 +7,8 @@ import { Work } from "../work.ts";
 import { ClusterModel, type Refusals } from "./cluster-model.ts";
 
 /**
- * Binds each pending pod to the node that the default kube-scheduler scores best, the first by name among equals. All nodes
- * are scored, in clusters of any size. Preemption and the binding of volumes are not simulated.
+ * Binds each pending pod to the node that the default kube-scheduler scores best, the first by name among equals. All
+ * nodes are scored, in clusters of any size. Preemption and the binding of volumes are not simulated.
  */
 export const scheduling: Behaviour = (world) => {
   const scheduler = new Scheduler(world);

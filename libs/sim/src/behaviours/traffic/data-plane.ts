@@ -33,15 +33,15 @@ export interface Front {
 export interface DataPlane {
   readonly behaviour: Behaviour;
   /**
-   * Where clients on a node reach a Service's port, the same each time. A node knows the endpoints of the moment when it is asked
-   * for first, and later ones after its lag. Fails before the behaviour was started.
+   * Where clients on a node reach a Service's port, the same each time. A node knows the endpoints of the moment when
+   * it is asked for first, and later ones after its lag. Fails before the behaviour was started.
    */
   reach(front: Front): Promise<Listener>;
 }
 
 /**
- * Carries TCP connections to Services as kube-proxy does: to the endpoints of the EndpointSlices, one after the other. A connection
- * that finds no endpoint is reset; one that is open stays where it is, whatever becomes of its endpoint.
+ * Carries TCP connections to Services as kube-proxy does: to the endpoints of the EndpointSlices, one after the other.
+ * A connection that finds no endpoint is reset; one that is open stays where it is, whatever becomes of its endpoint.
  */
 export function dataPlane({ nodeLag = 0, locate }: DataPlaneOptions): DataPlane {
   const lagOf = typeof nodeLag === "number" ? () => nodeLag : nodeLag;

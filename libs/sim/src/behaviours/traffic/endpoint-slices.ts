@@ -15,8 +15,8 @@ const MANAGER = "endpointslice-controller.k8s.io";
 const options = { manager: "kube-controller-manager" };
 
 /**
- * Keeps the EndpointSlices of Services that have a selector: IPv4, 100 endpoints each. Slices of other managers are left
- * alone. Topology hints, host names of headless Services and the older Endpoints are not simulated.
+ * Keeps the EndpointSlices of Services that have a selector: IPv4, 100 endpoints each. Slices of other managers are
+ * left alone. Topology hints, host names of headless Services and the older Endpoints are not simulated.
  */
 export const endpointSlices: Behaviour = (world) => {
   const controller = new Controller(world);

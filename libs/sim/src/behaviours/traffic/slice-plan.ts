@@ -22,8 +22,9 @@ export interface SlicePlan {
 export const SLICE_SIZE = 100;
 
 /**
- * What becomes of the slices of one set of ports: an endpoint stays where it is, new ones fill what has room, and what is empty
- * goes, so that one pod's change is the change of one slice. One empty slice stays where `keepOne` asks for it.
+ * What becomes of the slices of one set of ports: an endpoint stays where it is, new ones fill what has room, and what
+ * is empty goes, so that one pod's change is the change of one slice. One empty slice stays where `keepOne` asks for
+ * it.
  */
 export function planSlices(slices: readonly Slice[], endpoints: readonly Endpoint[], keepOne: boolean): SlicePlan {
   const wanted = new Map(endpoints.map((endpoint) => [endpoint.pod, endpoint]));

@@ -8,8 +8,8 @@ export interface Target {
 }
 
 /**
- * The endpoints that a connection to a Service's port may go to: the ready ones, and if there are none those that still serve while
- * they terminate. An endpoint that says nothing of being ready is.
+ * The endpoints that a connection to a Service's port may go to: the ready ones, and if there are none those that still
+ * serve while they terminate. An endpoint that says nothing of being ready is.
  */
 export function targets(slices: readonly StoredObject[], portName: string): readonly Target[] {
   const all = slices.flatMap((slice) => {

@@ -25,7 +25,10 @@ const HASH = "pod-template-hash";
 const REVISION = "deployment.kubernetes.io/revision";
 const options = { manager: "kube-controller-manager" };
 
-/** Runs each Deployment by one ReplicaSet a template, and rolls from one to the next. Deadlines of progress are not watched. */
+/**
+ * Runs each Deployment by one ReplicaSet a template, and rolls from one to the next. Deadlines of progress are not
+ * watched.
+ */
 export const deployments = ownerBehaviour({
   owners: tables.deployments,
   owned: tables.replicaSets,
@@ -109,7 +112,9 @@ function nextRevision(replicaSets: readonly StoredObject[]): number {
   return Math.max(0, ...replicaSets.map(revisionOf)) + 1;
 }
 
-/** Gives the current ReplicaSet the highest revision, also if the Deployment came back to it, and tells the Deployment. */
+/**
+ * Gives the current ReplicaSet the highest revision, also if the Deployment came back to it, and tells the Deployment.
+ */
 function number(world: World, deployment: StoredObject, fresh: StoredObject, old: readonly StoredObject[]): void {
   const revision = String(Math.max(revisionOf(fresh), nextRevision(old)));
   for (const [table, object] of [

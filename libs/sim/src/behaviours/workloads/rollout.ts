@@ -17,9 +17,9 @@ export interface RolloutLimits {
 type Sizes = ReadonlyMap<string, number>;
 
 /**
- * The next sizes of a rolling update: the new ReplicaSet grows as far as the surge allows, the old ones, oldest first, shrink by
- * their unavailable pods and then as far as enough pods stay available. Both read the same moment, so a step never breaks a limit;
- * the steps that follow come with the pods' changes.
+ * The next sizes of a rolling update: the new ReplicaSet grows as far as the surge allows, the old ones, oldest first,
+ * shrink by their unavailable pods and then as far as enough pods stay available. Both read the same moment, so a step
+ * never breaks a limit; the steps that follow come with the pods' changes.
  */
 export function rollingSizes(limits: RolloutLimits, fresh: Size, old: readonly Size[]): Sizes {
   const { replicas, maxSurge, maxUnavailable } = limits;

@@ -23,8 +23,8 @@ import { podFrom, templateHash } from "./pod-template.ts";
 const REVISION = "controller-revision-hash";
 
 /**
- * Keeps the numbered pods of each StatefulSet: in order unless it says Parallel, and rolls to a new template from the highest number
- * down. Volume claims are not made, and a pod below the partition that comes again has the new template.
+ * Keeps the numbered pods of each StatefulSet: in order unless it says Parallel, and rolls to a new template from the
+ * highest number down. Volume claims are not made, and a pod below the partition that comes again has the new template.
  */
 export const statefulSets = ownerBehaviour({
   owners: tables.statefulSets,
@@ -81,7 +81,10 @@ function missing(set: StoredObject, pods: readonly StoredObject[]): number[] {
   return next === undefined || byOrdinal.has(next) ? [] : [next];
 }
 
-/** The pods that go now: what has ended, what is too much, what has an old template; the highest first and one at a time, in order. */
+/**
+ * The pods that go now: what has ended, what is too much, what has an old template; the highest first and one at a
+ * time, in order.
+ */
 function leaving(set: StoredObject, pods: readonly StoredObject[]): StoredObject[] {
   const staying = pods.filter((pod) => ordinalOf(pod) < replicasOf(set));
   const ended = staying.filter((pod) => isOver(pod) && !isGoing(pod));

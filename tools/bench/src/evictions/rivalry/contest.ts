@@ -126,8 +126,8 @@ function missing(some: readonly SeenPod[], others: readonly SeenPod[]): readonly
 }
 
 /**
- * Replacements on a node from which a pod of the same workload was evicted. Which replacement is for which pod cannot be told
- * where a workload lost several at once, so this counts too many rather than too few.
+ * Replacements on a node from which a pod of the same workload was evicted. Which replacement is for which pod cannot
+ * be told where a workload lost several at once, so this counts too many rather than too few.
  */
 export function countReturned(
   evicted: readonly Pick<SeenPod, "workload" | "node">[],

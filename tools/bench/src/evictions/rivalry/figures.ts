@@ -3,7 +3,10 @@ import type { Plot } from "../../suite.ts";
 import type { CaseRuns } from "./case.ts";
 import { BUDGETS, type Run } from "./contest.ts";
 
-/** Figures of a case. `mostOfRival` is the highest share of descheduler's evictions that the planner may need for the same σ. */
+/**
+ * Figures of a case. `mostOfRival` is the highest share of descheduler's evictions that the planner may need for the
+ * same σ.
+ */
 export function caseFigures(
   { name, basis, isEmulated, planner, rivals, bound }: CaseRuns,
   mostOfRival: number,

@@ -33,7 +33,9 @@ export interface MetricsWorld {
   usageOf(pod: SeenPod): PodUsage;
 }
 
-/** Plays metrics-server behind the aggregation layer of kube-apiserver: KWOK nodes have no kubelet that it could ask. */
+/**
+ * Plays metrics-server behind the aggregation layer of kube-apiserver: KWOK nodes have no kubelet that it could ask.
+ */
 export class MetricsServer implements AsyncDisposable {
   readonly #world: MetricsWorld;
   readonly #server: Server;

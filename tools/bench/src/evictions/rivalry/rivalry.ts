@@ -24,7 +24,10 @@ const MIDDLE_BAND = 10;
 /** Milliseconds for which an evicted pod stays on its node where deletion is slow. */
 const SLOW_DELETION = 30_000;
 
-/** The highest share of descheduler's evictions that the planner may need. With equal sizes no pod is a better choice than another. */
+/**
+ * The highest share of descheduler's evictions that the planner may need. With equal sizes no pod is a better choice
+ * than another.
+ */
 const MOST_OF_RIVAL = { equal: 1.02, uniform: 0.8, lognormal: 0.6, usage: 0.6 } as const;
 
 const NAMESPACED = join(import.meta.dirname, "../../../../e2e/in-namespace.sh");
@@ -44,8 +47,8 @@ interface Compared {
 }
 
 /**
- * The planner against descheduler on a real control plane: evictions, and how level the nodes are when all replacements run.
- * Both begin with the same pods on the same nodes.
+ * The planner against descheduler on a real control plane: evictions, and how level the nodes are when all replacements
+ * run. Both begin with the same pods on the same nodes.
  */
 export async function measureRivalry(progress: Progress): Promise<Outcome> {
   const descheduler = await buildDescheduler(progress);

@@ -5,7 +5,10 @@ import { buildBinaries, foldersFrom } from "@evenkeel/control-plane";
 
 const DELETES_AT_ONCE = "  next:\n    delete: true";
 
-/** The programs of a cluster in which KWOK removes a deleted pod only after some time, as a kubelet with a grace period does. */
+/**
+ * The programs of a cluster in which KWOK removes a deleted pod only after some time, as a kubelet with a grace period
+ * does.
+ */
 export async function slowDeletion(
   milliseconds: number,
   progress: (line: string) => void,

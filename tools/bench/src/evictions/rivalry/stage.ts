@@ -76,8 +76,8 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * Puts the pods of the scene on their nodes, and removes all others. The controllers do not run meanwhile: they would replace
-   * pods that are not there yet.
+   * Puts the pods of the scene on their nodes, and removes all others. The controllers do not run meanwhile: they would
+   * replace pods that are not there yet.
    */
   async place(scene: Scene): Promise<void> {
     await this.#cluster.kill("kube-controller-manager");

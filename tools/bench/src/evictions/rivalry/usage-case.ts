@@ -1,5 +1,5 @@
-// A process that compares planner and descheduler where usage is unlike requests, and prints the runs as one line of JSON. It
-// runs in a network namespace of its own, in which kube-apiserver reaches the metrics server of this process.
+// A process that compares planner and descheduler where usage is unlike requests, and prints the runs as one line of
+// JSON. It runs in a network namespace of its own, in which kube-apiserver reaches the metrics server of this process.
 import { runCase } from "./case.ts";
 import { MetricsServer, type MetricsWorld } from "./metrics-server.ts";
 import { NAMESPACE, type SeenPod, Stage } from "./stage.ts";

@@ -30,7 +30,9 @@ export interface Extent {
 
 /** Milli-CPU of a node. */
 export const NODE_CPU = 16_000;
-/** Memory is requested and available in the same proportion to CPU everywhere, so that both have the same utilisation. */
+/**
+ * Memory is requested and available in the same proportion to CPU everywhere, so that both have the same utilisation.
+ */
 export const MEBIBYTES_PER_MILLI_CPU = 4;
 export const REPLICAS = 25;
 
@@ -38,7 +40,10 @@ export const REPLICAS = 25;
 const FULLNESS = 0.71;
 const SMALLEST = 20;
 
-/** The same for the same arguments. `hasOwnUsage`: usage is a fifth to nearly twice of what is requested, instead of equal. */
+/**
+ * The same for the same arguments. `hasOwnUsage`: usage is a fifth to nearly twice of what is requested, instead of
+ * equal.
+ */
 export function sceneOf(sizes: Sizes, { nodes, workloads: count }: Extent, hasOwnUsage = false): Scene {
   const random = randomNumbers(7);
   const relative = Array.from({ length: count }, () => relativeSize(sizes, random));

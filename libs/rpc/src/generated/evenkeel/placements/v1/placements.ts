@@ -99,7 +99,7 @@ export interface Place {
   ready?:
     | bigint
     | undefined;
-  /** What the last decision gave it. Absent without one. Somebody else may have scaled the copy since. */
+  /** What the last decision gave it. Absent without one. Another client may have scaled the copy since. */
   decided?:
     | bigint
     | undefined;

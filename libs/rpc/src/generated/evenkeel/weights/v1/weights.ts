@@ -129,7 +129,7 @@ export interface HistoryResponse {
   points: Point[];
 }
 
-/** One turn: what was seen and what was decided. */
+/** One reconcile: what was observed and what was decided. */
 export interface Point {
   at:
     | string
@@ -1555,7 +1555,7 @@ export const WeightsDefinition = {
       responseStream: true,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
-    /** How a Rebalance came to where it is: the last turns, the oldest first. Kept in memory, so it begins with the leader's term. */
+    /** The last reconciles of a Rebalance, the oldest first. Kept in memory, so it begins with the leader's term. */
     history: {
       name: "History",
       requestType: HistoryRequest as typeof HistoryRequest,
@@ -1600,7 +1600,7 @@ export interface WeightsServiceImplementation<CallContextExt = {}> {
     request: WatchRequest,
     context: CallContext & CallContextExt,
   ): ServerStreamingMethodResult<DeepPartial<WatchResponse>>;
-  /** How a Rebalance came to where it is: the last turns, the oldest first. Kept in memory, so it begins with the leader's term. */
+  /** The last reconciles of a Rebalance, the oldest first. Kept in memory, so it begins with the leader's term. */
   history(request: HistoryRequest, context: CallContext & CallContextExt): Promise<DeepPartial<HistoryResponse>>;
   /** What would be decided if the metric had another value. Nothing is written. */
   preview(request: PreviewRequest, context: CallContext & CallContextExt): Promise<DeepPartial<PreviewResponse>>;
@@ -1613,7 +1613,7 @@ export interface WeightsClient<CallOptionsExt = {}> {
   get(request: DeepPartial<GetRequest>, options?: CallOptions & CallOptionsExt): Promise<GetResponse>;
   /** The present state at once, then each change. */
   watch(request: DeepPartial<WatchRequest>, options?: CallOptions & CallOptionsExt): AsyncIterable<WatchResponse>;
-  /** How a Rebalance came to where it is: the last turns, the oldest first. Kept in memory, so it begins with the leader's term. */
+  /** The last reconciles of a Rebalance, the oldest first. Kept in memory, so it begins with the leader's term. */
   history(request: DeepPartial<HistoryRequest>, options?: CallOptions & CallOptionsExt): Promise<HistoryResponse>;
   /** What would be decided if the metric had another value. Nothing is written. */
   preview(request: DeepPartial<PreviewRequest>, options?: CallOptions & CallOptionsExt): Promise<PreviewResponse>;
