@@ -91,7 +91,7 @@ export const ExchangeEnded = defineError({
   code: "EK_FORWARD_EXCHANGE_ENDED",
   recovery: "terminal",
   message: "the client disconnected, or the deadline of its request passed",
-  remedy: "Nothing to do: nobody waits for this answer.",
+  remedy: "Nothing to do: the client no longer waits for this answer.",
 });
 
 export const NotForwarded = defineError({

@@ -65,6 +65,8 @@ export interface Exchange extends Head {
   readonly left: boolean;
   /** Bytes of the response's body that have been written to the client; refusals and tunnels are not counted. */
   readonly sentBytes: number;
+  /** Milliseconds since the client opened its connection; Infinity if that is not known: in HTTP/2, and with TLS. */
+  readonly connectionAge: number;
   /** Closes the client's connection after this response: `connection: close` in HTTP/1.1, GOAWAY in HTTP/2. */
   closeAfter(): void;
   /**

@@ -166,7 +166,7 @@ export class Forwarder implements Server {
     try {
       return word(refusal, head);
     } catch (error) {
-      log.error({ error: toError(error) }, "a refusal could not be worded");
+      log.error({ error: toError(error) }, "the text of a refusal could not be made; the client gets the default one");
       return refusal;
     }
   }

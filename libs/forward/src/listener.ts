@@ -9,7 +9,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
-import { Http1Exchange } from "./client/http1-exchange.ts";
+import { Http1Exchange, noteConnected } from "./client/http1-exchange.ts";
 import { Http2Exchange } from "./client/http2-exchange.ts";
 import { refusalHeaders, refuseRaw } from "./client/raw-refusal.ts";
 import { isHost, isMethod, isPath, ShapeFault, shapeOf } from "./client/request-shape.ts";
@@ -191,13 +191,14 @@ export class Listener {
   }
 
   #connection(socket: Socket): void {
-    const { tally, limits } = this.#engine;
+    const { clock, tally, limits } = this.#engine;
     const free = limits.connections - tally.open.client;
     if (free <= 0 || this.#sockets.size >= limits.share * free) {
       socket.destroy();
       return;
     }
     this.#sockets.add(socket);
+    noteConnected(socket, clock.monotonic());
     tally.opened("client");
     socket.once("close", () => {
       this.#sockets.delete(socket);

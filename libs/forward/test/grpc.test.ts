@@ -14,6 +14,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { Duplex } from "node:stream";
+import { eventually } from "@evenkeel/runtime/testing";
 import type { Origin } from "../src/index.ts";
 import { Stage } from "./parts/stage.ts";
 
@@ -168,7 +169,7 @@ describe("gRPC through the forwarder", () => {
       code: status.DEADLINE_EXCEEDED,
     });
     await stage.settled();
-    await waitFor(() => cancelled === before + 1);
+    await eventually(() => cancelled === before + 1);
   });
 
   test("cancels at the server what the client cancels, in each kind of stream", async () => {
@@ -180,14 +181,14 @@ describe("gRPC through the forwarder", () => {
       const inFlight = stage.forwarder.counts().exchanges;
       const asked = start();
       asked.on("error", () => undefined);
-      await waitFor(() => stage.forwarder.counts().exchanges === inFlight + 1);
+      await eventually(() => stage.forwarder.counts().exchanges === inFlight + 1);
       if (asked instanceof Duplex) {
         const answer = new Promise((resolve) => asked.once("data", resolve));
         asked.write(Buffer.from("x"));
         await answer;
       } else await new Promise((resolve) => setTimeout(resolve, 50));
       asked.cancel();
-      await waitFor(() => cancelled === before + 1);
+      await eventually(() => cancelled === before + 1);
       await stage.settled();
     }
   });
@@ -208,11 +209,3 @@ describe("gRPC through the forwarder", () => {
     hurried.close();
   });
 });
-
-async function waitFor(holds: () => boolean): Promise<void> {
-  const late = Date.now() + 2_000;
-  while (!holds()) {
-    if (Date.now() > late) throw new Error("waited in vain");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

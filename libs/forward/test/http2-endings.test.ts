@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect as connectTls } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { eventually } from "@evenkeel/runtime/testing";
 import type { Exchange, Origin, Outcome } from "../src/index.ts";
 import { Authority } from "./parts/authority.ts";
 import {
@@ -83,14 +84,6 @@ async function scene({ held = false, ...options }: StageOptions & { readonly hel
 
 type Scene = Awaited<ReturnType<typeof scene>>;
 
-async function until(holds: () => boolean): Promise<void> {
-  const late = Date.now() + 5_000;
-  while (!holds()) {
-    if (Date.now() > late) throw new Error(`waited in vain for ${String(holds)}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 /** Ways in which a client's connection can end with a stream unfinished. */
 const ways: readonly (readonly [string, (wire: Wire) => void])[] = [
   ["closes", ({ socket }) => socket.destroy()],
@@ -135,7 +128,7 @@ describe.each(ways)("a client of HTTP/2 that %s its connection", (_way, leave) =
     await using s = await scene({ held: true });
     const client = await Wire.to(s.stage.port);
     say(client, request);
-    await until(() => s.routed.length === 1);
+    await eventually(() => s.routed.length === 1);
     const exchange = s.routed[0] as Exchange;
     let told = 0;
     exchange.whenLeft = { left: () => (told += 1) };
@@ -167,7 +160,7 @@ describe("over TLS, a client of HTTP/2", () => {
       await once(socket, "secureConnect");
       const client = new Wire(socket);
       say(client, post);
-      await until(() => s.routed.length === 1);
+      await eventually(() => s.routed.length === 1);
       leave(client);
       await s.stage.settled(nothing);
       client.socket.destroy();
@@ -220,7 +213,7 @@ describe("a client of HTTP/2 that resets its stream", () => {
     await using s = await scene({ held: true });
     const client = await Wire.to(s.stage.port);
     say(client, request);
-    await until(() => s.routed.length === 1);
+    await eventually(() => s.routed.length === 1);
     say(client, reset(1, code));
     await s.stage.settled();
     client.socket.destroy();
@@ -288,7 +281,7 @@ describe("a client of HTTP/2 that resets its stream", () => {
       const up = await s.upstream.next();
       await up.until(body === "" ? "\r\n\r\n" : body);
       up.send("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello");
-      await until(() => has(client, HEADERS));
+      await eventually(() => has(client, HEADERS));
       say(client, reset(1, NO_ERROR));
       await s.stage.settled();
       client.socket.destroy();
@@ -375,7 +368,7 @@ describe("an upstream of HTTP/2", () => {
     const up = await upstream.next();
     await up.until("SM\r\n\r\n");
     say(up, settings, frame(SETTINGS, ACK, 0, Buffer.alloc(0)));
-    await until(() => has(up, HEADERS));
+    await eventually(() => has(up, HEADERS));
     return up;
   }
 
@@ -446,10 +439,10 @@ describe("an upstream of HTTP/2", () => {
     const up = await s.upstream.next();
     await up.until("SM\r\n\r\n");
     say(up, frame(SETTINGS, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0])), frame(SETTINGS, ACK, 0, Buffer.alloc(0)));
-    await until(() => has(up, HEADERS));
+    await eventually(() => has(up, HEADERS));
     s.client.send("hello");
     s.client.socket.destroy();
-    await until(() => has(up, RST_STREAM));
+    await eventually(() => has(up, RST_STREAM));
     await s.stage.settled(nothing);
   });
 });

@@ -60,6 +60,7 @@ export abstract class ClientExchange extends ExchangeDeadlines implements Answer
   /** The trailers of the request, as received. */
   protected abstract receivedTrailers(): readonly string[];
   abstract interim(status: number, headers: string[]): void;
+  abstract get connectionAge(): number;
   abstract closeAfter(): void;
   abstract unreadAfter(): void;
   /** Writes the head of the final answer. */

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 
 /** Maximum bytes that are read from a client before the upstream takes them. More wait in the kernel. */
-export const MOST_EARLY = 64 * 1024;
+const MOST_EARLY = 64 * 1024;
 
 /**
  * Reads from a client until its tunnel is made. Early data is kept for the tunnel, and a disconnect is detected, which

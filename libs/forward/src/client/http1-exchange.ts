@@ -19,6 +19,14 @@ const ONE_WRITE = 16 * 1024;
 /** Headers that proxies add. */
 const BY_PROXY = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
 
+const connectedAt = Symbol("connectedAt");
+type Connected = Duplex & { [connectedAt]?: number };
+
+/** Notes when a client opened its connection, in monotonic milliseconds: see `Exchange.connectionAge`. */
+export function noteConnected(socket: Duplex, now: number): void {
+  (socket as Connected)[connectedAt] = now;
+}
+
 const exchangeOf = Symbol("exchange");
 type Marked = ServerResponse & { [exchangeOf]?: Http1Exchange };
 
@@ -87,6 +95,11 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
 
   protected override receivedTrailers(): readonly string[] {
     return this.#request.rawTrailers;
+  }
+
+  get connectionAge(): number {
+    const since = (this.#request.socket as Connected)[connectedAt] ?? -Infinity;
+    return this.engine.clock.monotonic() - since;
   }
 
   closeAfter(): void {

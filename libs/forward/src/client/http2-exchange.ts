@@ -79,6 +79,10 @@ export class Http2Exchange extends ClientExchange {
     // The connection carries other streams.
   }
 
+  get connectionAge(): number {
+    return Infinity;
+  }
+
   closeAfter(): void {
     const { session } = this.#stream;
     if (session && !session.closed && !session.destroyed) session.close();

@@ -12,8 +12,8 @@ import { plainAddress } from "./plain-address.ts";
 import { statusOf, verdictOn } from "./verdict.ts";
 
 /**
- * One connection whose bytes are forwarded as they are, from its route to its end. A refusal resets it, because no other
- * words are known to be understood.
+ * One connection whose bytes are forwarded as they are, from its route to its end. A refusal resets it, because the
+ * protocol of the client is unknown.
  */
 export class TcpExchange extends Timed implements Exchange {
   readonly method = "TCP";
@@ -59,6 +59,10 @@ export class TcpExchange extends Timed implements Exchange {
 
   header(): undefined {
     return undefined;
+  }
+
+  get connectionAge(): number {
+    return Infinity;
   }
 
   closeAfter(): void {

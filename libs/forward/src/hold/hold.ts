@@ -18,8 +18,8 @@ export interface HoldOptions<Held, Upstream extends string | object> {
   /** Limit of all keys together. */
   readonly overall: Room;
   /**
-   * Called at the end of every wait, once, and within the call that caused it. It may call `enter`, `leave` and `slot.done()`. It must not
-   * throw. A released request owns its slot until `slot.done()` is called.
+   * Called at the end of every wait, once, and within the call that caused it. It may call `enter`, `leave` and
+   * `slot.done()`. It must not throw. A released request owns its slot until `slot.done()` is called.
    */
   readonly settle: (held: Held, settlement: Settlement<Upstream>) => void;
 }
@@ -42,9 +42,10 @@ export type Waiting = Room;
 const NONE: Waiting = { count: 0, bytes: 0 };
 
 /**
- * Requests that wait until their key has an upstream: one bounded queue per key, first in, first out. While a key has no upstream, every
- * request waits. As soon as one is offered, requests are released in order, at most `cap` per upstream at once, so that a burst uses few
- * connections, which are reused. If a slot is free and no request waits, a request is released at once.
+ * Requests that wait until their key has an upstream: one bounded queue per key, first in, first out. While a key has
+ * no upstream, every request waits. As soon as one is offered, requests are released in order, at most `cap` per
+ * upstream at once, so that a burst uses few connections, which are reused. If a slot is free and no request waits, a
+ * request is released at once.
  */
 export class Hold<Held, Upstream extends string | object> {
   readonly #options: HoldOptions<Held, Upstream>;
@@ -65,15 +66,9 @@ export class Hold<Held, Upstream extends string | object> {
     return queue ? { count: queue.length, bytes: queue.bytes } : NONE;
   }
 
-  /** Milliseconds that the first request in the queue has waited; undefined if none waits. */
-  longestWait(key: string): number | undefined {
-    const first = this.#queues.get(key)?.first;
-    return first && this.#now() - first.since;
-  }
-
   /**
-   * Queues a request. The result is for `leave`; undefined if its wait has ended already, by a release or because the queue is full.
-   * `entry` is read only if the request has to wait.
+   * Queues a request. The result is for `leave`; undefined if its wait has ended already, by a release or because the
+   * queue is full. `entry` is read only if the request has to wait.
    */
   enter(key: string, held: Held, entry: Entry): QueuedRequest<Held, Upstream> | undefined {
     const queue = this.#queue(key);
@@ -124,7 +119,9 @@ export class Hold<Held, Upstream extends string | object> {
     this.#forgetIdle(queue);
   }
 
-  /** Ends the waits of a key, or of all keys, in the order of the queues. Requests that enter afterwards wait as usual. */
+  /**
+   * Ends the waits of a key, or of all keys, in the order of the queues. Requests that enter afterwards wait as usual.
+   */
   drain(key?: string): void {
     const queues = key === undefined ? [...this.#queues.values()] : [this.#queues.get(key)];
     for (const queue of queues) {

@@ -23,7 +23,9 @@ const FOREIGN = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/;
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: (.*))?$/;
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** Parses a head without the empty line at its end. Throws `MalformedResponse` if two readers could read it differently. */
+/**
+ * Parses a head without the empty line at its end. Throws `MalformedResponse` if two readers could read it differently.
+ */
 export function responseHead(text: string): ResponseHead {
   if (FOREIGN.test(text)) throw new MalformedResponse("a character that does not belong into a head");
   const first = text.indexOf("\r\n");
@@ -53,7 +55,7 @@ export function responseHead(text: string): ResponseHead {
 }
 
 /** Parses lines of headers or trailers: alternating names, in lower case, and values. */
-export function headerLines(text: string): string[] {
+function headerLines(text: string): string[] {
   const list: string[] = [];
   for (let start = 0; start < text.length;) {
     const next = text.indexOf("\r\n", start);

@@ -11,7 +11,7 @@ export const WINDOW_UPDATE = 8;
 /** Of SETTINGS. */
 export const ACK = 1;
 export const END_STREAM = 1;
-export const END_HEADERS = 4;
+const END_HEADERS = 4;
 
 export type Field = readonly [name: string, value: string];
 
