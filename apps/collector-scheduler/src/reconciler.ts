@@ -19,7 +19,7 @@ import { CA_PATH, collectorLabels, collectorObjects, MAX_NAME, selectorText } fr
 import { findingsOf } from "./act/findings.ts";
 import type { ForeignObject } from "./act/foreign-object.ts";
 import { podTemplateFault } from "./act/pod-template.ts";
-import { statusAfter } from "./act/status.ts";
+import { statusAfter, statusAfterFailure } from "./act/status.ts";
 import type { Workloads } from "./act/workloads.ts";
 import type { StoredCollectorLoadBalancer } from "./collector-load-balancer-resource.ts";
 import { rewritten } from "./config/collector-configuration.ts";
@@ -63,7 +63,9 @@ type WorkloadFault = { readonly reason: string; readonly message: string } | und
 /** Milliseconds until an object is reconciled again while targets change their collector: polls are looked for. */
 const HAND_OVER_INTERVAL = 1000;
 
-/** Reconciles one CollectorLoadBalancer: observe, decide, record who owns what, keep its collectors, write the status. */
+/**
+ * Reconciles one CollectorLoadBalancer: observe, decide, record who owns what, keep its collectors, write the status.
+ */
 export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> {
   readonly #options: FleetReconcilerOptions;
   readonly #movement = new Movement();
@@ -93,6 +95,14 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
     await this.#report(object, { fleet, sight, plan, decision, moved, workloadFault }, context);
     const wakeIn = plan.wakeAt === null ? interval : Math.max(0, plan.wakeAt - clock.now());
     return { requeueAfter: Math.min(plan.handingOver > 0 ? HAND_OVER_INTERVAL : interval, wakeIn) };
+  }
+
+  async failed(object: StoredCollectorLoadBalancer, error: unknown, { signal }: ReconcileContext): Promise<void> {
+    const { statuses, metrics: table, clock } = this.#options;
+    const { namespace = "", name = "", generation = 0 } = object.metadata;
+    table.ready.set({ namespace, name }, 0);
+    const about = { error, selector: selectorText(collectorLabels(namespace, name)) };
+    await statuses.write(object, (present) => statusAfterFailure(present, about, generation, clock.now()), { signal });
   }
 
   async forget(_name: ObjectName, uid: string, { term }: ReconcileContext): Promise<void> {
@@ -181,7 +191,7 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
       if (!(error instanceof kubeErrors.Invalid || error instanceof kubeErrors.Forbidden)) throw error;
       return { reason: "CollectorsRefused", message: `The API server refused the collectors: ${explain(error)}` };
     }
-    const message = `Somebody else rewrites StatefulSet ${name}-collector: stop them, then change this object`;
+    const message = `Another client rewrites StatefulSet ${name}-collector: stop it, then change this object`;
     return { reason: "Contested", message };
   }
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { eventually } from "@evenkeel/runtime/testing";
-import { controlPlane, simNode, workloads } from "@evenkeel/sim";
+import { controlPlane, FaultPlan, simNode, workloads } from "@evenkeel/sim";
 import { ADMIN, type ServiceProcess, World, type WorldParts, worldParts } from "@evenkeel/testkit";
 import { expect } from "@jest/globals";
 
@@ -11,15 +11,20 @@ const main = join(import.meta.dirname, "../dist/main.mjs");
 /** A cluster of one node on which StatefulSets come to life. */
 export async function fleetWorld(): Promise<FleetWorld> {
   const outage = new Outage();
+  const faults = new FaultPlan();
   const world = new FleetWorld(
     await worldParts({
       service: "collector-scheduler",
       main,
       kinds: ["collectorloadbalancers"],
       flags: { "target-port": "0", interval: "1s", "target-url": "http://targets.test" },
-      server: { behaviours: [...controlPlane, ...workloads()], faults: (_request, response) => outage.take(response) },
+      server: {
+        behaviours: [...controlPlane, ...workloads()],
+        faults: (request, response) =>
+          outage.take(response) === "handled" ? "handled" : faults.faults(request, response),
+      },
     }),
-    outage,
+    { outage, faults },
   );
   world.load(simNode("one", { cpu: "64", memory: "64Gi" }));
   await eventually(() => expect(world.serves("apis/otel.k8s.aws/v1/collectorloadbalancers")).resolves.toBe(true));
@@ -59,10 +64,12 @@ class Outage {
 
 export class FleetWorld extends World {
   readonly outage: Outage;
+  readonly faults: FaultPlan;
 
-  constructor(parts: WorldParts, outage: Outage) {
+  constructor(parts: WorldParts, { outage, faults }: { readonly outage: Outage; readonly faults: FaultPlan }) {
     super(parts);
     this.outage = outage;
+    this.faults = faults;
   }
 
   /** Starts the service and resolves when it is ready: several start at the same time, and that may take long. */

@@ -2,7 +2,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { get } from "node:https";
 import { join } from "node:path";
+import type { CollectorLoadBalancerStatus } from "@evenkeel/api";
 import { eventually } from "@evenkeel/runtime/testing";
+import type { Fault } from "@evenkeel/sim";
 import { expect, test } from "@jest/globals";
 import { fleetWorld, loadBalancer, settled, statefulSet, staticFleet } from "./fleet-world.ts";
 
@@ -134,6 +136,42 @@ test.concurrent(
     await scaling("False", "AutoscalerIgnored");
     expect(await world.patch(loadBalancer("sample"), { spec: { scale: { enabled: false } } })).toBe(200);
     await scaling("True", "Valid");
+  },
+  120_000,
+);
+
+test.concurrent.each<[string, Fault]>([
+  ["answers 500", { kind: "status", code: 500 }],
+  ["hangs", { kind: "hang" }],
+])(
+  "a webhook for StatefulSets that %s makes the object not ready until it answers, and nothing else changes",
+  async (_what, fault) => {
+    await using world = await fleetWorld();
+    world.load(staticFleet("sample", 6, { replicas: 2 }));
+    const service = await world.ready(["--kube-deadline=1s"]);
+    await settled(service, path, pods(2), 6);
+    const ready = (status: string, reason: unknown) =>
+      eventually(async () => {
+        const object = await world.read<{ readonly status: CollectorLoadBalancerStatus }>(loadBalancer("sample"));
+        const condition = object.status.conditions?.find(({ type }) => type === "Ready");
+        expect(condition).toMatchObject({ status, reason });
+        return { ...object.status, condition };
+      }, 30_000);
+    const before = await ready("True", "Balanced");
+    const mend = world.faults.add({ verb: "patch", resource: "statefulsets", fault });
+    expect(await world.patch(loadBalancer("sample"), { spec: { collectorImage: "collector:2" } })).toBe(200);
+    const failed = await ready("False", "Failed");
+    expect(failed).toMatchObject({ replicas: 2, targets: 6, selector: before.selector });
+    expect(failed.condition).toMatchObject({
+      observedGeneration: 2,
+      message: expect.stringMatching(/statefulsets.*sample-collector/),
+    });
+    expect(failed.conditions?.map(({ type }) => type)).toEqual(before.conditions?.map(({ type }) => type));
+    const metrics = await (await fetch(await service.url("admin", "/metrics"))).text();
+    expect(metrics).toContain('collector_scheduler_ready{namespace="default",name="sample"} 0');
+    await settled(service, path, pods(2), 6);
+    mend();
+    expect((await ready("True", expect.any(String))).condition).toMatchObject({ observedGeneration: 2 });
   },
   120_000,
 );

@@ -103,7 +103,7 @@ export function composeEndpointProxy(service: EndpointProxy, env: Environment, m
     sources: [specChanges(store, [PAUSED, COST])],
     board,
     reconciler: new ScoreReconciler({
-      ...{ observer, members, own, peers, decisions, board, metrics, clock, interval },
+      ...{ observer, members, own, peers, original, decisions, board, metrics, clock, dryRun, interval },
       clusterScores: resource,
       statuses: new StatusWriter(resource),
     }),

@@ -10,7 +10,7 @@ const ofMember = (name: string, help: string) => gauge(name, help, object, { lea
 export const metrics = {
   ...gatewayMetrics,
   score: ofMember("endpoint_proxy_score", "The cluster's score; absent while it is unknown."),
-  age: ofMember("endpoint_proxy_score_age_seconds", "Age of the cluster's score; absent while there is none."),
+  age: ofMember("endpoint_proxy_score_age_seconds", "Age of the cluster's score; absent while it has no score."),
   ready: ofMember("endpoint_proxy_member_ready", "1 if replicas may be placed in the cluster, 0 if not."),
   freeCpu: ofMember("endpoint_proxy_free_cpu_cores", "CPU that is not requested; absent while it is unknown."),
   freeMemory: ofMember("endpoint_proxy_free_memory_bytes", "Memory that is not requested; absent while it is unknown."),

@@ -1,10 +1,18 @@
 import { type ClusterScoreStatus, parseClusterScore } from "@evenkeel/api";
-import type { ObjectName, Resource, Result, StatusWriter } from "@evenkeel/kube";
+import {
+  type ForeignLease,
+  kubeErrors,
+  type ObjectName,
+  type ReconcileContext,
+  type Resource,
+  type Result,
+  type StatusWriter,
+} from "@evenkeel/kube";
 import type { Metrics } from "@evenkeel/metrics";
 import type { ObjectContext, Reconciler } from "@evenkeel/operator";
-import type { Clock, Decisions } from "@evenkeel/runtime";
+import { type Clock, type Decisions, toError } from "@evenkeel/runtime";
 import type { OwnClusterScore } from "./act/own-cluster-score.ts";
-import { type Finding, isUsable, statusAfter } from "./act/status.ts";
+import { type Finding, isUsable, statusAfter, statusAfterFailure } from "./act/status.ts";
 import type { StoredClusterScore } from "./cluster-score-resource.ts";
 import type { proxyDecider } from "./decide/proxy-decider.ts";
 import { judgeMember } from "./decide/score-decider.ts";
@@ -19,12 +27,15 @@ export interface ScoreReconcilerOptions {
   readonly members: Pick<StoredMembers, "own" | "get" | "comparison">;
   readonly own: Pick<OwnClusterScore, "naming">;
   readonly peers: Pick<PeerScores, "forget" | "endTerm"> | undefined;
+  readonly original: Pick<ForeignLease, "live">;
   readonly clusterScores: Resource<StoredClusterScore>;
   readonly statuses: StatusWriter<StoredClusterScore, ClusterScoreStatus>;
   readonly decisions: Pick<Decisions<typeof proxyDecider>, "decide">;
   readonly board: ScoreBoard;
   readonly metrics: Metrics<typeof metrics>;
   readonly clock: Clock;
+  /** `--dry-run`: nothing is written. */
+  readonly dryRun: boolean;
   /** FETCH_INTERVAL in milliseconds. */
   readonly interval: number;
 }
@@ -56,14 +67,22 @@ export class ScoreReconciler implements Reconciler<StoredClusterScore> {
     const observation = await observer.observe(observed, context.signal);
     const { snapshot } = observation;
     const decision = decisions.decide(snapshot);
-    const finding = this.#finding(observation, observed.own);
     board.show(object, decision);
-    if (decision.reason !== "OriginalRuns" && !decision.dryRun) {
-      await this.#fillRegion(object, parsed.ok ? parsed.value.spec.region : undefined, observation, context);
-      await this.#write(object, finding, context);
-    }
+    const isWritten = decision.reason !== "OriginalRuns" && !decision.dryRun;
+    const present = parsed.ok ? parsed.value.spec.region : undefined;
+    const regionRefusal = isWritten ? await this.#fillRegion(object, present, observation, context) : null;
+    const finding = { ...this.#finding(observation, observed.own), regionRefusal };
+    if (isWritten) await this.#write(object, finding, context);
     this.#measure(finding);
     return { requeueAfter: Math.max(0, started + interval - clock.monotonic()) };
+  }
+
+  /** The original writes the status while it runs. */
+  async failed(object: StoredClusterScore, error: unknown, { signal }: ReconcileContext): Promise<void> {
+    const { original, statuses, clock, dryRun } = this.#options;
+    if (dryRun || (await original.live()) !== null) return;
+    const { generation = 0 } = object.metadata;
+    await statuses.write(object, (status) => statusAfterFailure(status, error, generation, clock.now()), { signal });
   }
 
   forget(_name: ObjectName, uid: string): void {
@@ -78,7 +97,7 @@ export class ScoreReconciler implements Reconciler<StoredClusterScore> {
     return this.#options.interval + WRITING;
   }
 
-  #finding(observation: Observation, isOwn: boolean): Finding {
+  #finding(observation: Observation, isOwn: boolean): Omit<Finding, "regionRefusal"> {
     const { members, own } = this.#options;
     const { snapshot, latency, serverVersion, clusterUid } = observation;
     const judged = judgeMember(snapshot);
@@ -90,16 +109,28 @@ export class ScoreReconciler implements Reconciler<StoredClusterScore> {
     };
   }
 
-  /** A peer's region is what its proxy says. */
+  /**
+   * A peer's region is what its proxy says. Resolves with the error if it could not be written into the spec: then the
+   * status says so, and the score of the peer is taken all the same.
+   */
   async #fillRegion(
     { metadata: { namespace, name = "" } }: StoredClusterScore,
     present: string | undefined,
     { region }: Observation,
-    { checked, signal }: ObjectContext,
-  ): Promise<void> {
-    if (region === null || region === "" || region === present) return;
+    { checked, signal, term, log }: ObjectContext,
+  ): Promise<Error | null> {
+    if (region === null || region === "" || region === present) return null;
     const { clusterScores } = this.#options;
-    await checked(clusterScores).patch({ namespace, name }, { type: "merge", body: { spec: { region } } }, { signal });
+    const body = { spec: { region } };
+    try {
+      await checked(clusterScores).patch({ namespace, name }, { type: "merge", body }, { signal });
+      return null;
+    } catch (error) {
+      term.signal.throwIfAborted();
+      if (error instanceof kubeErrors.ActOvertaken) throw error;
+      log.warn({ error, region }, "the region of a peer was not written into its ClusterScore");
+      return toError(error);
+    }
   }
 
   async #write(object: StoredClusterScore, finding: Finding, { term }: ObjectContext): Promise<void> {

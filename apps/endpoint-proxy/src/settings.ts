@@ -82,7 +82,7 @@ export const settings = {
   }),
   peerDroppedGroups: setting.list({
     default: "kubeadm:cluster-admins",
-    help: "Groups that users of other peers lose, beside those with system: in front",
+    help: "Groups that users of other peers lose, as well as those that start with system:",
   }),
   clientCaFile: setting.text({
     optional: true,

@@ -98,6 +98,43 @@ test("without a region label it takes --cluster-name and says so, where the orig
   );
 });
 
+test("a refused write of a peer's region leaves its score in the status, and Ready says so until it is allowed", async () => {
+  const refusal = {
+    kind: "Status",
+    apiVersion: "v1",
+    status: "Failure",
+    reason: "Forbidden",
+    code: 403,
+    message: "no",
+  };
+  let isRefused = true;
+  await using tokyo = await ProxyCluster.start("tokyo", "tokyo", {
+    faults: ({ method, url = "" }, response) => {
+      if (!isRefused || method !== "PATCH" || !/clusterscores\/osaka(\?|$)/.test(url)) return "pass";
+      response.writeHead(403, { "content-type": "application/json" }).end(JSON.stringify(refusal));
+      return "handled";
+    },
+  });
+  await using osaka = await ProxyCluster.start("osaka");
+  tokyo.adopt("osaka", osaka);
+  osaka.adopt("tokyo", tokyo);
+  osaka.run();
+  tokyo.run();
+  const peer = async () => (await tokyo.scores())["osaka"];
+  await eventually(async () => {
+    const stored = await peer();
+    expect(stored).toMatchObject({ status: { score: 250 } });
+    expect(conditionsOf(stored)).toMatchObject({ Ready: "False/Failed", Scored: "True/Scored" });
+    expect(stored?.spec.region).toBeUndefined();
+  });
+  isRefused = false;
+  await eventually(async () => {
+    const stored = await peer();
+    expect(stored).toMatchObject({ spec: { region: "osaka" } });
+    expect(conditionsOf(stored)).toMatchObject({ Ready: "True/Scored" });
+  });
+}, 30_000);
+
 test("a dead peer loses its score, and costs nobody's freshness (defect 3)", async () => {
   await using tokyo = await ProxyCluster.start("tokyo");
   await using osaka = await ProxyCluster.start("osaka");

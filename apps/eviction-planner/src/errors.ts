@@ -30,6 +30,15 @@ export const PlanFailed = defineError({
   remedy: "This is a defect. Report it with the file that `kubectl evenkeel plan --save` writes.",
 });
 
+export const NotListed = defineError({
+  code: "EK_PLANNER_NOT_LISTED",
+  recovery: "retryable",
+  message: "no plan was made: the API server did not list {kinds} within {seconds} s",
+  remedy:
+    "Grant list and watch on them to the ServiceAccount of eviction-planner, as its chart does. The log has the error of " +
+    "each list. A plan without them could evict what must stay.",
+});
+
 // Answers.
 
 export const NoPlanYet = defineError({

@@ -1,5 +1,6 @@
-import { MetricRegistry } from "@evenkeel/metrics";
+import type { RebalancePolicyStatus } from "@evenkeel/api";
 import { PAUSED } from "@evenkeel/kube";
+import { MetricRegistry } from "@evenkeel/metrics";
 import type { ObjectContext } from "@evenkeel/operator";
 import { systemClock, termUntil } from "@evenkeel/runtime";
 import { silentLog } from "@evenkeel/runtime/testing";
@@ -9,9 +10,11 @@ import { Evictor, type EvictorOptions } from "./act/evictor.ts";
 import { Ledger } from "./act/ledger.ts";
 import { DEFAULT_POLICY } from "./decide/fixtures.ts";
 import type { PlanUnderWay } from "./decide/snapshot.ts";
+import { PlanFailed } from "./errors.ts";
 import { Measures } from "./measures.ts";
 import { metrics as table } from "./metrics.ts";
 import type { Planning } from "./observe/planning.ts";
+import type { StoredPolicy } from "./policy-resource.ts";
 import { narrowed, PolicyReconciler, type PolicyReconcilerOptions } from "./reconciler.ts";
 import { fixtureSnapshot } from "./testing/fixture-snapshot.ts";
 import { samplePlan } from "./testing/sample-plan.ts";
@@ -36,26 +39,14 @@ interface Edit {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** Reconciles a policy that evicts, as it is after each of some edits. Gives the plan under way that each plan started from. */
-async function plansUnderWay(...edits: readonly Edit[]): Promise<readonly (PlanUnderWay | null)[]> {
+/** A reconciler that makes its plans by `plan`, and the statuses that it writes. */
+async function build(plan: Planning["plan"]) {
   const registry = new MetricRegistry();
   const metrics = registry.register(table);
   const common = { service: "test", clock: systemClock, log, registry, deadline: 1000 };
   const state = openState("sqlite::memory:", common);
+  const written: unknown[] = [];
   await state.start?.({ signal: new AbortController().signal, fail: () => undefined });
-  const started: (PlanUnderWay | null)[] = [];
-  const snapshot = await fixtureSnapshot();
-  const plan: Planning["plan"] = (policy, recall) => {
-    const memory = recall(snapshot.cluster);
-    started.push(memory?.underWay ?? null);
-    const made = samplePlan({ policy: policy.name, moves: [], sigma: null, underWay: memory && UNDER_WAY });
-    return Promise.resolve({
-      snapshot: { ...snapshot, policy, memory },
-      plan: made,
-      usageFault: null,
-      measuredAt: null,
-    });
-  };
   const nobody = { live: () => Promise.resolve(null) };
   const evictor = new Evictor({
     ...{ ledger: new Ledger(state, log), lastCheck: { awaited: () => [] }, metrics, syncPeriod: 1000 },
@@ -65,19 +56,45 @@ async function plansUnderWay(...edits: readonly Edit[]): Promise<readonly (PlanU
     ...{ evictor, planning: { plan }, original: nobody, descheduler: nobody, state, metrics, clock: systemClock },
     ...{ dryRun: false, syncPeriod: 1000, namespaces: undefined, measures: new Measures({ metrics, registry }) },
     guardRails: { report: () => Promise.resolve() },
-    statuses: { write: () => Promise.resolve() },
+    statuses: {
+      write: (object: StoredPolicy, change: (present?: RebalancePolicyStatus) => unknown) => {
+        written.push(change(object.status));
+        return Promise.resolve();
+      },
+    },
     decisions: { record: (verdict: object) => verdict },
     board: { show: () => undefined },
   } as unknown as PolicyReconcilerOptions);
-  const signal = new AbortController().signal;
+  const { signal } = new AbortController();
   const context = { signal, log, term: termUntil(signal, 1n) } as unknown as ObjectContext;
-  for (const { generation = 1, spec = {}, annotations = {} } of edits) {
-    const metadata = { name: "default", uid: "uid", generation, annotations };
-    const type = { apiVersion: "rebalancer.dev/v1", kind: "RebalancePolicy" };
-    const object = { ...type, metadata, spec: { basis: "requests", dryRun: false, ...spec } };
-    await reconciler.reconcile(object, context);
-  }
-  await state.stop?.(AbortSignal.timeout(1000));
+  const stop = () => state.stop?.(AbortSignal.timeout(1000));
+  return { reconciler, evictor, context, registry, written, stop };
+}
+
+const policy = ({ generation = 1, spec = {}, annotations = {} }: Edit): StoredPolicy => {
+  const metadata = { name: "default", uid: "uid", generation, annotations };
+  const type = { apiVersion: "rebalancer.dev/v1", kind: "RebalancePolicy" };
+  return { ...type, metadata, spec: { basis: "requests", dryRun: false, ...spec } };
+};
+
+/**
+ * Reconciles a policy that evicts, as it is after each of some edits. Gives the plan under way that each plan started
+ * from.
+ */
+async function plansUnderWay(...edits: readonly Edit[]): Promise<readonly (PlanUnderWay | null)[]> {
+  const started: (PlanUnderWay | null)[] = [];
+  const snapshot = await fixtureSnapshot();
+  const { reconciler, context, stop } = await build((of, recall) => {
+    const memory = recall(snapshot.cluster);
+    started.push(memory?.underWay ?? null);
+    const made = samplePlan({ policy: of.name, moves: [], sigma: null, underWay: memory && UNDER_WAY });
+    return Promise.resolve({
+      ...{ snapshot: { ...snapshot, policy: of, memory }, plan: made },
+      ...{ usageFault: null, measuredAt: null },
+    });
+  });
+  for (const edit of edits) await reconciler.reconcile(policy(edit), context);
+  await stop();
   return started;
 }
 
@@ -96,4 +113,36 @@ describe("a plan that is carried out over several waves", () => {
     expect(started.at(-1)).toBeNull();
     expect(started.length).toBeGreaterThan(1);
   });
+});
+
+test("a plan that fails is in the condition Ready and in the metric", async () => {
+  const { reconciler, context, registry, written, stop } = await build(() =>
+    Promise.reject(new PlanFailed({ fault: "out of memory" })),
+  );
+  const object = policy({ generation: 2 });
+  const error: unknown = await reconciler.reconcile(object, context).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "EK_PLANNER_PLAN_FAILED" });
+  expect(written).toEqual([]);
+  await reconciler.failed(object, error, context);
+  const message = expect.stringContaining("out of memory") as unknown;
+  const ready = { type: "Ready", status: "False", reason: "Failed", observedGeneration: 2, message };
+  expect(written).toMatchObject([{ conditions: [ready] }]);
+  expect(await registry.text()).toContain('rebalancer_ready{name="default"} 0');
+  await stop();
+});
+
+test("a policy whose deadline passes while another one evicts rejects, and does not evict later", async () => {
+  const { evictor, stop } = await build(() => Promise.reject(new Error("no plan")));
+  const other = Promise.withResolvers<undefined>();
+  const first = evictor.alone(() => other.promise, new AbortController().signal);
+  const deadline = new AbortController();
+  let begun = 0;
+  const second = evictor.alone(() => Promise.resolve((begun += 1)), deadline.signal);
+  deadline.abort(new Error("too late"));
+  await expect(second).rejects.toThrow("too late");
+  other.resolve(undefined);
+  await first;
+  await evictor.alone(() => Promise.resolve(), new AbortController().signal);
+  expect(begun).toBe(0);
+  await stop();
 });

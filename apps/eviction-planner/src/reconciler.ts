@@ -1,12 +1,20 @@
 import { parseRebalancePolicy, type RebalancePolicySpec, type RebalancePolicyStatus } from "@evenkeel/api";
-import { type ForeignLease, isPaused, type ObjectName, type Result, type StatusWriter } from "@evenkeel/kube";
+import {
+  type ForeignLease,
+  isPaused,
+  kubeErrors,
+  type ObjectName,
+  type ReconcileContext,
+  type Result,
+  type StatusWriter,
+} from "@evenkeel/kube";
 import type { Metrics } from "@evenkeel/metrics";
 import type { ObjectContext, Reconciler } from "@evenkeel/operator";
 import type { Clock, DecisionOf, Decisions } from "@evenkeel/runtime";
 import type { State } from "@evenkeel/state";
 import type { Evictor } from "./act/evictor.ts";
 import type { GuardRails } from "./act/guard-rails.ts";
-import { isFault, statusAfter, statusOfInvalid } from "./act/status.ts";
+import { isFault, statusAfter, statusAfterFailure, statusOfInvalid } from "./act/status.ts";
 import { NO_EVICTIONS } from "./decide/evictions.ts";
 import { type policyDecider, type PolicySnapshot, verdictOf } from "./decide/policy-decider.ts";
 import type { Measures } from "./measures.ts";
@@ -78,12 +86,19 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
     const { spec } = parsed.value;
     if (isPaused(object)) await this.#reportPaused(object, spec, context);
     else if (spec.dryRun || dryRun) await this.#tell(await this.#plan(object, spec, context), context);
-    else await this.#tell(await evictor.alone(() => this.#act(object, spec, context)), context);
+    else await this.#tell(await evictor.alone(() => this.#act(object, spec, context), context.signal), context);
     return { requeueAfter: syncPeriod };
   }
 
   deadline(): number {
     return DEADLINE;
+  }
+
+  async failed(object: StoredPolicy, error: unknown, { signal }: ReconcileContext): Promise<void> {
+    const { statuses, metrics, clock } = this.#options;
+    const { name = "", generation = 0 } = object.metadata;
+    metrics.ready.set({ name }, 0);
+    await statuses.write(object, (present) => statusAfterFailure(present, error, generation, clock.now()), { signal });
   }
 
   forget({ name }: ObjectName): void {
@@ -174,6 +189,8 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
       descheduler: deschedulerHolder,
       inFlight: planned?.snapshot.memory?.inFlight.length ?? 0,
       ...{ evicted, unclear },
+      // One that was overtaken is planned again at once.
+      failure: fault instanceof kubeErrors.ActOvertaken ? undefined : fault,
     };
     await statuses.write(object, (present) => statusAfter(present, outcome, generation, clock.now()), context.term);
     return { planned, fault };

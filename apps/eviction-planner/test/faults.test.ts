@@ -10,6 +10,7 @@ import { expect, test } from "@jest/globals";
 import { Audited, BUDGET, kill } from "./audited.ts";
 import { drainPeer } from "./drain-peer.ts";
 import { load, metric, policy, statusOf } from "./hot-spot.ts";
+import { plannerWorld } from "./planner-world.ts";
 
 const EVICTIONS = { verb: "create", resource: "pods" } as const;
 const SLOW_EVICTIONS = { ...EVICTIONS, fault: { kind: "latency", milliseconds: 700 } } as const;
@@ -140,6 +141,38 @@ async function morePlans(service: ServiceProcess): Promise<void> {
   const before = await plans();
   await eventually(async () => expect(await plans()).toBeGreaterThan(before + 3), 60_000);
 }
+
+test.concurrent(
+  "a kind that may not be listed is named in the condition Ready",
+  async () => {
+    const refusal = {
+      kind: "Status",
+      apiVersion: "v1",
+      status: "Failure",
+      reason: "Forbidden",
+      code: 403,
+      message: "no",
+    };
+    await using world = await plannerWorld({
+      faults: ({ url = "" }, response) => {
+        if (!url.includes("/csinodes")) return "pass";
+        response.writeHead(403, { "content-type": "application/json" }).end(JSON.stringify(refusal));
+        return "handled";
+      },
+    });
+    load(world, policy("default", { basis: "requests" }));
+    world.serve(["--sync-period=300ms"]);
+    const ready = { type: "Ready", status: "False", reason: "Failed", message: expect.stringContaining("csinodes") };
+    await eventually(
+      async () =>
+        expect(await statusOf(world, "default")).toMatchObject({
+          status: { conditions: [expect.objectContaining(ready) as unknown] },
+        }),
+      60_000,
+    );
+  },
+  120_000,
+);
 
 const PATH = "apis/rebalancer.dev/v1/rebalancepolicies/default";
 

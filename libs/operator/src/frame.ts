@@ -193,6 +193,7 @@ export class OperatorFrame {
         decisions.forget({ kind: type.kind, ...(namespace !== undefined && { namespace }), name });
         registry.forget({ namespace: namespace ?? "", name });
       },
+      clock,
     });
     const { workers } = settings;
     const metrics = { metrics: this.#metrics.controller, queueMetrics: this.#metrics.queue };

@@ -1,6 +1,6 @@
 import { type CallOptions, type ConfigMap, type ReconcileContext, type Resource, Store } from "@evenkeel/kube";
-import { termUntil } from "@evenkeel/runtime";
-import { silentLog } from "@evenkeel/runtime/testing";
+import { createLogger, explain, termUntil } from "@evenkeel/runtime";
+import { FakeClock, silentLog } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
 import { ObjectReconciles } from "./object-reconciles.ts";
 import type { ObjectContext, Reconciler } from "./reconciler.ts";
@@ -14,13 +14,20 @@ const object = (change: Partial<ConfigMap["metadata"]> = {}, level = "1"): Confi
 interface Stage {
   readonly store: Store<ConfigMap>;
   readonly term: AbortController;
+  readonly deadline: AbortController;
 }
 
 /** Reconciles the stored object with `reconcile`; gives what was written and what was forgotten. */
 function build(reconcile: (context: ObjectContext, stage: Stage) => Promise<unknown> = () => Promise.resolve()) {
   const store = new Store<ConfigMap>({ log: silentLog() });
-  const stage = { store, term: new AbortController(), beforeRetry: undefined as (() => void) | undefined };
+  const stage = {
+    ...{ store, term: new AbortController(), deadline: new AbortController(), clock: new FakeClock() },
+    beforeRetry: undefined as (() => void) | undefined,
+    /** What the reconciler does when it is told of a failure. */
+    failed: undefined as ((signal: AbortSignal) => Promise<void>) | undefined,
+  };
   const calls: string[] = [];
+  const warnings: string[] = [];
   /** With `beforeRetry` it sends twice, as a client does whose first attempt was refused. */
   const write =
     (verb: string) =>
@@ -51,15 +58,25 @@ function build(reconcile: (context: ObjectContext, stage: Stage) => Promise<unkn
       await reconcile(context, stage);
       return undefined;
     },
+    failed: async ({ metadata }, error, { signal }) => {
+      calls.push(`failed ${metadata.uid}: ${explain(error)}`);
+      await stage.failed?.(signal);
+    },
     forget: ({ name: gone }, uid) => void calls.push(`forget ${gone} ${uid}`),
     deadline: ({ data }) => Number(data?.["level"]) * 1000,
     endTerm: () => void calls.push("end"),
   };
-  const reconciles = new ObjectReconciles({ store, reconciler, forget: () => calls.push("frame forgets") });
-  const signal = new AbortController().signal;
+  const reconciles = new ObjectReconciles({
+    store,
+    reconciler,
+    forget: () => calls.push("frame forgets"),
+    clock: stage.clock,
+  });
   const term = termUntil(stage.term.signal, 1n);
-  const context: ReconcileContext = { signal, term, log: silentLog(), id: "1" };
-  return { stage, ...stage, resource, calls, reconciles, run: () => reconciles.reconcile(name, context) };
+  const destination = { write: (line: string) => warnings.push(line) };
+  const log = createLogger({ service: "test", level: "warn", secrets: [], destination });
+  const context: ReconcileContext = { signal: stage.deadline.signal, term, log, id: "1" };
+  return { stage, ...stage, resource, calls, warnings, reconciles, run: () => reconciles.reconcile(name, context) };
 }
 
 const writes = {
@@ -162,4 +179,55 @@ test("an object that was never reconciled is not forgotten, nor one of a former 
   store.remove(object());
   await run();
   expect(calls).toEqual(["end"]);
+});
+
+test("a reconciler is told once of each reconcile that fails", async () => {
+  const refused = new Error("refused");
+  const { store, calls, run } = build(() => Promise.reject(refused));
+  store.put(object());
+  await expect(run()).rejects.toBe(refused);
+  expect(calls).toEqual(["failed first: refused"]);
+});
+
+test("it is not told of an act that was overtaken, nor of what the end of the term broke off", async () => {
+  const overtaken = build(({ lastLook }, { store }) => {
+    store.put(object({ generation: 2 }));
+    lastLook();
+    return Promise.resolve();
+  });
+  overtaken.store.put(object());
+  await expect(overtaken.run()).rejects.toMatchObject({ code: "EK_KUBE_ACT_OVERTAKEN" });
+  const ended = build((_context, { term }) => {
+    term.abort();
+    return Promise.reject(new Error("aborted"));
+  });
+  ended.store.put(object());
+  await expect(ended.run()).rejects.toThrow("aborted");
+  expect([overtaken.calls, ended.calls]).toEqual([[], []]);
+});
+
+test("of a reconcile that ran into its deadline it is told the deadline, and has a signal that is not aborted", async () => {
+  const built = build((_context, { deadline }) => {
+    deadline.abort(new Error("took longer than 60000 ms"));
+    return Promise.reject(new Error("This operation was aborted"));
+  });
+  const aborted: boolean[] = [];
+  built.stage.failed = (signal) => Promise.resolve(void aborted.push(signal.aborted));
+  built.store.put(object());
+  await expect(built.run()).rejects.toThrow("This operation was aborted");
+  expect(built.calls).toEqual(["failed first: took longer than 60000 ms"]);
+  expect(aborted).toEqual([false]);
+});
+
+test.each<[string, (signal: AbortSignal) => Promise<void>]>([
+  ["rejects", () => Promise.reject(new Error("no status"))],
+  ["hangs", () => new Promise(() => undefined)],
+])("a reconciler that %s when it is told of a failure does not hide the failure", async (_what, failed) => {
+  const built = build(() => Promise.reject(new Error("refused")));
+  built.stage.failed = failed;
+  built.store.put(object());
+  const run = expect(built.run()).rejects.toThrow("refused");
+  await built.clock.advance(30_000);
+  await run;
+  expect(built.warnings).toHaveLength(1);
 });

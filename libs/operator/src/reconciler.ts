@@ -31,6 +31,14 @@ export interface Reconciler<T extends KubeObject> {
   reconcile(object: T, context: ObjectContext): Promise<Result | undefined>;
 
   /**
+   * Says in the object's status that its reconcile failed. The frame calls it after each rejection of `reconcile`,
+   * except where the act was overtaken or the term ended. `error` is what `reconcile` rejected with, or the deadline
+   * that it ran into. The context's signal has a deadline of its own. Whatever comes of this call, the reconcile is
+   * retried.
+   */
+  failed?(object: T, error: unknown, context: ReconcileContext): Promise<void>;
+
+  /**
    * Drops what is kept of an object that is gone, or was replaced by another of the same name. `uid` is that of the
    * gone one.
    */

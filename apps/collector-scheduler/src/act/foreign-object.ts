@@ -1,6 +1,6 @@
 import { controllerOf, isOwnedBy, type KubeObject, kubeErrors, type Resource, type WriteOptions } from "@evenkeel/kube";
 
-/** An object with a name of ours that belongs to somebody else. */
+/** An object with a name of ours that has another owner. */
 export interface ForeignObject {
   /** Kind and name, as `ConfigMap default/sample-collector`. */
   readonly object: string;
@@ -21,7 +21,7 @@ export function foreignObject(existing: KubeObject, wanted: KubeObject, owner: K
   if (controller !== undefined) return { object, owner: `${controller.kind} ${controller.name}` };
   const labels = existing.metadata.labels ?? {};
   const isLabelled = Object.entries(metadata.labels ?? {}).every(([name, value]) => labels[name] === value);
-  return isLabelled ? undefined : { object, owner: "nobody that this service knows" };
+  return isLabelled ? undefined : { object, owner: "an unknown owner" };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { CollectorLoadBalancerStatus } from "@evenkeel/api";
 import { judge, type Judgement, type Nulled, setConditions } from "@evenkeel/kube";
+import { judgeFailure } from "@evenkeel/operator";
 import type { FleetReason } from "../decide/fleet-decider.ts";
 
 /** Something that holds or not, and why. Undefined: it is not known. */
@@ -46,4 +47,15 @@ export function statusAfter(
     present.selector === selector &&
     (present.targets ?? null) === targets;
   return isSame ? present : { replicas, selector, targets, conditions };
+}
+
+/** The status after a reconcile that failed: all but the condition Ready stays as it was last seen. */
+export function statusAfterFailure(
+  present: CollectorLoadBalancerStatus | undefined,
+  { error, selector }: { readonly error: unknown; readonly selector: string },
+  generation: number,
+  now: number,
+): Nulled<CollectorLoadBalancerStatus> {
+  const conditions = setConditions(present?.conditions ?? [], [judgeFailure(error, generation)], now);
+  return present?.conditions === conditions ? present : { selector: present?.selector ?? selector, conditions };
 }

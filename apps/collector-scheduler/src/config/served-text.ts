@@ -38,7 +38,8 @@ function partFault(part: unknown, path: readonly PropertyKey[]): ConfigFault | u
 
 function keyFault(field: string, name: string): ConfigFault | undefined {
   // YAML merges the fields of this key into the map around it.
-  if (name === "<<") return { field, message: "collectors cannot be told this name: use another" };
+  if (name === "<<")
+    return { field, message: "YAML does not keep a field of this name, so collectors cannot get it: use another name" };
   const { length } = servedText({ [name]: 0 });
   if (length <= LONGEST_KEY) return undefined;
   return {

@@ -37,7 +37,7 @@ function whyByException({ owner, from, gap, seenAt, diedAt, apart }: Exception):
   if (from !== undefined) {
     const awaited = gap === true ? from : owner;
     const step = seenAt === undefined ? `the next poll of ${awaited} is awaited` : `${awaited} has polled`;
-    const now = gap === true ? "nobody scrapes it until then" : "both scrape it until then";
+    const now = gap === true ? "no collector scrapes it until then" : "both scrape it until then";
     const message = `It is handed over from ${from} to ${owner}: ${step}, and ${now}`;
     return { reason: Reason.REASON_HANDING_OVER, message };
   }

@@ -1,5 +1,6 @@
 import type { ClusterScoreStatus } from "@evenkeel/api";
 import { judge, type Judgement, type Nulled, setConditions } from "@evenkeel/kube";
+import { judgeFailure } from "@evenkeel/operator";
 import type { StoredClusterScore } from "../cluster-score-resource.ts";
 import type { OwnName } from "../decide/own-name.ts";
 import type { Judged } from "../decide/score-decider.ts";
@@ -17,6 +18,8 @@ export interface Finding {
   readonly naming: Omit<OwnName, "name"> | null;
   /** What is added to the message of a member that is ready; empty if nothing. */
   readonly note: string;
+  /** Why the region of a peer was not written into its spec; null if it was, or need not be. */
+  readonly regionRefusal: Error | null;
 }
 
 /** The status after a reconcile. A score that is unknown or too old is removed: no reader may use it. */
@@ -47,6 +50,17 @@ export function statusAfter(
   };
 }
 
+/** The status after a reconcile that failed: all but the condition Ready stays, and scores become old. */
+export function statusAfterFailure(
+  present: ClusterScoreStatus | undefined,
+  error: unknown,
+  generation: number,
+  now: number,
+): Nulled<ClusterScoreStatus> {
+  const conditions = setConditions(present?.conditions ?? [], [judgeFailure(error, generation)], now);
+  return present?.conditions === conditions ? present : { conditions: [...conditions] };
+}
+
 /** Whether the score is known and not too old. */
 export function isUsable({ judged, snapshot }: Pick<Finding, "judged" | "snapshot">): boolean {
   return judged.score !== null && (snapshot.peer?.score?.age ?? 0) <= snapshot.limit;
@@ -58,14 +72,16 @@ export function isWarning({ reason }: { readonly reason: string }): boolean {
 }
 
 function conditionsOf(finding: Finding, generation: number): readonly Judgement[] {
-  const { snapshot, judged, naming, note } = finding;
+  const { snapshot, judged, naming, note, regionRefusal } = finding;
   const { reason, message, standing } = judged;
   const of = (type: string, holds: boolean | undefined, why: string, text: string) =>
     judge(type, holds, why, text, generation);
   const isDuplicate = standing === "Duplicate";
   const usable = isUsable(finding);
   return [
-    of("Ready", standing === "Ready", reason, standing === "Ready" && note !== "" ? `${message}. ${note}` : message),
+    regionRefusal === null
+      ? of("Ready", standing === "Ready", reason, standing === "Ready" && note !== "" ? `${message}. ${note}` : message)
+      : judgeFailure(regionRefusal, generation),
     reachable(snapshot, judged, of),
     of("Scored", usable, usable ? "Scored" : reason, usable ? "" : message),
     of("Duplicate", isDuplicate, isDuplicate ? reason : "Unique", isDuplicate ? message : ""),

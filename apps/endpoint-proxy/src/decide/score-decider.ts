@@ -67,7 +67,7 @@ function judgeOwn(cluster: NonNullable<ScoreSnapshot["cluster"]>, cost: number, 
   const score = clusterScore(cluster, cost);
   if (score !== null) return { standing: "Ready", reason: "Scored", message: wording(score), score };
   if (cluster.source === "capacity") return not("Unscored", "NoNodes", "No node is ready and takes pods");
-  const fault = cluster.fault ?? cluster.nodes.find((node) => node.fault !== null)?.fault ?? "there is no node";
+  const fault = cluster.fault ?? cluster.nodes.find((node) => node.fault !== null)?.fault ?? "the cluster has no node";
   return not("Unscored", "NoPrediction", `No node has predicted watts: ${fault}`);
 }
 

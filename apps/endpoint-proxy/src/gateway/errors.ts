@@ -75,7 +75,7 @@ export const ReviewFailed = defineError({
 export const UnknownCluster = defineError({
   code: "EK_PROXY_UNKNOWN_CLUSTER",
   recovery: "terminal",
-  message: "there is no cluster {cluster}: the clusters are listed by kubectl get clusterscores -A",
+  message: "cluster {cluster} not found: kubectl get clusterscores -A lists the clusters",
   remedy: "The name in /clusters/<name>/ is that of a ClusterScore.",
 });
 

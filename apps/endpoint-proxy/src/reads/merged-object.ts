@@ -7,7 +7,6 @@ import {
   numberAt,
   type Path,
   textAt,
-  without,
   withValue,
 } from "../bodies/json-text.ts";
 import { encodeVersions, type VersionLayout } from "./version-vector.ts";
@@ -38,8 +37,8 @@ const COUNTS: readonly string[] = [
 ];
 
 /**
- * The same-named Deployments or StatefulSets (or their Scales) of several members as one object: replicas and counts are
- * added up, conditions are combined, all else is the own cluster's. `held` has the own cluster's first.
+ * The same-named Deployments or StatefulSets (or their Scales) of several members as one object: replicas and counts
+ * are added up, conditions are combined, all else is the own cluster's. `held` has the own cluster's first.
  */
 export function mergedWorkload(held: readonly Held[], layout: VersionLayout | undefined): Json {
   const [own] = held;
@@ -103,7 +102,9 @@ function withObserved(merged: Json, own: Json, objects: readonly Json[]): Json {
   return withValue(merged, ["status", "observedGeneration"], allHave ? observed : Math.min(observed, generation - 1));
 }
 
-/** False if any is False, True if all are True, else Unknown. Reason and message are those of the first that decides. */
+/**
+ * False if any is False, True if all are True, else Unknown. Reason and message are those of the first that decides.
+ */
 function combinedConditions(held: readonly Held[]): readonly Json[] {
   const all = held.flatMap(({ member, object }) =>
     listAt(object, ["status", "conditions"])
@@ -126,11 +127,6 @@ function combinedConditions(held: readonly Held[]): readonly Json[] {
     const isOwn = member === held[0]?.member;
     return withValue(withValue(condition, ["status"], status), ["message"], isOwn ? message : `${member}: ${message}`);
   });
-}
-
-/** Without what only merged objects have, for writing. */
-export function withoutPlacement(object: Json): Json {
-  return without(object, ["metadata", "annotations", PLACEMENT]);
 }
 
 /** Replicas of a part; a workload without any has 1. */

@@ -82,7 +82,7 @@ async function askOwn(options: AnswersOptions, request: OwnedRequest): Promise<M
 
 function ownOf({ members }: AnswersOptions): Member {
   const own = members.own();
-  if (own === undefined) throw new Error("there is no own ClusterScore");
+  if (own === undefined) throw new Error("the own ClusterScore was not found");
   return own;
 }
 

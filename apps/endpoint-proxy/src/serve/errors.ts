@@ -3,7 +3,7 @@ import { defineError } from "@evenkeel/runtime";
 export const PlacementUnknown = defineError({
   code: "EK_PROXY_PLACEMENT_UNKNOWN",
   recovery: "retryable",
-  message: "{method} cannot tell where the replicas are: {fault}",
+  message: "{method}: where the replicas are is unknown: {fault}",
   remedy:
     "A cluster did not answer or refused. The chart grants the group evenkeel:endpoint-proxies the right to get and list " +
     "Deployments and StatefulSets: upgrade endpoint-proxy in that cluster, or grant it there.",

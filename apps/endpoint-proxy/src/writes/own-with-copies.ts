@@ -33,7 +33,7 @@ export async function writeWithCopies(
   path: ApiPath,
 ): Promise<Answer> {
   const own = options.members.own();
-  if (own === undefined) throw new Error("there is no own ClusterScore");
+  if (own === undefined) throw new Error("the own ClusterScore was not found");
   const reply = await calls.within(OWN_DEADLINE).call(own, {
     ...{
       method: request.method as "POST" | "PUT" | "PATCH" | "DELETE",

@@ -73,7 +73,9 @@ export async function commit(
   throw failure(first, causes);
 }
 
-/** Whether a member certainly did nothing. After a 5xx it may have, as after no answer: its store may have been slow. */
+/**
+ * Whether a member certainly did nothing. After a 5xx it may have, as after no answer: its store may have been slow.
+ */
 function isRefusal(reply: Reply): boolean {
   return reply.status !== undefined && reply.status < 500 && !isDone(reply);
 }
@@ -82,7 +84,7 @@ const RESTORED = {
   AsBefore: { reason: "PutBack", message: "is as it was before" },
   ChangedSince: {
     reason: "LeftChanged",
-    message: "was changed by somebody else meanwhile and is left as it is",
+    message: "was changed by another client after this write and is left as it is",
   },
   Failed: {
     reason: "NotPutBack",

@@ -1,7 +1,7 @@
 import { durationMilliseconds, type RebalancePolicySpec } from "@evenkeel/api";
 import type { Metrics } from "@evenkeel/metrics";
 import type { ObjectContext } from "@evenkeel/operator";
-import { type Clock, type Logger, sleep, type Term } from "@evenkeel/runtime";
+import { aborted, type Clock, type Logger, sleep, type Term } from "@evenkeel/runtime";
 import {
   type EvictionRecord,
   followed,
@@ -74,10 +74,18 @@ export class Evictor {
     this.#refusals = new Refusals({ clock: options.clock, first: 2 * options.syncPeriod });
   }
 
-  /** Runs `work` while no other policy plans or evicts, so that each sees what the others have in flight. */
-  async alone<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work, work);
+  /**
+   * Runs `work` while no other policy plans or evicts, so that each sees what the others have in flight. Rejects if
+   * `signal` aborts before `work` begins, which then never does.
+   */
+  async alone<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const before = this.#turn;
+    const turn = before.then(() => {
+      signal.throwIfAborted();
+      return work();
+    });
     this.#turn = turn.catch(() => undefined);
+    await Promise.race([before, aborted(signal)]);
     return turn;
   }
 
@@ -94,7 +102,9 @@ export class Evictor {
     return this.#options.ledger.known;
   }
 
-  /** Whether evictions may have been made of which nothing is known now. Without a policy that evicts there are none. */
+  /**
+   * Whether evictions may have been made of which nothing is known now. Without a policy that evicts there are none.
+   */
   get isUnknown(): boolean {
     return this.#hasRecalled && this.record === undefined;
   }

@@ -2,14 +2,14 @@ import type { RebalancePolicyStatus } from "@evenkeel/api";
 import { expect, test } from "@jest/globals";
 import type { Plan } from "../decide/answer.ts";
 import { samplePlan, sampleStay } from "../testing/sample-plan.ts";
-import { type Outcome, statusAfter, statusOfInvalid } from "./status.ts";
+import { type Outcome, statusAfter, statusAfterFailure, statusOfInvalid } from "./status.ts";
 
 const NOW = Date.parse("2026-11-01T08:00:00Z");
 
 const planned: Outcome = {
   ...{ reason: "HotNodes", message: "1 node is hot", dryRun: true, plan: samplePlan() },
   ...{ usageFault: null, needsUsage: true, stateAvailable: true, landingTrusted: true, descheduler: null },
-  ...{ evicted: 0, unclear: 0, inFlight: 0 },
+  ...{ evicted: 0, unclear: 0, inFlight: 0, failure: undefined },
 };
 
 const WAITING = { reason: "TargetReached", dryRun: false } as const;
@@ -119,4 +119,20 @@ test("a spec with wrong types removes the plan and names the fields", () => {
   const status = statusOfInvalid(stored, ["spec.hysteresis: Too big"], 4, NOW);
   expect(status).toMatchObject({ observedGeneration: 4, plan: null });
   expect(conditionsOf(status as RebalancePolicyStatus)).toMatchObject({ Ready: "False InvalidPolicy" });
+});
+
+test("a reconcile that failed changes the condition Ready alone, of the generation that it was for", () => {
+  const before = after({});
+  const failed = statusAfterFailure(before, new Error("no plan was made"), 4, NOW) as RebalancePolicyStatus;
+  expect(conditionsOf(failed)).toEqual({ ...conditionsOf(before), Ready: "False Failed" });
+  expect(failed.conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual([4, 3, 3, 3, 3, 3, 3, 3]);
+  expect(Object.keys(failed)).toEqual(["conditions"]);
+  const stored = { ...before, ...failed };
+  expect(statusAfterFailure(stored, new Error("no plan was made"), 4, NOW + 1000)).toBe(stored);
+});
+
+test("a wave that failed is no fault of the plan, which stays in the status", () => {
+  const failed = after({ failure: new Error("the answer was lost"), evicted: 1 });
+  expect(conditionsOf(failed)).toMatchObject({ Ready: "False Failed", Converged: "False HotNodes" });
+  expect(failed.plan).toMatchObject({ evictionsExecuted: 1, sigma: 0.4 });
 });

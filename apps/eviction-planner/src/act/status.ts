@@ -1,5 +1,6 @@
 import type { RebalancePolicyStatus } from "@evenkeel/api";
 import { judge, type Judgement, type Nulled, setConditions } from "@evenkeel/kube";
+import { judgeFailure } from "@evenkeel/operator";
 import type { Plan } from "../decide/answer.ts";
 import type { PolicyReason } from "../decide/policy-decider.ts";
 
@@ -24,6 +25,8 @@ export interface Outcome {
   readonly unclear: number;
   /** Earlier evictions whose replacement is not ready yet. */
   readonly inFlight: number;
+  /** What ended the wave early; undefined if nothing did. */
+  readonly failure: Error | undefined;
 }
 
 /** Reasons for which no plan can be made until something else changes. */
@@ -74,8 +77,20 @@ export function statusOfInvalid(
   return isSame ? present : { observedGeneration: generation, plan, conditions };
 }
 
+/** The status after a reconcile that failed: all but the condition Ready stays, with the generation that it is of. */
+export function statusAfterFailure(
+  present: RebalancePolicyStatus = {},
+  error: unknown,
+  generation: number,
+  now: number,
+): Nulled<RebalancePolicyStatus> {
+  const conditions = setConditions(present.conditions ?? [], [judgeFailure(error, generation)], now);
+  return conditions === present.conditions ? present : { conditions };
+}
+
 function judgements(outcome: Outcome, generation: number): readonly Judgement[] {
-  const { reason, message, plan, usageFault, needsUsage, stateAvailable, landingTrusted, descheduler } = outcome;
+  const { reason, message, plan, usageFault, needsUsage, stateAvailable, landingTrusted, descheduler, failure } =
+    outcome;
   const judged = (type: string, holds: boolean | undefined, why: string, text: string) =>
     judge(type, holds, why, text, generation);
   const paused = plan === null;
@@ -85,7 +100,9 @@ function judgements(outcome: Outcome, generation: number): readonly Judgement[] 
   const isConverged = paused || isFault(reason) ? undefined : moves === 0 && waiting === null && !isUseless;
   const usage = usageFault ?? (needsUsage ? "Usage of nodes and pods is read" : "The basis is requests");
   return [
-    judged("Ready", paused ? undefined : !isFault(reason), reason, message),
+    failure === undefined
+      ? judged("Ready", paused ? undefined : !isFault(reason), reason, message)
+      : judgeFailure(failure, generation),
     judged("MetricsAvailable", usageFault === null, usageText(usageFault, needsUsage), usage),
     judged("Converged", isConverged, ...(isConverged === false && waiting ? waiting : ([reason, message] as const))),
     judged("Blocked", paused ? undefined : isUseless, reason, isUseless ? blockedText(plan) : ""),
@@ -99,7 +116,10 @@ function judgements(outcome: Outcome, generation: number): readonly Judgement[] 
   ];
 }
 
-/** The reason and the message if there is nothing to evict now, and there may be later without any change of the cluster. */
+/**
+ * The reason and the message if there is nothing to evict now, and there may be later without any change of the
+ * cluster.
+ */
 function waitingFor({ plan, inFlight }: Outcome): readonly [string, string] | null {
   if (inFlight > 0) return ["ReplacementsInFlight", `Replacements of evicted pods that are not ready yet: ${inFlight}`];
   const left = plan?.underWay?.pods.length ?? 0;
@@ -125,8 +145,8 @@ export function blockedBy({ stays }: Plan): Readonly<Record<string, number>> {
 }
 
 /**
- * A plan that was made from another spec tells nothing, and only the time of the last eviction stays: by it a loss of the
- * record is noticed. Paused, the last plan stays. Null removes what is stored.
+ * A plan that was made from another spec tells nothing, and only the time of the last eviction stays: by it a loss of
+ * the record is noticed. Paused, the last plan stays. Null removes what is stored.
  */
 function planStatus(present: PlanStatus | undefined, outcome: Outcome, now: number): PlanStatus | null {
   const { plan, dryRun, message, reason, evicted, unclear } = outcome;
@@ -160,8 +180,8 @@ function rounded(value: number): number {
 }
 
 /**
- * The next plan for a merge patch. The patch would keep what is stored and not in it, so that each field, and each reason
- * which no longer holds any pod, is removed by a null.
+ * The next plan for a merge patch. The patch would keep what is stored and not in it, so that each field, and each
+ * reason which no longer holds any pod, is removed by a null.
  */
 function replacing(present: PlanStatus = {}, next: PlanStatus | null): Nulled<PlanStatus> | null {
   if (next === null) return null;

@@ -1,13 +1,6 @@
-import type { Stay } from "./answer.ts";
 import { type Hold, OBSTACLES } from "./obstacles.ts";
 
 /** Why a pod stays, as a part of a sentence: "its PodDisruptionBudget allows no further disruption (shop/checkout)". */
 export function holdSentence({ code, by }: Hold): string {
   return by === null ? OBSTACLES[code] : `${OBSTACLES[code]} (${by})`;
-}
-
-/** Why a pod stays, as a whole sentence. */
-export function explainStay(stay: Stay): string {
-  const { namespace, name } = stay.pod;
-  return `${namespace}/${name} stays on ${stay.node}: ${holdSentence(stay)}`;
 }

@@ -1,6 +1,6 @@
 export type { Outcome, Plan, PlannedMove, PodName, RightSizing, Stay } from "./answer.ts";
 export { type Comparison, compareWith } from "./compare.ts";
-export { explainStay, holdSentence } from "./explain.ts";
+export { holdSentence } from "./explain.ts";
 export { explainPod, type PodExplanation } from "./explain-pod.ts";
 export { type Hold, type Obstacle, OBSTACLE_CODES, OBSTACLES } from "./obstacles.ts";
 export { plan } from "./plan.ts";

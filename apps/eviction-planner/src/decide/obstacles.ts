@@ -1,6 +1,6 @@
 /**
- * Every reason for which a pod of a hot node stays where it is, with its sentence. The list is closed: the same codes are in the
- * plan, in metrics and in what people read.
+ * Every reason for which a pod of a hot node stays where it is, with its sentence. The list is closed: the same codes
+ * are in the plan, in metrics and in what people read.
  */
 export const OBSTACLES = {
   // What the pod is, or what its owner and its namespace ask for.
@@ -28,7 +28,7 @@ export const OBSTACLES = {
   NotReady: "it is not ready",
   Young: "it started less than two minutes ago, so its usage is not settled",
   MinReadySeconds: "it has not been ready for as long as its owner or a WorkloadSLO asks for",
-  RolloutUnderWay: "its workload is being rolled out, or whether it is cannot be told",
+  RolloutUnderWay: "its workload is being rolled out, or it is unknown whether it is",
   OtherRevision: "its replacement would have another template",
   UsageUnknown: "its usage is unknown, and so is that of its siblings",
   NodeUnknown: "its node is frozen, because its load is unknown",
@@ -59,7 +59,10 @@ export type Obstacle = keyof typeof OBSTACLES;
 
 export const OBSTACLE_CODES = Object.keys(OBSTACLES) as Obstacle[];
 
-/** Something that holds a pod, and the name of the object that asks for it where there is one, such as a PodDisruptionBudget. */
+/**
+ * Something that holds a pod, and the name of the object that asks for it where there is one, such as a
+ * PodDisruptionBudget.
+ */
 export interface Hold {
   readonly code: Obstacle;
   readonly by: string | null;

@@ -41,6 +41,6 @@ export function explanationOf(
   const evicting = verdicts.find(({ move }) => move !== undefined);
   const selecting = verdicts.find(({ holds }) => !holds?.some(({ reason }) => reason === "NotSelected"));
   const said = evicting ?? selecting ?? verdicts[0];
-  const message = said === undefined ? `${pod} stays: there is no RebalancePolicy` : `${said.message} (${said.policy})`;
+  const message = said === undefined ? `${pod} stays: no RebalancePolicy exists` : `${said.message} (${said.policy})`;
   return { message, node: judged[0]?.node ?? "", verdicts };
 }

@@ -25,8 +25,8 @@ export type FileContents =
 const CHUNK = 2 ** 18;
 
 /**
- * Reads what `kubectl get … -o json` and `kubectl get --raw` wrote, compressed or not, or what `--save` wrote. Files are
- * read as streams, so they may be larger than memory.
+ * Reads what `kubectl get … -o json` and `kubectl get --raw` wrote, compressed or not, or what `--save` wrote. Files
+ * are read as streams, so they may be larger than memory.
  */
 export async function readFiles(files: readonly string[], options: ReadFilesOptions): Promise<FileContents> {
   const { signal, onProgress = () => undefined } = options;
@@ -41,7 +41,7 @@ export async function readFiles(files: readonly string[], options: ReadFilesOpti
     }
   }
   if (collected.count("nodes") === 0)
-    throw new BadFile({ file: files.join(", "), byte: 0, fault: "there is no Node: add `nodes` to kubectl get" });
+    throw new BadFile({ file: files.join(", "), byte: 0, fault: "no Node was found: add `nodes` to kubectl get" });
   return { kind: "objects", collected };
 }
 

@@ -1,0 +1,13 @@
+import { judge, type Judgement } from "@evenkeel/kube";
+import { CodedError, type CodedErrorClass, explain } from "@evenkeel/runtime";
+
+/** The condition Ready of an object whose reconcile failed. Its message says what happened, why, and what to do. */
+export function judgeFailure(error: unknown, generation: number): Judgement {
+  const why = explain(error).replace(/\.$/, "");
+  const remedy = remedyOf(error) ?? "See the log of the leader.";
+  return judge("Ready", false, "Failed", `The reconcile failed and is retried: ${why}. ${remedy}`, generation);
+}
+
+function remedyOf(error: unknown): string | undefined {
+  return error instanceof CodedError ? (error.constructor as Partial<CodedErrorClass>).entry?.remedy : undefined;
+}
