@@ -23,7 +23,7 @@ export const NotInstalled = defineError({
   code: "EK_CLI_NOT_INSTALLED",
   recovery: "terminal",
   message: "Service {place} not found",
-  remedy: "Install its chart, or name its place with --service-namespace or --address.",
+  remedy: "Install its chart, or name its namespace with --service-namespace or its address with --address.",
 });
 
 export const BadAnswer = defineError({

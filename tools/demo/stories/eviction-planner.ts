@@ -30,7 +30,7 @@ class Berths implements Scene {
     },
     {
       name: "pin",
-      label: "Somebody pins a pod",
+      label: "A user pins a pod",
       run: async () => `${await this.#pin()} must stay where it is`,
     },
     {

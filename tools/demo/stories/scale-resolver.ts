@@ -29,7 +29,7 @@ const BETWEEN_REQUESTS = 200;
 const SLOWNESS = 1500;
 const BURST = 200;
 
-/** Reports that somebody reads now and then: at night nobody does, and then a whole office at once. */
+/** A service of reports, with few requests by day, none by night, and then those of a whole office at once. */
 const story: Story = {
   service: "scale-resolver",
   about: `The service "${NAME}" is scaled to zero while it gets no requests, and its requests are held while it wakes; none is lost`,
@@ -154,7 +154,7 @@ class Reports implements Scene {
       },
       {
         name: "scale",
-        label: "Somebody scales it to zero",
+        label: "A user scales it to zero",
         run: byHand(async () => {
           await this.#scaleToZero();
           return `a user set ${NAME} to 0 replicas`;

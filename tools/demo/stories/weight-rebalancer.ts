@@ -106,7 +106,7 @@ class Shop implements Scene {
       },
       {
         name: "edit",
-        label: "Somebody edits the record",
+        label: "A user edits the record",
         run: async () => {
           await this.#edit(3);
           return `a user set the record aws of ${NAME} to weight 3`;

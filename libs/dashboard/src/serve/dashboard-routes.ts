@@ -10,7 +10,7 @@ type Request = Parameters<Handler>[0];
 type Reply = Parameters<Handler>[1];
 
 /** Scripts, styles and data come only from this port. Inline scripts are blocked, and no page may frame this one. */
-export const CONTENT_SECURITY_POLICY = [
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

@@ -9,7 +9,9 @@ export interface PeriodOptions {
   readonly interval: number;
 }
 
-/** A loop that runs `work` at once and then every interval. A run that fails is logged, and the next one starts on time. */
+/**
+ * A loop that runs `work` at once and then every interval. A run that fails is logged, and the next one starts on time.
+ */
 export function periodically({ clock, log, interval }: PeriodOptions, work: (term: Term) => Promise<void>): Loop {
   return async (term) => {
     const ended = () => term.signal.aborted;
@@ -18,7 +20,7 @@ export function periodically({ clock, log, interval }: PeriodOptions, work: (ter
       try {
         await work(term);
       } catch (error) {
-        if (!ended()) log.error({ error }, "a run failed; the next one starts on time");
+        if (!ended()) log.error({ error }, "the periodic work of this component failed; the next run starts on time");
       }
       await sleep(clock, Math.max(0, started + interval - clock.monotonic()), term.signal).catch(() => undefined);
     }

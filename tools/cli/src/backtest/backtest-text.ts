@@ -22,7 +22,7 @@ export function showBacktest(screen: Screen, { policy, original, band }: Replay,
 }
 
 /** At most three digits. */
-export function figureText(value: number): string {
+function figureText(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 

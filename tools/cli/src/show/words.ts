@@ -1,3 +1,5 @@
+import { valueWords } from "@evenkeel/runtime/value-words";
+
 /** A duration for a column: `45s`, `12m`, `3h`, `5d`; with two units if the second matters. */
 export function spanText(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
@@ -23,26 +25,7 @@ export function ageText(at: string | undefined, now: number): string {
 
 /** The value of a decision in a cell or a sentence; empty if it is unknown. */
 export function valueText(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  if (typeof value === "string") return value;
-  return Array.isArray(value) && value.length > 0 && value.every(isPart) ? partsText(value) : JSON.stringify(value);
-}
-
-/** Replicas of a workload in one cluster, as endpoint-proxy decides about them. */
-interface Part {
-  readonly cluster: string;
-  readonly replicas: number;
-}
-
-function isPart(value: unknown): value is Part {
-  const { cluster, replicas } = (value ?? {}) as Partial<Part>;
-  return typeof cluster === "string" && typeof replicas === "number";
-}
-
-/** `tokyo 4, osaka 3`, without clusters that have none. */
-function partsText(parts: readonly Part[]): string {
-  const shown = parts.filter(({ replicas }) => replicas > 0).map(({ cluster, replicas }) => `${cluster} ${replicas}`);
-  return shown.length === 0 ? "none" : shown.join(", ");
+  return value === null || value === undefined ? "" : valueWords(value);
 }
 
 /** A sentence with its full stop, which messages of services omit. */

@@ -15,7 +15,18 @@ test.each([
 
 test("what is unknown is never written as zero", () => {
   expect([valueText(null), valueText(undefined), shareText(null), numberText(undefined)]).toEqual(["–", "–", "–", "–"]);
-  expect([valueText({ a: 1 }), valueText("x"), shareText(0.2424)]).toEqual(['{"a":1}', "x", "24.2 %"]);
+  expect([valueText({ a: null }), shareText(0.2424)]).toEqual(["a unknown", "24.2 %"]);
+});
+
+test.each([
+  [123456.7, "123,457"],
+  ["east", "east"],
+  [[], "none"],
+  [["shop/a-1", "shop/a-2", "shop/b-1", "shop/b-2"], "shop/a-1, shop/a-2 and 2 more"],
+  [{ members: ["a", "b", "c"], moves: 2 }, "3 collectors, 2 moves"],
+  [[{ cluster: "tokyo", replicas: 4, reason: "Weighted" }], "tokyo 4"],
+])("the value %j is written %s", (value, text) => {
+  expect(valueText(value)).toBe(text);
 });
 
 test("a count is a number where there is one", () => {

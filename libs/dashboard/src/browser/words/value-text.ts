@@ -1,3 +1,5 @@
+import { valueWords } from "@evenkeel/runtime/value-words";
+
 /** A number with at most four significant digits after which nothing is lost to the eye; thousands are grouped. */
 export function numberText(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
@@ -5,7 +7,10 @@ export function numberText(value: number | null | undefined): string {
   return value.toLocaleString("en", digits);
 }
 
-/** A 64-bit number, which is a text in JSON, as a number; null is unknown. Only counts far below where that would lose digits. */
+/**
+ * A 64-bit number, which is a text in JSON, as a number; null is unknown. Only counts far below where that would lose
+ * digits.
+ */
 export function count(text: string | undefined): number | null {
   return text === undefined ? null : Number(text);
 }
@@ -19,6 +24,5 @@ export function shareText(share: number | null | undefined): string {
 /** A value of a decision on one line; what is unknown is a dash. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return "–";
-  if (typeof value === "number") return numberText(value);
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "number" ? numberText(value) : valueWords(value);
 }
