@@ -7,7 +7,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type KubeClient, kubeErrors, type KubeObject, pods } from "@evenkeel/kube";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { externalScaler, RpcServer } from "@evenkeel/rpc";
-import { createLogger, systemClock } from "@evenkeel/runtime";
+import { systemClock } from "@evenkeel/runtime";
+import { silentLog } from "@evenkeel/runtime/testing";
 
 /** Keeps a pod until its program has ended, as a kubelet does. */
 export const FINALIZER = "evenkeel.io/program";
@@ -68,7 +69,7 @@ export class PodPrograms implements AsyncDisposable {
   private constructor(kube: KubeClient) {
     this.#kube = kube;
     this.#http = createHttpServer((request, response) => void this.#answer(request, response).catch(() => undefined));
-    const log = createLogger({ service: "pods", level: "fatal", secrets: [], destination: { write: () => undefined } });
+    const log = silentLog();
     const limits = { message: 65_536, calls: 100, streams: 100 };
     const common = { clock: systemClock, log, limits, registry: new MetricRegistry() };
     this.#rpc = new RpcServer({ ...common, host: "127.0.0.1", port: 0, transport: "insecure" });

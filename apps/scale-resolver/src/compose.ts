@@ -106,8 +106,9 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     connections: ({ metadata: { namespace: of = "", name = "" } }, port) =>
       gate.connections(serviceKey(of, name), port),
   });
+  const portRange = portRangeOf(settings.portRange);
   const observer = new Observer({
-    ...{ view, original, clock, settle: settings.settle },
+    ...{ view, original, clock, settle: settings.settle, portRange },
     ownPorts: [settings.port, settings.adminPort, settings.healthPort, settings.grpcPort],
     replicas: (of, target, signal) => workloads.scales.read(of, target, { signal }),
     triggers: (binding) => readings.read(binding),
@@ -153,7 +154,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       ...{ kube, clock, interval, keda: new Keda({ kube, clock }) },
       replicas: (of, target, signal) => workloads.scales.read(of, target, { signal }),
     }),
-    ports: new PortAllocator(view.objects, portRangeOf(settings.portRange), clock),
+    ports: new PortAllocator(view.objects, portRange, clock),
     executor: new Executor({
       ...acts,
       scaledObjects: new ScaledObjects({

@@ -32,7 +32,10 @@ export const metrics = {
   ),
   rejected: counter("evenkeel_resolver_rejected_total", "Requests that were not forwarded, by reason.", {
     ...service,
-    reason: oneOf("overflowCount", "overflowBytes", "deadline", "clientGone", "drained", "descriptors", "portAsleep"),
+    reason: oneOf(
+      ...(["overflowCount", "overflowBytes", "deadline", "clientGone"] as const),
+      ...(["drained", "descriptors", "portAsleep", "protocol"] as const),
+    ),
   }),
   unboundPorts: gauge(
     "evenkeel_resolver_unbound_ports",

@@ -24,7 +24,7 @@ function setUp(options: object = {}) {
     releaseService: { release: () => Promise.resolve(true), forgetAll: nothing },
     memories: new Memories(),
     targets: { forget: nothing, clear: nothing },
-    ports: { forget: nothing },
+    ports: { forget: nothing, endTerm: nothing },
     board: { remove: nothing },
     decisions: { forget: (object: ObjectRef) => forgotten.push(object) },
     statuses: {
@@ -50,11 +50,14 @@ test("an object that is pointed at another Service: the next decision about it i
   expect(forgotten).toEqual([{ kind: "ElastiService", namespace: "shop", name: "checkout" }]);
 });
 
-test("at the end of a term it is forgotten since when Services are released", () => {
-  let forgot = 0;
-  const { reconciler } = setUp({ releaseService: { forgetAll: () => (forgot += 1) } });
+test("at the end of a term it is forgotten since when Services are released, and which ports they were assigned", () => {
+  const forgot: string[] = [];
+  const { reconciler } = setUp({
+    releaseService: { forgetAll: () => forgot.push("releases") },
+    ports: { endTerm: () => forgot.push("ports") },
+  });
   reconciler.endTerm();
-  expect(forgot).toBe(1);
+  expect(forgot.toSorted()).toEqual(["ports", "releases"]);
 });
 
 test("a reconcile that hangs until its deadline says so in the status; one that the term ends does not", async () => {

@@ -39,7 +39,7 @@ import type { metrics } from "./metrics.ts";
 import { recordedBinding, type Understood } from "./observe/bindings.ts";
 import type { ClusterView } from "./observe/cluster-view.ts";
 import type { Observer } from "./observe/observer.ts";
-import { interruptedAfter, type Memories, replicasAfter, stageAfter } from "./observe/stages.ts";
+import { idleSinceAfter, interruptedAfter, type Memories, replicasAfter, stageAfter } from "./observe/stages.ts";
 import { nextProbeAt } from "./observe/probe-rounds.ts";
 import type { Targets } from "./observe/targets.ts";
 import type { Board } from "./serve/board.ts";
@@ -132,6 +132,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     this.#pauses.forgetAll();
     this.#options.memories.clear();
     this.#options.targets.clear();
+    this.#options.ports.endTerm();
     this.#options.releaseService.forgetAll();
   }
 
@@ -177,7 +178,8 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     const joined = path.isJoined(binding.namespace, binding.service);
     if (joined) await this.#repoint({ object, service, ports }, context);
     const since = clock.monotonic();
-    // Requests may be waiting, or will be refused when the last pod ends, so this does not wait for reads of the workload.
+    // Requests may be waiting, or will be refused when the last pod ends, so this does not wait for reads of the
+    // workload.
     const isUrgent = joined || isLastLeaving(view.pods(serviceKey(binding.namespace, binding.service)));
     const target = isUrgent ? targets.known(binding) : await targets.read(binding, signal);
     const subject = { object, binding, fault, targetFault: target.fault, memory, joined };
@@ -190,10 +192,9 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     if (outcome.isFormerRestored) this.#served.set(key, binding);
     const now = clock.now();
     const stage = outcome.done ? stageAfter(snapshot, decision) : snapshot.stage;
-    const woke = isWake(snapshot.stage.state, stage.state);
-    const idleSince = woke ? now : snapshot.idleSince;
-    const provenAt = stage.state === "Serve" ? null : snapshot.path.provenAt;
     const interrupted = outcome.done ? interruptedAfter(snapshot, decision) : (snapshot.interrupted ?? 0);
+    const idleSince = idleSinceAfter(snapshot, { stage, interrupted }, now);
+    const provenAt = stage.state === "Serve" ? null : snapshot.path.provenAt;
     memories.set(key, { stage, provenAt, idleSince, observedAt: Date.parse(snapshot.at), interrupted });
 
     this.#measure(binding, snapshot.stage.state, stage.state);
@@ -350,14 +351,6 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     registry.forget({ namespace, source: service });
     registry.forget({ namespace, crd_name: name });
   }
-}
-
-/**
- * Whether a service was woken. If a pod is ready before the leader reconciles, the service leaves Zero without passing
- * Wake.
- */
-function isWake(before: State, after: State): boolean {
-  return after !== before && (after === "Wake" || (before === "Zero" && after === "Guard"));
 }
 
 function isLastLeaving(pods: Pods | null): boolean {

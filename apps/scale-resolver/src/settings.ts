@@ -83,7 +83,7 @@ export const settings = {
   }),
   pathTargetRef: setting.boolean({
     optional: true,
-    help: "Name the pod of the resolver in its endpoints. Istio sidecars need it for mTLS; Istio ambient then uses the wrong port. Unless set, it is false for namespaces with the label istio.io/dataplane-mode=ambient and without sidecars, and true for others",
+    help: "Name the pod of the resolver in its endpoints. Istio sidecars need it for mTLS; Istio ambient then ignores the endpoints. Unless set, it is false for namespaces with the label istio.io/dataplane-mode=ambient and without sidecars, and true for others",
   }),
   prometheusAddress: setting.url({
     optional: true,

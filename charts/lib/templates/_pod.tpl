@@ -55,3 +55,11 @@ priorityClassName: {{ . }}
 - --insecure=true
 {{- end }}
 {{- end }}
+
+{{/*
+A label, and an annotation for older versions of Istio, of pods that end: without native sidecars, a sidecar keeps such
+a pod running, and `helm uninstall` and `helm test` would wait for it.
+*/}}
+{{- define "evenkeel-lib.noSidecar" -}}
+sidecar.istio.io/inject: "false"
+{{- end }}

@@ -7,7 +7,9 @@ metadata:
   name: {{ $name }}-test
   namespace: {{ .Release.Namespace }}
   labels: {{- include "evenkeel-lib.labels" . | replace (printf "name: %s" .Chart.Name) (printf "name: %s-test" .Chart.Name) | nindent 4 }}
+    {{- include "evenkeel-lib.noSidecar" . | nindent 4 }}
   annotations:
+    {{- include "evenkeel-lib.noSidecar" . | nindent 4 }}
     helm.sh/hook: test
     helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 spec:

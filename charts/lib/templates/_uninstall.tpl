@@ -61,6 +61,8 @@ spec:
       labels:
         app.kubernetes.io/name: {{ $name }}
         app.kubernetes.io/instance: {{ $chart.Release.Name }}
+        {{- include "evenkeel-lib.noSidecar" $chart | nindent 8 }}
+      annotations: {{- include "evenkeel-lib.noSidecar" $chart | nindent 8 }}
     spec:
       restartPolicy: Never
       serviceAccountName: {{ $name }}

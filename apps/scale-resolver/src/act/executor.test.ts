@@ -4,7 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import type { AutoscalerRef } from "../binding.ts";
 import { stateDecider } from "../decide/state-decider.ts";
 import type { ElastiServiceStatus } from "@evenkeel/api";
-import { BUSY, type Changes, checkout, IDLE, NOON, quietService } from "../testing/quiet-service.ts";
+import { BUSY, type Changes, checkout, IDLE, NOON, quietService, secondsAgo } from "../testing/quiet-service.ts";
 import { stored } from "../testing/shown-service.ts";
 import type { Autoscalers } from "./autoscalers.ts";
 import { Executor, type ExecutorOptions, type Outcome } from "./executor.ts";
@@ -253,6 +253,50 @@ describe("a workload that wakes", () => {
   });
 });
 
+describe("an autoscaler that the spec no longer names after a wake", () => {
+  const status: ElastiServiceStatus = { pausedScaledObject: "old" };
+  const starting: Changes = { stage: { state: "Wake" }, pods: { ready: 0, starting: 1 }, replicas: 1 };
+  const guarded: Changes = { stage: { state: "Guard", purpose: "safety", since: secondsAgo(0) } };
+
+  const woken = async () => {
+    const leader = new Leader();
+    await leader.reconcile({ ...ASLEEP, triggers: [BUSY] }, keda("old"), status);
+    leader.done.length = 0;
+    return leader;
+  };
+
+  test.each<[string, Changes, AutoscalerRef | null]>([
+    ["while pods start, and another is named", starting, keda("new")],
+    ["while pods start, and none is named", starting, null],
+    ["while requests still pass the resolver", guarded, keda("new")],
+    ["and one is named that acts by itself at zero", guarded, { type: "hpa", name: "new" }],
+  ])("may scale to zero again, once: %s", async (_, changes, autoscaler) => {
+    const leader = await woken();
+    expect(await leader.reconcile(changes, autoscaler)).toMatchObject({ done: true });
+    expect(leader.done).toEqual(["allowZero old"]);
+    await leader.reconcile(changes, autoscaler);
+    expect(leader.done).toEqual(["allowZero old"]);
+  });
+
+  test("is released later if that fails, and if changes are blocked meanwhile", async () => {
+    const leader = await woken();
+    const blocked = { reason: "Paused" as const, message: "the annotation is set" };
+    await leader.reconcile({ ...starting, blocked }, keda("new"));
+    expect(leader.done).toEqual([]);
+    leader.failures.set("allowZero old", new Error("reset"));
+    expect(await leader.reconcile(starting, keda("new"))).toMatchObject({ failure: "reset" });
+    leader.failures.clear();
+    await leader.reconcile(starting, keda("new"));
+    expect(leader.done).toEqual(["allowZero old", "allowZero old"]);
+  });
+
+  test("stays as it is while the spec is invalid", async () => {
+    const leader = await woken();
+    await leader.reconcile({ ...starting, specFault: "spec.autoscaler.type: no such type" }, null);
+    expect(leader.done).toEqual([]);
+  });
+});
+
 describe("a record that a process has left behind", () => {
   const status: ElastiServiceStatus = { pausedScaledObject: "old" };
 
@@ -275,8 +319,8 @@ describe("a record that a process has left behind", () => {
     await leader.reconcile(leaving, keda("old"), status);
     expect(leader.done).toEqual([]);
     await leader.reconcile(leaving, keda("new"), status);
-    expect(leader.done).toEqual(["resume old"]);
+    expect(leader.done).toEqual(["allowZero old", "resume old"]);
     await leader.reconcile(ASLEEP, keda("new"), status);
-    expect(leader.done).toEqual(["resume old", "record new", "pause new"]);
+    expect(leader.done).toEqual(["allowZero old", "resume old", "record new", "pause new"]);
   });
 });

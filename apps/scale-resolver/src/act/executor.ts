@@ -232,11 +232,22 @@ export class Executor {
   async #settle(work: Work, state: State, context: ObjectContext): Promise<void> {
     const { object, binding, pauses, snapshot } = work;
     const paused = pauses.of(object);
+    if (snapshot.specFault === undefined) await this.#releaseFormer(work, context);
     // An invalid spec does not resume a paused ScaledObject.
     const named = snapshot.specFault === undefined ? scaledObjectOf(binding.autoscaler) : (paused ?? "");
     const wanted = pauseIn(state, paused, named);
     if (wanted === paused && (state !== "Zero" || pauses.isCertain(object))) return;
     await this.#pause(work, wanted, context);
+  }
+
+  /** A ScaledObject that the spec no longer names must not keep the mark of a wake, or KEDA never scales it to zero. */
+  async #releaseFormer({ object, binding, pauses }: Work, context: ObjectContext): Promise<void> {
+    const named = scaledObjectOf(binding.autoscaler);
+    const former = pauses.formerlyNamed(object);
+    if (former !== "" && former !== named) {
+      await this.#options.restoreWorkload.allowZero(binding.namespace, former, context);
+    }
+    pauses.recordNamed(object, named);
   }
 
   /**

@@ -55,7 +55,7 @@ describe("a probe of a Service's path", () => {
       response.writeHead(status).end("hello");
     });
   const at = (port: number): Service => ({
-    metadata: { name: "web" },
+    metadata: { namespace: "shop", name: "web" },
     spec: { clusterIP: "127.0.0.1", ports: [{ port }] },
   });
   /** Connections go to several ports in rotation, as those to a Service do. */
@@ -107,6 +107,19 @@ describe("a probe of a Service's path", () => {
     const other = await service(await otherResolver());
     expect(await probe.prove(other, softly(0), never)).toBe(false);
     expect(await probe.prove(other, blindly(0), never)).toBe(true);
+  });
+
+  test("succeeds behind a sidecar, which chooses the Service by the Host of a request", async () => {
+    const hosts = new Set<string>();
+    const sidecar: number = await http((request, response) => {
+      if (hosts.has(request.headers.host ?? "")) answers(request, response);
+      else response.writeHead(404).end();
+    });
+    const behind = at(sidecar);
+    expect(await probe.prove(behind, blindly(0), never)).toBe(false);
+    // A domain of Istio's virtual host for the Service: generateVirtualHostDomains.
+    hosts.add(`web.shop.svc:${sidecar}`);
+    expect(await probe.prove(behind, blindly(0), never)).toBe(true);
   });
 
   test("does not take a pod for the resolver that answers as it does with another token", async () => {

@@ -77,7 +77,7 @@ export class PathProbe {
     }
     for (let left = blind ? BLIND_TRIES : 0; left > 0 && !signal.aborted; left--) {
       const socket = await this.#connect(point, signal);
-      if (socket && (await this.#isAnswered(socket, signal))) return true;
+      if (socket && (await this.#isAnswered(socket, hostOf(service, point), signal))) return true;
     }
     return false;
   }
@@ -95,7 +95,7 @@ export class PathProbe {
     for (let wait = FIRST_LOOK, waited = 0; waited < ARRIVAL && !hasArrived(); waited += wait, wait *= 2) {
       await sleep(clock, wait, signal).catch(() => undefined);
     }
-    if (hasArrived() && (await this.#isAnswered(socket, signal))) return "proved";
+    if (hasArrived() && (await this.#isAnswered(socket, hostOf(service, point), signal))) return "proved";
     socket.destroy();
     return "missed";
   }
@@ -112,13 +112,13 @@ export class PathProbe {
   }
 
   /** A pod may send any response or none. Only the resolver sends the expected one. */
-  #isAnswered(socket: Socket, signal: AbortSignal): Promise<boolean> {
+  #isAnswered(socket: Socket, host: string, signal: AbortSignal): Promise<boolean> {
     const { random } = this.#options;
     const token = Array.from({ length: 4 }, () => Math.floor(random() * 2 ** 32).toString(16)).join("-");
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const probe = request({
       ...{ method: PATH_PROBE_METHOD, path: PATH_PROBE_PATH, createConnection: () => socket },
-      headers: { [PATH_PROBE_HEADER]: token, "user-agent": "evenkeel-path-probe", connection: "close" },
+      headers: { host, [PATH_PROBE_HEADER]: token, "user-agent": "evenkeel-path-probe", connection: "close" },
     });
     probe.on("response", ({ statusCode, headers }) => {
       resolve(statusCode === PATH_PROBE_STATUS && headers[PATH_PROBE_HEADER] === token);
@@ -143,6 +143,11 @@ export class PathProbe {
       signal.removeEventListener("abort", giveUp);
     }
   }
+}
+
+/** Istio's sidecars choose the Service by the Host of a request, and know each Service by this name with its port. */
+function hostOf({ metadata }: Service, { port }: ProbePoint): string {
+  return `${metadata.name ?? ""}.${metadata.namespace ?? ""}.svc:${port}`;
 }
 
 /** Enough tries to reach a resolver that is one of `ready + 1` endpoints with high probability. */

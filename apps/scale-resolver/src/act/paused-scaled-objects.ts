@@ -49,6 +49,8 @@ export class PausedScaledObjects {
   readonly #statuses: Statuses;
   /** By key of the ElastiService. */
   readonly #records = new Map<string, PauseRecord>();
+  /** The ScaledObject that a wake may have prevented from scaling to zero, by key of the ElastiService. */
+  readonly #named = new Map<string, string>();
 
   constructor(statuses: Statuses) {
     this.#statuses = statuses;
@@ -82,12 +84,24 @@ export class PausedScaledObjects {
     this.#records.set(keyOf(object), { paused: null, certain: true });
   }
 
+  /** The ScaledObject that the spec named when it was last recorded; empty if none is known. */
+  formerlyNamed(object: StoredElastiService): string {
+    return this.#named.get(keyOf(object)) ?? "";
+  }
+
+  /** Call this after the one that was named before was released. */
+  recordNamed(object: StoredElastiService, scaledObject: string): void {
+    this.#named.set(keyOf(object), scaledObject);
+  }
+
   forget(key: string): void {
     this.#records.delete(key);
+    this.#named.delete(key);
   }
 
   forgetAll(): void {
     this.#records.clear();
+    this.#named.clear();
   }
 
   #record(object: StoredElastiService): PauseRecord {

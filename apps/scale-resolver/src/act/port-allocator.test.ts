@@ -31,3 +31,21 @@ test("a released port is not assigned for a minute, not even to the same object"
   await clock.advance(60_000);
   expect(book.allocate(elasti("c"), service)).toEqual([{ name: "http", port: 20_000 }]);
 });
+
+test("a new term begins with the ports on record, because another leader may have assigned them meanwhile", () => {
+  const clock = new FakeClock();
+  const records: StoredElastiService[] = [];
+  const book = new PortAllocator({ values: () => records.values() }, RANGE, clock);
+  expect(book.allocate(elasti("a"), service)).toEqual([{ name: "http", port: 20_000 }]);
+  expect(book.allocate(elasti("b"), service)).toEqual([{ name: "http", port: 20_001 }]);
+  expect(book.allocate(elasti("c"), service)).toEqual([{ name: "http", port: 20_002 }]);
+  book.forget("default/c");
+  book.endTerm();
+  // The other leader saw both deleted and created again.
+  records.push(elasti("b", { ports: [{ name: "http", port: 20_000 }] }));
+  records.push(elasti("a", { ports: [{ name: "http", port: 20_001 }] }));
+  expect(book.allocate(elasti("a"), service)).toEqual([{ name: "http", port: 20_001 }]);
+  expect(book.allocate(elasti("b"), service)).toEqual([{ name: "http", port: 20_000 }]);
+  // A released port rests in the next term, too.
+  expect(book.allocate(elasti("d"), service)).toEqual([{ name: "http", port: 20_003 }]);
+});

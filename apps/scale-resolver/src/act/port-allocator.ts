@@ -11,8 +11,10 @@ export class PortAllocator {
   readonly #store: Pick<ReadStore<StoredElastiService>, "values">;
   readonly #range: PortRange;
   readonly #clock: Clock;
-  /** Assigned ports that may not be in the cached statuses yet, by object and port. */
+  /** Ports assigned in this term, which may not be in the cached statuses yet, by object and port. */
   readonly #assigned = new Map<string, number>();
+  /** Ports that were released a moment ago. */
+  readonly #resting = new Set<number>();
 
   constructor(store: Pick<ReadStore<StoredElastiService>, "values">, range: PortRange, clock: Clock) {
     this.#clock = clock;
@@ -39,11 +41,15 @@ export class PortAllocator {
   forget(key: string): void {
     for (const [of, port] of [...this.#assigned]) {
       if (!of.startsWith(`${key}/`)) continue;
-      const resting = `resting ${port}`;
       this.#assigned.delete(of);
-      this.#assigned.set(resting, port);
-      this.#clock.schedule(QUARANTINE, () => this.#assigned.delete(resting));
+      this.#resting.add(port);
+      this.#clock.schedule(QUARANTINE, () => this.#resting.delete(port));
     }
+  }
+
+  /** For the end of a term: another leader assigns ports, and then only the statuses are right. */
+  endTerm(): void {
+    this.#assigned.clear();
   }
 
   #taken(): ReadonlyMap<string, number> {
@@ -52,6 +58,7 @@ export class PortAllocator {
     const recorded = oldestFirst.flatMap((object) =>
       (object.status?.ports ?? []).map(({ name, port }) => [`${keyOf(object)}/${name}`, port] as const),
     );
-    return new Map([...recorded, ...this.#assigned]);
+    const resting = [...this.#resting].map((port) => [`resting ${port}`, port] as const);
+    return new Map([...recorded, ...this.#assigned, ...resting]);
   }
 }

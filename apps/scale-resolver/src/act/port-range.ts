@@ -20,6 +20,10 @@ export function portRangeOf(text: string): PortRange {
   return range;
 }
 
+export function isInPortRange(port: number, { first, last }: PortRange): boolean {
+  return port >= first && port <= last;
+}
+
 /** Contradictions between the range and the program's own ports, by their flags: one line each. */
 export function portRangeContradictions(text: string, own: Readonly<Record<string, number>>): readonly string[] {
   const range = parsePortRange(text);
@@ -28,7 +32,7 @@ export function portRangeContradictions(text: string, own: Readonly<Record<strin
       `--port-range must be two ports from 1 to 65535 such as 20000-20999, not ${JSON.stringify(text.slice(0, 100))}`,
     ];
   return Object.entries(own)
-    .filter(([, port]) => port >= range.first && port <= range.last)
+    .filter(([, port]) => isInPortRange(port, range))
     .map(([flag, port]) => `${flag} ${port} is within --port-range ${text}, which is reserved for Services`);
 }
 
@@ -49,7 +53,7 @@ export function assignPorts(
 ): ReadonlyMap<string, number> {
   const holders = new Map<number, string>();
   for (const [key, port] of taken) {
-    if (port >= range.first && port <= range.last && !holders.has(port)) holders.set(port, key);
+    if (isInPortRange(port, range) && !holders.has(port)) holders.set(port, key);
   }
   const given = new Map<string, number>();
   for (const [port, key] of holders) given.set(key, port);

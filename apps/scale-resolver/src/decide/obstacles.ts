@@ -7,7 +7,10 @@ export interface Obstacle {
   readonly message: string;
 }
 
-/** Everything that prevents a service from being scaled to 0, the most important first. What it waits for in Guard is not included. */
+/**
+ * Everything that prevents a service from being scaled to 0, the most important first. What it waits for in Guard is
+ * not included.
+ */
 export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
   const { specFault, periodFault, triggers, policy, createdAt, idleSince, activity, pods, path, drainPrepared } =
     snapshot;
@@ -33,7 +36,7 @@ export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
     const rest = Math.ceil(left / 1000);
     const why =
       cooldown > policy.cooldown
-        ? `, extended because requests interrupted ${snapshot.interrupted} attempts to sleep,`
+        ? `, extended because ${snapshot.interrupted} attempts to sleep were interrupted,`
         : "";
     add("Cooldown", `The cooldown of ${cooldown / 1000} s${why} started at ${from} and ends in ${rest} s`);
   }
@@ -48,7 +51,10 @@ export function obstacles(snapshot: ServiceSnapshot): readonly Obstacle[] {
 /** Milliseconds beyond which interruptions do not extend a cooldown. */
 const LONGEST_EXTENDED = 600_000;
 
-/** The cooldown doubles with each interruption in a row after the first, so that a service with few requests is not redirected to and fro. */
+/**
+ * The cooldown doubles with each interruption in a row after the first, so that a service with few requests, or with a
+ * metric server that fails now and then, is not redirected to and fro.
+ */
 function cooldownOf({ policy: { cooldown }, interrupted = 0 }: ServiceSnapshot): number {
   return Math.max(cooldown, Math.min(cooldown * 2 ** Math.max(0, interrupted - 1), LONGEST_EXTENDED));
 }

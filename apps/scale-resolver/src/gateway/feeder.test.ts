@@ -35,6 +35,8 @@ describe("the gate", () => {
   let requests: number;
   /** Resolves when the ports of a Service are open. */
   let opened: Promise<void>;
+  /** Resolves when the requests in flight of a removed Service have ended. */
+  let ended: Promise<void>;
 
   beforeEach(async () => {
     objects = new Store({ log: silence, indexes: { service: namedService } });
@@ -47,7 +49,7 @@ describe("the gate", () => {
     routes = [];
     forgotten = [];
     requests = 0;
-    opened = Promise.resolve();
+    opened = ended = Promise.resolve();
     feeder = new Feeder({
       view: {
         ...{ objects, services, slices, bindings },
@@ -63,7 +65,10 @@ describe("the gate", () => {
           routes.push(route);
           return opened.then(() => void told.push(`put ${route.key}`));
         },
-        remove: (key) => Promise.resolve(void told.push(`remove ${key}`)),
+        remove: (key) => {
+          told.push(`remove ${key}`);
+          return ended;
+        },
         activity: () => ({ pending: 0, inFlight: 0, requests, lastRequestAt: null }),
         endpoints: (key, { length }) => void told.push(`${length} at ${key}`),
       },
@@ -104,6 +109,24 @@ describe("the gate", () => {
     expect(told).toEqual([`1 at ${KEY}`, `put ${KEY}`]);
     await clock.advance(1);
     expect(told).toContain(`remove ${KEY}`);
+  });
+
+  test("opens the ports of a Service that is managed again while requests of before are still in flight", async () => {
+    const flying = Promise.withResolvers<undefined>();
+    ended = flying.promise;
+    objects.put(stored("checkout"));
+    objects.remove(stored("checkout"));
+    await clock.advance(SETTLE);
+    told.length = 0;
+    objects.put(stored("checkout"));
+    await clock.advance(0);
+    expect(told).toEqual([`1 at ${KEY}`, `put ${KEY}`]);
+
+    const stopped = feeder.stop().then(() => told.push("stopped"));
+    await clock.advance(0);
+    expect(told).not.toContain("stopped");
+    flying.resolve(undefined);
+    await stopped;
   });
 
   test("keeps them open as long as requests still arrive there, and for a minute at most", async () => {

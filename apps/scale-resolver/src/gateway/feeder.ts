@@ -41,6 +41,8 @@ export class Feeder implements Component {
   readonly #known = new Map<string, Promise<void>>();
   /** Cancels the removal of a Service that is no longer redirected, by key. */
   readonly #lingering = new Map<string, () => void>();
+  /** Removals of Services that wait for requests in flight. */
+  readonly #closing = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   #hasOpened = false;
 
@@ -81,6 +83,7 @@ export class Feeder implements Component {
     this.#stopping.abort();
     for (const end of [...this.#ends, ...this.#lingering.values()]) end();
     await Promise.all(this.#known.values());
+    await Promise.all(this.#closing);
   }
 
   /** Rejects if this stops first. A port that another process uses does not delay it. */
@@ -154,13 +157,26 @@ export class Feeder implements Component {
   #remove(key: string): void {
     const { gate } = this.#options;
     this.#cancelRemoval(key);
-    const run = this.#after(key, () => gate.remove(key));
+    // Requests in flight may take long, and must not delay the ports of a Service that is managed again.
+    const run = this.#after(key, () => {
+      this.#close(key);
+      return Promise.resolve();
+    });
     void run.then(() => {
       // The Service is managed again.
       if (this.#known.get(key) !== run) return;
       this.#known.delete(key);
       gate.endpoints(key, []);
     });
+  }
+
+  #close(key: string): void {
+    const { gate, log } = this.#options;
+    const closing = gate
+      .remove(key)
+      .catch((error: unknown) => log.warn({ error, service: key }, "the gateway did not close the ports of a Service"))
+      .finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
   }
 
   /** Changes of one Service are applied in order. */

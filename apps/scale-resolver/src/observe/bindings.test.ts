@@ -1,5 +1,5 @@
 import { Store } from "@evenkeel/kube";
-import { createLogger } from "@evenkeel/runtime";
+import { silentLog } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import { Bindings, namedService, recordedBinding } from "./bindings.ts";
@@ -28,7 +28,7 @@ const elastiService = (spec: unknown, more: Partial<StoredElastiService> = {}): 
 
 /** Bindings of a store in which these were, one after the other. */
 function bindingsAfter(...objects: readonly StoredElastiService[]) {
-  const log = createLogger({ service: "test", level: "error", secrets: [], destination: { write: () => undefined } });
+  const log = silentLog();
   const store = new Store<StoredElastiService, "service">({ log, indexes: { service: namedService } });
   const bindings = new Bindings(store);
   for (const object of objects) store.put(object);

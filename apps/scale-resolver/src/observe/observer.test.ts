@@ -42,6 +42,7 @@ function tryToObserve(
     clock: new FakeClock(NOON),
     settle: 2000,
     ownPorts: [8012, 8080],
+    portRange: { first: 20_000, last: 20_999 },
     ...options,
   });
   const rest = { fault: undefined, memory: undefined, joined: false };
@@ -242,6 +243,13 @@ describe("a Service with several ports, of which one has a port of the resolver 
     expect((await seen(service(8080))).blocked).toMatchObject({ reason: "Unsupported" });
   });
 
+  test.each([20_000, 20_500, 20_999])(
+    "is not redirected either if it is %i, which may be for another Service, whose pods ingress-nginx would reach",
+    async (port) => {
+      expect((await seen(service(port))).blocked).toMatchObject({ reason: "Unsupported" });
+    },
+  );
+
   test("is restored if it is redirected", async () => {
     const snapshot = await seen(service(8080), falling);
     expect(snapshot).toMatchObject({ blocked: null, localOnly: expect.stringContaining("8080") });
@@ -249,6 +257,7 @@ describe("a Service with several ports, of which one has a port of the resolver 
 
   test.each<[string, Service]>([
     ["another port", service(3000)],
+    ["one beside those of Services", service(21_000)],
     ["a name", service("http")],
     ["it as the target of its only port", { metadata: {}, spec: { ports: [{ port: 80, targetPort: 8080 }] } }],
   ])("is redirected if it has %s", async (_, of) => {

@@ -1,5 +1,6 @@
 import type { Service } from "@evenkeel/kube";
 import { type Clock, explain } from "@evenkeel/runtime";
+import { isInPortRange, type PortRange } from "../act/port-range.ts";
 import { type Binding, serviceKey, type TargetRef } from "../binding.ts";
 import type { Activity, Blockage, Path, Pods, ServiceSnapshot, TriggerReading } from "../decide/snapshot.ts";
 import type { Stage, State } from "../decide/state.ts";
@@ -34,6 +35,8 @@ export interface ObserverOptions {
   readonly settle: number;
   /** Ports of the resolver that are not for the requests of one Service. */
   readonly ownPorts: readonly number[];
+  /** Ports of the resolver that are, each for one. */
+  readonly portRange: PortRange;
 }
 
 export interface Subject {
@@ -60,7 +63,7 @@ export class Observer {
 
   /** Undefined while triggers that matter have not been read: the next state is not known yet. */
   async observe(subject: Subject, signal: AbortSignal): Promise<ServiceSnapshot | undefined> {
-    const { view, clock, settle, drainPrepared, ownPorts } = this.#options;
+    const { view, clock, settle, drainPrepared, ownPorts, portRange } = this.#options;
     const { object, binding, fault: specFault, targetFault, memory, joined } = subject;
     const { namespace, name, generation, service: serviceName } = binding;
     const key = serviceKey(namespace, serviceName);
@@ -96,7 +99,7 @@ export class Observer {
       dryRun: binding.dryRun,
       ...(specFault === undefined ? {} : { specFault }),
       ...(targetFault === undefined ? {} : { targetFault }),
-      ...blockageOf(object, service, { original, state: stage.state, ownPorts }),
+      ...blockageOf(object, service, { original, state: stage.state, ownPorts, portRange }),
       stage,
       replicas,
       ...fault,
@@ -176,8 +179,8 @@ function blockageOf(
   {
     original,
     state,
-    ownPorts,
-  }: Pick<ObserverOptions, "ownPorts"> & {
+    ...ports
+  }: Pick<ObserverOptions, "ownPorts" | "portRange"> & {
     readonly original: string | undefined;
     readonly state: State;
   },
@@ -189,7 +192,7 @@ function blockageOf(
   const unsupported = (message: string) => ({ blocked: { reason: "Unsupported" as const, message } });
   const fault = service && whyUnsupported(service);
   if (fault !== undefined) return unsupported(fault);
-  const localOnly = service && (whyLocalOnly(service) ?? whyExposing(service, ownPorts));
+  const localOnly = service && (whyLocalOnly(service) ?? whyExposing(service, ports));
   if (localOnly === undefined) return { blocked: null };
   return state === "Serve" ? unsupported(localOnly) : { blocked: null, localOnly };
 }
@@ -204,14 +207,19 @@ function whyLocalOnly({ spec = {} }: Service): string | undefined {
 }
 
 /**
- * Why clients of a Service would reach a port of the resolver itself. For a Service with several ports, ingress-nginx
- * also sends requests to the numeric targetPort at every endpoint: https://github.com/kubernetes/ingress-nginx/issues/7390
+ * Why clients of a Service would reach a port of the resolver itself, or of another Service. For a Service with several
+ * ports, ingress-nginx also sends requests to the numeric targetPort at every endpoint:
+ * https://github.com/kubernetes/ingress-nginx/issues/7390
  */
-function whyExposing({ spec = {} }: Service, ownPorts: readonly number[]): string | undefined {
+function whyExposing(
+  { spec = {} }: Service,
+  { ownPorts, portRange }: Pick<ObserverOptions, "ownPorts" | "portRange">,
+): string | undefined {
   const ports = (spec.ports ?? []).filter(({ protocol = "TCP" }) => protocol === "TCP");
-  const found = ports.find(({ targetPort }) => typeof targetPort === "number" && ownPorts.includes(targetPort));
+  const isResolvers = (port: number) => ownPorts.includes(port) || isInPortRange(port, portRange);
+  const found = ports.find(({ targetPort }) => typeof targetPort === "number" && isResolvers(targetPort));
   if (ports.length < 2 || !found) return undefined;
-  return `targetPort ${found.targetPort} of the Service is a port of the resolver itself, which ingress-nginx would make public: use a named targetPort`;
+  return `targetPort ${found.targetPort} of the Service is a port of the resolver, so ingress-nginx would send requests to the resolver itself or to another Service: use a named targetPort, or change --port-range`;
 }
 
 /** Why a Service cannot be redirected to the resolver. */

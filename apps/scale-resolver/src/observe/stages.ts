@@ -8,10 +8,10 @@ export interface Memory {
   readonly stage: Stage;
   /** When a probe through the Service first reached the resolver since it joined the path. */
   readonly provenAt: number | null;
-  /** As in the snapshot, or the time of a later wake. */
+  /** As in the snapshot, or the time of a later wake or interruption. */
   readonly idleSince: number | null;
   readonly observedAt: number;
-  /** How many attempts to sleep in a row were interrupted by a request. */
+  /** How many attempts to sleep in a row were interrupted. */
   readonly interrupted: number;
 }
 
@@ -45,10 +45,7 @@ export function stageAfter(
   };
 }
 
-/**
- * How many attempts to sleep in a row were interrupted by a request, after a decision was carried out. Only sleep
- * resets it.
- */
+/** How many attempts to sleep in a row were interrupted, after a decision was carried out. Only sleep resets it. */
 export function interruptedAfter(
   { stage, interrupted = 0 }: Pick<ServiceSnapshot, "stage" | "interrupted">,
   { after, reason }: { readonly after: State; readonly reason: string },
@@ -58,8 +55,30 @@ export function interruptedAfter(
   return isInterrupted && INTERRUPTIONS.has(reason) ? interrupted + 1 : interrupted;
 }
 
-/** Traffic that no trigger reported before the resolver joined the path. */
-const INTERRUPTIONS: ReadonlySet<string> = new Set<Reason>(["RequestSeen", "InFlight", "Busy"]);
+/** What was not so when the resolver joined the path, and may alternate: traffic, or that something is unknown. */
+const INTERRUPTIONS: ReadonlySet<string> = new Set<Reason>([
+  ...(["RequestSeen", "InFlight", "Busy"] as const),
+  ...(["TriggerUnknown", "ActivityUnknown"] as const),
+]);
+
+/**
+ * Since when a service is idle, after a decision was carried out: a wake and an interruption start the cooldown again.
+ */
+export function idleSinceAfter(
+  { stage: before, idleSince, interrupted: times = 0 }: Pick<ServiceSnapshot, "stage" | "idleSince" | "interrupted">,
+  { stage, interrupted }: Pick<Memory, "stage" | "interrupted">,
+  now: number,
+): number | null {
+  return isWake(before.state, stage.state) || interrupted > times ? now : idleSince;
+}
+
+/**
+ * Whether a service was woken. If a pod is ready before the leader reconciles, the service leaves Zero without passing
+ * Wake.
+ */
+function isWake(before: State, after: State): boolean {
+  return after !== before && (after === "Wake" || (before === "Zero" && after === "Guard"));
+}
 
 /** The replicas after a decision was carried out. A wake only changes 0 replicas, so it never lowers them. */
 export function replicasAfter({ replicas, policy }: ServiceSnapshot, action: Action): number | null {

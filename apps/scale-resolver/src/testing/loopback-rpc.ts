@@ -1,13 +1,9 @@
 import { MetricRegistry } from "@evenkeel/metrics";
 import { type Authorizer, connectPeer, type Peer, peerMetrics, RpcServer, type Served } from "@evenkeel/rpc";
-import { createLogger, systemClock } from "@evenkeel/runtime";
+import { systemClock } from "@evenkeel/runtime";
+import { silentLog } from "@evenkeel/runtime/testing";
 
-export const silence = createLogger({
-  service: "test",
-  level: "fatal",
-  secrets: [],
-  destination: { write: () => undefined },
-});
+export const silence = silentLog();
 
 const COMMON = { transport: "insecure", clock: systemClock, log: silence } as const;
 

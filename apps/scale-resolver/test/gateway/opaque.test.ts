@@ -247,6 +247,9 @@ describe("with hold.protocol tcp", () => {
     world.gate.endpoints(KEY, [pod.endpoint()]);
     expect((await talk(listen, "\x16\x03\x01", "never")).text).toBe("");
     expect(pod.connections).toBe(0);
+    expect(world.gate.activity(KEY)).toMatchObject({ requests: 0, lastRequestAt: null });
+    const rejected = `evenkeel_resolver_rejected_total{namespace="shop",service="checkout",reason="protocol"}`;
+    await eventually(async () => (await world.sample(rejected)) === 1);
     await world.put(KEY, { ports, hold: { protocol: "tcp" } });
     expect((await talk(listen, "", "ready")).text).toBe("220 ready\r\n");
   });

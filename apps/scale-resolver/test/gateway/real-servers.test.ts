@@ -13,12 +13,16 @@ import { endpointOf, freePort } from "./pod-server.ts";
 
 const run = promisify(execFile);
 
-/** The folder of PostgreSQL's programs, as Debian installs them; undefined if there is none. */
-const [version] = existsSync("/usr/lib/postgresql") ? readdirSync("/usr/lib/postgresql").sort().reverse() : [];
-const programs = version === undefined ? undefined : `/usr/lib/postgresql/${version}/bin`;
+const INSTALLED = "/usr/lib/postgresql";
+/** The folder of PostgreSQL's programs, as Debian installs them; undefined if there is no server. */
+const programs = (existsSync(INSTALLED) ? readdirSync(INSTALLED) : [])
+  .map((version) => join(INSTALLED, version, "bin"))
+  .findLast((folder) => existsSync(join(folder, "postgres")));
 
-const withRedis = findRedisServer() === undefined ? test.skip : test;
-const withPostgres = programs === undefined ? test.skip : test;
+const noRedis = findRedisServer() === undefined ? " (skipped: Redis is not installed; Debian: redis-server)" : "";
+const noPostgres = programs === undefined ? " (skipped: PostgreSQL is not installed; Debian: postgresql)" : "";
+const withRedis = noRedis === "" ? test : test.skip;
+const withPostgres = noPostgres === "" ? test : test.skip;
 
 /** PostgreSQL does not run as root. */
 function account(): { readonly uid?: number; readonly gid?: number } {
@@ -58,7 +62,7 @@ class Postgres implements AsyncDisposable {
 }
 
 withRedis(
-  "a command to a real Redis at zero waits until the server has started, and is answered",
+  `a command to a real Redis at zero waits until the server has started, and is answered${noRedis}`,
   async () => {
     await using world = await GateWorld.start();
     const port = await world.put();
@@ -77,7 +81,7 @@ withRedis(
 );
 
 withPostgres(
-  "psql waits until a real PostgreSQL has started, and gets its rows",
+  `psql waits until a real PostgreSQL has started, and gets its rows${noPostgres}`,
   async () => {
     await using world = await GateWorld.start();
     await using server = new Postgres(programs ?? "");

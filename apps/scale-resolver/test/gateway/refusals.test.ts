@@ -1,11 +1,12 @@
 import { connect as connectHttp2 } from "node:http2";
 import { once } from "node:events";
+import { createServer } from "node:net";
 import { eventually } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
 import { starved } from "../starved.ts";
 import { ask } from "./ask.ts";
 import { GateWorld, HOST, KEY, routeOf } from "./gate-world.ts";
-import { PodServer } from "./pod-server.ts";
+import { endpointOf, freePort, podAddress, PodServer } from "./pod-server.ts";
 
 describe("a held request", () => {
   test("gets 503 with Retry-After after hold.timeout, never 408, and is counted and logged once", async () => {
@@ -32,6 +33,28 @@ describe("a held request", () => {
     // A pod is there: nothing has to be woken.
     expect(world.wakes).toEqual([]);
   });
+
+  test.each(["GET", "POST"])(
+    "that is a %s gets it, after few tries, when a pod resets every new connection",
+    async (method) => {
+      await using world = await GateWorld.start();
+      let connections = 0;
+      const server = createServer((socket) => {
+        connections += 1;
+        socket.on("error", () => undefined).resetAndDestroy();
+      });
+      const pod = { address: await podAddress(), port: await freePort() };
+      server.listen(pod.port, pod.address);
+      await once(server, "listening");
+      const port = await world.put(KEY, { hold: { timeout: 400 } });
+      world.gate.endpoints(KEY, [endpointOf(pod.address, pod.port)]);
+      const { status, headers } = await ask(port, method === "POST" ? { body: "x" } : {});
+      server.close();
+      expect({ status, code: headers["evenkeel-error"] }).toEqual({ status: 503, code: "EK_RESOLVER_NOT_AWAKE" });
+      // After 10, 20, 40, … ms, each time with a connection that tests it.
+      expect(connections).toBeLessThan(30);
+    },
+  );
 
   test("gets 503 with Retry-After when its Service is removed, and requests in flight are answered before its port closes", async () => {
     await using world = await GateWorld.start();

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Agent } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { createServer } from "node:net";
-import { eventually } from "@evenkeel/runtime/testing";
+import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import { describe, expect, test } from "@jest/globals";
 import { PATH_PROBE_HEADER, PATH_PROBE_PATH } from "../../src/gateway/gate/path-probe-answer.ts";
 import { ask } from "./ask.ts";
@@ -226,16 +226,19 @@ describe("probe rules", () => {
 });
 
 describe("clients of a Service whose pods are ready", () => {
-  test("are served, and each answer closes the connection, since the path is restored", async () => {
-    await using world = await GateWorld.start();
+  test("are served, and a connection that is a second old is closed with its next answer, since the path is restored", async () => {
+    const clock = new FakeClock();
+    await using world = await GateWorld.start({}, clock);
     await using pod = await PodServer.start();
     const port = await world.put();
     world.gate.endpoints(KEY, [pod.endpoint()]);
-    const agent = new Agent({ keepAlive: true });
-    expect((await ask(port, { agent })).headers.connection).toBe("close");
-    expect((await ask(port, { agent })).headers.connection).toBe("close");
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const asked = async () => (await ask(port, { agent })).headers.connection;
+    expect([await asked(), await asked()]).toEqual(["keep-alive", "keep-alive"]);
+    await clock.advance(1000);
+    expect([await asked(), await asked()]).toEqual(["close", "keep-alive"]);
     agent.destroy();
-    expect(pod.arrivals).toHaveLength(2);
+    expect(pod.arrivals).toHaveLength(4);
   });
 
   test("of HTTP/2 get GOAWAY with their answer", async () => {

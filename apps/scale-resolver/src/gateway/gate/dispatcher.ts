@@ -14,7 +14,7 @@ import { GateRequest, type RequestOwner } from "./gate-request.ts";
 import type { GatedService } from "./gated-service.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { Pod } from "./pod.ts";
-import { refusalOf, type Rejection } from "./refusals.ts";
+import { refusalOf, type Rejection, type Worded } from "./refusals.ts";
 import { isRefusal, wasClosedMeanwhile } from "./refused-connection.ts";
 import type { PortQueue } from "./port-queue.ts";
 
@@ -24,6 +24,16 @@ const TRIES = 3;
 const NOTIFY_INTERVAL = 100;
 /** Maximum milliseconds for which `changed` waits for the responses to the last released requests. */
 const ANSWERS_FIRST = 100;
+/**
+ * Milliseconds for which a client's connection is kept while pods are ready. After that, its next response asks it to
+ * reconnect: a new connection reaches a pod once the Service is restored, and a connection for each request is costly.
+ */
+const KEPT = 1000;
+/**
+ * Connections are left unread only while so few requests wait that they are answered before the connections must be
+ * read again: reading a thousand at once would delay the answers to the others.
+ */
+const LAST_FEW = 1000;
 /** Maximum characters of a path in the access log. */
 const LONGEST_PATH = 256;
 /** Marks a request that was sent to its Service's cluster IP, which may return it to the resolver. */
@@ -67,6 +77,7 @@ export class Dispatcher implements RequestOwner {
   /** A request for a Service. `byPort`: it arrived at the Service's own port. */
   admit(queue: PortQueue, exchange: Exchange, byPort: boolean): Destination | Promise<Destination> {
     const { service } = queue;
+    if (isOpaque(exchange) && service.hold.protocol === "http") return this.#refuseProtocol(queue, exchange, byPort);
     const rule = isOpaque(exchange) ? undefined : service.route.probes.answer(exchange);
     if (rule && !service.serves) return rule;
     const { clock, accessLog } = this.#options;
@@ -237,12 +248,19 @@ export class Dispatcher implements RequestOwner {
       service.heldInFlight += 1;
     }
     if (!request.probe) service.inFlight += 1;
-    if (byPort && service.asksToReconnect) exchange.closeAfter();
-    if (queue.waiting > 0) exchange.unreadAfter();
+    if (byPort && service.asksToReconnect && exchange.connectionAge >= KEPT) exchange.closeAfter();
+    if (queue.waiting > 0 && queue.waiting <= LAST_FEW) exchange.unreadAfter();
     this.#resolve(request, request);
   }
 
-  #refuse(request: GateRequest, why: Rejection): void {
+  /** It is not HTTP, so its connection is closed. It does not count as activity. */
+  #refuseProtocol(queue: PortQueue, exchange: Exchange, byPort: boolean): Destination {
+    const request = new GateRequest(this, queue, exchange, Math.floor(this.#options.clock.monotonic()), byPort);
+    this.#record(request, "protocol", 0);
+    return { refuse: { status: 400 } };
+  }
+
+  #refuse(request: GateRequest, why: Worded): void {
     const { service, port } = request.queue;
     if (request.probe) {
       if (port.wakes === false && "refuse" in request.probe)
@@ -260,7 +278,7 @@ export class Dispatcher implements RequestOwner {
     request.resolve?.(destination);
   }
 
-  #why(outcome: Exclude<HoldOutcome, "released">): Rejection {
+  #why(outcome: Exclude<HoldOutcome, "released">): Worded {
     // Without descriptors there is no room, see below.
     return outcome === "overflowCount" && this.#options.descriptors.short ? "descriptors" : outcome;
   }

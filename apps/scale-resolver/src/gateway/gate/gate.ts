@@ -121,7 +121,10 @@ export class Gate {
     await known.portChanges;
   }
 
-  /** Removes a Service: refuses its waiting requests and lets those in flight end. */
+  /**
+   * Removes a Service: refuses its waiting requests and lets those in flight end, for which it waits. The Service may
+   * be added again meanwhile.
+   */
   async remove(key: string): Promise<void> {
     const service = this.#services.get(key);
     if (!service) return;
@@ -155,9 +158,11 @@ export class Gate {
     return service !== undefined && service.serves && (service.pending > 0 || service.cancelNotify !== undefined);
   }
 
-  /** Number of a Service's ports that could not be opened. The gate retries them. */
+  /**
+   * Number of a Service's ports that could not be opened. The gate retries them. No port of an unknown Service is open.
+   */
   unbound(key: string): number {
-    return this.#services.get(key)?.unbound ?? 0;
+    return this.#services.get(key)?.unbound ?? 1;
   }
 
   /** Number of open connections at the listener of a Service's port. */

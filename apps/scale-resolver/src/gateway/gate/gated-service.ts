@@ -2,7 +2,7 @@ import type { HoldPolicy } from "../../binding.ts";
 import type { Activity } from "../../decide/snapshot.ts";
 import type { ServiceEndpoint } from "../../observe/endpoints.ts";
 import type { GateRoute } from "./gate-route.ts";
-import type { Rejection, RefusalText } from "./refusals.ts";
+import type { RefusalText, Worded } from "./refusals.ts";
 import type { PortQueue } from "./port-queue.ts";
 
 const statusClasses = ["1xx", "2xx", "3xx", "4xx", "5xx", "none"] as const;
@@ -17,7 +17,9 @@ interface Source {
 export class GatedService {
   readonly key: string;
   readonly labels: { readonly namespace: string; readonly service: string };
-  /** The original's labels, and the same with the class of a status, which are frozen because each request needs them. */
+  /**
+   * The original's labels, and the same with the class of a status, which are frozen because each request needs them.
+   */
   readonly source: Source;
   readonly sources: Readonly<Record<StatusClass, Source & { readonly status: StatusClass }>>;
   route: GateRoute;
@@ -30,7 +32,7 @@ export class GatedService {
   /** Whether a route sends requests to the common port, or did: proxies follow a restored route late. */
   byHeader = false;
   /** The refusals of requests, by reason. */
-  readonly refusals = new Map<Rejection, RefusalText>();
+  readonly refusals = new Map<Worded, RefusalText>();
   /** Opens and closes ports one after the other. */
   portChanges: Promise<void> = Promise.resolve();
   /** Number of ports that could not be opened at the last try. */

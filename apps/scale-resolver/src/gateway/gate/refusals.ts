@@ -4,7 +4,10 @@ import { NoDescriptors, NoLongerServed, NoRoom, NotAwake, PortAsleep } from "./e
 import type { GatedService } from "./gated-service.ts";
 
 /** Why a request was not forwarded, as metric label. */
-export type Rejection = Exclude<HoldOutcome, "released"> | "descriptors" | "portAsleep";
+export type Rejection = Worded | "protocol";
+
+/** Those that the client is told, if its protocol has words for it. */
+export type Worded = Exclude<HoldOutcome, "released"> | "descriptors" | "portAsleep";
 
 /** The response to a client. */
 export interface RefusalText {
@@ -13,7 +16,7 @@ export interface RefusalText {
 }
 
 /** The response to a request that was not forwarded. `coldStart` has the headers for a request that waited. */
-export function refusalOf(service: GatedService, why: Rejection, coldStart: readonly string[]): Refusal {
+export function refusalOf(service: GatedService, why: Worded, coldStart: readonly string[]): Refusal {
   const { placeholder, retryAfterSeconds } = service.hold;
   if (placeholder && (why === "overflowCount" || why === "overflowBytes" || why === "descriptors")) {
     const { status, body, contentType } = placeholder;
@@ -24,7 +27,7 @@ export function refusalOf(service: GatedService, why: Rejection, coldStart: read
 }
 
 /** Cached, because each new error captures a stack, which costs too much during a flood. */
-function textOf(why: Rejection, { key, refusals, hold: { timeout } }: GatedService): RefusalText {
+function textOf(why: Worded, { key, refusals, hold: { timeout } }: GatedService): RefusalText {
   let spoken = refusals.get(why);
   if (!spoken) {
     const { code, message } = errorOf(why, key, timeout);
@@ -33,7 +36,7 @@ function textOf(why: Rejection, { key, refusals, hold: { timeout } }: GatedServi
   return spoken;
 }
 
-function errorOf(why: Rejection, service: string, timeout: number): CodedError {
+function errorOf(why: Worded, service: string, timeout: number): CodedError {
   switch (why) {
     case "overflowCount":
     case "overflowBytes":

@@ -20,7 +20,7 @@ const CODES = new Set([
 export function isRefusal({ kind, error }: Pick<Failure, "kind" | "error">): boolean {
   if (kind !== "connect") return false;
   const { code } = error as { code?: unknown };
-  return typeof code === "string" && CODES.has(code);
+  return typeof code === "string" && (CODES.has(code) || isResetAtConnect(error));
 }
 
 /**
@@ -28,5 +28,12 @@ export function isRefusal({ kind, error }: Pick<Failure, "kind" | "error">): boo
  * a row is limited by the kept-alive connections: a new connection is either made or refused.
  */
 export function wasClosedMeanwhile({ kind, origin, error }: Pick<Failure, "kind" | "origin" | "error">): boolean {
-  return kind === "connect" && origin.protocol === "http1" && (error as { code?: unknown }).code === "ECONNRESET";
+  const { code } = error as { code?: unknown };
+  return kind === "connect" && origin.protocol === "http1" && code === "ECONNRESET" && !isResetAtConnect(error);
+}
+
+/** Whether a new connection was reset while it was made. An overloaded pod does so, or a proxy without a server. */
+function isResetAtConnect(error: Error): boolean {
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  return code === "ECONNRESET" && syscall === "connect";
 }

@@ -18,8 +18,8 @@ const CLOSE_WITHIN = 30_000;
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 30_000;
 
-/** Which connections are forwarded as they are, by `hold.protocol`. */
-const OPAQUE = { auto: "unlessHttp", http: "none", tcp: "all" } as const;
+/** Which connections are not parsed, by `hold.protocol`. With `http`, they are counted and closed. */
+const OPAQUE = { auto: "unlessHttp", http: "unlessHttp", tcp: "all" } as const;
 
 export interface ServicePortsOptions {
   readonly forwarder: GateForwarder;
