@@ -41,7 +41,7 @@ export interface ClusterPlan {
  * The same range for every cluster. A cluster with KWOK has no packets to it, and those of a real node stay in its
  * namespace.
  */
-export const SERVICE_CIDR = "10.96.0.0/16";
+const SERVICE_CIDR = "10.96.0.0/16";
 
 /** The first address of the range, which the Service `default/kubernetes` gets. */
 export const KUBERNETES_SERVICE_IP = "10.96.0.1";

@@ -14,7 +14,7 @@ export { nodeManifest, type NodeShape } from "./nodes.ts";
 export { type Binary, BINARIES, CLUSTER_BINARIES } from "./pins.ts";
 export { identify, isAlive, type ProcessIdentity, thisHost } from "./process-identity.ts";
 export { type FoundRun, RunFolder } from "./run-folder.ts";
-export { type ComponentName, COMPONENTS, type ComponentProcess, type RunRecord, type RunState } from "./run-record.ts";
+export { type ComponentName, type ComponentProcess, type RunRecord, type RunState } from "./run-record.ts";
 export { startCluster } from "./start.ts";
 export { sweepStaleRuns, type SweptRun } from "./sweep.ts";
 export type { Toolset } from "./toolset.ts";

@@ -8,7 +8,7 @@ import { findMarked } from "./run-mark.ts";
 import { type FoundRun, pruneRuns, RunFolder } from "./run-folder.ts";
 
 /** Number of folders of ended runs that are kept for their logs. */
-export const KEPT_ENDED_RUNS = 20;
+const KEPT_ENDED_RUNS = 20;
 
 export interface SweptRun {
   readonly id: string;

@@ -71,9 +71,12 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
      */
     const UNNOTICED = IN_SOAK ? 5000 : Infinity;
 
+    /** Milliseconds from an EndpointSlice that redirects a service until the node has followed it. */
+    const FOLLOWED = IN_SOAK ? 3000 : 5000;
+
     /**
-     * Requests while the last pod of a service stops serving without notice, and another is not ready for long. They are lost
-     * at first, and held long before a pod is ready again.
+     * Requests while the last pod of a service stops serving without notice, and another is not ready for long. They
+     * are lost at first, and held long before a pod is ready again.
      */
     async function whileGone(
       scenario: string,
@@ -81,20 +84,24 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
       count: number,
       stopServing: () => Promise<void>,
     ): Promise<void> {
-      const gone: { readonly from: number; readonly to: number }[] = [];
+      const gone: { readonly from: number; readonly redirected: number; readonly to: number }[] = [];
       const load = site.load(name, { count, rate: RATE / 2, patience: 30_000, firstPort: FIRST_PORT });
       const tally = await during(load, async () => {
         const from = Date.now();
         await stopServing();
-        gone.push({ from, to: await site.readySince(name, from) });
+        const redirected = await site.redirected(name);
+        gone.push({ from, redirected, to: await site.readySince(name, from) });
       });
       note(scenario, tally);
       const lossesOf = (from: number, to: number) => tally.lostAt.filter((at) => from <= at && at < to);
       const explained = gone.flatMap(({ from, to }) => lossesOf(from, to));
       expect(tally.lostAt.filter((at) => !explained.includes(at))).toEqual([]);
-      for (const { from, to } of gone) {
+      for (const { from, redirected, to } of gone) {
         const losses = lossesOf(from, to);
         expect(Math.max(0, ...losses) - Math.min(Infinity, ...losses)).toBeLessThanOrEqual(UNNOTICED);
+        // What comes after that waits for the pod.
+        expect(to - redirected).toBeGreaterThan(FOLLOWED);
+        expect(lossesOf(redirected + FOLLOWED, to)).toEqual([]);
       }
     }
 
@@ -245,14 +252,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
       const held = site.load("killed", { count: 50, rate: 0, patience: 20_000 });
       await pause(1500);
       const killedAt = Date.now();
-      await site.resolver(
-        "delete",
-        "pods",
-        "-l",
-        "app.kubernetes.io/name=scale-resolver",
-        "--grace-period=0",
-        "--force",
-      );
+      await site.killResolvers(before);
       const options = { count: COUNT, rate: RATE / 2, patience: 20_000, firstPort: FIRST_PORT };
       const load = await site.load("killed", options);
       note("resolver killed: 50 held", await held);
@@ -294,4 +294,49 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     },
     TIMEOUT,
   );
+
+  describe("with two resolvers that share a Redis", () => {
+    beforeAll(() => site.startPair(), TIMEOUT);
+
+    test(
+      "are all answered while both are restarted, also those that they hold",
+      async () => {
+        await site.service("pair", { replicas: 0, start: 10_000 });
+        await site.service("pair-warm", { replicas: 0, start: 500, drain: DRAIN });
+        const held = site.load("pair", { count: 100, rate: 0 });
+        const load = during(site.load("pair-warm", { count: COUNT, rate: RATE }), async () => {
+          await site.resolver("rollout", "restart", "deployment/scale-resolver");
+          await site.resolver("rollout", "status", "deployment/scale-resolver", "--timeout=120s");
+        });
+        expect(note("rolling restart of two, 100 held", await held, await load)).toEqual({});
+      },
+      TIMEOUT,
+    );
+
+    test(
+      "are lost with a killed leader: those that it held, and new ones until the other leads",
+      async () => {
+        await site.service("halved", { replicas: 0, start: 6000 });
+        const { leader } = await site.leads();
+        const held = site.load("halved", { count: 100, rate: 0, patience: 30_000 });
+        await pause(1500);
+        await site.killResolvers([leader]);
+        const options = { count: COUNT, rate: RATE / 2, patience: 30_000, firstPort: FIRST_PORT };
+        const load = await site.load("halved", options);
+        note("leader of two killed: 100 held", await held);
+        note("leader of two killed: new requests", load);
+        const { asked, lost } = await held;
+        const heldByIt = Object.values(lost).reduce((sum, one) => sum + one, 0);
+        expect(heldByIt).toBeLessThan(asked);
+        let led = Infinity;
+        await waitUntil("the other resolver to lead", async () => {
+          led = (await site.ledSince([leader])) ?? Infinity;
+          return led === Infinity ? "none leads" : undefined;
+        });
+        expect(Math.max(0, ...load.lostAt) - led).toBeLessThanOrEqual(5000);
+        expect((await site.load("halved", { count: 20, rate: RATE })).lost).toEqual({});
+      },
+      TIMEOUT,
+    );
+  });
 });

@@ -2,7 +2,7 @@ import { Release } from "@evenkeel/charts";
 import type { ClusterAccess } from "@evenkeel/control-plane";
 import { apply, get, kubectl, list, waitUntil } from "@evenkeel/e2e";
 import type { Certificate } from "@evenkeel/testkit";
-import { NODE_IMAGE, writeServiceImage } from "../../src/index.ts";
+import { NODE_IMAGE, REDIS_IMAGE, writeRedisImage, writeServiceImage } from "../../src/index.ts";
 import { environment } from "./environment.ts";
 import { CLIENT, CONNECT, IDLE, type Load, METRICS, SERVER, type Tally } from "./programs.ts";
 
@@ -11,6 +11,9 @@ const NODE = "/nodejs/bin/node";
 const SYSTEM = "traffic-system";
 const NAMESPACE = "traffic";
 const IN_PLACE = ["-n", NAMESPACE];
+
+/** In a label of the resolver's EndpointSlices. */
+const MANAGER = "scale-resolver.evenkeel.io";
 
 /** A pod without it gets no CPU for seconds while a resolver starts, and its readiness probe fails. */
 const CPU = { cpu: "50m" };
@@ -32,7 +35,9 @@ export interface ServiceOptions {
   readonly pod?: object;
 }
 
-/** A resolver as its chart installs it, services behind ClusterIPs, and a client in a pod of its own, on a real node. */
+/**
+ * A resolver as its chart installs it, services behind ClusterIPs, and a client in a pod of its own, on a real node.
+ */
 export class TrafficSite implements Disposable {
   readonly #cluster: ClusterAccess;
   readonly #release: Release;
@@ -63,6 +68,18 @@ export class TrafficSite implements Disposable {
     this.#release[Symbol.dispose]();
   }
 
+  /** Upgrades the resolver to two replicas that share a Redis. */
+  async startPair(): Promise<void> {
+    await this.loadImage(writeRedisImage());
+    const redis = { name: "redis", image: REDIS_IMAGE, resources: { requests: CPU } };
+    await this.clientPod("redis", { containers: [{ ...redis, readinessProbe: { tcpSocket: { port: 6379 } } }] });
+    const { status } = await get<{ status: { podIP: string } }>(this.#cluster, "pod", "redis", ...IN_PLACE);
+    await this.resolver("create", "secret", "generic", "redis", `--from-literal=url=redis://${status.podIP}:6379`);
+    const values = ["--reuse-values", "--set", "replicas=2", "--set", "state.redis.existingSecret=redis"];
+    const release = ["scale-resolver", this.#release.chart("scale-resolver"), "--namespace", SYSTEM];
+    await this.#release.helm("upgrade", ...release, ...values, "--wait");
+  }
+
   /** A Deployment, its Service and its ElastiService. */
   async service(name: string, options: ServiceOptions = {}): Promise<void> {
     const { sleeps = false, replicas = 1, type = "ClusterIP" } = options;
@@ -83,7 +100,9 @@ export class TrafficSite implements Disposable {
     } else await kubectl(this.#cluster, ["rollout", "status", `deployment/${name}`, ...IN_PLACE]);
   }
 
-  /** Resolves when the node sends connections of a service that had no endpoint to the resolver. None of them wakes it. */
+  /**
+   * Resolves when the node sends connections of a service that had no endpoint to the resolver. None of them wakes it.
+   */
   async #isFollowed(name: string): Promise<void> {
     const address = await this.address(name);
     await kubectl(this.#cluster, ["exec", "client", ...IN_PLACE, "--", NODE, "-e", CONNECT, address]);
@@ -146,7 +165,10 @@ export class TrafficSite implements Disposable {
     await kubectl(this.#cluster, ["exec", `deployment/${name}`, ...IN_PLACE, "--", NODE, "-e", program]);
   }
 
-  /** When a pod of a service became ready, in milliseconds since 1970, rounded down to seconds; waits until one did after `from`. */
+  /**
+   * When a pod of a service became ready, in milliseconds since 1970, rounded down to seconds; waits until one did
+   * after `from`.
+   */
   async readySince(name: string, from: number): Promise<number> {
     let since = 0;
     await waitUntil(`a pod of ${name} to be ready again`, async () => {
@@ -184,8 +206,8 @@ export class TrafficSite implements Disposable {
   }
 
   /**
-   * Resolves when the kubelet has evicted so many pods of a service. A pod whose containers are always restarted ends only
-   * by that, and has succeeded if its program ended by itself before it was killed.
+   * Resolves when the kubelet has evicted so many pods of a service. A pod whose containers are always restarted ends
+   * only by that, and has succeeded if its program ended by itself before it was killed.
    */
   async evictions(name: string, count: number): Promise<void> {
     await waitUntil(`${count} pods of ${name} to be evicted`, async () => {
@@ -203,14 +225,40 @@ export class TrafficSite implements Disposable {
     return kubectl(this.#cluster, [...args, "-n", SYSTEM], { deadlineMs: 180_000 });
   }
 
-  /** When the present leader became that, in milliseconds since 1970; undefined if that is a pod that was there before. */
+  /** When the present leader became that, in milliseconds since 1970; undefined if that is one of these pods. */
   async ledSince(before: readonly string[]): Promise<number | undefined> {
+    const { leader, since } = await this.leads();
+    return leader === "" || before.includes(leader) ? undefined : since;
+  }
+
+  /** The name of the leader's pod, empty if there is none, and when it became that. */
+  async leads(): Promise<{ readonly leader: string; readonly since: number }> {
     const { spec } = await get<{ spec: { holderIdentity?: string; acquireTime?: string } }>(
       ...([this.#cluster, "lease", "scale-resolver", "-n", SYSTEM] as const),
     );
     const { holderIdentity = "", acquireTime = "" } = spec;
-    const isOld = holderIdentity === "" || before.some((pod) => holderIdentity.startsWith(`${pod}_`));
-    return isOld ? undefined : Date.parse(acquireTime);
+    return { leader: holderIdentity.split("_")[0] ?? "", since: Date.parse(acquireTime) };
+  }
+
+  /** Kills pods of the resolver, of whose end nothing but the kubelet learns before. */
+  async killResolvers(pods: readonly string[]): Promise<void> {
+    await this.resolver("delete", "pods", ...pods, "--grace-period=0", "--force", "--ignore-not-found");
+  }
+
+  /**
+   * When an EndpointSlice has led a service's connections to the resolver, in milliseconds since 1970; waits until one
+   * does.
+   */
+  async redirected(name: string): Promise<number> {
+    const label = `kubernetes.io/service-name=${name},endpointslice.kubernetes.io/managed-by=${MANAGER}`;
+    await waitUntil(`${name} to be redirected`, async () => {
+      const slices = await list<{ endpoints?: { conditions?: { ready?: boolean } }[] | null }>(
+        ...([this.#cluster, "endpointslices", ...IN_PLACE, "-l", label] as const),
+      );
+      const ready = slices.flatMap(({ endpoints }) => endpoints ?? []).some(({ conditions }) => conditions?.ready);
+      return ready ? undefined : "no slice of the resolver has a ready endpoint";
+    });
+    return Date.now();
   }
 
   /** The names of the resolver's pods. */
