@@ -30,13 +30,13 @@ setup: node_modules/.installed ## Install the workspace's dependencies (npm ci w
 
 .PHONY: test-packages
 test-packages:
-	@tools/workspace/debian-packages.sh chromium openssl prometheus redis-server
+	@tools/workspace/debian-packages.sh chromium openssl postgresql prometheus redis-server
 
-NODE_PACKAGES := containernetworking-plugins nftables runc
+NODE_PACKAGES := containernetworking-plugins nftables postgresql runc
 
 .PHONY: e2e-packages
 e2e-packages:
-	@tools/workspace/debian-packages.sh iproute2 openssl util-linux $(NODE_PACKAGES)
+	@tools/workspace/debian-packages.sh iproute2 openssl redis-server util-linux $(NODE_PACKAGES)
 
 .PHONY: bench-packages
 bench-packages:

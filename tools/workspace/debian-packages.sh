@@ -10,6 +10,7 @@ declare -A purpose=(
   [nginx-light]="the forwarder's benchmark: its backend, and a rival"
   [nftables]="a real node: the rules of kube-proxy"
   [openssl]="certificates in tests and of the real control plane"
+  [postgresql]="connections to a real PostgreSQL that sleeps"
   [prometheus]="checks of metrics and alert rules with promtool"
   [redis-server]="shared state on a real Redis"
   [runc]="a real node: its containers"

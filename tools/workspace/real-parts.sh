@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Prints the versions of the programs that tests start, one a line; with `control-plane` or `telemetry` also what that target
-# of make has built. nx has it in the key of each target that starts one of them, so that a cached result is of the same versions.
+# Prints the versions of the programs that tests start, one a line, and what else tests are skipped without; with
+# `control-plane` or `telemetry` also what that target of make has built. nx has it in the key of each target that starts
+# one of them, so that a cached result is of the same versions, and one with skips is not that of a machine that can run
+# them.
 set -uo pipefail
 
 version() { printf '%s: %s\n' "$1" "$(command -v "$1" >/dev/null && "$@" 2>/dev/null | head -n 1)"; }
@@ -15,6 +17,9 @@ version python3 --version
 version redis-server --version
 version runc --version
 version unshare --version
+for postgres in /usr/lib/postgresql/*/bin/postgres; do version "$postgres" --version; done
+printf 'network plugins: %s\n' "$(ls -d /usr/lib/cni/bridge /opt/cni/bin/bridge 2>/dev/null | xargs)"
+printf 'root: %s\n' "$([ "$(id -u)" -eq 0 ] && echo yes || echo no)"
 uname -sr
 if [ -n "${1:-}" ] && cd "${XDG_CACHE_HOME:-$HOME/.cache}/evenkeel/$1" 2>/dev/null; then
   printf 'built: %s\n' */bin/*

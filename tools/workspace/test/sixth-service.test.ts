@@ -86,7 +86,7 @@ test(
     }
     const said = await copy.run("node", "tools/demo/src/main.ts", "--once");
     expect(said).toContain(`ok      ${NAME} sets the level that is asked for`);
-    expect(said).toContain("ok      a level that somebody changed is set back");
+    expect(said).toContain("ok      a level that a user changed is set back");
   },
   LIMIT,
 );
