@@ -1,7 +1,8 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "@jest/globals";
 import { rebalances } from "../src/rebalance-resource.ts";
 import { SteppedService } from "./stepped-service.ts";
-import { World } from "./world.ts";
+import { PROPAGATION, World } from "./world.ts";
 
 const synced = async (world: World) =>
   (await world.get("checkout")).status?.conditions?.find(({ type }) => type === "TargetSynced");
@@ -15,6 +16,8 @@ test("a change that is in effect is reported within seconds, and nothing is deci
   const { decided } = service.watched;
   const count = decided.length;
   world.metric = 5000;
+  // Route 53 is in real time.
+  await pause(PROPAGATION);
   await service.until(
     async () => expect(await synced(world)).toMatchObject({ status: "True", reason: "InSync" }),
     60_000,

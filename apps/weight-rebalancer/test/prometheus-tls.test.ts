@@ -7,8 +7,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MetricRegistry } from "@evenkeel/metrics";
-import { createLogger, systemClock } from "@evenkeel/runtime";
-import { eventually, hasCommand } from "@evenkeel/runtime/testing";
+import { systemClock } from "@evenkeel/runtime";
+import { eventually, hasCommand, silentLog } from "@evenkeel/runtime/testing";
 import type { MetricReading } from "../src/decide/snapshot.ts";
 import { metrics } from "../src/metrics.ts";
 import type { PrometheusSpec } from "../src/observe/prometheus/authorization.ts";
@@ -38,7 +38,7 @@ function secured(): void {
   };
   const sources = new PrometheusSources({
     clock: systemClock,
-    log: createLogger({ service: "test", level: "silent", secrets: [], destination: { write: () => undefined } }),
+    log: silentLog(),
     secrets,
     proxyFor: () => undefined,
     queries: new MetricRegistry().register({ queries: metrics.queries }).queries,

@@ -25,6 +25,9 @@ const main = join(import.meta.dirname, "../dist/main.mjs");
 /** The metric that the Rebalances of these tests follow. */
 export const QUERY = "sum(requests)";
 
+/** Real milliseconds until a change of the zone is in effect. */
+export const PROPAGATION = 200;
+
 /** A cluster, a DNS zone and a metric server in this process, for the real service as another one. */
 export class World extends BaseWorld {
   readonly route53: Route53;
@@ -52,7 +55,7 @@ export class World extends BaseWorld {
   ): Promise<World> {
     const service = { service: "weight-rebalancer", main, kinds: ["rebalances"], server };
     const parts = await worldParts({ ...service, flags: { "route53-batch-window": "50ms" } });
-    const route53 = await startRoute53({ propagation: 200 });
+    const route53 = await startRoute53({ propagation: PROPAGATION });
     route53.addZone("Z1", "example.com", records);
     const world = new World(parts, route53, await startPrometheus());
     await world.kube.resource(secrets).create(accessKeySecret("default"));

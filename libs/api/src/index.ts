@@ -42,13 +42,7 @@ export {
   type RebalancePolicySpec,
   type RebalancePolicyStatus,
 } from "./rebalance-policy.ts";
-export {
-  KIND as REBALANCE,
-  parseRebalance,
-  REBALANCE_CONDITIONS,
-  type Rebalance,
-  type RebalanceStatus,
-} from "./rebalance.ts";
+export { KIND as REBALANCE, parseRebalance, type Rebalance, type RebalanceStatus } from "./rebalance.ts";
 export { type CelRule } from "./rule.ts";
 export {
   KIND as WORKLOAD_SLO,

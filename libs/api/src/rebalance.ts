@@ -139,9 +139,6 @@ const status = z
   })
   .describe("Result of the last adjustment.");
 
-/** The words `status.condition` has for "as desired", "not as desired" and "cannot tell", the first as the original spells it. */
-export const REBALANCE_CONDITIONS = ["Healty", "Unhealthy", "Error"] as const;
-
 export const KIND = defineKind(
   {
     service: "weight-rebalancer",

@@ -1,6 +1,6 @@
 export { AccessReviewer, type ReviewedObject, type UserInfo, type Verdict } from "./access/access-reviewer.ts";
 export { impersonatedObjects } from "./access/impersonated-objects.ts";
-export { ServiceAccountToken, type ServiceAccountTokenOptions } from "./access/service-account-token.ts";
+export { ServiceAccountToken } from "./access/service-account-token.ts";
 export { joinStores } from "./cache/joined-store.ts";
 export { Reflector, type ReflectorTiming } from "./cache/reflector.ts";
 export { reflectorMetrics } from "./cache/reflector-metrics.ts";
@@ -38,8 +38,7 @@ export type * from "./objects/resource.ts";
 export * from "./objects/resource-types.ts";
 export { type Nulled, StatusWriter, type StoredObject } from "./objects/status-writer.ts";
 export { connectKube, type KubeClient } from "./wire/client.ts";
-export type { Access, TlsMaterial } from "./wire/credentials.ts";
-export type { GivenTarget } from "./wire/given-target.ts";
+export type { Access } from "./wire/credentials.ts";
 export { Refusal } from "./wire/refusal.ts";
 export { kubeSettings } from "./wire/settings.ts";
 export { workqueueMetrics } from "./queue/workqueue-metrics.ts";

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { eventually } from "@evenkeel/runtime/testing";
 import { createChannel, createClient, ServerError, Status } from "nice-grpc";
 import {
   ExternalScalerDefinition,
@@ -7,7 +8,7 @@ import {
   ScaledObjectRef,
 } from "./generated/externalscaler/externalscaler.ts";
 import type { Served } from "./server/served.ts";
-import { any, startServer, until } from "./testing/rpc-world.ts";
+import { any, startServer } from "./testing/rpc-world.ts";
 
 const open = "anyone" as const;
 
@@ -78,7 +79,7 @@ test("KEDA's calls, in KEDA's order, get the answers of the service", async () =
     () => (end = "OK"),
     (error: unknown) => (end = error),
   );
-  await until(() => pushed.length === 1);
+  await eventually(() => pushed.length === 1);
   await expect(keda.getMetricSpec(reference)).resolves.toEqual({
     metricSpecs: [{ metricName: "pending", targetSize: 10n, targetSizeFloat: 10 }],
   });
@@ -88,7 +89,7 @@ test("KEDA's calls, in KEDA's order, get the answers of the service", async () =
   await expect(keda.isActive(reference)).resolves.toEqual({ result: true });
   expect(asked).toEqual([reference]);
   edges.resolve(undefined);
-  await until(() => pushed.length === 2);
+  await eventually(() => pushed.length === 2);
   expect(pushed).toEqual([false, true]);
 
   // KEDA forgets its back-off only after a clean end.

@@ -26,7 +26,7 @@ export const certificateMetrics = {
 export type CertificateMetrics = Metrics<typeof certificateMetrics>;
 
 export const peerMetrics = {
-  up: gauge("evenkeel_peer_up", "1 while there is a connection to the peer, 0 while there is none.", {
+  up: gauge("evenkeel_peer_up", "1 while there is a connection to the peer, 0 otherwise.", {
     peer: upTo(32),
   }),
 };

@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
+import { eventually } from "@evenkeel/runtime/testing";
 import { decisionsV1, resolverV1 } from "../src/index.ts";
-import { read, startPeer, until } from "../src/testing/rpc-world.ts";
+import { read, startPeer } from "../src/testing/rpc-world.ts";
 
 const program = fileURLToPath(new URL("sample-service.ts", import.meta.url));
 
@@ -54,10 +55,10 @@ test("a peer killed in the middle of a call is away at once, and is connected to
   first.process.kill("SIGKILL");
   await expect(call).rejects.toMatchObject({ code: "EK_RPC_PEER_AWAY" });
   await expect(next).rejects.toMatchObject({ code: "EK_RPC_PEER_AWAY" });
-  await until(() => !sample.peer.up);
+  await eventually(() => !sample.peer.up);
   using second = await start(`--grpc-port=${first.grpc}`);
   expect(second.grpc).toBe(first.grpc);
-  await until(() => sample.peer.up);
+  await eventually(() => sample.peer.up);
   await expect(client.activity({ namespace: "0" })).resolves.toEqual({ services: [] });
   expect(sample.lines.map(({ peer, level }) => [peer, level])).toEqual([
     ["sample", "info"],
@@ -85,7 +86,7 @@ test("on SIGTERM streams end with OK, the call in flight is answered, event stre
     () => "OK",
   );
   const page = fetch(`http://127.0.0.1:${leaving.admin}/api/v1/Decisions/Watch`).then((response) => response.text());
-  await until(() => received > 2);
+  await eventually(() => received > 2);
   const call = sample.peer.client(resolverV1.ResolverDefinition).activity({ namespace: "1000" });
   const answered = Promise.allSettled([call, streaming, page]);
   // The call is under way when the signal comes, since calls on one connection are taken in order.

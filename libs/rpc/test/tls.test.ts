@@ -8,8 +8,9 @@ import { connect as tlsConnect, type TLSSocket } from "node:tls";
 import { describe, expect, test } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { HttpServer, readSettings, splitCommandLine, systemClock } from "@evenkeel/runtime";
+import { eventually } from "@evenkeel/runtime/testing";
 import { CertificateFiles, certificateMetrics, resolverV1, rpcSettings, rpcTransport } from "../src/index.ts";
-import { any, endless, rememberedLog, resolver, startPeer, startServer, until } from "../src/testing/rpc-world.ts";
+import { any, endless, rememberedLog, resolver, startPeer, startServer } from "../src/testing/rpc-world.ts";
 import { Authority, type Files } from "../src/testing/certificates.ts";
 
 /** Reads the files once and then only when told to, until the test's end. */
@@ -134,7 +135,9 @@ function settingsOf(args: readonly string[]) {
   return reading.settings;
 }
 
-/** What a client that trusts the authority alone reads of the admin port, and the serial of the certificate that it saw. */
+/**
+ * What a client that trusts the authority alone reads of the admin port, and the serial of the certificate that it saw.
+ */
 async function getOverTls(port: number, ca: string): Promise<{ text: string; serial: string }> {
   const asked = request({ host: "localhost", port, path: "/metrics", ca: readFileSync(ca), agent: false }).end();
   const [response] = (await once(asked, "response")) as [IncomingMessage];
@@ -180,7 +183,7 @@ describe("renewal", () => {
       await ours.certificates.reload();
       shown.push(await serialShown(running.server.port, client));
       expect(shown.at(-1)).toBe(renewed.serial);
-      await until(() => calls > before + 8);
+      await eventually(() => calls > before + 8);
     }
     loading = false;
     await Promise.all(load);
@@ -209,7 +212,7 @@ describe("renewal", () => {
     await certificates.start();
     await using running = await startServer([any(resolver())], { transport: certificates });
     const renewed = authority.issue("server");
-    await until(async () => (await serialShown(running.server.port, first)) === renewed.serial);
+    await eventually(async () => (await serialShown(running.server.port, first)) === renewed.serial);
     certificates.stop();
   });
 
@@ -243,7 +246,7 @@ describe("renewal", () => {
     const next = successor.issue("client");
     for (const part of ["cert", "key", "ca"] as const) writeFileSync(files[part], readFileSync(next[part]));
     await member.certificates.reload();
-    await until(() => peer.peer.up);
+    await eventually(() => peer.peer.up);
     await expect(client.activity({})).resolves.toEqual({ services: [] });
   });
 

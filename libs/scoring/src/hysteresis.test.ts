@@ -131,8 +131,8 @@ describe("a band", () => {
 
   test.each<[string, Band, string]>([
     ["edges out of order", { ...atOnce, high: { enter: 0.4, leave: 0.4 } }, "EK_SCORING_WRONG_ORDER"],
-    ["a high edge left above its way in", { ...atOnce, high: { enter: 0.8, leave: 0.9 } }, "EK_SCORING_WRONG_ORDER"],
-    ["a low edge left below its way in", { ...atOnce, low: { enter: 0.5, leave: 0.4 } }, "EK_SCORING_WRONG_ORDER"],
+    ["a high edge with leave above enter", { ...atOnce, high: { enter: 0.8, leave: 0.9 } }, "EK_SCORING_WRONG_ORDER"],
+    ["a low edge with leave below enter", { ...atOnce, low: { enter: 0.5, leave: 0.4 } }, "EK_SCORING_WRONG_ORDER"],
     ["an edge of NaN", { ...atOnce, low: { enter: NaN, leave: 0.4 } }, "EK_SCORING_BAD_NUMBER"],
     ["an infinite edge", { ...atOnce, high: { enter: Infinity, leave: 0.9 } }, "EK_SCORING_BAD_NUMBER"],
     ["a negative dwell", { ...atOnce, dwell: -1 }, "EK_SCORING_BAD_NUMBER"],

@@ -5,11 +5,11 @@ import { decimalSum } from "./rational.ts";
 export type Level = "below" | "within" | "above";
 
 /**
- * Two thresholds, each with a way in and a way out, and how long a sample must insist.
+ * Two thresholds, each with a value to enter and a value to leave, and how long samples must stay beyond it.
  *
- *     above    ≥ high.enter to come in, < high.leave to go out
+ *     above    ≥ high.enter to enter, < high.leave to leave
  *     within
- *     below    ≤ low.enter to come in, > low.leave to go out
+ *     below    ≤ low.enter to enter, > low.leave to leave
  */
 export interface Band {
   readonly high: Edge;
@@ -55,7 +55,9 @@ export interface Classification {
   readonly reason: BandReason;
 }
 
-/** A band between `low` and `high` that is left only `margin` further inside than it was entered; exact for decimals. */
+/**
+ * A band between `low` and `high` that is left only `margin` further inside than it was entered; exact for decimals.
+ */
 export function bandWithMargin(low: number, high: number, margin: number, dwell: number): Band {
   checkFinite(low, "the band's low threshold");
   checkFinite(high, "the band's high threshold");
@@ -73,10 +75,10 @@ export function startWithin(at: number): BandState {
 }
 
 /**
- * The level after one more sample, taken at `at` milliseconds. A level changes only after samples have pointed away from it for
- * the band's dwell; time next to an unknown sample (`undefined`) does not count, and a sample that points back starts the dwell
- * over. If they pointed to two levels on the same side, the nearer is taken. NaN and the infinities are refused. A time before
- * the last one counts as no time passed.
+ * The level after one more sample, taken at `at` milliseconds. A level changes only after samples have pointed away
+ * from it for the band's dwell; time next to an unknown sample (`undefined`) does not count, and a sample that points
+ * back starts the dwell over. If they pointed to two levels on the same side, the nearer is taken. NaN and the
+ * infinities are refused. A time before the last one counts as no time passed.
  */
 export function classify(band: Band, state: BandState, sample: number | undefined, at: number): Classification {
   checkBand(band);
@@ -97,8 +99,8 @@ export function classify(band: Band, state: BandState, sample: number | undefine
 }
 
 /**
- * What a sample that points to `level` makes of the pending level. From one end, the other end and what lies between count
- * together: noise around the low edge must not hold a level above.
+ * What a sample that points to `level` makes of the pending level. From one end, the other end and what lies between
+ * count together: noise around the low edge must not hold a level above.
  */
 function pendingAfter(state: BandState, level: Level): Pending {
   if (state.pending?.level === level) return state.pending;
@@ -106,7 +108,9 @@ function pendingAfter(state: BandState, level: Level): Pending {
   return { ...state.pending, level: "within" };
 }
 
-/** Where a sample points from `level`. To come in counts before to stay in, so overlapping edges do not trap a level. */
+/**
+ * Where a sample points from `level`. To come in counts before to stay in, so overlapping edges do not trap a level.
+ */
 function pointedTo({ high, low }: Band, level: Level, sample: number): Level {
   if (sample >= high.enter) return "above";
   if (sample <= low.enter) return "below";
@@ -123,9 +127,9 @@ function withoutSight(state: BandState): BandState {
 
 function checkBand({ high, low, dwell }: Band): void {
   checkNotNegative(dwell, "the band's dwell");
-  checkOrder("the low edge's way in", low.enter, "its way out", low.leave);
-  checkOrder("the high edge's way out", high.leave, "its way in", high.enter);
-  checkOrder("the low edge's way in", low.enter, "the high edge's", high.enter);
+  checkOrder("the low edge's enter", low.enter, "its leave", low.leave);
+  checkOrder("the high edge's leave", high.leave, "its enter", high.enter);
+  checkOrder("the low edge's enter", low.enter, "the high edge's enter", high.enter);
 }
 
 function checkOrder(lower: string, low: number, upper: string, high: number): void {

@@ -3,7 +3,7 @@ import { BadArgument, TooLarge } from "./errors.ts";
 import type { Counts, Fence } from "./state.ts";
 
 /** The most bytes of one record, entry, edge or report. */
-export const VALUE_LIMIT = 1024 * 1024;
+const VALUE_LIMIT = 1024 * 1024;
 
 /** The longest time to live, in milliseconds: a day. */
 const TTL_LIMIT = 86_400_000;

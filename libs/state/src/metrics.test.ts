@@ -1,12 +1,11 @@
 import { expect, test } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
-import { createLogger } from "@evenkeel/runtime";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { FakeClock, silentLog } from "@evenkeel/runtime/testing";
 import { openState } from "./open-state.ts";
 
 test("each call is counted by how it ended, and the state's availability is shown", async () => {
   const registry = new MetricRegistry();
-  const log = createLogger({ service: "s", level: "fatal", secrets: [], destination: { write: () => true } });
+  const log = silentLog();
   const state = openState("sqlite::memory:", { service: "s", clock: new FakeClock(), log, registry, deadline: 1000 });
   const leader = (token: bigint) => ({ scope: "leader", token });
   const put = (expected: "any" | "absent", token: bigint) =>

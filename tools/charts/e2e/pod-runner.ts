@@ -19,7 +19,7 @@ export interface EnvironmentVariable {
   readonly value?: string;
 }
 
-export const hookPods: ResourceTypeOf<HookPod> = {
+const hookPods: ResourceTypeOf<HookPod> = {
   ...{ group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
 };
 
@@ -34,7 +34,10 @@ export interface PodRunnerOptions {
 
 const PERIOD_MS = 200;
 
-/** Plays the kubelet for pods of hooks: runs a container's command as a process here and writes how it ended as the pod's phase. */
+/**
+ * Plays the kubelet for pods of hooks: runs a container's command as a process here and writes how it ended as the
+ * pod's phase.
+ */
 export class PodRunner implements AsyncDisposable {
   /** What each container said, in the order in which they ended. */
   readonly said: string[] = [];

@@ -362,6 +362,37 @@ describe("Helm refuses", () => {
   });
 });
 
+describe("the chart of scale-resolver", () => {
+  const CHART = "scale-resolver";
+
+  test("has no sidecar of Istio in pods that end: such a sidecar would keep helm uninstall and helm test waiting", async () => {
+    const objects = await release.render(CHART);
+    const jobs = ofKind(objects, "Job").map((job) => (job["spec"] as { template: Rendered }).template);
+    const pods = [...jobs, one(objects, "Pod", `${CHART}-test`)];
+    expect(pods).toHaveLength(3);
+    const off = { "sidecar.istio.io/inject": "false" };
+    for (const { metadata } of pods) expect(metadata).toMatchObject({ labels: off, annotations: off });
+    // The resolver's own pod has one in a mesh that requires it.
+    expect(JSON.stringify(one(objects, "Deployment"))).not.toContain("sidecar.istio.io");
+  });
+
+  test("opens the ports of Services to everyone, or to networkPolicy.trafficFrom, which opens nothing else", async () => {
+    const traffic = async (...values: readonly string[]) => {
+      const { spec } = one(await release.render(CHART, ...values), "NetworkPolicy");
+      const { ingress } = spec as { ingress: readonly Ingress[] };
+      return ingress.filter(({ from }) => JSON.stringify(from ?? []).includes("team") || from === undefined);
+    };
+    const ports = [{ port: "requests" }, { port: 20_000, endPort: 20_999 }];
+    const [grpc, health] = [{ ports: [{ port: "grpc" }] }, { ports: [{ port: "health" }] }];
+    expect(await traffic()).toEqual([grpc, health, { ports }]);
+    const from = [{ namespaceSelector: { matchLabels: { team: "shop" } } }];
+    expect(await traffic("networkPolicy.trafficFrom[0].namespaceSelector.matchLabels.team=shop")).toEqual([
+      ...[grpc, health],
+      { ports, from },
+    ]);
+  });
+});
+
 describe("the chart of eviction-planner", () => {
   const CHART = "eviction-planner";
 

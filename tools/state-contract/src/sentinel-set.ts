@@ -8,7 +8,10 @@ import { findRedisServer, freePorts, RedisServer } from "./redis-server.ts";
 
 const MASTER = "evenkeel";
 
-/** How long the set may take to form, in milliseconds: replicas attach within seconds, Sentinels find each other by gossip. */
+/**
+ * How long the set may take to form, in milliseconds: replicas attach within seconds, Sentinels find each other by
+ * gossip.
+ */
 const FORM = 20_000;
 
 /** A master, two replicas and three Sentinels that agree by two, on loopback. */
@@ -52,14 +55,14 @@ export class SentinelSet {
     return `redis+sentinel://${this.#sentinels.map(({ port }) => `127.0.0.1:${port}`).join(",")}/${MASTER}`;
   }
 
-  /** Whom the Sentinels call master. */
+  /** The master according to the Sentinels. */
   async master(): Promise<RedisServer> {
     const [, port] = await this.#ask(
       0,
       (client) => client.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER) as Promise<string[]>,
     );
     const master = this.servers.find((server) => server.port === Number(port));
-    if (!master) throw new Error(`nobody listens on the master's port ${port ?? "unknown"}`);
+    if (!master) throw new Error(`no Redis server has the master's port ${port ?? "unknown"}`);
     return master;
   }
 

@@ -10,7 +10,7 @@ const RENEWED_AT = 0.8;
 /** Milliseconds between two attempts to renew a token that is still valid. */
 const RETRY = 5_000;
 
-export interface ServiceAccountTokenOptions {
+interface ServiceAccountTokenOptions {
   readonly kube: Pick<KubeClient, "request">;
   readonly account: { readonly namespace: string; readonly name: string };
   readonly clock: Clock;

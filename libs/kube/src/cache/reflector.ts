@@ -32,7 +32,7 @@ export interface ReflectorTiming {
   readonly backoff: WatchBackoffOptions;
 }
 
-export const reflectorTiming: ReflectorTiming = {
+const reflectorTiming: ReflectorTiming = {
   watchSeconds: [300, 600],
   silence: 100_000,
   slice: 8,

@@ -36,7 +36,7 @@ export interface EventLimits {
   readonly gather: number;
 }
 
-export const eventLimits: EventLimits = {
+const eventLimits: EventLimits = {
   // client-go's burst: the first sleep and wake of a service alone has eleven reasons.
   perObject: { perSecond: 1 / 30, burst: 25 },
   overall: { perSecond: 5, burst: 25 },

@@ -12,14 +12,11 @@ export type ServiceAccount = Wire<models.V1ServiceAccount>;
 export type Deployment = Wire<models.V1Deployment>;
 export type ReplicaSet = Wire<models.V1ReplicaSet>;
 export type StatefulSet = Wire<models.V1StatefulSet>;
-export type DaemonSet = Wire<models.V1DaemonSet>;
 export type ReplicationController = Wire<models.V1ReplicationController>;
 export type Job = Wire<models.V1Job>;
 export type PersistentVolume = Wire<models.V1PersistentVolume>;
 export type PersistentVolumeClaim = Wire<models.V1PersistentVolumeClaim>;
-export type StorageClass = Wire<models.V1StorageClass>;
 export type CSINode = Wire<models.V1CSINode>;
-export type PriorityClass = Wire<models.V1PriorityClass>;
 export type EndpointSlice = Wire<models.V1EndpointSlice>;
 export type Endpoints = Wire<models.V1Endpoints>;
 export type Ingress = Wire<models.V1Ingress>;
@@ -107,7 +104,6 @@ export const namespaces = clusterWide<Namespace>("v1", "Namespace", "namespaces"
 export const deployments = namespaced<Deployment>("apps/v1", "Deployment", "deployments");
 export const replicaSets = namespaced<ReplicaSet>("apps/v1", "ReplicaSet", "replicasets");
 export const statefulSets = namespaced<StatefulSet>("apps/v1", "StatefulSet", "statefulsets");
-export const daemonSets = namespaced<DaemonSet>("apps/v1", "DaemonSet", "daemonsets");
 export const replicationControllers = namespaced<ReplicationController>(
   "v1",
   "ReplicationController",
@@ -120,9 +116,7 @@ export const persistentVolumeClaims = namespaced<PersistentVolumeClaim>(
   "PersistentVolumeClaim",
   "persistentvolumeclaims",
 );
-export const storageClasses = clusterWide<StorageClass>("storage.k8s.io/v1", "StorageClass", "storageclasses");
 export const csiNodes = clusterWide<CSINode>("storage.k8s.io/v1", "CSINode", "csinodes");
-export const priorityClasses = clusterWide<PriorityClass>("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses");
 export const endpointSlices = namespaced<EndpointSlice>("discovery.k8s.io/v1", "EndpointSlice", "endpointslices");
 /** Deprecated by Kubernetes in favour of EndpointSlices since 1.33, and still served. */
 export const endpoints = namespaced<Endpoints>("v1", "Endpoints", "endpoints");

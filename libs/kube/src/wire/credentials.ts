@@ -15,7 +15,7 @@ const MAX_AGE = 10_000;
 const PLUGIN_DEADLINE = 60_000;
 
 /** What a connection is opened with. PEM. */
-export interface TlsMaterial {
+interface TlsMaterial {
   readonly ca?: Buffer;
   readonly cert?: Buffer | string;
   readonly key?: Buffer | string;

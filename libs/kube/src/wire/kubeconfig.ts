@@ -39,7 +39,7 @@ export interface TargetOptions {
   readonly serviceAccount?: string | undefined;
 }
 
-export const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
+const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /**
  * Reads the target: from a kubeconfig if one is named, else from the pod's service account, else from ~/.kube/config.

@@ -4,7 +4,7 @@ import type { WatchEvent } from "../objects/resource.ts";
 import { isObject, oneLine, refusalOfStatus } from "./status.ts";
 
 /** The longest event that is read, in bytes. etcd accepts objects of 1.5 MB; JSON and escapes add to that. */
-export const LINE_LIMIT = 16 * 1024 * 1024;
+const LINE_LIMIT = 16 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 

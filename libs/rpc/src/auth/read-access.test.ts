@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { HttpServer } from "@evenkeel/runtime";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import { type ClientError, createChannel, createClient, Metadata, Status } from "nice-grpc";
 import { HealthDefinition } from "nice-grpc-server-health";
 import { ServerReflectionService } from "nice-grpc-server-reflection";
@@ -10,7 +10,7 @@ import { ExternalScalerDefinition } from "../generated/externalscaler/externalsc
 import { RECHECK } from "../server/bound-service.ts";
 import type { RpcServerOptions } from "../server/rpc-server.ts";
 import type { Served } from "../server/served.ts";
-import { any, read, resolver, startServer, until } from "../testing/rpc-world.ts";
+import { any, read, resolver, startServer } from "../testing/rpc-world.ts";
 import type { AccessObject, Authorization, Authorizer } from "./authorizer.ts";
 import { type ReadAccess, ReadCheck } from "./read-access.ts";
 
@@ -167,7 +167,7 @@ test("checks of tokens count against the limits of calls and streams", async () 
   const answers = Promise.withResolvers<undefined>();
   rights.open = answers.promise;
   const waiting = [json("Resolver/Activity?namespace=shop", "shop"), json("Resolver/Watch?namespace=shop", "shop")];
-  await until(() => rights.asked === 2);
+  await eventually(() => rights.asked === 2);
 
   expect(await statusOf(grpc.activity({}, bearer("random-1")))).toBe(Status.RESOURCE_EXHAUSTED);
   expect(await statusOf(read(grpc.watch({}, bearer("random-2")), () => undefined))).toBe(Status.RESOURCE_EXHAUSTED);
@@ -188,13 +188,13 @@ describe("a stream of a reader who loses the right", () => {
     await using port = await ports("token", { clock });
     let seen = 0;
     const ended = statusOf(read(port.grpc.watch({ namespace: "shop" }, bearer("shop")), () => (seen += 1)));
-    await until(() => seen === 1 && clock.pending === 1);
+    await eventually(() => seen === 1 && clock.pending === 1);
     await clock.advance(RECHECK);
     expect([port.rights.asked, clock.pending]).toEqual([2, 1]);
     port.rights.allowed = false;
     await clock.advance(RECHECK);
     expect(await ended).toBe(Status.PERMISSION_DENIED);
-    await until(async () => (await port.openStreams()) === "0");
+    await eventually(async () => (await port.openStreams()) === "0");
     expect(clock.pending).toBe(0);
   });
 
@@ -204,7 +204,7 @@ describe("a stream of a reader who loses the right", () => {
     const response = await port.json("Resolver/Watch?namespace=shop", "shop");
     const text = response.text();
     // Those of the heartbeat and of the check.
-    await until(() => clock.pending === 2);
+    await eventually(() => clock.pending === 2);
     port.rights.allowed = false;
     await clock.advance(RECHECK);
     expect(await text).toMatch(/\nevent: error\ndata: \{"code":"EK_RPC_FORBIDDEN".*\n\n$/);
@@ -218,10 +218,10 @@ test("a reader who leaves while the token is checked leaves no stream behind", a
   port.rights.open = answers.promise;
   const leaving = new AbortController();
   const left = port.json("Resolver/Watch?namespace=shop", "shop", { signal: leaving.signal }).catch(() => "left");
-  await until(() => port.rights.asked === 1);
+  await eventually(() => port.rights.asked === 1);
   expect(await port.openStreams()).toBe("1");
   leaving.abort();
   expect(await left).toBe("left");
   answers.resolve(undefined);
-  await until(async () => (await port.openStreams()) === "0");
+  await eventually(async () => (await port.openStreams()) === "0");
 });

@@ -2,12 +2,13 @@ import dns from "node:dns";
 import { createServer as createHttp2Server, type Http2Server, type ServerHttp2Stream } from "node:http2";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { describe, expect, test } from "@jest/globals";
+import { eventually } from "@evenkeel/runtime/testing";
 import { ServerError, Status } from "nice-grpc-common";
 import { NotFound } from "../errors.ts";
 import { ResolverDefinition, type WatchResponse } from "../generated/evenkeel/resolver/v1/resolver.ts";
 import { ExternalScalerDefinition } from "../generated/externalscaler/externalscaler.ts";
 import type { Served } from "../server/served.ts";
-import { any, resolver, startPeer, startServer, until } from "../testing/rpc-world.ts";
+import { any, resolver, startPeer, startServer } from "../testing/rpc-world.ts";
 
 /** A port on which something else than gRPC listens, until the test's end. */
 async function listening(server: Server | Http2Server) {
@@ -27,7 +28,7 @@ describe("an absent peer", () => {
     const port = before.server.port;
     await before.stop();
     using sample = startPeer(`127.0.0.1:${port}`);
-    await until(() => sample.lines.length > 0);
+    await eventually(() => sample.lines.length > 0);
     const client = sample.peer.client(ResolverDefinition);
     for (let call = 0; call < 5; call++) {
       await expect(client.activity({}, { retry: false })).rejects.toMatchObject({
@@ -41,7 +42,7 @@ describe("an absent peer", () => {
 
     await using back = await startServer([any(resolver())], { port });
     expect(back.server.port).toBe(port);
-    await until(() => sample.peer.up);
+    await eventually(() => sample.peer.up);
     await expect(client.activity({})).resolves.toEqual({ services: [] });
     expect(await sample.registry.text()).toContain('evenkeel_peer_up{peer="sample"} 1');
     expect(sample.lines.map(({ msg }) => msg).slice(1)).toEqual(["sample is connected"]);
@@ -68,7 +69,7 @@ describe("a slow peer", () => {
     await client.preview({}, { deadline: 10_000 });
     await expect(client.activity({})).rejects.toMatchObject({ code: "EK_RPC_PEER_SLOW" });
     const signal = await told.promise;
-    await until(() => signal.aborted);
+    await eventually(() => signal.aborted);
   });
 
   test("is told the time that is left as a gRPC timeout", async () => {
@@ -192,7 +193,7 @@ test("every address of a name is called in turn", async () => {
   try {
     using sample = startPeer(`dns:///peers.example:${port}`);
     const client = sample.peer.client(ResolverDefinition);
-    await until(async () => {
+    await eventually(async () => {
       await client.activity({});
       return new Set(seen).size === 2;
     });
@@ -230,7 +231,7 @@ describe("a hostile peer", () => {
     await stream.next();
     // As long as nobody reads, the sender comes to a stop.
     let before = -1;
-    await until(async () => {
+    await eventually(async () => {
       const stopped = sent === before;
       before = sent;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -238,7 +239,7 @@ describe("a hostile peer", () => {
     });
     expect(sent).toBeLessThan(1000);
     await stream.return?.();
-    await until(async () => (await running.registry.text()).includes('evenkeel_rpc_open_calls{kind="stream"} 0'));
+    await eventually(async () => (await running.registry.text()).includes('evenkeel_rpc_open_calls{kind="stream"} 0'));
   });
 
   test.each([

@@ -4,13 +4,14 @@ import { type Clock, sleep } from "@evenkeel/runtime";
 export const HEARTBEAT = 15_000;
 
 /** The text of a server-sent event. JSON has no line breaks of its own. */
-export function eventText(name: string | undefined, data: unknown): string {
+function eventText(name: string | undefined, data: unknown): string {
   return `${name === undefined ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
 /**
- * The text of an event stream: an event for each item, a comment whenever nothing came for a heartbeat, and in the end `end`, or
- * `error` with what `failure` makes of it. Items are asked for one at a time, so that a slow reader slows the source.
+ * The text of an event stream: an event for each item, a comment whenever nothing came for a heartbeat, and in the end
+ * `end`, or `error` with what `failure` makes of it. Items are asked for one at a time, so that a slow reader slows the
+ * source.
  */
 export async function* eventStream<T>(
   items: AsyncIterable<T>,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
 import { Decisions, type Decider, HttpServer, type Snapshot } from "@evenkeel/runtime";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import { MetricRegistry } from "@evenkeel/metrics";
 import type { Authorizer } from "../auth/authorizer.ts";
 import { decisionsService } from "../decisions/decisions-service.ts";
 import { State } from "../generated/evenkeel/resolver/v1/resolver.ts";
 import type { RpcServerOptions } from "../server/rpc-server.ts";
 import type { Served } from "../server/served.ts";
-import { any, endless, rememberedLog, resolver, startServer, until } from "../testing/rpc-world.ts";
+import { any, endless, rememberedLog, resolver, startServer } from "../testing/rpc-world.ts";
 import { HEARTBEAT } from "./event-stream.ts";
 
 interface Level extends Snapshot {
@@ -296,7 +296,9 @@ describe("event streams", () => {
     const response = await fetch(`${api.url}/Resolver/Watch`, { signal: leaving.signal });
     for await (const event of events(response)) if (event.startsWith("data")) break;
     leaving.abort();
-    await until(async () => (await api.running.registry.text()).includes('evenkeel_rpc_open_calls{kind="stream"} 0'));
+    await eventually(async () =>
+      (await api.running.registry.text()).includes('evenkeel_rpc_open_calls{kind="stream"} 0'),
+    );
   });
 
   test("end with `end` when the process drains, so that the server can close", async () => {
@@ -322,7 +324,7 @@ describe("event streams", () => {
       seen.push(event);
       if (seen.length === 4) break;
       if (seen.length > 1) {
-        await until(() => clock.pending > 0);
+        await eventually(() => clock.pending > 0);
         await clock.advance(HEARTBEAT);
       }
     }
@@ -351,7 +353,7 @@ describe("event streams", () => {
     const leaving = new AbortController();
     const response = await fetch(`${api.url}/Resolver/Watch`, { signal: leaving.signal });
     let before = -1;
-    await until(async () => {
+    await eventually(async () => {
       const stopped = sent === before && sent > 0;
       before = sent;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -360,6 +362,8 @@ describe("event streams", () => {
     expect(sent).toBeLessThan(3000);
     expect(response.status).toBe(200);
     leaving.abort();
-    await until(async () => (await api.running.registry.text()).includes('evenkeel_rpc_open_calls{kind="stream"} 0'));
+    await eventually(async () =>
+      (await api.running.registry.text()).includes('evenkeel_rpc_open_calls{kind="stream"} 0'),
+    );
   });
 });

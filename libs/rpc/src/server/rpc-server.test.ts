@@ -4,13 +4,14 @@ import { createFileRegistry, create, fromBinary, toBinary, toJson } from "@bufbu
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { Client, credentials } from "@grpc/grpc-js";
 import { defineError } from "@evenkeel/runtime";
+import { eventually } from "@evenkeel/runtime/testing";
 import { createChannel, createClient, type ClientError, type Metadata, ServerError, Status } from "nice-grpc";
 import { HealthDefinition } from "nice-grpc-server-health";
 import { ServerReflectionService } from "nice-grpc-server-reflection";
 import { ServerReflectionRequest } from "nice-grpc-server-reflection/lib/proto/grpc/reflection/v1/reflection_pb.js";
 import { ResolverDefinition, State } from "../generated/evenkeel/resolver/v1/resolver.ts";
 import { CODE_TRAILER } from "../status.ts";
-import { any, endless, read, resolver, type Running, startServer, until } from "../testing/rpc-world.ts";
+import { any, endless, read, resolver, type Running, startServer } from "../testing/rpc-world.ts";
 
 function clientOf({ address }: Running) {
   const channel = createChannel(address);
@@ -119,7 +120,7 @@ describe("limits", () => {
     await using running = await startServer([any(service)], { limits: { message: 1024, calls: 3, streams: 1 } });
     using sample = clientOf(running);
     const held = [1, 2, 3].map(() => sample.client.activity({}));
-    await until(async () => (await running.registry.text()).includes('evenkeel_rpc_open_calls{kind="unary"} 3'));
+    await eventually(async () => (await running.registry.text()).includes('evenkeel_rpc_open_calls{kind="unary"} 3'));
     const failure = await failureOf(sample.client.activity({}));
     expect(failure.code).toBe(Status.RESOURCE_EXHAUSTED);
     expect(failure.details).toMatch(/\b3\b.*calls/);
@@ -204,8 +205,8 @@ test("a handler's signal aborts when the caller leaves its stream, and the strea
   const stream = sample.client.watch({})[Symbol.asyncIterator]();
   await stream.next();
   await stream.return?.();
-  await until(() => signals[0]?.aborted === true);
-  await until(async () => (await running.registry.text()).includes('evenkeel_rpc_open_calls{kind="stream"} 0'));
+  await eventually(() => signals[0]?.aborted === true);
+  await eventually(async () => (await running.registry.text()).includes('evenkeel_rpc_open_calls{kind="stream"} 0'));
   expect(await running.registry.text()).toContain('grpc_method="Watch",grpc_code="CANCELLED"} 1');
 });
 
@@ -216,9 +217,9 @@ describe("drain", () => {
     using sample = clientOf(running);
     let received = 0;
     const streaming = read(sample.client.watch({}), () => (received += 1)).then(() => "ended");
-    await until(() => received === 1);
+    await eventually(() => received === 1);
     const call = sample.client.activity({});
-    await until(async () => (await running.registry.text()).includes('evenkeel_rpc_open_calls{kind="unary"} 1'));
+    await eventually(async () => (await running.registry.text()).includes('evenkeel_rpc_open_calls{kind="unary"} 1'));
 
     const drained = running.server.drain(new AbortController().signal);
     await expect(streaming).resolves.toBe("ended");
@@ -235,7 +236,7 @@ describe("drain", () => {
     await using running = await startServer([any(resolver({ activity: never }))]);
     using sample = clientOf(running);
     const calls = [1, 2].map(() => failureOf(sample.client.activity({})));
-    await until(async () => (await running.registry.text()).includes('evenkeel_rpc_open_calls{kind="unary"} 2'));
+    await eventually(async () => (await running.registry.text()).includes('evenkeel_rpc_open_calls{kind="unary"} 2'));
     const deadline = new AbortController();
     const drained = running.server.drain(deadline.signal);
     deadline.abort();

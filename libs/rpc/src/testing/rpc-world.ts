@@ -81,7 +81,10 @@ export function startPeer(
   return { peer, lines, registry, [Symbol.dispose]: () => peer.stop() };
 }
 
-/** A Resolver whose methods a test plays; those that it does not play answer with the empty message, and streams never end. */
+/**
+ * A Resolver whose methods a test plays; those that it does not play answer with the empty message, and streams never
+ * end.
+ */
 export function resolver(played: Partial<ResolverServiceImplementation> = {}): Served<ResolverDefinition> {
   return {
     definition: ResolverDefinition,
@@ -120,11 +123,6 @@ export async function* endless(): AsyncGenerator<Pick<WatchResponse, "event">> {
 /** Shows `see` each item until the stream ends. */
 export async function read<T>(stream: AsyncIterable<T>, see: (item: T) => void): Promise<void> {
   for await (const item of stream) see(item);
-}
-
-/** Resolves once `condition` holds; the test's own timeout bounds it. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** Marks a service of any definition as one of a list of services. */

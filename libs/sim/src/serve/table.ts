@@ -29,8 +29,11 @@ function cellOf({ cell, jsonPath = "", type }: Column, object: StoredObject, now
   return type === "date" && value !== null ? age(value, now) : value;
 }
 
-/** The value at a simple JSON path: `.a.b`, `.a[0]`, `.a[?(@.type=="Ready")].status`, `.a['b.c']`; null if there is none. */
-export function atPath(object: unknown, path: string): unknown {
+/**
+ * The value at a simple JSON path: `.a.b`, `.a[0]`, `.a[?(@.type=="Ready")].status`, `.a['b.c']`; null if there is
+ * none.
+ */
+function atPath(object: unknown, path: string): unknown {
   let at: unknown = object;
   const steps = path.matchAll(
     /\[\?\(@\.([\w-]+)\s*==\s*["']([^"']*)["']\)\]|\[['"]([^'"]+)['"]\]|\[(\d+)\]|\.((?:\\.|[^.[\\])+)/g,

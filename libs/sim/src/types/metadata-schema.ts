@@ -3,7 +3,7 @@ import type { Schema } from "../schema/schema.ts";
 const strings: Schema = { type: "object", additionalProperties: { type: "string" } };
 
 /** What every object's metadata looks like. */
-export const metadataSchema: Schema = {
+const metadataSchema: Schema = {
   type: "object",
   properties: {
     name: { type: "string" },

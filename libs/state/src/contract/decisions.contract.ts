@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
-import { createLogger, type Decision, systemClock } from "@evenkeel/runtime";
+import { type Decision, systemClock } from "@evenkeel/runtime";
+import { silentLog } from "@evenkeel/runtime/testing";
 import { DecisionStream } from "../decisions/decision-stream.ts";
 import type { Replicas } from "./state.contract.ts";
 import type { State } from "../state.ts";
@@ -96,12 +97,7 @@ export function decisionsContract(given: () => Replicas): void {
   });
 }
 
-const quiet = createLogger({
-  service: "contract",
-  level: "fatal",
-  secrets: [],
-  destination: { write: () => true },
-});
+const quiet = silentLog();
 
 function streamOf(
   state: State,

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
-import { createLogger, type Decision, DecisionRing, type DecisionSource } from "@evenkeel/runtime";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { type Decision, DecisionRing, type DecisionSource } from "@evenkeel/runtime";
+import { FakeClock, silentLog } from "@evenkeel/runtime/testing";
 import { DecisionStream } from "./decision-stream.ts";
 import { openState } from "../open-state.ts";
 
@@ -11,7 +11,7 @@ const RUNNING = { signal: new AbortController().signal, fail: () => undefined };
 function given(capacity: number, whileAway?: Pick<DecisionSource, "list">) {
   const clock = new FakeClock();
   const registry = new MetricRegistry();
-  const log = createLogger({ service: "s", level: "fatal", secrets: [], destination: { write: () => true } });
+  const log = silentLog();
   const state = openState("sqlite::memory:", { service: "s", clock, log, registry, deadline: 1000 });
   const stream = new DecisionStream({ state, clock, log, registry, capacity, ...(whileAway ? { whileAway } : {}) });
   return { clock, registry, state, stream };

@@ -6,10 +6,10 @@ import type { RedisConnection } from "./connection.ts";
 import type { Scripts } from "./scripts.ts";
 
 /**
- * Calls that may wait for an answer at once. More means that Redis does not keep up; they fail at once, and memory stays
- * bounded.
+ * Calls that may wait for an answer at once. More means that Redis does not keep up; they fail at once, and memory
+ * stays bounded.
  */
-export const IN_FLIGHT_LIMIT = 1000;
+const IN_FLIGHT_LIMIT = 1000;
 
 export interface CallsOptions {
   readonly connection: () => RedisConnection;

@@ -20,7 +20,7 @@ export const WHOLE: Extent = {
   warmUp: 30_000,
   handOffs: [
     { held: 500, rounds: 15, fresh: 7 },
-    { held: 5000, rounds: 9, fresh: 5 },
+    { held: 5000, rounds: 15, fresh: 5 },
   ],
   memory: [1000, 10_000],
   floods: 3,

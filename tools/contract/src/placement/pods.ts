@@ -1,7 +1,7 @@
 import { IMAGES, ZONE } from "./nodes.ts";
 import type { SeededRandom } from "./random.ts";
 
-export const APPS = ["web", "api", "db", "cache", "queue"] as const;
+const APPS = ["web", "api", "db", "cache", "queue"] as const;
 const NAMESPACES = ["default", "shop"] as const;
 const HOSTNAME = "kubernetes.io/hostname";
 

@@ -23,7 +23,9 @@ import { podFrom } from "./pod-template.ts";
 /** Pods that are created or deleted in one slice of work. */
 const BATCH = 10;
 
-/** Keeps as many pods as each ReplicaSet asks for, and counts them in its status. It adopts no pods that others made. */
+/**
+ * Keeps as many pods as each ReplicaSet asks for, and counts them in its status. It adopts no pods that others made.
+ */
 export const replicaSets = ownerBehaviour({ owners: tables.replicaSets, owned: tables.pods, kind: "ReplicaSet", sync });
 
 function sync(world: World, pods: ObjectIndex, work: Work, key: string): void {
@@ -67,8 +69,10 @@ function count(world: World, work: Work, replicaSet: StoredObject, pods: readonl
   });
 }
 
-/** The pods that go first when there are too many: those without a node, not running, not ready, and then the newest. */
-export function victims(pods: readonly StoredObject[], count: number): StoredObject[] {
+/**
+ * The pods that go first when there are too many: those without a node, not running, not ready, and then the newest.
+ */
+function victims(pods: readonly StoredObject[], count: number): StoredObject[] {
   if (count <= 0) return [];
   const rank = (pod: StoredObject): readonly number[] => [
     Number(textOr(specOf(pod)["nodeName"]) !== ""),
