@@ -11,8 +11,12 @@ const SERVER = `
   }).listen(8080);
 `;
 
-/** Calls a URL once and prints what it answers. */
-const CLIENT = "fetch(process.argv[1]).then((answer) => answer.text()).then(console.log)";
+/** Prints what a URL answers. Connections are refused until kube-proxy has followed the Service. */
+const CLIENT = `
+  const ask = () =>
+    fetch(process.argv[1]).then((answer) => answer.text()).then(console.log, () => setTimeout(ask, 500));
+  ask();
+`;
 
 const NAMESPACE = "node";
 const metadata = { name: "web", namespace: NAMESPACE };

@@ -151,7 +151,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     test.concurrent(
       "of clients that keep their connections while the service falls asleep and wakes",
       async () => {
-        await site.service("kept", { sleeps: true });
+        await site.service("kept", { sleeps: true, drain: DRAIN });
         const load = { count: COUNT, rate: 200, kept: 20, pause: { every: IN_SOAK ? 200 : 75, milliseconds: 9000 } };
         expect(note("keep-alive over sleeps", await site.load("kept", load))).toEqual({});
         expect(await site.metric("evenkeel_decisions_total", { action: "sleep", reason: "Quiet" })).toBeGreaterThan(0);
