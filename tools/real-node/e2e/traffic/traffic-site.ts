@@ -94,14 +94,13 @@ export class TrafficSite implements Disposable {
       serviceObject(name, type),
       elastiService(name, sleeps),
     );
-    if (replicas === 0) {
-      await this.isIn(name, "Zero");
-      await this.#isFollowed(name);
-    } else await kubectl(this.#cluster, ["rollout", "status", `deployment/${name}`, ...IN_PLACE]);
+    if (replicas === 0) await this.isIn(name, "Zero");
+    else await kubectl(this.#cluster, ["rollout", "status", `deployment/${name}`, ...IN_PLACE]);
+    await this.#isFollowed(name);
   }
 
   /**
-   * Resolves when the node sends connections of a service that had no endpoint to the resolver. None of them wakes it.
+   * Resolves when the node has followed a new service: until then it refuses connections. None of them wakes a service.
    */
   async #isFollowed(name: string): Promise<void> {
     const address = await this.address(name);
