@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ControlPlaneError } from "./errors.ts";
 import { type Folders, foldersFrom, runsFolder } from "./folders.ts";
 import { type KubectlOptions, type KubectlResult, runKubectl } from "./kubectl.ts";
-import { loadImage } from "./node/real-node.ts";
+import { killContainers, loadImage } from "./node/real-node.ts";
 import { RunFolder } from "./run-folder.ts";
 import type { RunRecord } from "./run-record.ts";
 
@@ -67,12 +67,20 @@ export class ClusterAccess {
 
   /** Loads an image into the real node from an archive of `make images` or `docker save`. */
   async loadImage(archive: string): Promise<void> {
+    await loadImage(this.folder, this.#ctr, archive);
+  }
+
+  /** Kills the processes of a pod on the real node with SIGKILL. The kubelet starts its containers again. */
+  async killContainers(namespace: string, pod: string): Promise<void> {
+    await killContainers(this.folder, this.#ctr, namespace, pod);
+  }
+
+  /** The program that reaches the containers of the real node. */
+  get #ctr(): string {
     const { realNode, name } = this.#record;
-    if (realNode === null) {
-      const message = `cluster ${name} has KWOK nodes, which run no images; start one with a real node: make cluster NODE=real`;
-      throw new ControlPlaneError("EK_CLUSTER_OPTION", message);
-    }
-    await loadImage(this.folder, join(realNode.bin, "ctr"), archive);
+    if (realNode !== null) return join(realNode.bin, "ctr");
+    const message = `cluster ${name} has KWOK nodes, which run no images; start one with a real node: make cluster NODE=real`;
+    throw new ControlPlaneError("EK_CLUSTER_OPTION", message);
   }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { TEST_TIMEOUT_MS, waitUntil } from "@evenkeel/e2e";
+import { TEST_TIMEOUT_MS } from "@evenkeel/e2e";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { describeOnRealNode } from "../src/index.ts";
 import { anyTcpCases } from "./traffic/any-tcp.ts";
@@ -15,6 +15,10 @@ const RATE = IN_SOAK ? 100 : 20;
  * enough on a node; on a machine that runs other tests too, kube-proxy and the resolver may get no CPU for that long.
  */
 const DRAIN = IN_SOAK ? 2000 : 6000;
+/** Milliseconds after which a pod listens, so that it does not replace one that drains without requests being held. */
+const LATE = DRAIN + 2000;
+/** Milliseconds from a change of an EndpointSlice until the node has followed it. */
+const FOLLOWED = IN_SOAK ? 3000 : 5000;
 /** Local ports that the kernel does not choose: 15,000 connections of one client to one Service have different ones. */
 const FIRST_PORT = 10_000;
 const TIMEOUT = IN_SOAK ? 1_800_000 : 2 * TEST_TIMEOUT_MS;
@@ -37,6 +41,11 @@ function note(scenario: string, ...tallies: readonly Tally[]): Readonly<Record<s
     },
   });
   return lost;
+}
+
+/** Prints how long after a kill something happened. */
+function tell(what: string, milliseconds: number): void {
+  process.stderr.write(`${what} ${(milliseconds / 1000).toFixed(1)} s after the kill\n`);
 }
 
 /** Does something every 20 seconds while requests are under way, and at least once. */
@@ -71,9 +80,6 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
      */
     const UNNOTICED = IN_SOAK ? 5000 : Infinity;
 
-    /** Milliseconds from an EndpointSlice that redirects a service until the node has followed it. */
-    const FOLLOWED = IN_SOAK ? 3000 : 5000;
-
     /**
      * Requests while the last pod of a service stops serving without notice, and another is not ready for long. They
      * are lost at first, and held long before a pod is ready again.
@@ -85,7 +91,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
       stopServing: () => Promise<void>,
     ): Promise<void> {
       const gone: { readonly from: number; readonly redirected: number; readonly to: number }[] = [];
-      const load = site.load(name, { count, rate: RATE / 2, patience: 30_000, firstPort: FIRST_PORT });
+      const load = site.load(name, { count, rate: RATE / 2, patience: 45_000, firstPort: FIRST_PORT });
       const tally = await during(load, async () => {
         const from = Date.now();
         await stopServing();
@@ -108,7 +114,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     test.concurrent(
       "but for seconds, where the kubelet evicts the last pod, which has one second to drain",
       async () => {
-        await site.service("evicted", { start: 10_000 });
+        await site.service("evicted", { start: 15_000 });
         let evictions = 0;
         await whileGone("eviction by the kubelet", "evicted", 1.5 * COUNT, async () => {
           await site.askPod("evicted", "/fill");
@@ -152,9 +158,11 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
       "of clients that keep their connections while the service falls asleep and wakes",
       async () => {
         await site.service("kept", { sleeps: true, drain: DRAIN });
-        const load = { count: COUNT, rate: 200, kept: 20, pause: { every: IN_SOAK ? 200 : 75, milliseconds: 9000 } };
+        // Half of it is enough to fall asleep on a machine that runs other tests too.
+        const milliseconds = IN_SOAK ? 9000 : 24_000;
+        const load = { count: COUNT, rate: 200, kept: 20, pause: { every: IN_SOAK ? 200 : 100, milliseconds } };
         expect(note("keep-alive over sleeps", await site.load("kept", load))).toEqual({});
-        expect(await site.metric("evenkeel_decisions_total", { action: "sleep", reason: "Quiet" })).toBeGreaterThan(0);
+        expect(await site.metric("evenkeel_resolver_wakes_total", { service: "kept" })).toBeGreaterThan(0);
       },
       TIMEOUT,
     );
@@ -162,9 +170,10 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     test.concurrent(
       "while the last pod is deleted",
       async () => {
-        await site.service("deleted", { start: 2000, drain: DRAIN });
+        await site.service("deleted", { start: LATE, drain: DRAIN });
         const load = site.load("deleted", { count: COUNT, rate: RATE });
         expect(note("last pod deleted", await during(load, () => site.deletePods("deleted")))).toEqual({});
+        expect(await site.held("deleted")).toBeGreaterThan(0);
       },
       TIMEOUT,
     );
@@ -172,9 +181,10 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     test.concurrent(
       "while somebody scales the workload to zero",
       async () => {
-        await site.service("scaled", { start: 2000, drain: DRAIN });
+        await site.service("scaled", { start: LATE, drain: DRAIN });
         const load = site.load("scaled", { count: COUNT, rate: RATE });
         expect(note("scaled to 0 by hand", await during(load, () => site.scale("scaled", 0)))).toEqual({});
+        expect(await site.held("scaled")).toBeGreaterThan(0);
       },
       TIMEOUT,
     );
@@ -208,6 +218,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
         ).toEqual({});
         const switches = { source: "few", enabled: "true" };
         const joins = await site.metric("elasti_resolver_traffic_switch_count", switches);
+        expect(joins).toBeGreaterThanOrEqual(1);
         expect(joins).toBeLessThanOrEqual(IN_SOAK ? 8 : 5);
       },
       TIMEOUT,
@@ -245,23 +256,20 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
   );
 
   test(
-    "are lost with a killed resolver: those that it held, and new ones until another leads and kube-proxy has followed",
+    "are lost with a resolver whose pod is gone: those that it held, and new ones until another leads",
     async () => {
       await site.service("killed", { replicas: 0, start: 4000 });
       const before = await site.resolverPods();
       const held = site.load("killed", { count: 50, rate: 0, patience: 20_000 });
       await pause(1500);
       const killedAt = Date.now();
-      await site.killResolvers(before);
+      for (const pod of before) await site.removeResolver(pod);
       const options = { count: COUNT, rate: RATE / 2, patience: 20_000, firstPort: FIRST_PORT };
       const load = await site.load("killed", options);
-      note("resolver killed: 50 held", await held);
-      note("resolver killed: new requests", load);
-      let led = Infinity;
-      await waitUntil("another resolver to lead", async () => {
-        led = (await site.ledSince(before)) ?? Infinity;
-        return led === Infinity ? "none leads" : undefined;
-      });
+      note("pod of the resolver gone: 50 held", await held);
+      note("pod of the resolver gone: new requests", load);
+      const led = await site.ledSince(killedAt);
+      tell("another led", led - killedAt);
       // The Lease of the killed one lasts 15 s, and another pod starts meanwhile.
       expect(led - killedAt).toBeLessThanOrEqual(30_000);
       expect(Math.max(0, ...load.lostAt) - led).toBeLessThanOrEqual(5000);
@@ -314,27 +322,29 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     );
 
     test(
-      "are lost with a killed leader: those that it held, and new ones until the other leads",
+      "are lost with a killed leader: those that it held, and new ones until its container runs again",
       async () => {
         await site.service("halved", { replicas: 0, start: 6000 });
         const { leader } = await site.leads();
         const held = site.load("halved", { count: 100, rate: 0, patience: 30_000 });
         await pause(1500);
-        await site.killResolvers([leader]);
+        const killedAt = Date.now();
+        await site.killResolver(leader);
         const options = { count: COUNT, rate: RATE / 2, patience: 30_000, firstPort: FIRST_PORT };
         const load = await site.load("halved", options);
         note("leader of two killed: 100 held", await held);
         note("leader of two killed: new requests", load);
         const { asked, lost } = await held;
         const heldByIt = Object.values(lost).reduce((sum, one) => sum + one, 0);
+        expect(heldByIt).toBeGreaterThan(0);
         expect(heldByIt).toBeLessThan(asked);
-        let led = Infinity;
-        await waitUntil("the other resolver to lead", async () => {
-          led = (await site.ledSince([leader])) ?? Infinity;
-          return led === Infinity ? "none leads" : undefined;
-        });
-        expect(Math.max(0, ...load.lostAt) - led).toBeLessThanOrEqual(5000);
+        const runs = await site.resolverReadySince(leader, killedAt);
+        const last = Math.max(killedAt, ...load.lostAt);
+        tell("its container was ready", runs - killedAt);
+        tell("the last request was lost", last - killedAt);
+        expect(last - runs).toBeLessThanOrEqual(FOLLOWED);
         expect((await site.load("halved", { count: 20, rate: RATE })).lost).toEqual({});
+        expect((await site.leads()).leader).not.toBe("");
       },
       TIMEOUT,
     );

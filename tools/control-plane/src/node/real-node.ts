@@ -65,6 +65,21 @@ export async function issueKubeletClient(authority: CertificateAuthority): Promi
 
 /** Loads an image from an archive of `docker save` into the node of a run. */
 export async function loadImage(folder: RunFolder, ctr: string, archive: string): Promise<void> {
+  await inKubernetes(folder, ctr, "images", "import", archive);
+}
+
+/** Kills the processes of a pod's containers with SIGKILL. The kubelet starts them again. */
+export async function killContainers(folder: RunFolder, ctr: string, namespace: string, pod: string): Promise<void> {
+  const labels = { "io.cri-containerd.kind": "container", "io.kubernetes.pod.namespace": namespace };
+  const filter = Object.entries({ ...labels, "io.kubernetes.pod.name": pod }).map(([k, v]) => `labels."${k}"==${v}`);
+  const listed = await inKubernetes(folder, ctr, "containers", "list", "--quiet", filter.join(","));
+  const ids = listed.split("\n").filter((id) => id !== "");
+  await Promise.all(ids.map((id) => inKubernetes(folder, ctr, "tasks", "kill", "--signal", "SIGKILL", id)));
+}
+
+/** Runs ctr on the containers of Kubernetes and returns what it prints. */
+async function inKubernetes(folder: RunFolder, ctr: string, ...args: readonly string[]): Promise<string> {
   const { containerdSocket } = placesOf(folder.id);
-  await run(ctr, ["--address", containerdSocket, "--namespace", KUBERNETES_NAMESPACE, "images", "import", archive]);
+  const { stdout } = await run(ctr, ["--address", containerdSocket, "--namespace", KUBERNETES_NAMESPACE, ...args]);
+  return stdout;
 }

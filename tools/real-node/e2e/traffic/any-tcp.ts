@@ -11,8 +11,6 @@ import type { TrafficSite } from "./traffic-site.ts";
 
 /** Connections that come at once. */
 const BURST = 500;
-/** PostgreSQL accepts 100. */
-const SESSIONS = 50;
 
 const CPU = { requests: { cpu: "50m" } };
 const noPostgres = postgresVersion() === undefined ? " (skipped: PostgreSQL is not installed; Debian: postgresql)" : "";
@@ -32,7 +30,7 @@ export function anyTcpCases({ site, note, timeout }: AnyTcpOptions): void {
       await site().service("https", { replicas: 0, tls });
       const tally = await site().load("https", { count: BURST, rate: 0, ca: tls.cert });
       expect(note(`${BURST} HTTPS connections at zero`, tally)).toEqual({});
-      expect(await held(site(), "https")).toBeGreaterThan(0);
+      expect(await site().held("https")).toBeGreaterThan(0);
     },
     timeout,
   );
@@ -51,29 +49,24 @@ export function anyTcpCases({ site, note, timeout }: AnyTcpOptions): void {
         host: "localhost",
       };
       expect(await site().inPod("grpc-client", [PROGRAM], load)).toEqual({ OK: BURST });
-      expect(await held(site(), "grpc")).toBeGreaterThan(0);
+      expect(await site().held("grpc")).toBeGreaterThan(0);
     },
     timeout,
   );
 
   const withPostgres = noPostgres === "" ? test.concurrent : test.skip;
   withPostgres(
-    `of ${SESSIONS} psql that query a PostgreSQL at zero${noPostgres}`,
+    `of ${BURST} psql that query a PostgreSQL at zero${noPostgres}`,
     async () => {
       await site().loadImage(writePostgresImage());
       await site().service("postgres", { replicas: 0, pod: postgresPod() });
       await site().clientPod("psql", { containers: [{ name: "psql", image: POSTGRES_IMAGE, args: ["-e", IDLE] }] });
-      const queries: Queries = { host: await site().address("postgres"), count: SESSIONS };
-      expect(await site().inPod("psql", ["-e", PSQL], queries)).toEqual({ "42": SESSIONS });
-      expect(await held(site(), "postgres")).toBeGreaterThan(0);
+      const queries: Queries = { host: await site().address("postgres"), count: BURST };
+      expect(await site().inPod("psql", ["-e", PSQL], queries)).toEqual({ "42": BURST });
+      expect(await site().held("postgres")).toBeGreaterThan(0);
     },
     timeout,
   );
-}
-
-/** How many connections of a service the resolver has held. */
-async function held(site: TrafficSite, service: string): Promise<number> {
-  return site.metric("evenkeel_resolver_held_seconds_count", { service });
 }
 
 const PROGRAM = "/programs/grpc-program.cjs";

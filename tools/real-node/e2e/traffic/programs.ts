@@ -2,8 +2,8 @@
 
 /**
  * An HTTP server that listens START milliseconds after it starts, with TLS if it is given CERT and KEY. It serves for
- * DRAIN milliseconds after SIGTERM, and ends what it has begun, as a good pod does. `/flap` makes it not ready for ten
- * seconds, and `/fill` writes a longer log than its limit of storage allows.
+ * DRAIN milliseconds after SIGTERM, and ends what it has begun, as a good pod does. `/flap` makes it not ready for
+ * twenty seconds, and `/fill` writes a longer log than its limit of storage allows.
  */
 export const SERVER = `
   const { START = "0", DRAIN = "2000", CERT: cert, KEY: key, HOSTNAME } = process.env;
@@ -14,7 +14,7 @@ export const SERVER = `
     if (request.url === "/readyz") return void response.writeHead(ready ? 200 : 503).end();
     if (request.url === "/flap") {
       ready = false;
-      setTimeout(() => (ready = true), 10000);
+      setTimeout(() => (ready = true), 20000);
     }
     if (request.url === "/fill") process.stdout.write("full\\n".repeat(2 ** 20));
     if (terminating) response.setHeader("connection", "close");
@@ -169,5 +169,5 @@ export const PSQL = `
 export const POSTGRES = `
   initdb -D /tmp/data -U shop --auth=trust --no-sync
   echo "host all all all trust" >> /tmp/data/pg_hba.conf
-  exec postgres -D /tmp/data -h 0.0.0.0 -p 8080 -k /tmp -F
+  exec postgres -D /tmp/data -h 0.0.0.0 -p 8080 -k /tmp -F -N 600
 `;

@@ -169,11 +169,20 @@ export class TrafficSite implements Disposable {
    * after `from`.
    */
   async readySince(name: string, from: number): Promise<number> {
+    return this.#readySince(from, ...IN_PLACE, "-l", `app=${name}`);
+  }
+
+  /** The same for a pod of the resolver. */
+  async resolverReadySince(pod: string, from: number): Promise<number> {
+    return this.#readySince(from, "-n", SYSTEM, "--field-selector", `metadata.name=${pod}`);
+  }
+
+  async #readySince(from: number, ...which: readonly string[]): Promise<number> {
     let since = 0;
-    await waitUntil(`a pod of ${name} to be ready again`, async () => {
+    await waitUntil("a pod to be ready again", async () => {
       const pods = await list<{
         status: { conditions?: { type: string; status: string; lastTransitionTime: string }[] };
-      }>(...([this.#cluster, "pods", ...IN_PLACE, "-l", `app=${name}`] as const));
+      }>(...([this.#cluster, "pods", ...which] as const));
       const ready = pods.flatMap(({ status }) =>
         (status.conditions ?? []).filter(({ type, status: is }) => type === "Ready" && is === "True"),
       );
@@ -224,10 +233,15 @@ export class TrafficSite implements Disposable {
     return kubectl(this.#cluster, [...args, "-n", SYSTEM], { deadlineMs: 180_000 });
   }
 
-  /** When the present leader became that, in milliseconds since 1970; undefined if that is one of these pods. */
-  async ledSince(before: readonly string[]): Promise<number | undefined> {
-    const { leader, since } = await this.leads();
-    return leader === "" || before.includes(leader) ? undefined : since;
+  /** When a resolver became the leader, in milliseconds since 1970; waits until one did after `from`. */
+  async ledSince(from: number): Promise<number> {
+    let led = 0;
+    await waitUntil("another resolver to lead", async () => {
+      const { leader, since } = await this.leads();
+      led = since;
+      return leader !== "" && since > from ? undefined : "none leads";
+    });
+    return led;
   }
 
   /** The name of the leader's pod, empty if there is none, and when it became that. */
@@ -239,9 +253,15 @@ export class TrafficSite implements Disposable {
     return { leader: holderIdentity.split("_")[0] ?? "", since: Date.parse(acquireTime) };
   }
 
-  /** Kills pods of the resolver, of whose end nothing but the kubelet learns before. */
-  async killResolvers(pods: readonly string[]): Promise<void> {
-    await this.resolver("delete", "pods", ...pods, "--grace-period=0", "--force", "--ignore-not-found");
+  /** Kills the process of a resolver. Its container is started again. */
+  async killResolver(pod: string): Promise<void> {
+    await this.#cluster.killContainers(SYSTEM, pod);
+  }
+
+  /** Kills the process of a resolver, and its pod is gone at once, as when its node fails and the pod is deleted. */
+  async removeResolver(pod: string): Promise<void> {
+    await this.killResolver(pod);
+    await this.resolver("delete", "pod", pod, "--grace-period=0", "--force", "--ignore-not-found");
   }
 
   /**
@@ -266,6 +286,11 @@ export class TrafficSite implements Disposable {
       ...([this.#cluster, "pods", "-n", SYSTEM, "-l", "app.kubernetes.io/name=scale-resolver"] as const),
     );
     return pods.map(({ metadata }) => metadata.name);
+  }
+
+  /** How many requests and connections of a service the resolver has held. */
+  async held(service: string): Promise<number> {
+    return this.metric("evenkeel_resolver_held_seconds_count", { service });
   }
 
   /** The sum of a metric's series with some labels, of all resolvers. */
