@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { TEST_TIMEOUT_MS } from "@evenkeel/e2e";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { describeOnRealNode } from "../src/index.ts";
+import { describeOnRealNode, NODE_IMAGE } from "../src/index.ts";
 import { anyTcpCases } from "./traffic/any-tcp.ts";
-import type { Tally } from "./traffic/programs.ts";
+import { IDLE, type Tally } from "./traffic/programs.ts";
 import { TrafficSite } from "./traffic/traffic-site.ts";
 
 /** Whether each scenario gets 10,000 requests, as in `make soak-real-node`. */
@@ -173,7 +173,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
         await site.service("deleted", { start: LATE, drain: DRAIN });
         const load = site.load("deleted", { count: COUNT, rate: RATE });
         expect(note("last pod deleted", await during(load, () => site.deletePods("deleted")))).toEqual({});
-        expect(await site.held("deleted")).toBeGreaterThan(0);
+        await site.hasHeld("deleted");
       },
       TIMEOUT,
     );
@@ -181,10 +181,11 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     test.concurrent(
       "while somebody scales the workload to zero",
       async () => {
-        await site.service("scaled", { start: LATE, drain: DRAIN });
+        // It would serve for longer, and is killed when its grace period has passed.
+        await site.service("scaled", { start: LATE, drain: 5 * DRAIN, grace: DRAIN / 1000 });
         const load = site.load("scaled", { count: COUNT, rate: RATE });
         expect(note("scaled to 0 by hand", await during(load, () => site.scale("scaled", 0)))).toEqual({});
-        expect(await site.held("scaled")).toBeGreaterThan(0);
+        await site.hasHeld("scaled");
       },
       TIMEOUT,
     );
@@ -204,6 +205,23 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
         await site.service("outside", { replicas: 0, type: "NodePort" });
         const url = await site.nodePort("outside");
         expect(note("NodePort at zero", await site.load("outside", { url, count: COUNT, rate: 2 * RATE }))).toEqual({});
+      },
+      TIMEOUT,
+    );
+
+    test.concurrent(
+      "from the network of the node to a service at zero, and from the service's own pod",
+      async () => {
+        await site.service("near", { replicas: 0 });
+        await site.clientPod("on-node", {
+          hostNetwork: true,
+          containers: [{ name: "client", image: NODE_IMAGE, args: ["-e", IDLE] }],
+        });
+        const load = { count: 100, rate: 2 * RATE };
+        expect(note("from the node at zero", await site.load("near", { ...load, from: "on-node" }))).toEqual({});
+        await site.hasHeld("near");
+        const itself = await site.load("near", { ...load, from: "deployment/near" });
+        expect(note("from the service's own pod", itself)).toEqual({});
       },
       TIMEOUT,
     );

@@ -23,6 +23,8 @@ export interface ServiceOptions {
   readonly start?: number;
   /** Milliseconds for which a pod serves after SIGTERM. */
   readonly drain?: number;
+  /** Seconds after SIGTERM after which the kubelet kills a pod that has not ended. */
+  readonly grace?: number;
   /** Whether an idle service is scaled to zero; else only requests wake it. */
   readonly sleeps?: boolean;
   readonly replicas?: number;
@@ -124,11 +126,17 @@ export class TrafficSite implements Disposable {
     });
   }
 
-  /** What becomes of requests from the client's pod to a service, at its ClusterIP unless the load says otherwise. */
-  async load(name: string, load: Omit<Load, "url"> & { readonly url?: string }): Promise<Tally> {
+  /**
+   * What becomes of requests from a pod, that of the client unless another is named, to a service, at its ClusterIP
+   * unless the load says otherwise.
+   */
+  async load(
+    name: string,
+    load: Omit<Load, "url"> & { readonly url?: string; readonly from?: string },
+  ): Promise<Tally> {
     // By address: names would be looked up for each request, and tested with it.
     const url = `${load.ca ? "https" : "http"}://${await this.address(name)}:80/`;
-    return this.inPod<Tally>("client", ["-e", CLIENT], { url, ...load });
+    return this.inPod<Tally>(load.from ?? "client", ["-e", CLIENT], { url, ...load });
   }
 
   /** The ClusterIP of a service. */
@@ -288,9 +296,12 @@ export class TrafficSite implements Disposable {
     return pods.map(({ metadata }) => metadata.name);
   }
 
-  /** How many requests and connections of a service the resolver has held. */
-  async held(service: string): Promise<number> {
-    return this.metric("evenkeel_resolver_held_seconds_count", { service });
+  /** Resolves when the resolver has counted requests or connections of a service that it held. */
+  async hasHeld(service: string): Promise<void> {
+    await waitUntil(`held requests of ${service}`, async () => {
+      const count = await this.metric("evenkeel_resolver_held_seconds_count", { service });
+      return count > 0 ? undefined : "none is counted";
+    });
   }
 
   /** The sum of a metric's series with some labels, of all resolvers. */
@@ -333,7 +344,10 @@ function pod(name: string, program: string): readonly object[] {
   return [{ apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [container([program])] } }];
 }
 
-function template(name: string, { start = 0, drain = 2000, flaps = false, tls, pod: spec }: ServiceOptions): object {
+function template(
+  name: string,
+  { start = 0, drain = 2000, grace = 30, flaps = false, tls, pod: spec }: ServiceOptions,
+): object {
   const failureThreshold = flaps ? 1 : 3;
   const scheme = tls ? "HTTPS" : "HTTP";
   const more = {
@@ -344,7 +358,10 @@ function template(name: string, { start = 0, drain = 2000, flaps = false, tls, p
     // The kubelet evicts a pod that writes more.
     resources: { requests: CPU, limits: { "ephemeral-storage": "2Mi" } },
   };
-  return { metadata: { labels: { app: name } }, spec: spec ?? { containers: [container([SERVER], more)] } };
+  return {
+    metadata: { labels: { app: name } },
+    spec: spec ?? { containers: [container([SERVER], more)], terminationGracePeriodSeconds: grace },
+  };
 }
 
 function container(args: readonly string[], more: object = {}): object {
