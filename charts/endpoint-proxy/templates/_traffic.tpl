@@ -4,7 +4,8 @@ ports:
   - { name: users, port: {{ .Values.settings.port1 }}, servicePort: 18080 }
   - { name: peers, port: {{ .Values.settings.port2 }}, servicePort: 18081 }
 node:
-  # Room for what requests allocate. The image's 1 MiB is collected so often that a request costs half as much CPU again.
+  # Room for what requests allocate. The image's 1 MiB is collected so often that a request costs half as much CPU
+  # again.
   - --max-semi-space-size=16
 arguments:
   - --certificate-directory=/etc/waoendpointproxy/pki
@@ -15,7 +16,9 @@ arguments:
   {{- end }}
 {{- end }}
 
-{{/* The certificate of both ports, and the authorities of peers: one key for each peer, named like its ClusterScore. */}}
+{{/*
+The certificate of both ports, and the authorities of peers: one key for each peer, named like its ClusterScore.
+*/}}
 {{- define "endpoint-proxy.secrets" -}}
 - name: proxy-tls
   secret: {{ .Values.certificate.existingSecret | default .Values.certificate.secretName }}
@@ -26,7 +29,9 @@ arguments:
   optional: true
 {{- end }}
 
-{{/* What the second account may do: be any user, and nothing else. RBAC has no pattern for userextras/<key>, hence `*`. */}}
+{{/*
+What the second account may do: be any user, and nothing else. RBAC has no pattern for userextras/<key>, hence `*`.
+*/}}
 {{- define "endpoint-proxy.secondAccount" -}}
 name: impersonator
 rules:

@@ -20,9 +20,9 @@
 {{- end }}
 
 {{/*
-Metadata of an object of this service's own kinds, by `name` and `namespace`. On the first install the API server does not know the kinds yet when
-Helm reads the manifests, so the object is then a hook, which Helm reads after the CRDs are there. It has Helm's marks of ownership: the next upgrade
-manages it like any other object of the release.
+Metadata of an object of this service's own kinds, by `name` and `namespace`. On the first install the API server does
+not know the kinds yet when Helm reads the manifests, so the object is then a hook, which Helm reads after the CRDs are
+there. It has Helm's marks of ownership: the next upgrade manages it like any other object of the release.
 */}}
 {{- define "eviction-planner.objectMetadata" -}}
 metadata:

@@ -1,6 +1,7 @@
 {{/*
-The objects of a service have the name of its chart, whatever the release is called, unless a chart whose schema has `fullnameOverride` and
-`nameOverride` is told otherwise. The labels always have the name of the chart: the CLI and alerts rely on it.
+The objects of a service have the name of its chart, whatever the release is called, unless a chart whose schema has
+`fullnameOverride` and `nameOverride` is told otherwise. The labels always have the name of the chart: the CLI and
+alerts rely on it.
 */}}
 {{- define "evenkeel-lib.name" -}}
 {{ .Values.fullnameOverride | default .Values.nameOverride | default .Chart.Name }}

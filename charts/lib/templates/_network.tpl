@@ -18,7 +18,8 @@ spec:
 {{- end }}
 
 {{/*
-Who may connect to each port. Ports that are not listed are closed; outgoing connections are limited to DNS and `egress`, unless it is empty.
+Who may connect to each port. Ports that are not listed are closed; outgoing connections are limited to DNS and
+`egress`, unless it is empty.
 
 | port    | open to                                                                                                             |
 |---------|---------------------------------------------------------------------------------------------------------------------|
@@ -41,12 +42,12 @@ spec:
         - { port: admin }
       from:
         - podSelector: {}
-        {{- with concat .Values.networkPolicy.adminNamespaces (((.Values.global).networkPolicy).adminNamespaces | default list) | uniq }}
+        {{- with include "evenkeel-lib.adminList" (dict "chart" . "list" "adminNamespaces") | fromJsonArray }}
         - namespaceSelector:
             matchExpressions:
               - { key: kubernetes.io/metadata.name, operator: In, values: {{ toJson . }} }
         {{- end }}
-        {{- range concat .Values.networkPolicy.adminCidrs (((.Values.global).networkPolicy).adminCidrs | default list) | uniq }}
+        {{- range include "evenkeel-lib.adminList" (dict "chart" . "list" "adminCidrs") | fromJsonArray }}
         - ipBlock: { cidr: {{ . | quote }} }
         {{- end }}
         {{- with .Values.networkPolicy.from }}
@@ -82,8 +83,16 @@ spec:
 {{- end }}
 
 {{/*
-Leads from host names to one of the Service's ports: the dashboard and its API unless told otherwise. A chart whose schema has `hosts` (`host`,
-`path`) may name several.
+`adminNamespaces` or `adminCidrs`, by the name in `list`: the chart's own and those for every service, as JSON.
+*/}}
+{{- define "evenkeel-lib.adminList" -}}
+{{- $everywhere := ((.chart.Values.global).networkPolicy) | default dict -}}
+{{- concat (index .chart.Values.networkPolicy .list) (index $everywhere .list | default list) | uniq | toJson -}}
+{{- end }}
+
+{{/*
+Leads from host names to one of the Service's ports: the dashboard and its API unless told otherwise. A chart whose
+schema has `hosts` (`host`, `path`) may name several.
 */}}
 {{- define "evenkeel-lib.ingress" -}}
 {{- with .Values.ingress }}

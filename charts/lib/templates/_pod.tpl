@@ -30,7 +30,10 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* One argument for each setting: `watchNamespaces: [a, b]` is `--watch-namespaces=a,b`. A null or an empty list gives no argument. */}}
+{{/*
+One argument for each setting: `watchNamespaces: [a, b]` is `--watch-namespaces=a,b`. A null or an empty list gives no
+argument.
+*/}}
 {{- define "evenkeel-lib.settings" -}}
 {{- range $name, $value := .Values.settings }}
 {{- if not (or (kindIs "invalid" $value) (and (kindIs "slice" $value) (empty $value))) }}

@@ -13,8 +13,9 @@ metadata:
 {{- end }}
 
 {{/*
-An account beside the service's own, for rights that the service must not have itself. A service sets `secondAccount` in its context: `name`, which
-follows that of the service, and `rules` for the whole cluster. The service may request tokens for it (TokenRequest), and no pod mounts one.
+An account in addition to the service's own, for rights that the service must not have itself. A service sets
+`secondAccount` in its context: `name`, which follows that of the service, and `rules` for the whole cluster. The
+service may request tokens for it (TokenRequest), and no pod mounts one.
 */}}
 {{- define "evenkeel-lib.secondAccount" -}}
 {{- with .secondAccount -}}
@@ -38,7 +39,9 @@ automountServiceAccountToken: false
 {{- end }}
 {{- end }}
 
-{{/* A role with `rules`, and its binding to `account`, or to the service's own. Without `namespace` it is a ClusterRole. */}}
+{{/*
+A role with `rules`, and its binding to `account`, or to the service's own. Without `namespace` it is a ClusterRole.
+*/}}
 {{- define "evenkeel-lib.role" -}}
 {{- $kind := empty .namespace | ternary "ClusterRole" "Role" -}}
 apiVersion: rbac.authorization.k8s.io/v1
@@ -70,11 +73,12 @@ subjects:
 {{- end }}
 
 {{/*
-The service's rules in one section of files/rules.json, as YAML. `objects`: objects that it manages and reads, in every namespace or in those of
-`settings.watchNamespaces`. `own`: its own namespace. `cluster`: what has no namespace. `kubectl evenkeel doctor` checks the same file.
+The service's rules in one section of files/rules.json, as YAML. `objects`: objects that it manages and reads, in every
+namespace or in those of `settings.watchNamespaces`. `own`: its own namespace. `cluster`: what has no namespace.
+`kubectl evenkeel doctor` checks the same file.
 
-A rule has `why`, for people; `when`, a value that must be true; and `resourceNamesFrom`, values that hold the names. A service adds rules that
-depend on other values as `objectRules` in its context.
+A rule has `why`, for people; `when`, a value that must be true; and `resourceNamesFrom`, values that hold the names. A
+service adds rules that depend on other values as `objectRules` in its context.
 */}}
 {{- define "evenkeel-lib.rules" -}}
 {{- $chart := .chart -}}

@@ -1,9 +1,10 @@
 {{/*
-All objects of a service. A service that takes requests of others sets `traffic` in its context: `ports` (`name`, `port` of the pod, and `servicePort`
-where the Service has another), optionally a `range` of further ports of the pod (`first`, `last`), `arguments` for the program, `node` for
-Node and `own` (`admin`, `health`, `grpc`), the pod's own ports if they are not the usual ones. One that computes for seconds sets `favourSpeed`.
-One that reads further Secrets sets `secrets`: a list of `name` (of the volume), `secret`, `path` (where it is mounted) and `optional`, with which the
-pod starts without the Secret. Files change in the running pod when the Secret does.
+All objects of a service. A service that takes requests of others sets `traffic` in its context: `ports` (`name`, `port`
+of the pod, and `servicePort` where the Service has another), optionally a `range` of further ports of the pod (`first`,
+`last`), `arguments` for the program, `node` for Node and `own` (`admin`, `health`, `grpc`), the pod's own ports if they
+are not the usual ones. One that computes for seconds sets `favourSpeed`. One that reads further Secrets sets `secrets`:
+a list of `name` (of the volume), `secret`, `path` (where it is mounted) and `optional`, with which the pod starts
+without the Secret. Files change in the running pod when the Secret does.
 */}}
 {{- define "evenkeel-lib.service" -}}
 {{- if and .Values.tls.mtls (not (or .Values.tls.existingSecret .Values.tls.certManager.issuer)) }}

@@ -1,4 +1,6 @@
-{{/* `helm test`: the Service leads to the service, whose metrics name it, and to its dashboard. Neither needs a token. */}}
+{{/*
+`helm test`: the Service leads to the service, whose metrics name it, and to its dashboard. Neither needs a token.
+*/}}
 {{- define "evenkeel-lib.test" -}}
 {{- $name := include "evenkeel-lib.name" . -}}
 apiVersion: v1

@@ -1,6 +1,7 @@
 {{/*
-The certificate for gRPC, and for the admin port with `tls.admin`: from cert-manager, or created here once and kept over upgrades as long as the
-Secret exists. It names localhost too, for `kubectl port-forward`. `helm template` sees no cluster, so it renders a new one each time.
+The certificate for gRPC, and for the admin port with `tls.admin`: from cert-manager, or created here once and kept over
+upgrades as long as the Secret exists. It names localhost too, for `kubectl port-forward`. `helm template` sees no
+cluster, so it renders a new one each time.
 */}}
 {{- define "evenkeel-lib.certificate" -}}
 {{- if and .Values.tls.enabled (not .Values.tls.existingSecret) -}}

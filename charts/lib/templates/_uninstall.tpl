@@ -1,10 +1,12 @@
 {{/*
-Two Jobs keep an uninstall from leaving objects that cannot be deleted. The objects themselves stay. `<service>.finalizers` lists group, version,
-resource and finalizer of each kind that the service puts a finalizer on, and `release`, an annotation that makes the service release an object.
+Two Jobs keep an uninstall from leaving objects that cannot be deleted. The objects themselves stay.
+`<service>.finalizers` lists group, version, resource and finalizer of each kind that the service puts a finalizer on,
+and `release`, an annotation that makes the service release an object.
 
-Before anything is removed, the Job `release` sets that annotation and waits until the service has removed its finalizers. It stops waiting when no
-pod of the service is left. After the last pod is gone, the Job `cleanup` removes the finalizers that are left, so that the objects can be deleted,
-and the annotation, so that a later install finds the objects as they were, and deletes the service's Lease. Each Job has its own account and rights.
+Before anything is removed, the Job `release` sets that annotation and waits until the service has removed its
+finalizers. It stops waiting when no pod of the service is left. After the last pod is gone, the Job `cleanup` removes
+the finalizers that are left, so that the objects can be deleted, and the annotation, so that a later install finds the
+objects as they were, and deletes the service's Lease. Each Job has its own account and rights.
 */}}
 {{- define "evenkeel-lib.release" -}}
 {{- $finalizers := list -}}
@@ -131,7 +133,9 @@ subjects:
     namespace: {{ .chart.Release.Namespace }}
 {{- end }}
 
-{{/* The beginning of both scripts: calls to the API server, and the objects that may have a finalizer of the service. */}}
+{{/*
+The beginning of both scripts: calls to the API server, and the objects that may have a finalizer of the service.
+*/}}
 {{- define "evenkeel-lib.uninstallCalls" -}}
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";

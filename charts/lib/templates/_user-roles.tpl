@@ -1,6 +1,6 @@
 {{/*
-ClusterRoles `…-view` and `…-edit` for the kinds of files/crds. Their labels add them to the cluster roles view, edit and admin, so that users
-with these roles in a namespace have the same rights on the objects of this service there.
+ClusterRoles `…-view` and `…-edit` for the kinds of files/crds. Their labels add them to the cluster roles view, edit
+and admin, so that users with these roles in a namespace have the same rights on the objects of this service there.
 */}}
 {{- define "evenkeel-lib.userRoles" -}}
 {{- $kinds := list -}}

@@ -1,4 +1,7 @@
-{{/* The port for requests that name their Service in a header, the ports that are assigned to Services, and arguments that are not settings. */}}
+{{/*
+The port for requests that name their Service in a header, the ports that are assigned to Services, and arguments that
+are not settings.
+*/}}
 {{- define "scale-resolver.traffic" -}}
 {{- $range := splitList "-" .Values.settings.portRange -}}
 # Some ingress controllers send requests of a Service to its numeric targetPort at every endpoint, so also at the

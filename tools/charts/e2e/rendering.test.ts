@@ -102,6 +102,50 @@ describe.each(SERVICES)("the chart of %s", (service) => {
   });
 });
 
+describe("the notes after an install", () => {
+  const notes = async (chart: string, ...values: readonly string[]) => {
+    const set = values.flatMap((value) => ["--set", value]);
+    const about = ["evenkeel", release.chart(chart), "-n", "evenkeel-system", "--dry-run=client", ...set];
+    return (await release.helm("install", ...about)).split("\nNOTES:\n")[1] ?? "";
+  };
+
+  test.each(SERVICES)(
+    "of %s alone name who may reach its admin port, and the values that allow others",
+    async (service) => {
+      const text = await notes(service);
+      expect(text).toContain(`service/${service} 8080:admin    # then http://localhost:8080/dashboard/`);
+      expect(text).toContain(`\n  ${service}: evenkeel-system\n`);
+      expect(text).toContain("these values in networkPolicy:");
+      expect(text).toMatch(/Prometheus or an ingress controller .* adminNamespaces=/);
+      expect(text).toMatch(/API server .* adminCidrs=/);
+    },
+  );
+
+  test("of the umbrella chart name every service once, with who may reach it by the values of all and of one", async () => {
+    const text = await notes(
+      "evenkeel",
+      ...SERVICES.map((service) => `${service}.enabled=true`),
+      "global.networkPolicy.adminNamespaces={monitoring}",
+      "scale-resolver.networkPolicy.adminCidrs={10.0.0.1/32}",
+      "eviction-planner.networkPolicy.enabled=false",
+      "eviction-planner.fullnameOverride=rebalancer",
+      "endpoint-proxy.networkPolicy.from[0].namespaceSelector.matchLabels.team=shop",
+      "weight-rebalancer.tls.admin=true",
+    );
+    expect(text.match(/installed in evenkeel-system/g)).toHaveLength(1);
+    expect(text.match(/^ {2}[\w-]+: .+$/gm)).toEqual([
+      "  collector-scheduler: evenkeel-system, monitoring",
+      "  endpoint-proxy: evenkeel-system, monitoring, networkPolicy.from",
+      "  eviction-planner: everyone",
+      "  scale-resolver: evenkeel-system, monitoring, 10.0.0.1/32",
+      "  weight-rebalancer: evenkeel-system, monitoring",
+    ]);
+    expect(text).toContain("service/weight-rebalancer 8080:admin    # then https://");
+    expect(text).toContain("service/rebalancer 8080:admin    # then http://");
+    expect(text).toContain("global.networkPolicy, or in <service>.networkPolicy for one service:");
+  });
+});
+
 interface Ingress {
   readonly ports: readonly { readonly port: string | number }[];
   readonly from?: readonly object[];
