@@ -9,7 +9,8 @@ export NX_DAEMON := false
 export NX_TUI := false
 export NX_NO_CLOUD := true
 
-# A target that passed does not run again until something changes that it depends on. All clones of a user share the cache.
+# A target that passed does not run again until something changes that it depends on. All clones of a user share the
+# cache.
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/evenkeel
 export NX_CACHE_DIRECTORY := $(CACHE)/nx/results
 export NX_WORKSPACE_DATA_DIRECTORY := $(CACHE)/nx/data

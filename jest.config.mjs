@@ -1,6 +1,6 @@
-// One configuration for every project: nx runs jest inside the project's folder with --rootDir set to it.
-// SUITE picks the folder: `src` holds unit tests, `test` those that start real parts. nx repeats neither while nothing has changed that
-// they depend on; `--skip-nx-cache` does.
+// One configuration for every project: nx runs jest inside the project's folder with --rootDir set to it. SUITE picks
+// the folder: `src` holds unit tests, `test` those that start real parts. nx repeats neither while nothing has changed
+// that they depend on; `--skip-nx-cache` does.
 const suite = process.env.SUITE ?? "src";
 
 export default {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Prints the versions of the programs that tests start, one a line, and what else tests are skipped without; with
-# `control-plane` or `telemetry` also what that target of make has built. nx has it in the key of each target that starts
-# one of them, so that a cached result is of the same versions, and one with skips is not that of a machine that can run
-# them.
+# `control-plane` or `telemetry` also what that target of make has built. nx has it in the key of each target that
+# starts one of them, so that a cached result is of the same versions, and one with skips is not that of a machine that
+# can run them.
 set -uo pipefail
 
 version() { printf '%s: %s\n' "$1" "$(command -v "$1" >/dev/null && "$@" 2>/dev/null | head -n 1)"; }

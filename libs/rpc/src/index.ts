@@ -1,4 +1,4 @@
-export { accessText, type AccessObject, type Authorization, type Authorizer } from "./auth/authorizer.ts";
+export type { AccessObject, Authorization, Authorizer } from "./auth/authorizer.ts";
 export type { Permission } from "./auth/bearer.ts";
 export { type CacheOptions, CachedAuthorizer } from "./auth/cached-authorizer.ts";
 export type { ReadAccess } from "./auth/read-access.ts";
@@ -20,7 +20,7 @@ export { type CertificateMetrics, certificateMetrics, peerMetrics, rpcServerMetr
 export { RpcServer, type RpcServerOptions } from "./server/rpc-server.ts";
 export type { Access, Attachment, Served } from "./server/served.ts";
 export { rpcContradictions, type RpcSettings, rpcSettings } from "./settings.ts";
-export { CODE_TRAILER, type StatusTable } from "./status.ts";
+export type { StatusTable } from "./status.ts";
 export { CertificateFiles, type CertificateFilesOptions, type Certificates } from "./tls/certificate-files.ts";
 export type { Transport } from "./tls/credentials.ts";
-export { type CallContext, ServerError, Status } from "nice-grpc-common";
+export { type CallContext, Status } from "nice-grpc-common";

@@ -13,8 +13,8 @@ export const protobufPackage = "externalscaler";
 export const protobufFileName = "externalscaler/externalscaler.proto";
 
 /**
- * KEDA's own contract, as pkg/scalers/externalscaler/externalscaler.proto of kedacore/keda has it. Names and numbers are KEDA's:
- * they change only when KEDA's do. https://keda.sh/docs/latest/concepts/external-scalers/
+ * KEDA's own contract, as pkg/scalers/externalscaler/externalscaler.proto of kedacore/keda has it. Names and numbers
+ * are KEDA's: they change only when KEDA's do. https://keda.sh/docs/latest/concepts/external-scalers/
  */
 
 export interface ScaledObjectRef {
@@ -657,8 +657,8 @@ export const ExternalScalerDefinition = {
       options: {},
     },
     /**
-     * Optional: KEDA falls back to polling where the answer is UNIMPLEMENTED. The current specs are sent as soon as the stream
-     * opens, and GetMetricSpec answers with the same.
+     * Optional: KEDA falls back to polling where the answer is UNIMPLEMENTED. The current specs are sent as soon as the
+     * stream opens, and GetMetricSpec answers with the same.
      */
     streamMetricSpec: {
       name: "StreamMetricSpec",
@@ -686,8 +686,8 @@ export interface ExternalScalerServiceImplementation<CallContextExt = {}> {
     context: CallContext & CallContextExt,
   ): Promise<DeepPartial<GetMetricsResponse>>;
   /**
-   * Optional: KEDA falls back to polling where the answer is UNIMPLEMENTED. The current specs are sent as soon as the stream
-   * opens, and GetMetricSpec answers with the same.
+   * Optional: KEDA falls back to polling where the answer is UNIMPLEMENTED. The current specs are sent as soon as the
+   * stream opens, and GetMetricSpec answers with the same.
    */
   streamMetricSpec(
     request: ScaledObjectRef,
@@ -710,8 +710,8 @@ export interface ExternalScalerClient<CallOptionsExt = {}> {
     options?: CallOptions & CallOptionsExt,
   ): Promise<GetMetricsResponse>;
   /**
-   * Optional: KEDA falls back to polling where the answer is UNIMPLEMENTED. The current specs are sent as soon as the stream
-   * opens, and GetMetricSpec answers with the same.
+   * Optional: KEDA falls back to polling where the answer is UNIMPLEMENTED. The current specs are sent as soon as the
+   * stream opens, and GetMetricSpec answers with the same.
    */
   streamMetricSpec(
     request: DeepPartial<ScaledObjectRef>,

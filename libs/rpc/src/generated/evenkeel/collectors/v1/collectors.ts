@@ -176,8 +176,9 @@ export interface Sighting_DiscoveredEntry {
 }
 
 /**
- * One rule of relabel_configs. The labels after it are those before it with `set` added and `removed` taken away. Before
- * the first rule, a target has its discovered labels and those that its job gives every target, such as `__scheme__`.
+ * One rule of relabel_configs. The labels after it are those before it with `set` added and `removed` taken away.
+ * Before the first rule, a target has its discovered labels and those that its job gives every target, such as
+ * `__scheme__`.
  */
 export interface Step {
   /** Position in relabel_configs, from 0. */

@@ -924,7 +924,10 @@ export const DecisionsDefinition = {
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
-    /** The file that `replay` takes: one decision and all that it was based on. NOT_FOUND once the flight recorder has let it go. */
+    /**
+     * The file that `replay` takes: one decision and all that it was based on. NOT_FOUND after the flight recorder has
+     * removed it.
+     */
     snapshot: {
       name: "Snapshot",
       requestType: SnapshotRequest as typeof SnapshotRequest,
@@ -946,7 +949,10 @@ export interface DecisionsServiceImplementation<CallContextExt = {}> {
   ): ServerStreamingMethodResult<DeepPartial<WatchResponse>>;
   /** Why an object stands as it does. NOT_FOUND if nothing was decided about it lately. */
   explain(request: ExplainRequest, context: CallContext & CallContextExt): Promise<DeepPartial<ExplainResponse>>;
-  /** The file that `replay` takes: one decision and all that it was based on. NOT_FOUND once the flight recorder has let it go. */
+  /**
+   * The file that `replay` takes: one decision and all that it was based on. NOT_FOUND after the flight recorder has
+   * removed it.
+   */
   snapshot(request: SnapshotRequest, context: CallContext & CallContextExt): Promise<DeepPartial<SnapshotResponse>>;
 }
 
@@ -957,7 +963,10 @@ export interface DecisionsClient<CallOptionsExt = {}> {
   watch(request: DeepPartial<WatchRequest>, options?: CallOptions & CallOptionsExt): AsyncIterable<WatchResponse>;
   /** Why an object stands as it does. NOT_FOUND if nothing was decided about it lately. */
   explain(request: DeepPartial<ExplainRequest>, options?: CallOptions & CallOptionsExt): Promise<ExplainResponse>;
-  /** The file that `replay` takes: one decision and all that it was based on. NOT_FOUND once the flight recorder has let it go. */
+  /**
+   * The file that `replay` takes: one decision and all that it was based on. NOT_FOUND after the flight recorder has
+   * removed it.
+   */
   snapshot(request: DeepPartial<SnapshotRequest>, options?: CallOptions & CallOptionsExt): Promise<SnapshotResponse>;
 }
 

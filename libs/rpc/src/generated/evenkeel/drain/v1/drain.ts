@@ -463,7 +463,7 @@ export const ReleaseResponse: MessageFns<ReleaseResponse> = {
 };
 
 /**
- * Asked by whoever is about to evict a pod, so that what the pod does can go on elsewhere first. Both calls need the right to
+ * Called before a pod is evicted, so that what the pod does can continue elsewhere first. Both calls need the right to
  * drain the pod, and both may be repeated.
  */
 export type DrainHookDefinition = typeof DrainHookDefinition;

@@ -73,7 +73,7 @@ export interface ServiceActivity {
   decidedAt:
     | string
     | undefined;
-  /** Name of the ElastiService that the Service is looked after by. */
+  /** Name of the ElastiService that manages the Service. */
   elastiService: string;
   /** The workload that is scaled, such as `Deployment/checkout`. */
   target: string;
@@ -89,8 +89,8 @@ export interface ServiceActivity {
   /** What the resolver makes of the ElastiService, as in its status. */
   conditions: Condition[];
   /**
-   * What each replica of the resolver has that is heard of: the one that answers first, as of now; the others, as of their last
-   * heartbeat.
+   * What each replica of the resolver has that is heard of: the one that answers first, as of now; the others, as of
+   * their last heartbeat.
    */
   resolvers: ResolverReplica[];
   /** Who is not heard of while `activity_unknown`, one sentence for a person. */
@@ -147,7 +147,7 @@ export interface WatchResponse {
     /** New or changed. */
     { $case: "service"; value: ServiceActivity }
     | //
-    /** No longer looked after. */
+    /** No longer managed. */
     { $case: "removed"; value: Service }
     | undefined;
 }
@@ -2236,8 +2236,8 @@ export const ResolverDefinition = {
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
     /**
-     * How a service came to where it is, the oldest first. Kept in the memory of the replica that answers: the changes begin with its
-     * term as leader, and the wakes are those that it held requests for.
+     * How a service came to where it is, the oldest first. Kept in the memory of the replica that answers: the changes
+     * begin with its term as leader, and the wakes are those that it held requests for.
      */
     history: {
       name: "History",
@@ -2279,8 +2279,8 @@ export interface ResolverServiceImplementation<CallContextExt = {}> {
   /** The next state, and what keeps the service from it. Nothing is changed. */
   preview(request: PreviewRequest, context: CallContext & CallContextExt): Promise<DeepPartial<PreviewResponse>>;
   /**
-   * How a service came to where it is, the oldest first. Kept in the memory of the replica that answers: the changes begin with its
-   * term as leader, and the wakes are those that it held requests for.
+   * How a service came to where it is, the oldest first. Kept in the memory of the replica that answers: the changes
+   * begin with its term as leader, and the wakes are those that it held requests for.
    */
   history(request: HistoryRequest, context: CallContext & CallContextExt): Promise<DeepPartial<HistoryResponse>>;
   /** Leaves the service alone until Resume, by the annotation evenkeel.io/paused on its ElastiService. */
@@ -2297,8 +2297,8 @@ export interface ResolverClient<CallOptionsExt = {}> {
   /** The next state, and what keeps the service from it. Nothing is changed. */
   preview(request: DeepPartial<PreviewRequest>, options?: CallOptions & CallOptionsExt): Promise<PreviewResponse>;
   /**
-   * How a service came to where it is, the oldest first. Kept in the memory of the replica that answers: the changes begin with its
-   * term as leader, and the wakes are those that it held requests for.
+   * How a service came to where it is, the oldest first. Kept in the memory of the replica that answers: the changes
+   * begin with its term as leader, and the wakes are those that it held requests for.
    */
   history(request: DeepPartial<HistoryRequest>, options?: CallOptions & CallOptionsExt): Promise<HistoryResponse>;
   /** Leaves the service alone until Resume, by the annotation evenkeel.io/paused on its ElastiService. */
