@@ -1,27 +1,18 @@
-import { chromiumProgram, openBrowser, openPage } from "@evenkeel/testkit/browser";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Browser } from "playwright-core";
+import { openPage } from "@evenkeel/testkit/browser";
+import { describeInBrowser } from "@evenkeel/testkit/jest";
+import { expect, test } from "@jest/globals";
 import { fleetWorld, settled, staticFleet } from "./fleet-world.ts";
 
-const program = chromiumProgram();
 const path = (collector: string) => `/jobs/shop%2Fapp/targets?collector_id=${collector}`;
 
-(program === undefined ? describe.skip : describe)(`the dashboard${program ? "" : " (needs chromium)"}`, () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await openBrowser(program ?? "");
-  });
-
-  afterAll(() => browser.close());
-
+describeInBrowser("the dashboard", (browser) => {
   test("shows the share of each collector, and tells who scrapes a target", async () => {
     await using world = await fleetWorld();
     world.load(staticFleet("sample", 20, { replicas: 2 }));
     const service = world.serve();
     const owned = await settled(service, path, ["sample-collector-0", "sample-collector-1"], 20);
     const address = await service.url("admin", "/dashboard/");
-    const { page, complaints, ...opened } = await openPage(browser, new URL(address).origin);
+    const { page, complaints, ...opened } = await openPage(browser(), new URL(address).origin);
     await page.goto(address);
     const detail = page.locator(".fleet-detail");
     await detail.getByRole("heading", { name: "sample" }).waitFor();

@@ -29,7 +29,6 @@ export {
   type Matcher,
   matcherOf,
   matchesSelector,
-  parseSelector,
   type SelectorFault,
   selectorFaults,
 } from "./label-selector.ts";

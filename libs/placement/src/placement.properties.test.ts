@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import type { NodeFacts, PodShape } from "./facts.ts";
-import { node, shape } from "./fixtures.ts";
+import { node, shape } from "./testing/shapes.ts";
 import type { Landing } from "./landing.ts";
 import { type Departure, Placement } from "./placement.ts";
 

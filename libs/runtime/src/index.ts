@@ -20,7 +20,7 @@ export { createLogger, type Logger, type LogOptions } from "./log.ts";
 export { main } from "./main.ts";
 export { proxyFor } from "./proxy.ts";
 export { type Backoff, fullJitter, retry, type RetryOptions } from "./retry.ts";
-export { MASKED, scrub } from "./scrub.ts";
+export { MASKED } from "./scrub.ts";
 export { Service, type ServiceDefinition, type ServiceSettings } from "./service.ts";
 export { serviceMetrics } from "./service-metrics.ts";
 export * from "./settings/index.ts";

@@ -41,6 +41,19 @@ test("a fault hits the object of its name and no other", async () => {
   expect(await status(`${NAMESPACED}/pods`)).toBe(200);
 });
 
+test("a fault hits the object itself, one of its subresources, or both", async () => {
+  const pod = `${NAMESPACED}/pods/a`;
+  const faulty = async (subresource?: string) => {
+    const undo = plan.add({ ...(subresource !== undefined && { subresource }), fault: { kind: "status", code: 403 } });
+    const answers = [await status(pod), await status(`${pod}/status`)];
+    undo();
+    return answers;
+  };
+  expect(await faulty()).toEqual([403, 403]);
+  expect(await faulty("")).toEqual([403, 404]);
+  expect(await faulty("status")).toEqual([404, 403]);
+});
+
 test("tells apart all verbs", async () => {
   const undo = plan.add({ verb: "watch", fault: { kind: "status", code: 410 } });
   expect(await status(`${NAMESPACED}/pods?watch=1`)).toBe(410);

@@ -13,7 +13,7 @@ export type Fault =
   | { readonly kind: "latency"; readonly milliseconds: number }
   | { readonly kind: "hang" }
   | { readonly kind: "reset" }
-  | { readonly kind: "status"; readonly code: 410 | 429 | 500 | 503; readonly retryAfterSeconds?: number };
+  | { readonly kind: "status"; readonly code: keyof typeof worded; readonly retryAfterSeconds?: number };
 
 /** Which requests a fault hits: those that fit all that is said. */
 export interface FaultRule {
@@ -23,6 +23,8 @@ export interface FaultRule {
   readonly resource?: string;
   /** The object's name. A list, a watch and a creation have none. */
   readonly name?: string;
+  /** Such as `status`; empty for the object itself. Both unless told. */
+  readonly subresource?: string;
   /** How many requests it hits before it is over; all of them unless told. */
   readonly times?: number;
   /** The share of requests it hits, from 0 to 1. */
@@ -53,11 +55,10 @@ export class FaultPlan {
     return () => this.#rules.delete(entry);
   }
 
-  #choose({ verb, resource, name }: Requested): Fault | undefined {
+  #choose(request: Requested): Fault | undefined {
     for (const entry of this.#rules) {
       const { rule } = entry;
-      const fits =
-        (rule.verb ?? verb) === verb && (rule.resource ?? resource) === resource && (rule.name ?? name) === name;
+      const fits = SELECTORS.every((field) => (rule[field] ?? request[field]) === request[field]);
       if (!fits || (rule.share !== undefined && this.#random() >= rule.share)) continue;
       entry.left -= 1;
       if (entry.left <= 0) this.#rules.delete(entry);
@@ -88,6 +89,7 @@ export class FaultPlan {
 }
 
 const worded = {
+  403: ["Forbidden", "forbidden: a fault was asked for"],
   410: ["Expired", "too old resource version"],
   429: ["TooManyRequests", "Too many requests, please try again later."],
   500: ["InternalError", "Internal error occurred: a fault was asked for"],
@@ -99,7 +101,10 @@ interface Requested {
   /** Empty for what is no resource, such as /version. */
   readonly resource: string;
   readonly name: string | undefined;
+  readonly subresource: string;
 }
+
+const SELECTORS = ["verb", "resource", "name", "subresource"] as const;
 
 const writes: Readonly<Record<string, Verb>> = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
 
@@ -108,7 +113,13 @@ function requested({ method = "GET", url = "/" }: Pick<IncomingMessage, "method"
   const { pathname, searchParams } = new URL(url, "http://sim");
   const [root, ...parts] = pathname.split("/").filter((part) => part !== "");
   const below = root === "api" ? parts.slice(1) : root === "apis" ? parts.slice(2) : [];
-  const [resource = "", name] = below[0] === "namespaces" && below.length > 2 ? below.slice(2) : below;
+  const [resource = "", name, subresource = ""] =
+    below[0] === "namespaces" && below.length > 2 ? below.slice(2) : below;
   const watches = ["1", "true"].includes(searchParams.get("watch") ?? "");
-  return { resource, name, verb: writes[method] ?? (watches ? "watch" : name === undefined ? "list" : "get") };
+  return {
+    resource,
+    name,
+    subresource,
+    verb: writes[method] ?? (watches ? "watch" : name === undefined ? "list" : "get"),
+  };
 }

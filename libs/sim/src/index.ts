@@ -10,16 +10,12 @@ export {
 } from "./api-server.ts";
 export type { Behaviour, World } from "./behaviours/behaviour.ts";
 export { definitions } from "./behaviours/definitions.ts";
-export { garbageCollection } from "./behaviours/garbage-collection.ts";
-export { namespaceDeletion } from "./behaviours/namespace-deletion.ts";
 export { type Fault, FaultPlan, type FaultRule } from "./fault-plan.ts";
-export { type WireFault, type WireFaultRule, WireFaults } from "./loopback/wire-faults.ts";
 export { ACCESS_KEY_AUTH, accessKeySecret } from "./route53/access-key.ts";
 export type { ChangeAction } from "./route53/change.ts";
 export type { AliasTarget, RecordSet } from "./route53/record-set.ts";
 export { Route53Client } from "./route53/route53-client.ts";
 export { type JournalEntry, Route53, type Route53Options, startRoute53 } from "./route53/route53.ts";
-export { budgetStatus } from "./behaviours/budget-status.ts";
 export { kubelet, type KubeletOptions } from "./behaviours/nodes/kubelet.ts";
 export { type PodProgram, podPrograms, type RunningPod } from "./behaviours/nodes/pod-programs.ts";
 export { scheduling } from "./behaviours/nodes/scheduling.ts";

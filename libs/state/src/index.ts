@@ -1,7 +1,7 @@
-export { type Address, parseAddress, showAddress } from "./address.ts";
+export { type Address, parseAddress } from "./address.ts";
 export { DecisionStream, decisionStreamMetrics, type DecisionStreamOptions } from "./decisions/decision-stream.ts";
 export * as stateErrors from "./errors.ts";
-export { Keys, SERVICE_OBJECT } from "./keys.ts";
+export { Keys } from "./keys.ts";
 export { stateMetrics } from "./metrics.ts";
 export { openState, type StateHost } from "./open-state.ts";
 export { stateSettings } from "./settings.ts";

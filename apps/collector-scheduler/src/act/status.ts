@@ -1,6 +1,6 @@
 import type { CollectorLoadBalancerStatus } from "@evenkeel/api";
 import { judge, type Judgement, type Nulled, setConditions } from "@evenkeel/kube";
-import { judgeFailure } from "@evenkeel/operator";
+import { conditionsAfterFailure } from "@evenkeel/operator";
 import type { FleetReason } from "../decide/fleet-decider.ts";
 
 /** Something that holds or not, and why. Undefined: it is not known. */
@@ -56,6 +56,6 @@ export function statusAfterFailure(
   generation: number,
   now: number,
 ): Nulled<CollectorLoadBalancerStatus> {
-  const conditions = setConditions(present?.conditions ?? [], [judgeFailure(error, generation)], now);
+  const conditions = conditionsAfterFailure(present?.conditions, error, generation, now);
   return present?.conditions === conditions ? present : { selector: present?.selector ?? selector, conditions };
 }

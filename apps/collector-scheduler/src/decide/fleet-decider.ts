@@ -31,7 +31,7 @@ export type FleetReason = (typeof REASONS)[number];
 
 /** What a decision comes to, in short: moves are counted, not named. */
 export interface FleetOutcome {
-  readonly members: readonly string[];
+  readonly collectors: readonly string[];
   readonly moves: number;
 }
 
@@ -40,7 +40,7 @@ export type FleetVerdict = Verdict<(typeof ACTIONS)[number], FleetReason, FleetO
 /** What comes of a plan. The plan is carried out only if the action is `assign`, or to go on with hand-overs. */
 export function verdictOf(snapshot: FleetSnapshot, plan: FleetPlan): FleetVerdict {
   const { namespace, name, paused, dryRun, stop } = snapshot;
-  const before: FleetOutcome = { members: snapshot.members.map((member) => member.name), moves: 0 };
+  const before: FleetOutcome = { collectors: snapshot.members.map((member) => member.name), moves: 0 };
   const about = { object: { kind: "CollectorLoadBalancer", namespace, name }, before, dryRun };
   const hold = (reason: FleetReason, message: string): FleetVerdict => {
     return { ...about, action: "hold", reason, after: before, message };
@@ -48,7 +48,7 @@ export function verdictOf(snapshot: FleetSnapshot, plan: FleetPlan): FleetVerdic
   if (paused) return hold("Paused", "The annotation evenkeel.io/paused is set; no target moves");
   if (stop !== null) return hold(stop.reason, stop.message);
   const { membership, moves, scale, handingOver } = plan;
-  const after = { members: membership.members.map((member) => member.name), moves: moves.length };
+  const after = { collectors: membership.members.map((member) => member.name), moves: moves.length };
   const assign = (reason: FleetReason, message: string): FleetVerdict => {
     return {
       ...about,

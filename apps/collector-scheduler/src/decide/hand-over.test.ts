@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
-import { Fleet, nameOf, targetsOf } from "./fixtures.ts";
+import { Fleet, nameOf, targetsOf } from "../testing/fleet.ts";
 
 const [OLD, NEW] = [nameOf(0), nameOf(1)];
 

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { Fleet, targetsOf } from "./fixtures.ts";
+import { Fleet, targetsOf } from "../testing/fleet.ts";
 import { planOf } from "./plan.ts";
 
 const STEP = 2000;

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { Fleet, nameOf, targetsOf } from "./fixtures.ts";
+import { Fleet, nameOf, targetsOf } from "../testing/fleet.ts";
 
 const fleetOf = (collectors: number, targets: number): Fleet => {
   const fleet = new Fleet().run(collectors);

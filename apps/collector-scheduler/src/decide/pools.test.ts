@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { Fleet, nameOf, targetsOf } from "./fixtures.ts";
+import { Fleet, nameOf, targetsOf } from "../testing/fleet.ts";
 
 const ZONES = ["a", "b", "c"] as const;
 const zoneOf = (ordinal: number) => ({ zone: ZONES[ordinal % 3] as string });

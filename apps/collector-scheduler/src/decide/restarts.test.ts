@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { Fleet, nameOf, targetsOf } from "./fixtures.ts";
+import { Fleet, nameOf, targetsOf } from "../testing/fleet.ts";
 import { drainedForRestart } from "./restarts.ts";
 
 /** A fleet whose StatefulSet has a new template: every pod is outdated. */

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { NO_ASSIGNMENTS } from "./assignments.ts";
-import { Fleet, nameOf, targetsOf } from "./fixtures.ts";
+import { Fleet, nameOf, targetsOf } from "../testing/fleet.ts";
 import { planOf } from "./plan.ts";
 
 const noise = (seed: number) => ((Math.imul(seed ^ (seed >>> 15), 0x2c1b3c6d) ^ (seed >>> 7)) >>> 0) / 2 ** 32;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { Fleet, nameOf, targetsOf } from "./fixtures.ts";
+import { Fleet, nameOf, targetsOf } from "../testing/fleet.ts";
 import { Owners } from "./owners.ts";
 import { type WhatIf, whatIf } from "./what-if.ts";
 

@@ -1,10 +1,10 @@
-import { type Assignments, NO_ASSIGNMENTS, type Poll } from "./assignments.ts";
-import { verdictOf } from "./fleet-decider.ts";
-import { Owners } from "./owners.ts";
-import { assignmentsAfter } from "./assignments-after.ts";
-import { type FleetPlan, planOf } from "./plan.ts";
-import type { Collector, FleetSettings, FleetSnapshot, RestartState, ScaleSettings } from "./snapshot.ts";
-import { type Observed, snapshotOf, type Weighed } from "./snapshot-of.ts";
+import { type Assignments, NO_ASSIGNMENTS, type Poll } from "../decide/assignments.ts";
+import { verdictOf } from "../decide/fleet-decider.ts";
+import { Owners } from "../decide/owners.ts";
+import { assignmentsAfter } from "../decide/assignments-after.ts";
+import { type FleetPlan, planOf } from "../decide/plan.ts";
+import type { Collector, FleetSettings, FleetSnapshot, RestartState, ScaleSettings } from "../decide/snapshot.ts";
+import { type Observed, snapshotOf, type Weighed } from "../decide/snapshot-of.ts";
 
 /** A fleet for tests: collectors, targets and a clock that only the test moves. */
 export class Fleet {

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { node } from "../fixtures.ts";
+import { node } from "../testing/shapes.ts";
 import { ImageLocality } from "./image-locality.ts";
 
 const MEBIBYTE = 2 ** 20;

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { node, shape } from "../fixtures.ts";
+import { node, shape } from "../testing/shapes.ts";
 import { matchesNodeAffinity, nodeAffinityScore, preferredWeight } from "./node-affinity.ts";
 
 const ssd = node("a", { labels: { disk: "ssd", zone: "a" } });

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { node, shape } from "../fixtures.ts";
+import { node, shape } from "../testing/shapes.ts";
 import { Placement } from "../placement.ts";
 
 const port = (hostPort: number, more: object = {}) => shape({}, { containers: [{ ports: [{ hostPort, ...more }] }] });

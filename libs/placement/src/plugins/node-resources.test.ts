@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { node } from "../fixtures.ts";
+import { node } from "../testing/shapes.ts";
 import { NodeResources } from "./node-resources.ts";
 
 const allocatable = { cpu: 4000, memory: 8000, "ephemeral-storage": 100, pods: 2, "example.com/gpu": 1 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { node, shape } from "../fixtures.ts";
+import { node, shape } from "../testing/shapes.ts";
 import { Placement } from "../placement.ts";
 import { spreadScore } from "./topology-spread.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { VolumeFacts } from "../facts.ts";
-import { node, shape } from "../fixtures.ts";
+import { node, shape } from "../testing/shapes.ts";
 import { Placement } from "../placement.ts";
 
 const ZONE = "topology.kubernetes.io/zone";

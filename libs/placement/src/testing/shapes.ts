@@ -1,7 +1,7 @@
-import type { NodeFacts, PodShape } from "./facts.ts";
-import { nodeFacts } from "./node-facts.ts";
-import { NO_LOOKUPS, type PodLookups, podShape } from "./pod-shape.ts";
-import type { PodSpecJson } from "./kubernetes-json.ts";
+import type { NodeFacts, PodShape } from "../facts.ts";
+import { nodeFacts } from "../node-facts.ts";
+import { NO_LOOKUPS, type PodLookups, podShape } from "../pod-shape.ts";
+import type { PodSpecJson } from "../kubernetes-json.ts";
 
 /** A node of 4 processors and 16Gi. */
 export function node(name: string, more: Partial<NodeFacts> = {}): NodeFacts {

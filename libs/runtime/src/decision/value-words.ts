@@ -2,15 +2,15 @@
 const LISTED = 3;
 
 /**
- * The value of a decision on one line: `a, b and 18 more` for a list, `tokyo 4, osaka 3` for a split over clusters,
- * `3 collectors, 2 moves` for a fleet, `key value` pairs for any other object. A text stays as it is. Programs read the
- * JSON.
+ * The value of a decision on one line: `a, b and 18 more` for a list, `tokyo 4, osaka 3` for replicas over clusters,
+ * `3 pods, 2 moves` for `{ pods: [a, b, c], moves: 2 }`, `key value` pairs for any other object. A text stays as it is.
+ * Programs read the JSON.
  */
 export function valueWords(value: unknown): string {
   if (value === null || value === undefined) return "unknown";
   if (typeof value === "string") return value;
   if (typeof value !== "object") return JSON.stringify(value);
-  if (!Array.isArray(value)) return isFleet(value) ? fleetWords(value) : pairs(value);
+  if (!Array.isArray(value)) return isTally(value) ? tallyWords(value) : pairs(value);
   return value.length > 0 && value.every(isPart) ? splitWords(value) : listWords(value);
 }
 
@@ -32,7 +32,7 @@ function inner(value: unknown): string {
   return typeof value === "object" && value !== null && words !== "none" ? `(${words})` : words;
 }
 
-/** Replicas of a workload in one cluster, as endpoint-proxy decides about them. */
+/** Replicas of a workload in one cluster. */
 interface Part {
   readonly cluster: string;
   readonly replicas: number;
@@ -49,21 +49,24 @@ function splitWords(parts: readonly Part[]): string {
   return shown.length === 0 ? "none" : shown.join(", ");
 }
 
-/** The collectors of a fleet and how many targets change their collector, as collector-scheduler decides about them. */
-interface Fleet {
-  readonly members: readonly unknown[];
-  readonly moves: number;
+/** Lists and counts under plural keys: of a list only the length is shown. */
+type Tally = Readonly<Record<string, number | readonly unknown[]>>;
+
+function isTally(value: object): value is Tally {
+  const values: readonly unknown[] = Object.values(value);
+  const lists = values.filter(Array.isArray).length;
+  const isMixed = lists > 0 && lists < values.length;
+  return (
+    isMixed &&
+    values.every((each) => Array.isArray(each) || Number.isInteger(each)) &&
+    Object.keys(value).every((key) => key.endsWith("s"))
+  );
 }
 
-function isFleet(value: object): value is Fleet {
-  const { members, moves } = value as Partial<Fleet>;
-  return Array.isArray(members) && typeof moves === "number";
-}
-
-function fleetWords({ members, moves }: Fleet): string {
-  return `${counted(members.length, "collector")}, ${counted(moves, "move")}`;
-}
-
-function counted(count: number, thing: string): string {
-  return `${count} ${count === 1 ? thing : `${thing}s`}`;
+function tallyWords(tally: Tally): string {
+  const counts = Object.entries(tally).map(([things, value]) => {
+    const count = typeof value === "number" ? value : value.length;
+    return `${count} ${count === 1 ? things.slice(0, -1) : things}`;
+  });
+  return counts.join(", ");
 }

@@ -3,7 +3,7 @@ import { type Fields, fieldsOr, omit } from "../json.ts";
 import { evictPod } from "../parts/eviction.ts";
 import { budgetStatus } from "./budget-status.ts";
 import { isReady, statusOf, tables, typeOf } from "./object-state.ts";
-import { SmallWorld } from "./small-world.ts";
+import { SmallWorld } from "../testing/small-world.ts";
 import { deployments } from "./workloads/deployments.ts";
 import { replicaSets } from "./workloads/replica-sets.ts";
 

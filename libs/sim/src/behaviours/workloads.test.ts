@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { type ApiServer, controlPlane, startApiServer } from "../api-server.ts";
 import type { Fields } from "../json.ts";
 import { simNode } from "./nodes/sim-node.ts";
-import { seeded } from "./small-world.ts";
+import { seeded } from "../testing/small-world.ts";
 import { workloads } from "./workloads.ts";
 
 const labels = { app: "web" };

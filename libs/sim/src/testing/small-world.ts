@@ -4,8 +4,8 @@ import { objectKey, type StoredObject } from "../object.ts";
 import { Objects } from "../objects/objects.ts";
 import { Store } from "../storage/store.ts";
 import { TypeRegistry } from "../types/type-registry.ts";
-import type { Behaviour, World } from "./behaviour.ts";
-import { typeOf } from "./object-state.ts";
+import type { Behaviour, World } from "../behaviours/behaviour.ts";
+import { typeOf } from "../behaviours/object-state.ts";
 
 /** A world without a server, on a clock that tests drive and with names that are the same in every run. */
 export class SmallWorld implements World {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "@jest/globals";
 import { tables } from "../object-state.ts";
-import { SmallWorld } from "../small-world.ts";
+import { SmallWorld } from "../../testing/small-world.ts";
 import { podPrograms } from "./pod-programs.ts";
 
 let world: SmallWorld;

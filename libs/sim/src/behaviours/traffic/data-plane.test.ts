@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Fields } from "../../json.ts";
 import { tables } from "../object-state.ts";
-import { SmallWorld } from "../small-world.ts";
+import { SmallWorld } from "../../testing/small-world.ts";
 import { dataPlane, type DataPlane, type Listener } from "./data-plane.ts";
 import type { Target } from "./targets.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Fields, fieldsOr } from "../../json.ts";
 import { tables } from "../object-state.ts";
-import { SmallWorld } from "../small-world.ts";
+import { SmallWorld } from "../../testing/small-world.ts";
 import { endpointSlices } from "./endpoint-slices.ts";
 
 const service = (spec: Fields = {}): Fields => ({
