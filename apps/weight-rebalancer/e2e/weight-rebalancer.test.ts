@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { readmeExample } from "@evenkeel/api/manifests";
 import { apply, get, kubectl, list, TEST_TIMEOUT_MS, tokenOf, usedRights, useCluster, waitUntil } from "@evenkeel/e2e";
 import { type ServiceProcess } from "@evenkeel/testkit";
@@ -30,16 +29,17 @@ afterAll(async () => {
  * Waits until `check` does not throw any more. A check that starts kubectl costs more than what it waits for: it is not
  * made often.
  */
-const until = (what: string, check: () => unknown) =>
-  waitUntil(what, async () => {
+const until = (what: string, check: () => unknown) => {
+  const whyNot = async () => {
     try {
       await check();
       return undefined;
     } catch (error) {
-      await pause(300);
       return String(error);
     }
-  });
+  };
+  return waitUntil(what, whyNot, { everyMs: 300 });
+};
 
 /** Gives the tests of a block one process of the service. */
 function useService(namespace: string, ...flags: readonly string[]): () => ServiceProcess {

@@ -19,6 +19,7 @@ import {
   isInStep,
   type Outcome,
   statusAfter,
+  statusAfterFailure,
   statusOfInvalid,
   withInitialWeights,
   withoutUnknown,
@@ -87,6 +88,17 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
     const next = untilNextReconcile(clock.now(), intervalOf(parsed.value.spec), keyOf(object));
     if (!isReverted) return { requeueAfter: Math.min(next, REVERT_RETRY) };
     return { requeueAfter: isPending ? pending.wait(object, next) : next };
+  }
+
+  async failed(object: StoredRebalance, error: unknown, { signal }: ReconcileContext): Promise<void> {
+    const { statuses, clock } = this.#options;
+    const { generation = 0 } = object.metadata;
+    this.#measureFault(object);
+    const after = (present: RebalanceStatus | undefined) => {
+      const status = statusAfterFailure(present, error, generation, clock.now());
+      return status === present ? present : withoutUnknown(status);
+    };
+    await statuses.write(object, after, { signal });
   }
 
   async forget(name: ObjectName, uid: string, { term }: ReconcileContext): Promise<void> {
@@ -174,12 +186,9 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
   }
 
   async #reportInvalid(object: StoredRebalance, errors: readonly string[], context: ReconcileContext): Promise<void> {
-    const { clock, metrics } = this.#options;
+    const { clock } = this.#options;
     context.log.warn({ errors }, "the spec is invalid; nothing is changed");
-    const { namespace = "", name = "" } = object.metadata;
-    metrics.error.set({ namespace, name }, 1);
-    metrics.healthy.set({ namespace, name }, 0);
-    metrics.available.set({ namespace, name }, 0);
+    this.#measureFault(object);
     const status = statusOfInvalid(object.status, errors, object.metadata.generation ?? 0, clock.now());
     await this.#writeStatus(object, object.status, status, context);
   }
@@ -191,6 +200,13 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
     { term }: ReconcileContext,
   ): Promise<void> {
     if (status !== before) await this.#options.statuses.write(object, withoutUnknown(status), term);
+  }
+
+  #measureFault({ metadata: { namespace = "", name = "" } }: StoredRebalance): void {
+    const { metrics } = this.#options;
+    metrics.error.set({ namespace, name }, 1);
+    metrics.healthy.set({ namespace, name }, 0);
+    metrics.available.set({ namespace, name }, 0);
   }
 
   #measure({ metadata: { namespace = "", name } }: Rebalance, outcome: Outcome): void {

@@ -3,34 +3,30 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildDashboard } from "@evenkeel/dashboard/testing";
-import { chromiumProgram, openBrowser, openPage, type PageOptions } from "@evenkeel/testkit/browser";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Browser } from "playwright-core";
+import { openPage, type PageOptions } from "@evenkeel/testkit/browser";
+import { describeInBrowser } from "@evenkeel/testkit/jest";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { playAfternoon } from "./dashboard/afternoon.ts";
 import { ScriptedWeights } from "./dashboard/scripted-weights.ts";
 
 const project = join(import.meta.dirname, "..");
-const program = chromiumProgram();
 
-(program === undefined ? describe.skip : describe)(`the page of weights${program ? "" : " (needs chromium)"}`, () => {
+describeInBrowser("the page of weights", (browser) => {
   let folder: string;
   let main: string;
-  let browser: Browser;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "weights-page-"));
     await buildDashboard(project, join(folder, "dist/dashboard"));
     main = pathToFileURL(join(folder, "src/main.ts")).href;
-    browser = await openBrowser(program ?? "");
   });
 
   afterAll(async () => {
-    await browser.close();
     await rm(folder, { recursive: true });
   });
 
   async function open(weights: ScriptedWeights, hash = "?rebalance=shop/checkout", options: PageOptions = {}) {
-    const watched = await openPage(browser, weights.url, options);
+    const watched = await openPage(browser(), weights.url, options);
     await watched.page.goto(`${weights.url}/dashboard/#/${hash}`);
     const detail = watched.page.locator(".weight-detail");
     const stat = (label: string) => detail.locator(".stat", { hasText: label });

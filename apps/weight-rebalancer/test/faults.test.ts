@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "@jest/globals";
-import { startPrometheus } from "@evenkeel/sim";
+import { type Fault, FaultPlan, startPrometheus } from "@evenkeel/sim";
 import { systemClock } from "@evenkeel/runtime";
 import { eventually } from "@evenkeel/runtime/testing";
 import { describeRedis, RedisServer } from "@evenkeel/state-contract";
@@ -178,3 +178,33 @@ describeRedis("with shared state in Redis", () => {
     90_000,
   );
 });
+
+test.concurrent.each<[string, Fault]>([
+  ["answers 500", { kind: "status", code: 500 }],
+  ["hangs", { kind: "hang" }],
+])(
+  "a webhook for Rebalances that %s makes the object not ready until it answers, and no weight is written",
+  async (_what, fault) => {
+    const plan = new FaultPlan();
+    await using world = await World.start(undefined, { faults: plan.faults });
+    const itself = { resource: "rebalances", name: "checkout", subresource: "" };
+    const mend = plan.add({ verb: "patch", ...itself, fault });
+    await world.create("checkout", { onDelete: "revert" });
+    const service = world.serve(["--kube-deadline=1s"]);
+    const reported = (condition: string, ready: object) =>
+      eventually(async () => {
+        const { status } = await world.get("checkout");
+        expect(status).toMatchObject({ condition });
+        expect(status?.conditions).toContainEqual(expect.objectContaining({ type: "Ready", ...ready }));
+      }, 30_000);
+    const message = expect.stringMatching(/rebalances.*checkout/) as unknown;
+    await reported("Error", { status: "False", reason: "Failed", message });
+    const metrics = await (await fetch(await service.url("admin", "/metrics"))).text();
+    expect(metrics).toContain('rebalancer_error{name="checkout",namespace="default"} 1');
+    expect(world.route53.journal).toEqual([]);
+    mend();
+    await reported("Healty", { status: "True" });
+    expect(world.weight()).toBe(16);
+  },
+  90_000,
+);

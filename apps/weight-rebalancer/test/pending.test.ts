@@ -1,8 +1,9 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { eventually } from "@evenkeel/runtime/testing";
+import { Route53Client } from "@evenkeel/sim";
 import { expect, test } from "@jest/globals";
 import { rebalances } from "../src/rebalance-resource.ts";
 import { SteppedService } from "./stepped-service.ts";
-import { PROPAGATION, World } from "./world.ts";
+import { World } from "./world.ts";
 
 const synced = async (world: World) =>
   (await world.get("checkout")).status?.conditions?.find(({ type }) => type === "TargetSynced");
@@ -16,8 +17,9 @@ test("a change that is in effect is reported within seconds, and nothing is deci
   const { decided } = service.watched;
   const count = decided.length;
   world.metric = 5000;
-  // Route 53 is in real time.
-  await pause(PROPAGATION);
+  const { change = "" } = world.route53.journal.at(-1) ?? {};
+  const client = new Route53Client(world.route53.url);
+  await eventually(async () => expect(await client.getChange(change)).toMatchObject({ status: "INSYNC" }));
   await service.until(
     async () => expect(await synced(world)).toMatchObject({ status: "True", reason: "InSync" }),
     60_000,

@@ -26,7 +26,7 @@ const main = join(import.meta.dirname, "../dist/main.mjs");
 export const QUERY = "sum(requests)";
 
 /** Real milliseconds until a change of the zone is in effect. */
-export const PROPAGATION = 200;
+const PROPAGATION = 200;
 
 /** A cluster, a DNS zone and a metric server in this process, for the real service as another one. */
 export class World extends BaseWorld {

@@ -1,4 +1,5 @@
 import { configMaps, events, leases } from "@evenkeel/kube";
+import { eventually } from "@evenkeel/runtime/testing";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { World } from "../test/level-service.ts";
 
@@ -8,20 +9,15 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-/** Resolves once `condition` holds; the test's own timeout bounds it. */
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
 const lease = { namespace: "default", name: "level-service" };
 
 test("reconciles every object and tells of its decision as an Event of that object and to callers", async () => {
   const { metadata } = await world.put("default", "a", 7);
   const service = await world.serve();
-  await until(() => service.decided("default/a") === 7);
-  await until(async () => JSON.stringify(await service.call("Decisions/List", {})).includes("The level is 7"));
+  await eventually(() => service.decided("default/a") === 7);
+  await eventually(async () => JSON.stringify(await service.call("Decisions/List", {})).includes("The level is 7"));
   const told = async () => (await world.kube.resource(events).list({ namespace: "default" })).items;
-  await until(async () => (await told()).length > 0);
+  await eventually(async () => (await told()).length > 0);
   expect(await told()).toMatchObject([
     {
       reportingController: "evenkeel.io/level-service",
@@ -41,7 +37,9 @@ test("starts certificates before all that can wait for others, so that a scrape 
 
 test("releases the Lease on SIGTERM, before the servers drain", async () => {
   const service = await world.serve();
-  await until(async () => (await service.service.registry.text()).includes('master_status{name="level-service"} 1'));
+  await eventually(async () =>
+    (await service.service.registry.text()).includes('master_status{name="level-service"} 1'),
+  );
   expect(await holder()).toMatch(/^replica-0_/);
   expect(await service.stop()).toBe(0);
   expect(service.phases).toEqual(["ready", "not ready", "leader loops stopped", "delay", "drain", "stopped"]);
@@ -52,18 +50,18 @@ test("forgets at the end of a term what the leader alone knows: gauges, decision
   await world.put("default", "a", 7);
   const service = await world.serve();
   const { board, reconciler, host } = service;
-  await until(() => service.decided("default/a") === 7);
+  await eventually(() => service.decided("default/a") === 7);
   expect(await service.metric("level")).toEqual({ a: 7 });
 
   await takeLease();
-  await until(() => reconciler.terms === 1);
+  await eventually(() => reconciler.terms === 1);
   expect(await service.metric("level")).toEqual({});
   expect(await service.metric("seen")).toEqual({ a: 1 });
   expect(board.get("default/a")).toMatchObject({ reason: "", name: { namespace: "default", name: "a" } });
   expect(service.decided("default/a")).toBeUndefined();
 
   const before = host.lines.filter(({ decision }) => decision !== undefined).length;
-  await until(() => service.decided("default/a") === 7);
+  await eventually(() => service.decided("default/a") === 7);
   expect(await service.metric("level")).toEqual({ a: 7 });
   expect(host.lines.filter(({ decision }) => decision !== undefined)).toHaveLength(before + 1);
 });
@@ -72,9 +70,9 @@ test("forgets an object that is gone, by its uid", async () => {
   const first = await world.put("default", "a", 7);
   const service = await world.serve();
   const { reconciler } = service;
-  await until(() => service.decided("default/a") === 7);
+  await eventually(() => service.decided("default/a") === 7);
   await world.kube.resource(configMaps).delete({ namespace: "default", name: "a" });
-  await until(() => reconciler.forgotten.length === 1);
+  await eventually(() => reconciler.forgotten.length === 1);
   expect(reconciler.forgotten).toEqual([{ namespace: "default", name: "a", uid: first.metadata.uid }]);
   expect([await service.metric("level"), await service.metric("seen")]).toEqual([{}, {}]);
 });
@@ -83,7 +81,7 @@ test("follows the watched namespaces and no others", async () => {
   for (const namespace of ["shop", "bank", "zoo"]) await world.namespace(namespace);
   await Promise.all(["shop", "bank", "zoo"].map((namespace, index) => world.put(namespace, "a", index)));
   const service = await world.serve("--watch-namespaces=shop,zoo");
-  await until(() => service.decided("shop/a") === 0 && service.decided("zoo/a") === 2);
+  await eventually(() => service.decided("shop/a") === 0 && service.decided("zoo/a") === 2);
   expect(service.store.size).toBe(2);
 });
 
@@ -91,23 +89,23 @@ test("follows all namespaces if the list of watched ones is empty", async () => 
   await world.namespace("shop");
   await Promise.all(["default", "shop"].map((namespace, index) => world.put(namespace, "a", index)));
   const service = await world.serve("--watch-namespaces=");
-  await until(() => service.decided("default/a") === 0 && service.decided("shop/a") === 1);
+  await eventually(() => service.decided("default/a") === 0 && service.decided("shop/a") === 1);
 });
 
 test("leads without a Lease where there is to be no election", async () => {
   await world.put("default", "a", 7);
   const service = await world.serve("--leader-elect=false");
-  await until(() => service.decided("default/a") === 7);
+  await eventually(() => service.decided("default/a") === 7);
   expect((await world.kube.resource(leases).list()).items).toEqual([]);
 });
 
 test("leads without a Lease by a fencing token that shared state accepts after one of a Lease", async () => {
   await world.put("default", "a", 7);
   const elected = await world.serve();
-  await until(() => elected.decided("default/a") === 7);
+  await eventually(() => elected.decided("default/a") === 7);
   await elected.stop();
   const alone = await world.serve("--leader-elect=false");
-  await until(() => alone.decided("default/a") === 7);
+  await eventually(() => alone.decided("default/a") === 7);
   expect(alone.reconciler.token).toBeGreaterThan(elected.reconciler.token ?? 0n);
 });
 
@@ -115,7 +113,7 @@ test("shows objects to readers, and pauses them for callers who may patch them",
   await world.put("default", "a", 7);
   await world.put("default", "b", 8);
   const service = await world.serve();
-  await until(() => service.decided("default/a") === 7);
+  await eventually(() => service.decided("default/a") === 7);
   const named = { object: { namespace: "default", name: "a" } };
   const get = () => service.call("Objects/Get", { namespace: "default", name: "a" });
   expect(await get()).toMatchObject({
@@ -129,9 +127,9 @@ test("shows objects to readers, and pauses them for callers who may patch them",
     body: { code: "EK_RPC_NOT_FOUND" },
   });
   expect(await service.call("Objects/Pause", named, "secret")).toMatchObject({ status: 200 });
-  await until(async () => JSON.stringify(await get()).includes('"paused":true'));
+  await eventually(async () => JSON.stringify(await get()).includes('"paused":true'));
   expect(await service.call("Objects/Resume", named, "secret")).toMatchObject({ status: 200 });
-  await until(async () => JSON.stringify(await get()).includes('"paused":false'));
+  await eventually(async () => JSON.stringify(await get()).includes('"paused":false'));
 });
 
 async function holder(): Promise<string> {

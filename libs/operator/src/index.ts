@@ -6,7 +6,7 @@ export { type BoardEvent, type RemovedObject, watchBoard, type WatchOptions } fr
 export { checkedResource } from "./checked-resource.ts";
 export { operatorFrame, OperatorFrame } from "./frame.ts";
 export type { OperatedService, OperatorFrameOptions, ReconcileOptions, ReflectOptions } from "./frame-options.ts";
-export { judgeFailure } from "./judge-failure.ts";
+export { conditionsAfterFailure, judgeFailure } from "./judge-failure.ts";
 export { type Answering, LeaderRelay, type LeaderRelayOptions } from "./leader-relay.ts";
 export { resourceTypeOf } from "./resource-type.ts";
 export type { ActContext, ObjectContext, Reconciler } from "./reconciler.ts";

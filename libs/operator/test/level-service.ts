@@ -22,7 +22,7 @@ import {
   type Decision,
   type Snapshot,
 } from "@evenkeel/runtime";
-import { FakeHost } from "@evenkeel/runtime/testing";
+import { eventually, FakeHost } from "@evenkeel/runtime/testing";
 import { type ApiServer, startApiServer } from "@evenkeel/sim";
 import { jest } from "@jest/globals";
 import {
@@ -218,7 +218,7 @@ export class StartedService {
       ...["--lease-duration=1s", "--lease-renew-deadline=800ms", "--lease-retry-period=100ms"],
       ...flags,
     ]);
-    while (!service.phases.includes("ready")) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => service.phases.includes("ready"));
     return service;
   }
 

@@ -6,7 +6,7 @@ import { type Memory, NO_MEMORY, type WeightSnapshot } from "../decide/snapshot.
 import { SecretElsewhere } from "../observe/errors.ts";
 import { seedSnapshot } from "../testing/seed-snapshot.ts";
 import type { TargetOutcome } from "./carry-out.ts";
-import { statusAfter, statusOfInvalid, withInitialWeights, type Outcome } from "./status.ts";
+import { statusAfter, statusAfterFailure, statusOfInvalid, withInitialWeights, type Outcome } from "./status.ts";
 import type { WeightTarget } from "../targets/weight-target.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
@@ -152,6 +152,19 @@ describe("the status after a reconcile", () => {
       message: "spec.policy: Required: expected object",
       observedGeneration: 4,
     });
+  });
+
+  test("that failed keeps the last weights and the other conditions, and is written once", () => {
+    const before = statusAfter(undefined, reconciled({}), now);
+    const error = new Throttled({});
+    const status = statusAfterFailure(before, error, 4, now);
+    expect(status).toMatchObject({ condition: "Error", desiredValue: 16, actualValue: 16 });
+    expect(condition(status, "Ready")).toMatchObject({
+      ...{ status: "False", reason: "Failed", observedGeneration: 4 },
+      message: expect.stringContaining("too many requests"),
+    });
+    expect(condition(status, "TargetSynced")).toEqual(condition(before, "TargetSynced"));
+    expect(statusAfterFailure(status, error, 4, now + 60_000)).toBe(status);
   });
 });
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { RebalanceStatus } from "@evenkeel/api";
 import { judge, type Judgement, type Nulled, setConditions } from "@evenkeel/kube";
+import { judgeFailure } from "@evenkeel/operator";
 import { CodedError } from "@evenkeel/runtime";
 import { type Memory, METRIC_FAULTS, type WeightSnapshot } from "../decide/snapshot.ts";
 import type { WeightAction, WeightReason } from "../decide/weight-decider.ts";
@@ -104,12 +105,10 @@ export function statusOfRelease(
   generation: number,
   now: number,
 ): RebalanceStatus {
-  const { desiredValue: desired, actualValue: actual, lastWrite } = before ?? {};
-  const values = { condition: "Error", desired, actual, lastWrite };
   const [pending] = revertJudgements(results, generation);
   const message = `The deletion waits: ${pending?.message ?? ""}. ${RELEASE_HINT}`;
   const ready = judge("Ready", false, REVERT_PENDING, message, generation);
-  return withoutReverted(updated(before, values, pending ? [ready, pending] : [ready], now), results, before);
+  return withoutReverted(withFault(before, pending ? [ready, pending] : [ready], now), results, before);
 }
 
 /** The status without the initial weights of targets that are not tried again. */
@@ -143,10 +142,24 @@ export function statusOfInvalid(
   observedGeneration: number,
   now: number,
 ): RebalanceStatus {
-  const about = { reason: "InvalidSpec", message: errors.join("; "), observedGeneration };
+  const ready = judge("Ready", false, "InvalidSpec", errors.join("; "), observedGeneration);
+  return withFault(before, [ready], now);
+}
+
+/** The status after a reconcile that failed: all conditions but Ready stay. */
+export function statusAfterFailure(
+  before: RebalanceStatus | undefined,
+  error: unknown,
+  generation: number,
+  now: number,
+): RebalanceStatus {
+  return withFault(before, [judgeFailure(error, generation)], now);
+}
+
+/** The status of an object that is not ready, with the weights as they were last seen. */
+function withFault(before: RebalanceStatus | undefined, judged: readonly Judgement[], now: number): RebalanceStatus {
   const { desiredValue: desired, actualValue: actual, lastWrite } = before ?? {};
-  const values = { condition: "Error", desired, actual, lastWrite };
-  return updated(before, values, [{ type: "Ready", status: "False", ...about }], now);
+  return updated(before, { condition: "Error", desired, actual, lastWrite }, judged, now);
 }
 
 /**

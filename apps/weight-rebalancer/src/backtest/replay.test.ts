@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { MetricReading } from "../decide/snapshot.ts";
-import { measured, NOON, SEED_POLICY, unmeasured } from "../testing.ts";
+import { measured, NOON, SEED_POLICY, unmeasured } from "../testing/seed-snapshot.ts";
 import { replay, type ReplayInput } from "./replay.ts";
 
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { measured, record, unmeasured } from "../testing.ts";
+import { measured, record, unmeasured } from "../testing/seed-snapshot.ts";
 import { decided, decisionTable, type DecisionCase, kept, secondsAgo } from "../testing/decision-table.ts";
 import { METRIC_FAULTS } from "./snapshot.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { nextMemory } from "./memory.ts";
 import { NO_MEMORY } from "./snapshot.ts";
-import { measured, NOON, record, type SeedChanges, seedSnapshot, unmeasured } from "../testing.ts";
+import { measured, NOON, record, type SeedChanges, seedSnapshot, unmeasured } from "../testing/seed-snapshot.ts";
 import { weightDecider } from "./weight-decider.ts";
 
 const noon = Date.parse(NOON);

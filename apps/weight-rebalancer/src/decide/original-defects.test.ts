@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { measured, originalWeight, record, type SeedChanges, seedSnapshot, unmeasured } from "../testing.ts";
+import { originalWeight } from "../backtest/original-rule.ts";
+import { measured, record, type SeedChanges, seedSnapshot, unmeasured } from "../testing/seed-snapshot.ts";
 import { decided, kept } from "../testing/decision-table.ts";
 import { nextMemory } from "./memory.ts";
 import type { Memory, WeightSnapshot } from "./snapshot.ts";

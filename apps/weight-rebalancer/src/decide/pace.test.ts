@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { measured, NOON, record, seedSnapshot } from "../testing.ts";
+import { measured, NOON, record, seedSnapshot } from "../testing/seed-snapshot.ts";
 import { decided, decisionTable, figures, kept, secondsAgo } from "../testing/decision-table.ts";
 import { nextMemory } from "./memory.ts";
 import { type Memory, NO_MEMORY } from "./snapshot.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { record } from "../testing.ts";
+import { record } from "../testing/seed-snapshot.ts";
 import { shareOf } from "./share.ts";
 
 test("a target's share is its part of all weights", () => {

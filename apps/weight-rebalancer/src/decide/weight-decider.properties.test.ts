@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { measured, NOON, record, unmeasured } from "../testing.ts";
+import { measured, NOON, record, unmeasured } from "../testing/seed-snapshot.ts";
 import { decided } from "../testing/decision-table.ts";
 import { nextMemory } from "./memory.ts";
 import { METRIC_FAULTS, type Memory, type PolicySnapshot, type WeightSnapshot } from "./snapshot.ts";

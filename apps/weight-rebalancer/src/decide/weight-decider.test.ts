@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { measured, record, type SeedChanges, unmeasured } from "../testing.ts";
+import { measured, record, type SeedChanges, unmeasured } from "../testing/seed-snapshot.ts";
 import { decided, decisionTable, figures, kept, secondsAgo } from "../testing/decision-table.ts";
 import type { TargetReading } from "./snapshot.ts";
 

@@ -1,6 +1,6 @@
 import { parseRebalance } from "@evenkeel/api";
 import { describe, expect, test } from "@jest/globals";
-import { SEED_POLICY } from "../testing.ts";
+import { SEED_POLICY } from "../testing/seed-snapshot.ts";
 import { policySnapshot } from "./policy.ts";
 
 /** The policy as it comes out of the schema, defaults and all. */
