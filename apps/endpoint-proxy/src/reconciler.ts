@@ -111,13 +111,13 @@ export class ScoreReconciler implements Reconciler<StoredClusterScore> {
 
   /**
    * A peer's region is what its proxy says. Resolves with the error if it could not be written into the spec: then the
-   * status says so, and the score of the peer is taken all the same.
+   * status says so, and the score of the peer is taken all the same. Rejects if there is no time left for that.
    */
   async #fillRegion(
     { metadata: { namespace, name = "" } }: StoredClusterScore,
     present: string | undefined,
     { region }: Observation,
-    { checked, signal, term, log }: ObjectContext,
+    { checked, signal, log }: ObjectContext,
   ): Promise<Error | null> {
     if (region === null || region === "" || region === present) return null;
     const { clusterScores } = this.#options;
@@ -126,7 +126,7 @@ export class ScoreReconciler implements Reconciler<StoredClusterScore> {
       await checked(clusterScores).patch({ namespace, name }, { type: "merge", body }, { signal });
       return null;
     } catch (error) {
-      term.signal.throwIfAborted();
+      signal.throwIfAborted();
       if (error instanceof kubeErrors.ActOvertaken) throw error;
       log.warn({ error, region }, "the region of a peer was not written into its ClusterScore");
       return toError(error);

@@ -1,23 +1,13 @@
 import { request } from "node:https";
 import { eventually } from "@evenkeel/runtime/testing";
 import { ADMIN } from "@evenkeel/testkit";
-import { chromiumProgram, openBrowser, openPage } from "@evenkeel/testkit/browser";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Browser } from "playwright-core";
+import { openPage } from "@evenkeel/testkit/browser";
+import { describeInBrowser } from "@evenkeel/testkit/jest";
+import { expect, test } from "@jest/globals";
 import { ProxyCluster } from "./proxy-cluster.ts";
 import { DEPLOYMENTS, deployment } from "./three-clusters.ts";
 
-const program = chromiumProgram();
-
-(program === undefined ? describe.skip : describe)(`the dashboard${program ? "" : " (needs chromium)"}`, () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await openBrowser(program ?? "");
-  });
-
-  afterAll(() => browser.close());
-
+describeInBrowser("the dashboard", (browser) => {
   test("shows clusters with score and room, workloads over them, and writes with split and reason", async () => {
     await using tokyo = await ProxyCluster.start("tokyo");
     await using osaka = await ProxyCluster.start("osaka");
@@ -27,7 +17,7 @@ const program = chromiumProgram();
     osaka.run("--trusted-peers=tokyo");
     const service = tokyo.run();
     const address = await service.url("admin", "/dashboard/");
-    const { page, complaints, ...opened } = await openPage(browser, new URL(address).origin);
+    const { page, complaints, ...opened } = await openPage(browser(), new URL(address).origin);
     await page.goto(address);
     for (const name of ["tokyo", "osaka"]) {
       await page.locator(".object-list a", { hasText: name }).getByText("250 ‰").waitFor();

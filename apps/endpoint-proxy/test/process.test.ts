@@ -3,6 +3,7 @@ import { MetricRegistry } from "@evenkeel/metrics";
 import { connectPeer, type Peer, peerMetrics, scoresV1 } from "@evenkeel/rpc";
 import { createLogger, systemClock } from "@evenkeel/runtime";
 import { eventually } from "@evenkeel/runtime/testing";
+import { FaultPlan } from "@evenkeel/sim";
 import { expect, test } from "@jest/globals";
 import { conditionsOf, ProxyCluster } from "./proxy-cluster.ts";
 
@@ -99,22 +100,10 @@ test("without a region label it takes --cluster-name and says so, where the orig
 });
 
 test("a refused write of a peer's region leaves its score in the status, and Ready says so until it is allowed", async () => {
-  const refusal = {
-    kind: "Status",
-    apiVersion: "v1",
-    status: "Failure",
-    reason: "Forbidden",
-    code: 403,
-    message: "no",
-  };
-  let isRefused = true;
-  await using tokyo = await ProxyCluster.start("tokyo", "tokyo", {
-    faults: ({ method, url = "" }, response) => {
-      if (!isRefused || method !== "PATCH" || !/clusterscores\/osaka(\?|$)/.test(url)) return "pass";
-      response.writeHead(403, { "content-type": "application/json" }).end(JSON.stringify(refusal));
-      return "handled";
-    },
-  });
+  const plan = new FaultPlan();
+  const osakaItself = { resource: "clusterscores", name: "osaka", subresource: "" };
+  const mend = plan.add({ verb: "patch", ...osakaItself, fault: { kind: "status", code: 403 } });
+  await using tokyo = await ProxyCluster.start("tokyo", "tokyo", { faults: plan.faults });
   await using osaka = await ProxyCluster.start("osaka");
   tokyo.adopt("osaka", osaka);
   osaka.adopt("tokyo", tokyo);
@@ -127,7 +116,7 @@ test("a refused write of a peer's region leaves its score in the status, and Rea
     expect(conditionsOf(stored)).toMatchObject({ Ready: "False/Failed", Scored: "True/Scored" });
     expect(stored?.spec.region).toBeUndefined();
   });
-  isRefused = false;
+  mend();
   await eventually(async () => {
     const stored = await peer();
     expect(stored).toMatchObject({ spec: { region: "osaka" } });

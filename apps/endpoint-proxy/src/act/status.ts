@@ -1,6 +1,6 @@
 import type { ClusterScoreStatus } from "@evenkeel/api";
 import { judge, type Judgement, type Nulled, setConditions } from "@evenkeel/kube";
-import { judgeFailure } from "@evenkeel/operator";
+import { conditionsAfterFailure, judgeFailure } from "@evenkeel/operator";
 import type { StoredClusterScore } from "../cluster-score-resource.ts";
 import type { OwnName } from "../decide/own-name.ts";
 import type { Judged } from "../decide/score-decider.ts";
@@ -57,7 +57,7 @@ export function statusAfterFailure(
   generation: number,
   now: number,
 ): Nulled<ClusterScoreStatus> {
-  const conditions = setConditions(present?.conditions ?? [], [judgeFailure(error, generation)], now);
+  const conditions = conditionsAfterFailure(present?.conditions, error, generation, now);
   return present?.conditions === conditions ? present : { conditions: [...conditions] };
 }
 

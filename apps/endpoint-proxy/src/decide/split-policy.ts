@@ -14,10 +14,10 @@ export interface SplitPolicy {
   readonly minimum: Readonly<Record<string, number>>;
 }
 
-export const CLUSTERS = "evenkeel.io/clusters";
-export const DIVIDE_BY = "evenkeel.io/divide";
-export const CLUSTER_WEIGHTS = "evenkeel.io/cluster-weights";
-export const CLUSTER_MINIMUM = "evenkeel.io/cluster-minimum";
+const CLUSTERS = "evenkeel.io/clusters";
+const DIVIDE_BY = "evenkeel.io/divide";
+const CLUSTER_WEIGHTS = "evenkeel.io/cluster-weights";
+const CLUSTER_MINIMUM = "evenkeel.io/cluster-minimum";
 export const POLICY_ANNOTATIONS = [CLUSTERS, DIVIDE_BY, CLUSTER_WEIGHTS, CLUSTER_MINIMUM] as const;
 
 /** An annotation that cannot be used. */

@@ -52,7 +52,7 @@ export interface Span {
 }
 
 /** The value of a field of the object that starts at `from`; undefined if it has no such field. */
-export function fieldSpan(buffer: Buffer, from: number, name: string): Span | undefined {
+function fieldSpan(buffer: Buffer, from: number, name: string): Span | undefined {
   let at = afterBlanks(buffer, from + 1);
   while (buffer[at] === QUOTE) {
     const keyEnd = textEnd(buffer, at) ?? buffer.length;

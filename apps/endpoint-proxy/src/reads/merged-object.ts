@@ -82,7 +82,7 @@ function withPlacement(held: readonly Held[], layout: VersionLayout | undefined)
 }
 
 /** The version of the whole. */
-export function withVersion(merged: Json, held: readonly Held[], layout: VersionLayout | undefined): Json {
+function withVersion(merged: Json, held: readonly Held[], layout: VersionLayout | undefined): Json {
   if (layout === undefined || at(merged, ["metadata", "resourceVersion"]) === undefined) return merged;
   const versions = new Map(
     held.map(({ member, object }) => [member, textAt(object, ["metadata", "resourceVersion"]) ?? "0"]),

@@ -9,7 +9,7 @@ import { type Step, withQuery } from "./transaction.ts";
  * The field manager that owns `spec.replicas` where an apply leaves it out. Without another owner, the server would
  * reset the replicas of every member to 1 as soon as the manager that applied them before leaves them out.
  */
-export const REPLICAS_MANAGER = "endpoint-proxy";
+const REPLICAS_MANAGER = "endpoint-proxy";
 
 const APPLY = "application/apply-patch+yaml";
 const OWNED: readonly string[] = [".spec.replicas", `.metadata.annotations.${TOTAL}`];

@@ -11,7 +11,7 @@ import { identityFromPeer } from "./peer-identity.ts";
 import type { Caller } from "./user-authenticator.ts";
 
 /** The user that an original proxy reads ClusterScores as, unless `--basic-auth-user` names another. */
-export const ORIGINAL_READER = "evenkeel:original-wao-endpoint-proxy";
+const ORIGINAL_READER = "evenkeel:original-wao-endpoint-proxy";
 
 /** What the original authenticates itself with. */
 export interface BasicAuth {

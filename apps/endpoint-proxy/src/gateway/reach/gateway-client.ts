@@ -122,7 +122,7 @@ class ReceivedAnswer implements MemberAnswer {
 }
 
 /** The texts of `Warning: 299 - "text"` headers. */
-export function warningsOf(header: string | readonly string[] | undefined): string[] {
+function warningsOf(header: string | readonly string[] | undefined): string[] {
   const lines = header === undefined ? [] : typeof header === "string" ? [header] : header;
   return lines.flatMap((line) =>
     Array.from(line.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g), ([, text = ""]) => text.replaceAll(/\\(.)/g, "$1")),
