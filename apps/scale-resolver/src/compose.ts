@@ -1,31 +1,12 @@
-import {
-  controller,
-  endpointSlices,
-  KeyNotifier,
-  leases,
-  nameKey,
-  PAUSED,
-  services,
-  specChanges,
-  StatusWriter,
-} from "@evenkeel/kube";
+import { controller, KeyNotifier, leases, nameKey, PAUSED, specChanges, StatusWriter } from "@evenkeel/kube";
 import { operatorFrame } from "@evenkeel/operator";
 import { type Environment, proxyFor, type Service } from "@evenkeel/runtime";
+import { acts } from "./act/acts.ts";
 import { Autoscalers } from "./act/autoscalers.ts";
-import { Selections } from "./act/children.ts";
-import { ClosePaths } from "./act/close-paths.ts";
-import { Executor } from "./act/executor.ts";
 import { leftOutFamilies } from "./act/path-plan.ts";
 import { PathProbe } from "./act/path-probe.ts";
-import { PathSlices } from "./act/path-slices.ts";
 import { PortAllocator } from "./act/port-allocator.ts";
 import { portRangeOf } from "./act/port-range.ts";
-import { OriginalLeftovers } from "./act/release/original-leftovers.ts";
-import { ReleaseService } from "./act/release/release-service.ts";
-import { RestoreWorkload } from "./act/release/restore-workload.ts";
-import { repointPaths } from "./act/repoint-paths.ts";
-import { RouteSwitch } from "./act/routes/route-switch.ts";
-import { ScaledObjects } from "./act/scaled-objects.ts";
 import { Scales } from "./act/scales.ts";
 import { needsAttention } from "./act/status.ts";
 import { serviceKey, type TargetRef } from "./binding.ts";
@@ -34,7 +15,6 @@ import { elastiServices, RELEASE } from "./elasti-service-resource.ts";
 import { gateway } from "./gateway/gateway.ts";
 import { ClusterView } from "./observe/cluster-view.ts";
 import { Keda } from "./observe/keda.ts";
-import { Mesh } from "./observe/mesh.ts";
 import { Observer } from "./observe/observer.ts";
 import { OriginalOperator } from "./observe/original-operator.ts";
 import { countReplicas, withoutSilent } from "./observe/resolver-endpoints.ts";
@@ -56,9 +36,6 @@ type ScaleResolver = Service<
   (typeof scaleResolver)["metrics"],
   (typeof scaleResolver)["decider"]
 >;
-
-/** The port of the resolver's own Service. The Service forwards it to `--port`. */
-const RESOLVER_PORT = 8012;
 
 /** Builds the parts of scale-resolver in the order in which they start. `main` is the URL of the program. */
 export function composeScaleResolver(service: ScaleResolver, env: Environment, main: string): void {
@@ -107,10 +84,12 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
       gate.connections(serviceKey(of, name), port),
   });
   const portRange = portRangeOf(settings.portRange);
+  const replicas = (of: string, target: TargetRef, signal: AbortSignal) =>
+    workloads.scales.read(of, target, { signal });
   const observer = new Observer({
     ...{ view, original, clock, settle: settings.settle, portRange },
     ownPorts: [settings.port, settings.adminPort, settings.healthPort, settings.grpcPort],
-    replicas: (of, target, signal) => workloads.scales.read(of, target, { signal }),
+    replicas,
     triggers: (binding) => readings.read(binding),
     activity: (key) => activities.read(key),
     resolvers: () => countReplicas(resolvers()),
@@ -126,64 +105,21 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     read: (binding) => triggers.read(binding, never),
     arrived: (binding) => reconcileRequests.notify(nameKey(binding)),
   });
-  const slices = kube.resource(endpointSlices);
-  const mesh = new Mesh({ kube, clock, targetRef: settings.pathTargetRef });
-  const path = new PathSlices({ slices, seen: view.slices, namesPod: mesh.namesPod.bind(mesh) });
-  const acts = {
-    ...workloads,
-    path,
-    routes: new RouteSwitch({ kube, resolver: own && { ...own, port: RESOLVER_PORT } }),
-    leftovers: new OriginalLeftovers({
-      ...{ slices, services: kube.resource(services), sliceStore: view.slices, serviceStore: view.services },
-    }),
-    restoreWorkload: new RestoreWorkload(workloads),
-  };
   const statuses = new StatusWriter(resource);
-  use(
-    new ClosePaths({
-      ...{ objects: view.objects, services: view.services, pods: view.pods, resolvers },
-      ...{ path, routes: acts.routes, statuses, podIps: settings.podIp, clock, log },
-      wait: Math.max(0, settings.shutdownDelay - settings.settle),
-    }),
-  );
+  const { path, repoint, ...writers } = acts({
+    ...{ ...common, ...workloads, settings, own, kube, view, original, resolvers, use },
+    ...{ elastiServices: resource, statuses },
+    grpcAddress: `${ownName ?? service.name}.${namespace}:${settings.resolverGrpcPort ?? settings.grpcPort}`,
+    activity: (key) => activities.read(key, true),
+    hasWoken: waker.hasWoken.bind(waker),
+    woken: (key) => wakeTimer.count(key),
+  });
   const reconciler = new ElastiServiceReconciler({
-    ...{ elastiServices: resource, view, observer, original, path, decisions, board, wakeTimer },
+    ...{ ...writers, path, elastiServices: resource, statuses, view, observer, original, decisions, board, wakeTimer },
     ...{ metrics, registry, clock, dryRun, interval },
     memories: new Memories(),
-    targets: new Targets({
-      ...{ kube, clock, interval, keda: new Keda({ kube, clock }) },
-      replicas: (of, target, signal) => workloads.scales.read(of, target, { signal }),
-    }),
+    targets: new Targets({ kube, clock, interval, replicas, keda: new Keda({ kube, clock }) }),
     ports: new PortAllocator(view.objects, portRange, clock),
-    executor: new Executor({
-      ...acts,
-      scaledObjects: new ScaledObjects({
-        ...{ kube, clock, tls: !settings.insecure, authentication: settings.kedaAuthentication },
-        address: `${ownName ?? service.name}.${namespace}:${settings.resolverGrpcPort ?? settings.grpcPort}`,
-      }),
-      resolvers,
-      terminatingResolvers: view.terminatingResolvers,
-      activity: (key) => activities.read(key, true),
-      hasWoken: waker.hasWoken.bind(waker),
-      woken: (key) => wakeTimer.count(key),
-    }),
-    releaseService: new ReleaseService({
-      ...{
-        ...acts,
-        elastiServices: resource,
-        bindings: view.bindings,
-        pods: view.pods,
-        original,
-        clock,
-        settle: settings.settle,
-        dryRun,
-        statuses,
-      },
-    }),
-    selections: new Selections({
-      ...{ kube, store: view.objects, services: view.services, own: own && serviceKey(own.namespace, own.name) },
-    }),
-    statuses,
   });
   const replicaSources = [...(view.ownSlices ? [resolverChanges(view.objects, view.ownSlices)] : []), replicaChanges];
   const sources = [
@@ -193,8 +129,6 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     ...replicaSources,
     reconcileRequests,
   ];
-  const { terminatingResolvers, objects } = view;
-  const repoint = repointPaths({ objects, services: view.services, path, resolvers, terminatingResolvers, original });
   service.lead(
     "repoint",
     controller({ name: "repoint", sources: replicaSources, reconcile: repoint, workers: settings.workers, clock, log }),

@@ -3,16 +3,18 @@ import type { Nulled } from "@evenkeel/kube";
 import type { ObjectContext } from "@evenkeel/operator";
 import type { ObjectRef } from "@evenkeel/runtime";
 import { FakeClock } from "@evenkeel/runtime/testing";
-import { expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { FINALIZER, type StoredElastiService } from "./elasti-service-resource.ts";
 import { Memories } from "./observe/stages.ts";
 import { ElastiServiceReconciler, type ElastiServiceReconcilerOptions } from "./reconciler.ts";
 import { checkout, NOON } from "./testing/quiet-service.ts";
 import { stored } from "./testing/shown-service.ts";
 
+type Next = Nulled<ElastiServiceStatus>;
+
 /** One reconciler, what it writes and what it forgets. */
 function setUp(options: object = {}) {
-  const written: Nulled<ElastiServiceStatus>[] = [];
+  const written: Next[] = [];
   const forgotten: ObjectRef[] = [];
   const nothing = () => undefined;
   // Whatever else is called is not there.
@@ -28,8 +30,8 @@ function setUp(options: object = {}) {
     board: { remove: nothing },
     decisions: { forget: (object: ObjectRef) => forgotten.push(object) },
     statuses: {
-      write: (_: StoredElastiService, status: Nulled<ElastiServiceStatus>) => {
-        written.push(status);
+      write: ({ status }: StoredElastiService, next: Next | ((present: Next | undefined) => Next)) => {
+        written.push(typeof next === "function" ? next(status) : next);
         return Promise.resolve();
       },
     },
@@ -60,22 +62,37 @@ test("at the end of a term it is forgotten since when Services are released, and
   expect(forgot.toSorted()).toEqual(["ports", "releases"]);
 });
 
-test("a reconcile that hangs until its deadline says so in the status; one that the term ends does not", async () => {
+describe("a reconcile that fails", () => {
   const hung = new Error("GET /scale took longer than 10 s");
-  const { reconciler, written, deadline, term, context } = setUp({
-    releaseService: { release: () => Promise.reject(hung) },
-  });
-  await expect(reconciler.reconcile(moved, context)).rejects.toBe(hung);
-  expect(written).toEqual([]);
-
-  deadline.abort();
-  await expect(reconciler.reconcile(moved, context)).rejects.toBe(hung);
   const ready = { type: "Ready", status: "False", reason: "Failed", message: expect.stringContaining("GET /scale") };
-  expect(written).toMatchObject([{ conditions: [ready] }]);
+  const late = new Error("the reconcile took longer than 60 s");
 
-  term.abort();
-  await expect(reconciler.reconcile(moved, context)).rejects.toBe(hung);
-  expect(written).toHaveLength(1);
+  test("at its deadline says in the status which call did not return, with what the status has", async () => {
+    const { reconciler, written, context } = setUp({ releaseService: { release: () => Promise.reject(hung) } });
+    await expect(reconciler.reconcile(moved, context)).rejects.toBe(hung);
+    expect(written).toEqual([]);
+    await reconciler.failed(moved, late, context);
+    expect(written).toMatchObject([{ ...moved.status, conditions: [ready] }]);
+  });
+
+  test("because the release of a deleted object or its finalizer is refused says so in the status", async () => {
+    const deleted = { ...moved, metadata: { ...moved.metadata, deletionTimestamp: NOON } };
+    const { reconciler, written, context } = setUp({ releaseService: { finalize: () => Promise.reject(hung) } });
+    await expect(reconciler.reconcile(deleted, context)).rejects.toBe(hung);
+    await reconciler.failed(deleted, hung, context);
+
+    const refused = setUp({
+      view: {
+        bindings: { understand: () => ({ kind: "service", binding: checkout }), ownerOf: () => undefined },
+        services: { get: () => ({ metadata: { name: "checkout" } }) },
+      },
+      elastiServices: { patch: () => Promise.reject(hung) },
+    });
+    const fresh = stored("checkout");
+    await expect(refused.reconciler.reconcile(fresh, refused.context)).rejects.toBe(hung);
+    await refused.reconciler.failed(fresh, hung, refused.context);
+    expect([...written, ...refused.written]).toMatchObject([{ conditions: [ready] }, { conditions: [ready] }]);
+  });
 });
 
 test("the path of a redirected Service follows the resolver's replicas before triggers are read, even if that fails", async () => {

@@ -6,12 +6,13 @@ import {
   nameOfKey,
   type ObjectName,
   PAUSED,
+  type ReconcileContext,
   type Resource,
   type Result,
   type Service,
 } from "@evenkeel/kube";
 import type { MetricRegistry, Metrics } from "@evenkeel/metrics";
-import type { ObjectContext, Reconciler } from "@evenkeel/operator";
+import { judgeFailure, type ObjectContext, type Reconciler } from "@evenkeel/operator";
 import { type Clock, type DecisionOf, type Decisions, explain } from "@evenkeel/runtime";
 import type { Selections } from "./act/children.ts";
 import type { Executor, PathWork } from "./act/executor.ts";
@@ -81,6 +82,8 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
   readonly #options: ElastiServiceReconcilerOptions;
   /** The binding with which each Service was last managed, by the object's key. */
   readonly #served = new Map<string, Binding>();
+  /** Errors of the last reconciles that the status does not report yet. */
+  readonly #failures = new WeakMap<StoredElastiService, unknown>();
   readonly #pauses: PausedScaledObjects;
   readonly #releaseFormerService: ReleaseFormerService;
 
@@ -96,13 +99,20 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
   }
 
   async reconcile(object: StoredElastiService, context: ObjectContext): Promise<Result | undefined> {
-    const result = await this.#reconcile(object, context).catch(async (error: unknown) => {
-      const isLate = context.signal.aborted && !context.term.signal.aborted;
-      if (isLate) await this.#idle(object, { reason: "Failed", message: explain(error) }, context);
+    this.#failures.delete(object);
+    const result = await this.#reconcile(object, context).catch((error: unknown) => {
+      this.#failures.set(object, error);
       throw error;
     });
     if (result instanceof Error) throw result;
     return result;
+  }
+
+  /** At the deadline, the status names the call that did not return. */
+  async failed(object: StoredElastiService, _error: unknown, context: ReconcileContext): Promise<void> {
+    if (!this.#failures.has(object)) return;
+    const failure = judgeFailure(this.#failures.get(object), object.metadata.generation ?? 0);
+    await this.#idle(object, failure, context);
   }
 
   /** Resolves with an error if the status reports it. */
@@ -181,7 +191,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     // Requests may be waiting, or will be refused when the last pod ends, so this does not wait for reads of the
     // workload.
     const isUrgent = joined || isLastLeaving(view.pods(serviceKey(binding.namespace, binding.service)));
-    const target = isUrgent ? targets.known(binding) : await targets.read(binding, signal);
+    const target = isUrgent ? targets.known(binding) : await targets.read(binding, service, signal);
     const subject = { object, binding, fault, targetFault: target.fault, memory, joined };
     const snapshot = await observer.observe(subject, signal);
     if (!snapshot) return undefined;
@@ -215,6 +225,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
       replicas: outcome.isFormerRestored ? replicas : null,
       route: outcome.route,
       paused: pauses.of(object),
+      scaledObject: pauses.formerlyNamed(object),
       failure: outcome.failure,
       idleSince,
       lastWakeMs,
@@ -316,11 +327,11 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
   async #idle(
     object: StoredElastiService,
     about: { readonly reason: string; readonly message: string; readonly selected?: number },
-    { term }: ObjectContext,
+    { term }: ReconcileContext,
   ): Promise<Result> {
     const { statuses, clock, interval } = this.#options;
-    const generation = object.metadata.generation ?? 0;
-    await statuses.write(object, statusOfIdle(object.status, { ...about, generation }, clock.now()), term);
+    const { generation = 0 } = object.metadata;
+    await statuses.write(object, (status) => statusOfIdle(status, { ...about, generation }, clock.now()), term);
     return { requeueAfter: interval };
   }
 

@@ -274,6 +274,11 @@ const status = z
         "The ScaledObject of KEDA that is paused while the workload sleeps; empty if there is none. Absent while the workload is awake.",
       )
       .exactOptional(),
+    scaledObject: boundedText(253)
+      .describe(
+        "The ScaledObject of KEDA that `spec.autoscaler` names, or named before and that may not scale to zero again yet.",
+      )
+      .exactOptional(),
     service: boundedText(253).describe("The Service that `ports` belong to.").exactOptional(),
     ports: z
       .array(

@@ -98,6 +98,11 @@ class Leader {
     return this.pauses.of(stored("checkout", { status }));
   }
 
+  /** The ScaledObject that must not keep the mark of a wake. */
+  named(status: ElastiServiceStatus = {}) {
+    return this.pauses.formerlyNamed(stored("checkout", { status }));
+  }
+
   #do<T>(what: string, outcome: T): Promise<T> {
     this.done.push(what);
     const failure = this.failures.get(what);
@@ -288,6 +293,25 @@ describe("an autoscaler that the spec no longer names after a wake", () => {
     leader.failures.clear();
     await leader.reconcile(starting, keda("new"));
     expect(leader.done).toEqual(["allowZero old", "allowZero old"]);
+  });
+
+  test("may scale to zero again although the resolver restarted since", async () => {
+    const leader = new Leader();
+    const recorded: ElastiServiceStatus = { scaledObject: "old" };
+    await leader.reconcile(starting, keda("new"), recorded);
+    expect(leader.done).toEqual(["allowZero old"]);
+    expect(leader.named(recorded)).toBe("new");
+  });
+
+  test("stays on record while the right to patch it is missing", async () => {
+    const leader = await woken();
+    leader.failures.set("allowZero old", new AutoscalerForbidden({ scaledObject: "shop/old" }));
+    expect(await leader.reconcile(starting, keda("new"))).toMatchObject({ done: true });
+    expect(leader.named()).toBe("old");
+    leader.failures.clear();
+    await leader.reconcile(starting, keda("new"));
+    expect(leader.done).toEqual(["allowZero old", "allowZero old"]);
+    expect(leader.named()).toBe("new");
   });
 
   test("stays as it is while the spec is invalid", async () => {

@@ -244,10 +244,11 @@ export class Executor {
   async #releaseFormer({ object, binding, pauses }: Work, context: ObjectContext): Promise<void> {
     const named = scaledObjectOf(binding.autoscaler);
     const former = pauses.formerlyNamed(object);
-    if (former !== "" && former !== named) {
-      await this.#options.restoreWorkload.allowZero(binding.namespace, former, context);
-    }
-    pauses.recordNamed(object, named);
+    const isReleased =
+      former === "" ||
+      former === named ||
+      (await this.#options.restoreWorkload.allowZero(binding.namespace, former, context));
+    if (isReleased) pauses.recordNamed(object, named);
   }
 
   /**

@@ -84,9 +84,12 @@ export class PausedScaledObjects {
     this.#records.set(keyOf(object), { paused: null, certain: true });
   }
 
-  /** The ScaledObject that the spec named when it was last recorded; empty if none is known. */
+  /**
+   * The ScaledObject that the spec named when it was last recorded; empty if none is known. The status has it for the
+   * next leader.
+   */
   formerlyNamed(object: StoredElastiService): string {
-    return this.#named.get(keyOf(object)) ?? "";
+    return this.#named.get(keyOf(object)) ?? object.status?.scaledObject ?? "";
   }
 
   /** Call this after the one that was named before was released. */

@@ -27,6 +27,7 @@ function after(
     route: null,
     replicas: null,
     paused: null,
+    scaledObject: "",
     failure: undefined,
     lastWakeMs: null,
     refusedProbes,

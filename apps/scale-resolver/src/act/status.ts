@@ -41,6 +41,8 @@ export interface ReconcileOutcome {
   readonly replicas: number | null;
   /** The ScaledObject that is paused. */
   readonly paused: Paused;
+  /** The ScaledObject that the spec names, or a former one that may not scale to zero yet; empty if there is none. */
+  readonly scaledObject: string;
   /** Why carrying out the decision failed. */
   readonly failure: string | undefined;
   /** Time of the last wake or traffic. */
@@ -79,6 +81,7 @@ export function statusAfter(
       // If the replicas were not read, those of before stay, unless they are of another workload.
       ...(replicas === null && isSame ? {} : { replicas }),
       pausedScaledObject: outcome.paused,
+      scaledObject: outcome.scaledObject || null,
       service: snapshot.service,
       ports: outcome.ports,
       ...(isRecorded(before, outcome) ? {} : recordOf(outcome)),
@@ -134,7 +137,14 @@ export function statusOfReleased(
     ["Ready", "Asleep"].map((type) => judge(type, false, "Released", message, generation)),
     now,
   );
-  const nothing = { state: null, since: null, replicas: null, pausedScaledObject: null, route: null };
+  const nothing = {
+    state: null,
+    since: null,
+    replicas: null,
+    pausedScaledObject: null,
+    scaledObject: null,
+    route: null,
+  };
   return updated(before, { observedGeneration: generation, ...nothing, mode: "serve", conditions }, now);
 }
 
@@ -217,13 +227,13 @@ function drains({ hasPreStop, graceSeconds }: PodStop): boolean {
  */
 function drainOf(stop: PodStop): readonly [holds: boolean | undefined, reason: string, message: string] {
   const { graceSeconds } = stop;
-  if (drains(stop)) return [true, "PreStop", "The pods have a preStop hook and time for it"];
+  if (drains(stop)) return [true, "PreStop", "The containers that serve have a preStop hook and time for it"];
   const lost = "requests that are sent to a terminating pod before nodes know of it are lost";
   if (graceSeconds < DRAIN_SECONDS) {
     const message = `terminationGracePeriodSeconds is ${graceSeconds}, so ${lost}: set at least ${DRAIN_SECONDS} more than the containers need to finish their requests`;
     return [false, "NoGracePeriod", message];
   }
-  const message = `The pod template has no preStop hook. If its containers exit at SIGTERM, ${lost}: add lifecycle.preStop.sleep.seconds: ${DRAIN_SECONDS}, or serve for ${DRAIN_SECONDS} s after SIGTERM`;
+  const message = `A container that serves has no preStop hook. If it exits at SIGTERM, ${lost}: add lifecycle.preStop.sleep.seconds: ${DRAIN_SECONDS}, or serve for ${DRAIN_SECONDS} s after SIGTERM`;
   return [undefined, "NoPreStop", message];
 }
 

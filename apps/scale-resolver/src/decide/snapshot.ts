@@ -95,7 +95,7 @@ export interface Activity {
   readonly pending: number;
   /** Number of requests in flight to pods. */
   readonly inFlight: number;
-  /** Total number of requests. It does not decrease while the same resolvers run. */
+  /** Total number of requests. It decreases when a replica of the resolver stops. */
   readonly requests: number;
   readonly lastRequestAt: number | null;
 }

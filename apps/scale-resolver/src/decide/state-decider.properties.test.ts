@@ -54,7 +54,7 @@ const anyService: fc.Arbitrary<ServiceSnapshot> = fc.record({
     fc.record({
       pending: few,
       inFlight: few,
-      requests: fc.constantFrom(40, 40, 41),
+      requests: fc.constantFrom(40, 40, 41, 39),
       lastRequestAt: fc.option(moment),
     }),
     { freq: 8 },
@@ -86,7 +86,7 @@ const sleepy: fc.Arbitrary<ServiceSnapshot> = fc
       triggers,
       createdAt,
       idleSince,
-      activity: { requests },
+      activity: { requests, lastRequestAt: secondsAgo(9000) },
       path: { provenAt, resolvers },
       stage: { state: "Guard", purpose: "sleep", requests, since },
     }),
@@ -96,6 +96,10 @@ const spoilers: readonly (readonly [string, (snapshot: ServiceSnapshot) => Servi
   ["the pods are not known", (snapshot) => ({ ...snapshot, pods: null })],
   ["the requests are not known", (snapshot) => ({ ...snapshot, activity: null })],
   ["the requests before were not known", (snapshot) => ({ ...snapshot, stage: { ...snapshot.stage, requests: null } })],
+  [
+    "a replica of the resolver stopped",
+    (snapshot) => ({ ...snapshot, stage: { ...snapshot.stage, requests: (snapshot.activity?.requests ?? 0) + 1 } }),
+  ],
   ["the scale is not known", (snapshot) => ({ ...snapshot, replicas: null })],
   ["a trigger says nothing", (snapshot) => ({ ...snapshot, triggers: [...snapshot.triggers, SILENT] })],
   ["a trigger sees traffic", (snapshot) => ({ ...snapshot, triggers: [...snapshot.triggers, BUSY] })],
@@ -149,6 +153,7 @@ describe("nothing is scaled to zero", () => {
       expect(replicas).toBeGreaterThan(0);
       expect(pods?.ready).toBeGreaterThan(0);
       expect(activity).toMatchObject({ pending: 0, inFlight: 0, requests: stage.requests });
+      expect(activity?.lastRequestAt ?? 0).toBeLessThanOrEqual(stage.since);
     });
     fc.assert(property, { numRuns: 2000 });
     expect(slept).toBeGreaterThan(100);
@@ -191,10 +196,39 @@ test("nothing but a request, a trigger that sees traffic, or the end of its peri
   const property = fc.property(anyService, (snapshot) => {
     if (stateDecider.decide(snapshot).action !== "wake") return;
     const { activity, stage, triggers, withinPeriod } = snapshot;
-    const isAskedFor = activity !== null && (activity.pending > 0 || activity.requests !== stage.requests);
+    const { pending = 0, inFlight = 0, lastRequestAt = null } = activity ?? {};
+    const isAskedFor = pending + inFlight > 0 || (lastRequestAt !== null && lastRequestAt > stage.since);
     const isOver = !withinPeriod && triggers.length > 0 && !snapshot.dryRun;
     expect(isAskedFor || isOver || triggers.some(({ verdict }) => verdict === "busy")).toBe(true);
     expect(snapshot.replicas ?? 0).toBe(0);
+  });
+  fc.assert(property, { numRuns: 1000 });
+});
+
+/** The replicas of the resolver since the service is in its state: what each had counted, what came since, its end. */
+const replicas = fc.array(fc.record({ before: fc.nat(4), since: fc.constantFrom(0, 0, 1, 3), stopped: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 3,
+});
+
+test("replicas that stop neither look like requests nor hide them", () => {
+  const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0);
+  const property = fc.property(replicas, (all) => {
+    const running = all.filter(({ stopped }) => !stopped);
+    const isRequested = running.some(({ since }) => since > 0);
+    const activity = {
+      requests: sum(running.map(({ before, since }) => before + since)),
+      lastRequestAt: isRequested ? secondsAgo(20) : secondsAgo(100),
+    };
+    const requests = sum(all.map(({ before }) => before));
+    const decided = (state: "Guard" | "Zero") => {
+      const stage = { state, purpose: "sleep", since: secondsAgo(60), requests } as const;
+      const pods = state === "Zero" ? { ready: 0, leaving: 1 } : {};
+      return stateDecider.decide(quietService({ stage, activity, pods, replicas: state === "Zero" ? 0 : 2 }));
+    };
+    expect(decided("Zero").action).toBe(isRequested ? "wake" : "stay");
+    const isCountLost = all.some(({ stopped, before }) => stopped && before > 0);
+    expect(decided("Guard").action).toBe(isRequested ? "leave" : isCountLost ? "stay" : "sleep");
   });
   fc.assert(property, { numRuns: 1000 });
 });

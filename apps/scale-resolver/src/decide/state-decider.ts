@@ -114,13 +114,17 @@ function towardsSleep(snapshot: ServiceSnapshot): Answer {
   if (dryRun) return leave("DryRun", "In a dry run requests are not redirected");
   if (activity && stage.requests === null)
     return leave("ActivityUnknown", "The number of earlier requests is not known");
-  if (activity && activity.requests !== stage.requests) return leave("RequestSeen", "A request arrived");
+  const before = stage.requests ?? 0;
+  if (activity && (activity.requests > before || hasRequestSince(snapshot)))
+    return leave("RequestSeen", "A request arrived");
   const [obstacle] = obstacles(snapshot);
   if (obstacle) return leave(obstacle.reason, obstacle.message);
   if (activity && activity.pending + activity.inFlight > 0) {
     const under = count(activity.pending + activity.inFlight, "request");
     return leave("InFlight", `The resolver has ${under} in flight`);
   }
+  if (activity && activity.requests < before)
+    return stay(snapshot, "ActivityUnknown", "A replica of the resolver stopped, and its request count is lost");
   if (replicas === null) return stay(snapshot, "ReplicasUnknown", capital(unreadable(snapshot)));
   if (replicas === 0)
     return stay(snapshot, "LastPodLeaving", "The workload is at 0 replicas and its pods are about to terminate");
@@ -146,11 +150,11 @@ function towardsServe(snapshot: ServiceSnapshot): Answer {
 }
 
 function fromZero(snapshot: ServiceSnapshot): Answer {
-  const { pods, replicas, activity, triggers, stage, specFault } = snapshot;
+  const { pods, replicas, activity, triggers, specFault } = snapshot;
   if (pods && pods.ready + pods.leaving > 0) {
     if (replicas === 0 && isTerminating(pods, snapshot)) {
       // These pods would terminate before the next request, or during this one.
-      if (activity && stage.requests !== null && activity.requests !== stage.requests) {
+      if (activity && (activity.pending + activity.inFlight > 0 || hasRequestSince(snapshot))) {
         return to("Wake", "wake", "RequestSeen", "A request arrived while the last pods terminate");
       }
       return stay(snapshot, "LastPodLeaving", "The workload is at 0 replicas and its last pods terminate");
@@ -194,6 +198,14 @@ function fromWake(snapshot: ServiceSnapshot): Answer {
     return to("Wake", "wake", "RequestHeld", `The workload is at 0 replicas and the resolver holds ${held}`);
   }
   return to("Zero", "move", "ScaledToZero", "The workload is at 0 replicas and no request waits");
+}
+
+/**
+ * Whether a running replica of the resolver got a request in this state. The sum of their counts does not tell, because
+ * a replica that stops takes its own with it.
+ */
+function hasRequestSince({ activity, stage }: ServiceSnapshot): boolean {
+  return (activity?.lastRequestAt ?? -Infinity) > stage.since;
 }
 
 /** Whether the enabled period is known and over. Without triggers this program did not scale the workload to 0. */

@@ -13,6 +13,7 @@ const blocked = (reason: "Paused" | "OriginalRuns" | "Unsupported") => ({
 const MISSING = "Deployment shop/chekout not found";
 const LOCAL = "internalTrafficPolicy of the Service is Local";
 const FAULT = "The last good spec is in force, since this one cannot be understood: spec.dial: Invalid option";
+const LEAVING = { ready: 0, leaving: 1 };
 const gone = { ready: 0, leaving: 0, starting: 0 };
 /** In Guard before sleep, without obstacles. */
 const falling = (changes: Changes = {}): Changes => ({
@@ -139,7 +140,8 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
   "Guard leave RequestSeen": [
     ["a request arrived", falling({ activity: { requests: 41 } })],
     ["it is still there", falling({ activity: { requests: 41, inFlight: 1 } })],
-    ["a resolver began to count anew", falling({ activity: { requests: 0 } })],
+    ["a request arrived, and a resolver stopped", falling({ activity: { requests: 3, lastRequestAt: secondsAgo(1) } })],
+    ["as many arrived as another had counted", falling({ activity: { lastRequestAt: secondsAgo(1) } })],
   ],
   "Guard leave TargetNotFound": [["somebody deleted it", falling({ targetFault: MISSING })]],
   "Guard leave Unsupported": [["somebody keeps its traffic to each node", falling({ localOnly: LOCAL })]],
@@ -157,6 +159,10 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
   "Guard leave InFlight": [
     ["an answer is still on its way", falling({ activity: { inFlight: 1 } })],
     ["a request waits", falling({ activity: { pending: 2 } })],
+  ],
+  "Guard stay ActivityUnknown": [
+    ["a resolver that had counted requests stopped", falling({ activity: { requests: 3 } })],
+    ["a resolver began to count anew", falling({ activity: { requests: 0, lastRequestAt: null } })],
   ],
   "Guard stay PathUnproven": [
     ["no probe succeeded", falling({ path: { provenAt: null } })],
@@ -182,16 +188,23 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
   ],
 
   "Zero wake RequestSeen": [
-    ["its pods were not told yet", asleep({ pods: { ready: 2 }, stage: { since: secondsAgo(1), requests: 39 } })],
-    ["a pod that leaves answered it", asleep({ pods: { ready: 0, leaving: 1 }, stage: { requests: 39 } })],
+    [
+      "its pods were not told yet",
+      asleep({ pods: { ready: 2 }, stage: { since: secondsAgo(2) }, activity: { lastRequestAt: secondsAgo(1) } }),
+    ],
+    ["a pod that leaves answered it", asleep({ pods: LEAVING, activity: { lastRequestAt: secondsAgo(1) } })],
+    ["a pod that leaves is about to", asleep({ pods: LEAVING, activity: { inFlight: 1 } })],
+    [
+      "how many came before is not known",
+      asleep({ pods: LEAVING, stage: { requests: null }, activity: { lastRequestAt: secondsAgo(1) } }),
+    ],
   ],
   "Zero stay LastPodLeaving": [
-    [
-      "how many requests came before is not known",
-      asleep({ pods: { leaving: 1, ready: 0 }, stage: { requests: null } }),
-    ],
+    ["how many requests came before is not known", asleep({ pods: LEAVING, stage: { requests: null } })],
+    ["a resolver that had counted requests stopped", asleep({ pods: LEAVING, activity: { requests: 3 } })],
+    ["a report of a resolver that stops came late", asleep({ pods: LEAVING, activity: { requests: 43 } })],
     ["its pods were not told yet", asleep({ pods: { ready: 2 }, stage: { since: secondsAgo(1) } })],
-    ["they take their time", asleep({ pods: { ready: 0, leaving: 1 } })],
+    ["they take their time", asleep({ pods: LEAVING })],
   ],
   "Zero move PodsReady": [
     ["another client woke it", asleep({ pods: { ready: 1 }, replicas: 1 })],

@@ -80,6 +80,11 @@ export const TRANSITIONS: readonly Transition[] = [
   goes("Guard", "Serve", "leave", "InFlight", "it is about to sleep, and a request is in flight through the resolver"),
   stays(
     "Guard",
+    "ActivityUnknown",
+    "it is about to sleep, and a replica of the resolver stopped with its request count",
+  ),
+  stays(
+    "Guard",
     "PathUnproven",
     "it is about to sleep, and no probe request through the Service has reached the resolver",
   ),

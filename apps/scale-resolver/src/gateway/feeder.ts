@@ -198,7 +198,7 @@ export class Feeder implements Component {
 }
 
 /** The route of a sleeping Service that cannot be woken: requests without a pod are refused at once. */
-export function refusingRoute({ metadata, status }: StoredElastiService, service: Service): GateRoute {
+function refusingRoute({ metadata, status }: StoredElastiService, service: Service): GateRoute {
   const { namespace = "", name = "" } = service.metadata;
   const { code, message } = new SpecUnreadable({ service: serviceKey(namespace, name), name: metadata.name ?? "" });
   const placeholder = { status: 503, body: `${code}: ${message}\n`, contentType: "text/plain; charset=utf-8" };

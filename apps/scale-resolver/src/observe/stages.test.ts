@@ -2,7 +2,26 @@ import { describe, expect, test } from "@jest/globals";
 import type { ServiceSnapshot } from "../decide/snapshot.ts";
 import type { State } from "../decide/state.ts";
 import { quietService, secondsAgo } from "../testing/quiet-service.ts";
-import { idleSinceAfter, interruptedAfter, replicasAfter } from "./stages.ts";
+import { idleSinceAfter, interruptedAfter, replicasAfter, stageAfter } from "./stages.ts";
+
+describe("the stage after a decision that changes no state", () => {
+  const falling = quietService({ stage: { state: "Guard", purpose: "sleep" }, activity: { requests: 3 } });
+
+  test("begins again with the counts of the replicas that are left", () => {
+    const { stage, at } = falling;
+    expect(stageAfter(falling, { after: "Guard", reason: "ActivityUnknown" })).toEqual({
+      ...stage,
+      since: Date.parse(at),
+      requests: 3,
+    });
+  });
+
+  test("is the same otherwise, and while the counts are not known", () => {
+    expect(stageAfter(falling, { after: "Guard", reason: "Quieting" })).toBe(falling.stage);
+    const waking = quietService({ stage: { state: "Wake" }, activity: null });
+    expect(stageAfter(waking, { after: "Wake", reason: "ActivityUnknown" })).toBe(waking.stage);
+  });
+});
 
 describe("the replicas of a workload after a decision", () => {
   test.each([
@@ -46,6 +65,7 @@ describe("attempts to sleep that were interrupted in a row", () => {
     ["the resolver left for another reason", falling, "Serve", "NoResolver", 2],
     ["pods are ready after a wake", guarded, "Serve", "PodsReady", 2],
     ["it still waits", falling, "Guard", "Quieting", 2],
+    ["a replica of the resolver stopped", falling, "Guard", "ActivityUnknown", 2],
     ["it sleeps", falling, "Zero", "Quiet", 0],
     ["another client scaled it to zero", guarded, "Zero", "ScaledToZero", 0],
   ] as const)("%s", (_name, snapshot, after, reason, expected) => {

@@ -36,13 +36,10 @@ export function stageAfter(
   { stage, activity, at }: ServiceSnapshot,
   { after, reason }: { readonly after: State; readonly reason: string },
 ): Stage {
-  if (after === stage.state) return stage;
-  return {
-    state: after,
-    since: Date.parse(at),
-    purpose: reason === "Idle" ? "sleep" : "safety",
-    requests: activity?.requests ?? null,
-  };
+  const now = { since: Date.parse(at), requests: activity?.requests ?? null };
+  if (after !== stage.state) return { state: after, purpose: reason === "Idle" ? "sleep" : "safety", ...now };
+  // A replica of the resolver stopped: the quiet period begins again with the counts of the others.
+  return reason === "ActivityUnknown" && activity ? { ...stage, ...now } : stage;
 }
 
 /** How many attempts to sleep in a row were interrupted, after a decision was carried out. Only sleep resets it. */

@@ -1,7 +1,15 @@
-import { type Deployment, deployments, type KubeClient, type StatefulSet, statefulSets } from "@evenkeel/kube";
+import {
+  type Deployment,
+  deployments,
+  type KubeClient,
+  type Service,
+  type StatefulSet,
+  statefulSets,
+} from "@evenkeel/kube";
 import { type Clock, explain } from "@evenkeel/runtime";
 import { BadTarget, TargetKindUnknown, TargetNotFound, TargetNotScalable } from "../act/errors.ts";
 import type { Binding, TargetRef } from "../binding.ts";
+import { tcpPorts } from "../wake-ports.ts";
 import type { Keda } from "./keda.ts";
 
 /** What is known of the workload of an ElastiService. */
@@ -16,6 +24,7 @@ export interface TargetFindings {
 
 /** The settings of a pod template for the time between SIGTERM and the end. */
 export interface PodStop {
+  /** Whether all containers that serve have a preStop hook. */
   readonly hasPreStop: boolean;
   readonly graceSeconds: number;
 }
@@ -61,12 +70,12 @@ export class Targets {
   }
 
   /** Reads the workload, unless it was read recently. A failed read is not a fault. */
-  async read(binding: Binding, signal: AbortSignal): Promise<TargetFindings> {
+  async read(binding: Binding, service: Service, signal: AbortSignal): Promise<TargetFindings> {
     const { clock, interval } = this.#options;
     const { uid, generation } = binding;
     const seen = this.#seen.get(uid);
     if (seen?.generation === generation && clock.monotonic() < seen.until) return seen.findings;
-    const findings = await this.#load(binding, signal);
+    const findings = await this.#load(binding, service, signal);
     if (!findings) return this.known(binding);
     const until = clock.monotonic() + (findings.fault === undefined ? REMEMBERED : interval);
     this.#seen.set(uid, { generation, until, findings });
@@ -81,7 +90,7 @@ export class Targets {
     this.#seen.clear();
   }
 
-  async #load(binding: Binding, signal: AbortSignal): Promise<TargetFindings | undefined> {
+  async #load(binding: Binding, service: Service, signal: AbortSignal): Promise<TargetFindings | undefined> {
     const { namespace, target, autoscaler, scaledObject } = binding;
     try {
       await this.#options.replicas(namespace, target, signal);
@@ -92,15 +101,20 @@ export class Targets {
     // A ScaledObject that this program creates has a trigger that is active after a wake.
     const isForeign = autoscaler?.type === "keda" && !scaledObject;
     const autoscalerFault = isForeign ? await this.#options.keda.fault(namespace, autoscaler.name, signal) : null;
-    return { stop: await this.#stop(namespace, target, signal), autoscalerFault };
+    return { stop: await this.#stop(namespace, target, service, signal), autoscalerFault };
   }
 
   /** The right to read the workload may be missing, and other kinds have other templates. */
-  async #stop(namespace: string, { apiVersion, kind, name }: TargetRef, signal: AbortSignal): Promise<PodStop | null> {
+  async #stop(
+    namespace: string,
+    { apiVersion, kind, name }: TargetRef,
+    service: Service,
+    signal: AbortSignal,
+  ): Promise<PodStop | null> {
     const type = apiVersion === "apps/v1" ? TEMPLATED[kind] : undefined;
     if (!type) return null;
     try {
-      return stopOf(await this.#options.kube.resource(type).get({ namespace, name }, { signal }));
+      return stopOf(await this.#options.kube.resource(type).get({ namespace, name }, { signal }), service);
     } catch {
       signal.throwIfAborted();
       return null;
@@ -113,10 +127,15 @@ const TEMPLATED: Readonly<Record<string, typeof deployments | typeof statefulSet
   StatefulSet: statefulSets,
 };
 
-function stopOf({ spec }: Deployment | StatefulSet): PodStop {
+/** Containers with a port that the Service targets serve; if none declares one, any may. */
+function stopOf({ spec }: Deployment | StatefulSet, service: Service): PodStop {
   const { containers = [], terminationGracePeriodSeconds = DEFAULT_GRACE } = spec?.template.spec ?? {};
+  const targeted = tcpPorts(service).map(({ port, targetPort = port }) => targetPort);
+  const serving = containers.filter(({ ports = [] }) =>
+    ports.some(({ name = "", containerPort }) => targeted.includes(name) || targeted.includes(containerPort)),
+  );
   return {
-    hasPreStop: containers.some(({ lifecycle }) => lifecycle?.preStop !== undefined),
+    hasPreStop: (serving.length > 0 ? serving : containers).every(({ lifecycle }) => lifecycle?.preStop !== undefined),
     graceSeconds: terminationGracePeriodSeconds,
   };
 }

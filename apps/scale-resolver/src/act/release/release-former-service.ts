@@ -22,7 +22,7 @@ export interface ReleaseFormerServiceOptions {
 /** Clears the fields of a status that describe one Service: null removes a field. */
 const OF_NO_SERVICE: Nulled<ElastiServiceStatus> = {
   ...{ service: null, ports: null, scaleTargetRef: null, replicas: null, pausedScaledObject: null },
-  ...{ state: null, since: null, mode: null, route: null },
+  ...{ scaledObject: null, state: null, since: null, mode: null, route: null },
 };
 
 /**

@@ -143,6 +143,12 @@ test("a ScaledObject stays active until pods are ready, and is then left to its 
   ]);
 });
 
+test("a ScaledObject that the spec named before may scale to zero again, too", async () => {
+  const status = { ...ASLEEP, scaledObject: "former" };
+  const { done } = await releaseService(status, { joined: true, ready: 1 });
+  expect(done).toEqual(["wake checkout", "calm former", "leave path", "clean", "finalizer"]);
+});
+
 describe("in a dry run an ElastiService that goes", () => {
   test.each<[string, ElastiServiceStatus, World]>([
     ["was put to sleep here", ASLEEP, {}],

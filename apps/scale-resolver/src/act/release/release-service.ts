@@ -96,13 +96,13 @@ export class ReleaseService {
     if (dryRun && !this.#needsRelease(object, binding)) return true;
     const former = formerWorkload(binding, { status, served: undefined, state: status?.state });
     if (former) await restoreWorkload.run(former, context);
-    const { pausedScaledObject: paused } = status ?? {};
+    const { pausedScaledObject: paused, scaledObject = "" } = status ?? {};
     if (paused && !this.#since.has(uid)) {
       await restoreWorkload.resume(binding.namespace, paused, context, { active: !this.#isReady(binding) });
     }
     if (!(await this.#isAwake(object, binding, context))) return false;
     const { namespace, service } = binding;
-    for (const name of new Set([paused ?? "", scaledObjectOf(binding.autoscaler)])) {
+    for (const name of new Set([paused ?? "", scaledObject, scaledObjectOf(binding.autoscaler)])) {
       if (name !== "") await restoreWorkload.allowZero(namespace, name, context);
     }
     await routes.leave(namespace, service, [status?.route, binding.route], context);

@@ -61,9 +61,12 @@ export class RestoreWorkload {
     if (former.autoscaler) await this.allowZero(former.namespace, former.autoscaler.name, context);
   }
 
-  /** Lets a ScaledObject scale to zero again. Rejects if a retry may succeed. */
-  async allowZero(namespace: string, name: string, context: ObjectContext): Promise<void> {
-    await unlessTerminal(context.log, `could not let ScaledObject ${name} scale to zero again`, () =>
+  /**
+   * Lets a ScaledObject scale to zero again. Resolves with false, and logs why, if that failed and a retry cannot
+   * succeed. Rejects if a retry may succeed.
+   */
+  allowZero(namespace: string, name: string, context: ObjectContext): Promise<boolean> {
+    return unlessTerminal(context.log, `could not let ScaledObject ${name} scale to zero again`, () =>
       this.#clients.autoscalers.allowZero(namespace, { type: "keda", name }, context),
     );
   }
@@ -109,12 +112,14 @@ export class RestoreWorkload {
   }
 }
 
-/** Logs an error that a retry cannot resolve; rejects with any other. */
-async function unlessTerminal(log: ObjectContext["log"], failed: string, task: () => Promise<void>): Promise<void> {
+/** Whether `task` succeeded. Logs an error that a retry cannot resolve; rejects with any other. */
+async function unlessTerminal(log: ObjectContext["log"], failed: string, task: () => Promise<void>): Promise<boolean> {
   try {
     await task();
+    return true;
   } catch (error) {
     if (!(error instanceof CodedError) || error.recovery === "retryable") throw error;
     log.warn({ error }, failed);
+    return false;
   }
 }

@@ -30,3 +30,12 @@ test.each([
 ])("of %d with %d open, they are short: %j", (limit, open, short) => {
   expect(new Descriptors(limit, () => open).short).toBe(short);
 });
+
+test.each([
+  [1024, 991, false],
+  [1024, 992, true],
+  [20_000, 19_375, true],
+  [Infinity, 1e9, false],
+])("of %d with %d open, they are exhausted: %j", (limit, open, exhausted) => {
+  expect(new Descriptors(limit, () => open).exhausted).toBe(exhausted);
+});

@@ -22,18 +22,29 @@ export class Descriptors {
    * an error.
    */
   readonly connections: number;
-  readonly #most: number;
+  readonly #limit: number;
+  readonly #reserve: number;
   readonly #open: () => number;
 
   constructor(limit: number, open: () => number) {
     const reserve = Math.max(FEWEST, Math.min(MOST, Math.floor(limit / 8)));
-    this.#most = limit - reserve;
+    this.#limit = limit;
+    this.#reserve = reserve;
     this.connections = Math.max(1, Math.min(MOST_CONNECTIONS, Math.floor(limit - reserve / 2)));
     this.#open = open;
   }
 
-  /** Whether no further request may wait. */
+  /** Whether no further request may wait, and no further tunnel begin. */
   get short(): boolean {
-    return this.#most !== Infinity && this.#open() >= this.#most;
+    return this.#isOpen(this.#limit - this.#reserve);
+  }
+
+  /** Whether no further request may be forwarded. */
+  get exhausted(): boolean {
+    return this.#isOpen(this.#limit - this.#reserve / 4);
+  }
+
+  #isOpen(most: number): boolean {
+    return most !== Infinity && this.#open() >= most;
   }
 }

@@ -37,7 +37,7 @@ const LAST_FEW = 1000;
 /** Maximum characters of a path in the access log. */
 const LONGEST_PATH = 256;
 /** Marks a request that was sent to its Service's cluster IP, which may return it to the resolver. */
-export const DIALLED = "evenkeel-dialled";
+const DIALLED = "evenkeel-dialled";
 
 export interface DispatcherOptions {
   readonly clock: Clock;
@@ -62,6 +62,8 @@ export class Dispatcher implements RequestOwner {
   readonly hold: Hold<GateRequest, Pod>;
   /** By queue key. */
   readonly queues = new Map<string, PortQueue>();
+  /** Number of waiting requests that each need a connection of their own to a pod later. */
+  waitingTunnels = 0;
   readonly #options: DispatcherOptions;
 
   constructor(options: DispatcherOptions) {
@@ -160,8 +162,12 @@ export class Dispatcher implements RequestOwner {
   #enter(request: GateRequest): Destination | Promise<Destination> {
     const { queue, exchange } = request;
     const { service } = queue;
+    const { descriptors } = this.#options;
+    const isTunnel = needsOwnConnection(exchange);
     if (service.removed && !service.serves) this.#refuse(request, "drained");
-    else {
+    else if (request.since === undefined && (isTunnel ? descriptors.short : descriptors.exhausted)) {
+      this.#refuse(request, "descriptors");
+    } else {
       const queued = this.hold.enter(queue.key, request, request);
       if (queued && request.probe) this.hold.leave(queued);
       else if (queued) {
@@ -169,6 +175,7 @@ export class Dispatcher implements RequestOwner {
         request.held = true;
         service.pending += 1;
         service.pendingBytes += queued.bytes;
+        if (isTunnel) this.waitingTunnels += 1;
         if (exchange.left) this.left(request);
         else this.#wait(request);
       }
@@ -218,6 +225,7 @@ export class Dispatcher implements RequestOwner {
       request.queued = undefined;
       service.pending -= 1;
       service.pendingBytes -= queued.bytes;
+      if (needsOwnConnection(exchange)) this.waitingTunnels -= 1;
       exchange.whenLeft = undefined;
     }
     request.waited = settlement.waited;
@@ -320,6 +328,11 @@ export class Dispatcher implements RequestOwner {
 /** Whether it is a connection of which only the bytes are forwarded. */
 function isOpaque({ protocol }: Exchange): boolean {
   return protocol === "tcp";
+}
+
+/** Other requests share the connections to pods: they are released a few at a time. */
+function needsOwnConnection(exchange: Exchange): boolean {
+  return isOpaque(exchange) || exchange.upgrade !== undefined;
 }
 
 function protocolOf({ protocol }: Exchange): "http1" | "h2c" {

@@ -49,7 +49,7 @@ export class Gate {
       metrics,
       busy: () => [...this.#services.keys()].some((key) => this.isReleasing(key)),
     });
-    const descriptors = new Descriptors(options.descriptorLimit ?? descriptorLimit(), () => this.#sockets());
+    const descriptors = new Descriptors(options.descriptorLimit ?? descriptorLimit(), () => this.#descriptors());
     this.#dispatcher = new Dispatcher({
       clock,
       log,
@@ -109,6 +109,8 @@ export class Gate {
       service.refusals.clear();
     } else {
       this.#services.set(route.key, (service = new GatedService(route)));
+      // The gauges may still have the numbers of a removed Service of this name.
+      this.#accessLog.touch(service);
     }
     const known = service;
     known.byHeader ||= route.byHeader;
@@ -130,7 +132,7 @@ export class Gate {
     if (!service) return;
     this.#services.delete(key);
     service.removed = true;
-    this.#ports.forget(service);
+    this.#ports.cancel(service);
     const queues = [...service.queues.values()];
     for (const queue of queues) this.#dispatcher.hold.drain(queue.key);
     service.portChanges = service.portChanges.then(async () => {
@@ -159,7 +161,7 @@ export class Gate {
   }
 
   /**
-   * Number of a Service's ports that could not be opened. The gate retries them. No port of an unknown Service is open.
+   * Number of a Service's ports that are not open. The gate retries them. No port of an unknown Service is open.
    */
   unbound(key: string): number {
     return this.#services.get(key)?.unbound ?? 1;
@@ -180,9 +182,10 @@ export class Gate {
     this.#accessLog.flush();
   }
 
-  #sockets(): number {
+  /** Number of open sockets of requests, and of those that waiting tunnels need later. */
+  #descriptors(): number {
     const { clientSockets, upstreamSockets } = this.#forwarder.counts();
-    return clientSockets + upstreamSockets;
+    return clientSockets + upstreamSockets + this.#dispatcher.waitingTunnels;
   }
 
   #router(route: (exchange: Exchange) => Destination | Promise<Destination>): Router {

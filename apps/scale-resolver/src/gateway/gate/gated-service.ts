@@ -35,8 +35,8 @@ export class GatedService {
   readonly refusals = new Map<Worded, RefusalText>();
   /** Opens and closes ports one after the other. */
   portChanges: Promise<void> = Promise.resolve();
-  /** Number of ports that could not be opened at the last try. */
-  unbound = 0;
+  /** `unbound` after the last try to open the ports. */
+  knownUnbound = 0;
 
   pending = 0;
   pendingBytes = 0;
@@ -79,6 +79,11 @@ export class GatedService {
   /** Whether clients are told to reconnect. A new connection reaches a pod after the Service is restored. */
   get asksToReconnect(): boolean {
     return this.ready > 0 && this.pending === 0;
+  }
+
+  /** Number of ports on which nothing listens. */
+  get unbound(): number {
+    return [...this.queues.values()].filter(({ port, listener }) => port.listen !== null && !listener).length;
   }
 
   /** The queue of a port of the Service; the first queue if there is none for this port. */

@@ -149,7 +149,7 @@ describe("while no request waits, pods", () => {
   });
 });
 
-describe("a way", () => {
+describe("the queue of a port", () => {
   test("does not use a pod that is no longer in its slice", () => {
     const { queue, enter, hosts } = newQueue();
     queue.update([endpoint("10.0.0.1"), endpoint("10.0.0.2")]);

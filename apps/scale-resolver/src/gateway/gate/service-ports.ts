@@ -50,10 +50,10 @@ export class ServicePorts {
     return this.#open(service, FIRST_WAIT);
   }
 
-  /** Cancels the retries of a Service that is removed. */
-  forget(service: GatedService): void {
-    this.#cancel(service);
-    service.unbound = 0;
+  /** Cancels the retries of a Service. */
+  cancel(service: GatedService): void {
+    this.#tries.get(service)?.();
+    this.#tries.delete(service);
   }
 
   /** Closes the port of a queue after its requests in flight have ended. */
@@ -73,22 +73,20 @@ export class ServicePorts {
 
   async #open(service: GatedService, wait: number): Promise<void> {
     const { forwarder, clock, metrics: table, changed } = this.#options;
-    this.#cancel(service);
+    this.cancel(service);
     for (const queue of service.queues.values()) await this.#listen(queue);
     if (service.removed || forwarder.isDraining()) return;
-    const before = service.unbound;
-    service.unbound = [...service.queues.values()].filter(
-      ({ port, listener }) => port.listen !== null && !listener,
-    ).length;
-    table.unboundPorts.set(service.labels, service.unbound);
-    if (service.unbound > 0) {
+    const { unbound, knownUnbound } = service;
+    service.knownUnbound = unbound;
+    table.unboundPorts.set(service.labels, unbound);
+    if (unbound > 0) {
       const again = () => {
         this.#tries.delete(service);
         service.portChanges = service.portChanges.then(() => this.#open(service, Math.min(LONGEST_WAIT, wait * 2)));
       };
       this.#tries.set(service, clock.schedule(wait, again));
     }
-    if (service.unbound !== before) changed(service);
+    if (unbound !== knownUnbound) changed(service);
   }
 
   async #listen(queue: PortQueue): Promise<void> {
@@ -107,7 +105,14 @@ export class ServicePorts {
     try {
       const name = `${service.key}:${port.port}`;
       const opened = await forwarder.listen(
-        { name, host, port: port.listen, opaque: () => OPAQUE[service.hold.protocol], httpStart: PATH_PROBE_START },
+        {
+          name,
+          host,
+          port: port.listen,
+          group: service,
+          opaque: () => OPAQUE[service.hold.protocol],
+          httpStart: PATH_PROBE_START,
+        },
         router(queue),
       );
       if (forwarder.isDraining()) await this.#unlisten(opened);
@@ -129,11 +134,6 @@ export class ServicePorts {
   #keep(listener: Listener): void {
     this.#moved.get(listener)?.cancel();
     this.#moved.delete(listener);
-  }
-
-  #cancel(service: GatedService): void {
-    this.#tries.get(service)?.();
-    this.#tries.delete(service);
   }
 
   async #unlisten(listener: Listener): Promise<void> {
