@@ -1,8 +1,9 @@
 #!/bin/sh
 # Runs a command in a network namespace of its own, where packets to pods and Services have a place to go:
 #   tools/e2e/in-namespace.sh <command> [argument…]
-# Every address of the pods' range and of the Services' is one of this machine's own there, so that a program that listens on 0.0.0.0
-# answers for each pod. Nothing outside can be reached, so what is downloaded or built must be there before.
+# Every address of the pods' range and of the Services' is one of this machine's own there, so that a program that
+# listens on 0.0.0.0 answers for each pod. Nothing outside can be reached, so what is downloaded or built must be there
+# before.
 set -eu
 
 PODS=10.200.0.0/16

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "@evenkeel/runtime/testing";
 import { ServiceProcess } from "@evenkeel/testkit";
 import {
   ACCESS_KEY_AUTH,
@@ -45,7 +46,8 @@ export class RebalanceWorld implements AsyncDisposable {
     prometheus.answer(QUERY, () => ({ kind: "vector", samples: [{ metric: {}, value: 2999.87654321012 }] }));
     server.api.load(readFileSync(definition, "utf8"));
     server.api.load("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}");
-    await served(() => server.api.load(JSON.stringify(rebalance(route53.url, prometheus.url))));
+    // The objects of a definition can be created a moment after it was.
+    await eventually(() => server.api.load(JSON.stringify(rebalance(route53.url, prometheus.url))));
 
     server.api.load(JSON.stringify(accessKeySecret("shop")));
     const flags = [
@@ -77,17 +79,4 @@ function rebalance(endpoint: string, prometheus: string): object {
       metrics: { prometheus: { address: prometheus, query: QUERY } },
     },
   };
-}
-
-/** The objects of a definition can be created a moment after it was. */
-async function served(create: () => void): Promise<void> {
-  for (let tries = 0; ; tries++) {
-    try {
-      create();
-      return;
-    } catch (error) {
-      if (tries > 200) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  }
 }

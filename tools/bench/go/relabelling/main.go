@@ -1,5 +1,6 @@
-// Relabels the targets that the first argument describes with Prometheus's own library, in rounds: a line on standard input
-// starts a round of the job of that name, and a line on standard output has its CPU seconds and the number of targets kept.
+// Relabels the targets that the first argument describes with Prometheus's own library, in rounds: a line on standard
+// input starts a round of the job of that name, and a line on standard output has its CPU seconds and the number of
+// targets kept.
 package main
 
 import (

@@ -38,7 +38,7 @@ test.each([
   ["east", "east"],
   [[], "none"],
   [["shop/a-1", "shop/a-2", "shop/b-1", "shop/b-2"], "shop/a-1, shop/a-2 and 2 more"],
-  [{ members: ["a", "b", "c"], moves: 2 }, "3 collectors, 2 moves"],
+  [{ collectors: ["a", "b", "c"], moves: 2 }, "3 collectors, 2 moves"],
 ])("the value %j is shown as %j", (value, text) => {
   expect(valueText(value)).toBe(text);
 });

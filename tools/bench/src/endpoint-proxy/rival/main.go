@@ -1,6 +1,7 @@
-// Command endpoint-proxy-rival is Go's httputil.ReverseProxy with TLS on both sides. It removes clients' headers that say who asks and sets
-// the headers that endpoint-proxy sets. It authenticates nobody and writes no audit log. Arguments: the upstream's URL, and a folder with
-// tls.crt (the upstream's authority too) and tls.key. It prints the port that it listens on.
+// Command endpoint-proxy-rival is Go's httputil.ReverseProxy with TLS on both sides. It removes clients' headers that
+// say who asks and sets the headers that endpoint-proxy sets. It authenticates nobody and writes no audit log.
+// Arguments: the upstream's URL, and a folder with tls.crt (the upstream's authority too) and tls.key. It prints the
+// port that it listens on.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command forward-rival is Go's httputil.ReverseProxy as one would run it in production: connections to the upstream are kept, and the
-// buffers are pooled. It prints the port that it listens on.
+// Command forward-rival is Go's httputil.ReverseProxy as one would run it in production: connections to the upstream
+// are kept, and the buffers are pooled. It prints the port that it listens on.
 package main
 
 import (
