@@ -29,6 +29,10 @@ export interface Engine {
   readonly origins: Origins;
   /** The name in `Via`. */
   readonly proxy: string;
+  /** Early data of all listeners: see `limits.earlyBytes`. */
+  readonly early: { bytes: number };
+  /** Open client connections of the listener's group. */
+  readonly group: { connections: number };
   readonly strip: StrippedHeaders | undefined;
   /** The words of a refusal. `head` is undefined if the request could not be parsed. */
   readonly word: (refusal: Refusal, head: Head | undefined) => Refusal;

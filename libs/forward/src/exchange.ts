@@ -57,8 +57,8 @@ export interface Exchange extends Head {
   header(name: string): string | undefined;
   /**
    * Called when the client disconnects before it has the whole response. This includes a held request with an unread
-   * body, where only interim responses detect it (see `limits.probe`). One listener instead of a signal, because
-   * thousands are held.
+   * body, where only interim responses detect it (see `limits.probe`), but no held opaque connection or upgrade with
+   * 64 KiB of unread data. One listener instead of a signal, because thousands are held.
    */
   whenLeft: LeaveListener | undefined;
   /** Whether the client has disconnected. */

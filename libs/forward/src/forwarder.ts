@@ -54,6 +54,8 @@ export class Forwarder implements Server {
   readonly #batch = new Batch();
   readonly #unread: UnreadConnections;
   readonly #flush = new FlushQueue();
+  readonly #early = { bytes: 0 };
+  readonly #groups = new WeakMap<object, { connections: number }>();
   readonly #listeners = new Set<Listener>();
   readonly #main: Listener;
 
@@ -173,6 +175,9 @@ export class Forwarder implements Server {
 
   #make(options: ListenerOptions, router: Router): Listener {
     const { clock, log, proxy, strip } = this.#options;
+    const { group: key = {} } = options;
+    const group = this.#groups.get(key) ?? { connections: 0 };
+    this.#groups.set(key, group);
     const engine: Engine = {
       listener: options.name,
       inFlight: 0,
@@ -187,6 +192,8 @@ export class Forwarder implements Server {
       tally: this.#tally,
       origins: this.#origins,
       proxy: proxy ?? "evenkeel",
+      early: this.#early,
+      group,
       strip: strip && new StrippedHeaders(strip),
       word: (refusal, head) => this.#word(refusal, head),
       batch: this.#batch,

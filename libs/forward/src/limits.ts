@@ -29,10 +29,16 @@ export interface ForwardLimits {
   /** Maximum open client connections of all listeners. More are closed at once. */
   readonly connections: number;
   /**
-   * A listener accepts a connection only while it has fewer than this many times the free ones, so that one listener
-   * cannot use up `connections`: with 2, one alone gets two thirds, two get two fifths each. Infinity disables it.
+   * A listener, or a group of them, accepts a connection only while it has fewer than this many times the free ones, so
+   * that it cannot use up `connections`: with 2, the first gets at most two thirds, and each further one at most two
+   * thirds of what the others left. Infinity disables it.
    */
   readonly share: number;
+  /**
+   * Maximum bytes in memory that clients of opaque connections and upgrades have sent before they are joined with an
+   * upstream, of all listeners. A client that sends more is reset, and counts as left.
+   */
+  readonly earlyBytes: number;
   /** Maximum open streams on one HTTP/2 client connection. */
   readonly streams: number;
   /** Maximum idle time of a client connection, in milliseconds. */
@@ -56,6 +62,7 @@ export const defaultLimits: ForwardLimits = {
   headTime: 20_000,
   connections: 50_000,
   share: Infinity,
+  earlyBytes: 128 * 1024 * 1024,
   streams: 250,
   clientIdle: 75_000,
   upstreamIdle: 30_000,

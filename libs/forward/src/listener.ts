@@ -14,6 +14,7 @@ import { Http2Exchange } from "./client/http2-exchange.ts";
 import { refusalHeaders, refuseRaw } from "./client/raw-refusal.ts";
 import { isHost, isMethod, isPath, ShapeFault, shapeOf } from "./client/request-shape.ts";
 import { isTaken, waitInPipeline } from "./client/pipelining.ts";
+import { resetSocket } from "./client/reset-socket.ts";
 import { TcpExchange } from "./client/tcp-exchange.ts";
 import { UpgradeStart, upgradeToken } from "./client/upgrade-start.ts";
 import { refusalOf } from "./client/verdict.ts";
@@ -51,6 +52,8 @@ export interface ListenerOptions {
   readonly opaque?: (() => OpaqueConnections) | undefined;
   /** With `opaque` all: connections that begin with this are HTTP/1.1 all the same. */
   readonly httpStart?: string | undefined;
+  /** Listeners with the same object have one `limits.share` together. Default: each has its own. */
+  readonly group?: object | undefined;
 }
 
 /**
@@ -170,7 +173,9 @@ export class Listener {
     const cutAll = () => {
       cut = this.#engine.inFlight;
       for (const session of this.#sessions) session.destroy();
-      for (const socket of this.#sockets) socket.destroy();
+      // Below TLS, Node does not know whether the end of a connection is on its way.
+      const cutSocket = this.#tls ? (socket: Socket) => socket.destroy() : resetSocket;
+      for (const socket of this.#sockets) cutSocket(socket);
     };
     const closed = new Promise<void>((resolve) => this.#http1.close(() => resolve()));
     for (const session of this.#sessions) session.close();
@@ -191,17 +196,19 @@ export class Listener {
   }
 
   #connection(socket: Socket): void {
-    const { clock, tally, limits } = this.#engine;
+    const { clock, tally, limits, group } = this.#engine;
     const free = limits.connections - tally.open.client;
-    if (free <= 0 || this.#sockets.size >= limits.share * free) {
+    if (free <= 0 || group.connections >= limits.share * free) {
       socket.destroy();
       return;
     }
     this.#sockets.add(socket);
+    group.connections += 1;
     noteConnected(socket, clock.monotonic());
     tally.opened("client");
     socket.once("close", () => {
       this.#sockets.delete(socket);
+      group.connections -= 1;
       tally.closed("client");
     });
     const { opaque, httpStart = "" } = this.#options;
@@ -259,7 +266,7 @@ export class Listener {
       refuseRaw(this.#engine, socket, shape.status, shape.error);
       return;
     }
-    const start = new UpgradeStart(upgradeToken(request) ?? "", socket, head);
+    const start = new UpgradeStart(this.#engine, upgradeToken(request) ?? "", socket, head);
     response.shouldKeepAlive = false;
     response.assignSocket(socket);
     response.on("finish", () => socket.destroySoon());

@@ -71,7 +71,7 @@ async function noticed(wire: Wire): Promise<void> {
   expect(performance.now() - began).toBeLessThan(SOON);
 }
 
-/** Every round has an upstream of its own, so that it is clear whose connection is whose. */
+/** Every round has its own upstream, so each upstream connection belongs to a known client. */
 async function meet(point: Point, stage: Stage, upstream: WireServer): Promise<{ client: Wire; up: Wire }> {
   const client = await Wire.to(stage.port);
   const next = upstream.next();
@@ -191,12 +191,8 @@ describe("over HTTP/2", () => {
   const places = ["before the answer", "inside the answer", "inside the request"] as const;
 
   async function open() {
-    const streams: ServerHttp2Stream[] = [];
     const server: Http2Server = createServer();
-    server.on("stream", (stream) => {
-      stream.on("error", () => undefined);
-      streams.push(stream);
-    });
+    server.on("stream", (stream) => stream.on("error", () => undefined));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -204,7 +200,7 @@ describe("over HTTP/2", () => {
     const session: ClientHttp2Session = connectHttp2(stage.url);
     session.on("error", () => undefined);
     return {
-      streams,
+      server,
       stage,
       session,
       async [Symbol.asyncDispose]() {
@@ -217,12 +213,11 @@ describe("over HTTP/2", () => {
 
   async function start(s: Awaited<ReturnType<typeof open>>, place: (typeof places)[number]) {
     const asks = place === "inside the request";
+    const arrived = once(s.server, "stream") as Promise<[ServerHttp2Stream]>;
     const stream = s.session.request({ ":path": "/", ":method": asks ? "POST" : "GET" }, { endStream: !asks });
     stream.on("error", () => undefined);
     if (asks) stream.write("hello");
-    const late = Date.now() + 5_000;
-    while (s.streams.length === 0 && Date.now() < late) await new Promise((resolve) => setImmediate(resolve));
-    const up = s.streams.shift() as ServerHttp2Stream;
+    const [up] = await arrived;
     if (place === "inside the answer") {
       const answered = once(stream, "data");
       up.respond({ ":status": 200 });
@@ -237,7 +232,7 @@ describe("over HTTP/2", () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { stream, up } = await start(s, place);
       let whole = false;
-      // Node ends a stream that is reset, and says so beside it.
+      // Node also ends a stream that is reset; `rstCode` tells the difference.
       up.on("end", () => (whole = up.rstCode === 0));
       up.resume();
       const closed = new Promise((resolve) => up.once("close", resolve));

@@ -35,6 +35,7 @@ const echo = {
 let server: Server;
 let stage: Stage;
 let client: Client;
+let counting = 0;
 let cancelled = 0;
 
 const unary: handleUnaryCall<Buffer, Buffer> = (call, done) => {
@@ -57,6 +58,7 @@ const collect: handleClientStreamingCall<Buffer, Buffer> = (call, done) => {
 };
 const count: handleServerStreamingCall<Buffer, Buffer> = (call) => {
   const most = Number(call.request.toString());
+  counting += 1;
   call.on("cancelled", () => (cancelled += 1));
   if (most < 0) return;
   for (let index = 0; index < most; index++) call.write(Buffer.from(String(index)));
@@ -178,6 +180,7 @@ describe("gRPC through the forwarder", () => {
       () => client.makeBidiStreamRequest(echo.chat.path, identity, identity),
     ]) {
       const before = cancelled;
+      const counted = counting;
       const inFlight = stage.forwarder.counts().exchanges;
       const asked = start();
       asked.on("error", () => undefined);
@@ -186,7 +189,7 @@ describe("gRPC through the forwarder", () => {
         const answer = new Promise((resolve) => asked.once("data", resolve));
         asked.write(Buffer.from("x"));
         await answer;
-      } else await new Promise((resolve) => setTimeout(resolve, 50));
+      } else await eventually(() => counting === counted + 1);
       asked.cancel();
       await eventually(() => cancelled === before + 1);
       await stage.settled();

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type HoldWorld, KEY, RawClient, startHoldWorld, until } from "./parts/hold-world.ts";
+import { eventually } from "@evenkeel/runtime/testing";
+import { type HoldWorld, KEY, RawClient, startHoldWorld } from "./parts/hold-world.ts";
 
 const CLIENTS = 1000;
 const UPLOAD = 10_000_000;
@@ -60,10 +62,10 @@ describe("clients that leave while their request is held", () => {
     const clients = await Promise.all(
       Array.from({ length: CLIENTS }, () => RawClient.open(forwarder.port, head, body)),
     );
-    await until(() => hold.waiting(KEY).count === CLIENTS);
+    await eventually(() => hold.waiting(KEY).count === CLIENTS);
     const turns = countTurns();
     for (const client of clients) leave(client);
-    await until(() => hold.waiting(KEY).count === 0);
+    await eventually(() => hold.waiting(KEY).count === 0);
     expect(turns()).toBeLessThanOrEqual(1500 / TURN);
     expect(hold.waiting()).toEqual({ count: 0, bytes: 0 });
     expect(outcomes).toEqual(new Map([["clientGone", CLIENTS]]));
@@ -77,15 +79,15 @@ describe("clients that leave while their request is held", () => {
   test("take the requests with them that they had sent behind the held one", async () => {
     const { hold, forwarder, outcomes } = world;
     const client = await RawClient.open(forwarder.port, get("/first").replace("close", "keep-alive"), get("/second"));
-    await until(() => forwarder.counts().exchanges === 2);
+    await eventually(() => forwarder.counts().exchanges === 2);
     expect(hold.waiting(KEY).count).toBe(1);
     client.socket.destroy();
-    await until(() => forwarder.counts().exchanges === 0);
+    await eventually(() => forwarder.counts().exchanges === 0);
     expect(hold.waiting(KEY).count).toBe(0);
     expect(Object.fromEntries(outcomes)).toEqual({ clientGone: 1 });
   });
 
-  test("do not disturb those who stay: their uploads arrive whole, after nothing but 100 Continue", async () => {
+  test("do not disturb the others: their uploads arrive whole, after nothing but 100 Continue", async () => {
     const { hold, forwarder, origin, arrivals } = world;
     const body = Buffer.alloc(3_000_000, "stay");
     const digest = createHash("sha1").update(body).digest("hex");
@@ -97,10 +99,10 @@ describe("clients that leave while their request is held", () => {
     const leaves = await Promise.all(
       Array.from({ length: 20 }, () => RawClient.open(forwarder.port, post("/gone", UPLOAD), large)),
     );
-    await until(() => hold.waiting(KEY).count === 40);
-    await until(() => stays.every(({ received }) => received !== ""));
+    await eventually(() => hold.waiting(KEY).count === 40);
+    await eventually(() => stays.every(({ received }) => received !== ""));
     for (const { socket } of leaves) socket.destroy();
-    await until(() => hold.waiting(KEY).count === 20);
+    await eventually(() => hold.waiting(KEY).count === 20);
     hold.offer(KEY, origin, 4);
     const answers = await Promise.all(stays.map((client) => client.answer()));
     for (const answer of answers) expect(answer).toMatch(/^(HTTP\/1\.1 100 Continue\r\n\r\n)+HTTP\/1\.1 200 OK\r\n/);
@@ -115,23 +117,24 @@ test("without probes the end of a large upload that nobody reads stays hidden, w
   const clients = await Promise.all(
     Array.from({ length: 20 }, () => RawClient.open(forwarder.port, post("/gone", UPLOAD), large)),
   );
-  await until(() => hold.waiting(KEY).count === 20);
+  await eventually(() => hold.waiting(KEY).count === 20);
   const small = await RawClient.open(forwarder.port, get("/gone-too"));
-  await until(() => hold.waiting(KEY).count === 21);
+  await eventually(() => hold.waiting(KEY).count === 21);
   for (const { socket } of [...clients, small]) socket.destroy();
   // The end of a request that has no body is noticed, those of the others are not.
-  await until(() => hold.waiting(KEY).count === 20);
+  await eventually(() => hold.waiting(KEY).count === 20);
   expect(hold.waiting(KEY).count).toBe(20);
 });
 
 describe("held requests", () => {
   test("are released in the order of their arrival, eight at once where the upstream takes eight, over few connections", async () => {
     world = await startHoldWorld({ answerAfter: 5 });
-    const { hold, forwarder, origin, arrivals, most } = world;
+    const { hold, forwarder, origin, entries, arrivals, most } = world;
     const clients: RawClient[] = [];
     for (let index = 0; index < 200; index++) {
+      const entered = once(entries, "entered");
       clients.push(await RawClient.open(forwarder.port, get(`/${index}`)));
-      await until(() => hold.waiting(KEY).count === index + 1);
+      await entered;
     }
     hold.offer(KEY, origin, 8);
     const answers = await Promise.all(clients.map((client) => client.answer()));
@@ -151,7 +154,7 @@ describe("held requests", () => {
     const late = await RawClient.open(forwarder.port, post("/late", UPLOAD), large);
     expect(await late.answer()).toMatch(/HTTP\/1\.1 503 [^]*evenkeel-error: deadline/);
     const drained = await RawClient.open(forwarder.port, get("/drained"));
-    await until(() => hold.waiting(KEY).count === 1);
+    await eventually(() => hold.waiting(KEY).count === 1);
     hold.drain();
     expect(await drained.answer()).toMatch(/^HTTP\/1\.1 503 [^]*evenkeel-error: drained/);
     expect(Object.fromEntries(outcomes)).toEqual({ deadline: 1, drained: 1 });
@@ -162,9 +165,9 @@ describe("held requests", () => {
     const { hold, forwarder, origin } = world;
     const head = `POST /old HTTP/1.0\r\nHost: a.test\r\nContent-Length: ${large.length}\r\n\r\n`;
     const client = await RawClient.open(forwarder.port, head, large);
-    await until(() => hold.waiting(KEY).count === 1);
+    await eventually(() => hold.waiting(KEY).count === 1);
     const control = await RawClient.open(forwarder.port, post("/new", large.length), large);
-    await until(() => control.received.startsWith("HTTP/1.1 100 Continue"));
+    await eventually(() => control.received.startsWith("HTTP/1.1 100 Continue"));
     expect(client.received).toBe("");
     hold.offer(KEY, origin, 2);
     expect(await client.answer()).toMatch(/^HTTP\/1\.1 200 /);

@@ -189,7 +189,7 @@ describe.each(transports())("an upstream of HTTP/1.1 %s", (_name, transport) => 
     await stage.settled();
   });
 
-  test("forgets pipelined requests whose client leaves before their turn", async () => {
+  test("drops pipelined requests if their client disconnects before they are routed", async () => {
     await using s = await scene();
     s.client.send(`${GET}${GET}${GET}`);
     await (await s.upstream.next()).until("\r\n\r\n");
@@ -213,7 +213,7 @@ describe.each(transports())("an upstream of HTTP/1.1 %s", (_name, transport) => 
     expect(await s.client.until("ok")).toMatch(/^HTTP\/1\.1 200 OK/);
   });
 
-  test("uses one upstream connection again and again, and a client's too", async () => {
+  test("uses an upstream connection for several requests, and a client's too", async () => {
     let connections = 0;
     await using upstream = await HttpUpstream.start((_request, response) => response.end("ok"), transport);
     upstream.server.on("connection", () => (connections += 1));
@@ -238,7 +238,7 @@ describe.each(transports())("an upstream of HTTP/1.1 %s", (_name, transport) => 
     await s.client.until("\r\n9\r\nall of it\r\n0\r\n\r\n");
   });
 
-  test("takes a client that ends its side for one that has left, as the end cannot be told from a close", async () => {
+  test("treats a client that ends its side as disconnected, because its end looks like a close", async () => {
     await using s = await scene();
     s.client.send(GET);
     const up = await s.upstream.next();
@@ -267,7 +267,7 @@ describe.each(transports())("an upstream of HTTP/1.1 %s", (_name, transport) => 
     expect(answer).not.toMatch(/x-theirs|proxy-/);
   });
 
-  test("adds the way that the request took to what earlier proxies wrote, and keeps its trace", async () => {
+  test("adds its own hop to what earlier proxies wrote, and keeps the trace", async () => {
     await using s = await scene();
     const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     s.client.send(
@@ -413,7 +413,7 @@ describe.each(transports())("an upstream of HTTP/1.1 %s", (_name, transport) => 
     await s.stage.settled();
   });
 
-  test("tells of an answer once, with its head, and of the end when all of it is handed over", async () => {
+  test("reports an answer once, with its head, and the end when all of it is written", async () => {
     await using upstream = await WireServer.start(transport);
     const { origin } = upstream;
     const told: string[] = [];

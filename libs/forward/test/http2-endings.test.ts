@@ -21,6 +21,7 @@ import {
   WINDOW_UPDATE,
 } from "./parts/http2-frames.ts";
 import { HttpUpstream, Stage, type StageOptions } from "./parts/stage.ts";
+import { standstill } from "./parts/standstill.ts";
 import { Wire, WireServer } from "./parts/wire.ts";
 
 const NO_ERROR = 0;
@@ -317,11 +318,7 @@ test.each([
   const size = 64 * 1024 * 1024;
   up.send(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
   up.socket.write(Buffer.alloc(size));
-  for (let rest = -1; rest !== up.socket.writableLength;) {
-    rest = up.socket.writableLength;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  expect(up.socket.writableLength).toBeGreaterThan(0);
+  expect(await standstill(() => up.socket.writableLength)).toBeGreaterThan(0);
   leave(client);
   await up.end();
   await s.stage.settled(nothing);

@@ -3,40 +3,13 @@ import {
   type ClientHttp2Session,
   connect,
   constants,
-  createServer,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
-  type ServerHttp2Stream,
 } from "node:http2";
-import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "@jest/globals";
-import type { Origin } from "../src/index.ts";
+import { http2Upstream } from "./parts/http2-upstream.ts";
 import { HttpUpstream, Stage } from "./parts/stage.ts";
 import { Wire, WireServer } from "./parts/wire.ts";
-
-/** An upstream of HTTP/2 that answers by `answer`. */
-async function http2Upstream(answer: (stream: ServerHttp2Stream, head: IncomingHttpHeaders) => void) {
-  const server = createServer();
-  const sessions = new Set<{ destroy(): void }>();
-  server.on("session", (session) => sessions.add(session));
-  server.on("stream", (stream, head) => {
-    stream.on("error", () => undefined);
-    answer(stream, head);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const origin: Origin = { host: "127.0.0.1", port: (server.address() as AddressInfo).port, protocol: "h2c" };
-  return {
-    origin,
-    sessions,
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, "close");
-      server.close();
-      for (const session of sessions) session.destroy();
-      await closed;
-    },
-  };
-}
 
 interface Answer {
   readonly status: number;
@@ -239,14 +212,17 @@ test("headers of a router that cannot be written cost one connection, and are in
 
 describe("an upstream of HTTP/2", () => {
   test("that goes away serves what it has, and new requests get a new session", async () => {
-    let away: (() => void) | undefined;
+    const { promise: away, resolve: hasGoneAway } = Promise.withResolvers<() => void>();
     await using upstream = await http2Upstream((stream, head) => {
       if (head[":path"] === "/first") {
         stream.session?.goaway(constants.NGHTTP2_NO_ERROR);
-        away = () => {
-          stream.respond({ ":status": 200 });
-          stream.end("first");
-        };
+        // The forwarder answers the ping after it has read the GOAWAY.
+        stream.session?.ping(() =>
+          hasGoneAway(() => {
+            stream.respond({ ":status": 200 });
+            stream.end("first");
+          }),
+        );
         return;
       }
       stream.respond({ ":status": 200 });
@@ -255,17 +231,16 @@ describe("an upstream of HTTP/2", () => {
     await using stage = await Stage.start({ origin: upstream.origin });
     const session = connect(stage.url);
     const first = ask(session, { ":path": "/first" });
-    while (!away) await new Promise((resolve) => setImmediate(resolve));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const answerFirst = await away;
     expect((await ask(session, { ":path": "/second" })).text).toBe("second");
-    away();
+    answerFirst();
     expect((await first).text).toBe("first");
     expect(upstream.sessions.size).toBe(2);
     session.destroy();
     await stage.settled();
   });
 
-  test("whose connection breaks costs its streams an answer, and the next request connects anew", async () => {
+  test("costs its streams an answer when its connection breaks, and the next request connects again", async () => {
     await using upstream = await http2Upstream((stream, head) => {
       if (head[":path"] === "/break") stream.session?.socket.destroy();
       else {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import type { Outcome } from "../src/index.ts";
 import { DATA, END_STREAM, frame, framesIn, HEADERS, headersFrame, PREFACE, SETTINGS } from "./parts/http2-frames.ts";
 import { Stage } from "./parts/stage.ts";
+import { standstill } from "./parts/standstill.ts";
 import { Wire, WireServer } from "./parts/wire.ts";
 
 const GET = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
@@ -43,14 +44,6 @@ async function asked(s: Scene, request: string, read = "\r\n\r\n"): Promise<Wire
   return up;
 }
 
-/** Resolves when nothing more is written to `wire`'s other end, since nobody reads there. */
-async function blocked(wire: Wire): Promise<void> {
-  for (let written = -1; written !== wire.socket.writableLength;) {
-    written = wire.socket.writableLength;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
 describe("an exchange that stands still for longer than its idle deadline", () => {
   test("inside an answer, for want of the upstream, costs the client its connection; each byte gives it new time", async () => {
     await using s = await scene();
@@ -87,12 +80,12 @@ describe("an exchange that stands still for longer than its idle deadline", () =
     const size = 64 * 1024 * 1024;
     up.send(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
     up.socket.write(Buffer.alloc(size));
-    await blocked(up);
+    await standstill(() => up.socket.writableLength);
     // A busy machine may move a few more bytes, which give it new time.
-    while (!up.ended && !up.closed) {
+    await eventually(async () => {
       await s.clock.advance(1_100);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+      return up.ended || up.closed;
+    });
     await s.stage.settled();
     expect(s.outcomes).toEqual([{ status: 200, end: "left" }]);
   });
@@ -115,7 +108,7 @@ describe("an exchange that stands still for longer than its idle deadline", () =
     const up = await asked(s, Buffer.concat([PREFACE, closed, head]).toString("latin1"));
     up.send("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello");
     const frames = () => [...framesIn(Buffer.from(s.client.received, "latin1"))].map(({ type }) => type);
-    while (!frames().includes(HEADERS)) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => frames().includes(HEADERS));
     await s.clock.advance(1_100);
     await s.stage.settled();
     expect(s.outcomes).toEqual([{ status: 200, end: "left" }]);

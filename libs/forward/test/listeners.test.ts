@@ -64,7 +64,7 @@ describe("several listeners of one forwarder", () => {
     await (await Wire.to(stage.port)).send(GET).until("here");
   });
 
-  test("say who cannot listen, and where", async () => {
+  test("name the listener that cannot listen, and its address", async () => {
     await using stage = await Stage.start({});
     await expect(
       stage.forwarder.listen({ name: "second", host: "127.0.0.1", port: stage.port, flag: "port-two" }),
@@ -254,7 +254,7 @@ describe("a listener with a certificate", () => {
     expect(await plain.end()).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test("speaks plain text besides if it is told to, and takes a new certificate while it runs", async () => {
+  test("also speaks plain text if it is told to, and takes a new certificate while it runs", async () => {
     await using stage = await Stage.start({ router: { route: () => ({ origin: upstream.origin }) } });
     const tls = { cert: pair.cert, key: pair.key, plaintext: true };
     const listener = await stage.forwarder.listen({ name: "both", host: "127.0.0.1", port: 0, tls });

@@ -3,7 +3,9 @@ import { connect as connectHttp2, createSecureServer } from "node:http2";
 import { createServer as createHttpsServer, request } from "node:https";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "@jest/globals";
-import type { Destination, Exchange, Failure, OpaqueConnections, Origin } from "../src/index.ts";
+import { eventually } from "@evenkeel/runtime/testing";
+import type { Destination, Exchange, Failure, Origin } from "../src/index.ts";
+import type { OpaqueConnections } from "../src/sniffer.ts";
 import { Authority } from "./parts/authority.ts";
 import { HttpUpstream, Stage } from "./parts/stage.ts";
 import { Wire, WireServer } from "./parts/wire.ts";
@@ -24,10 +26,7 @@ async function holding(which: OpaqueConnections, origin: Origin) {
     return hold(exchange);
   };
   const stage = await Stage.start({ ...opaque(which), router: { route: hold, retry } });
-  const until = async (count: number) => {
-    while (held.length < count) await new Promise((resolve) => setTimeout(resolve, 2));
-    return held[count - 1] as (typeof held)[number];
-  };
+  const until = (count: number) => eventually(() => held[count - 1] ?? false);
   const release = async (count = 1) => (await until(count)).resolve({ origin });
   return { stage, held, failures, until, release, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() };
 }
@@ -56,7 +55,7 @@ describe("a connection that does not begin as HTTP does is forwarded as it is:",
     await stage.settled({ exchanges: 0, tunnels: 0, timers: 0, clientSockets: 0, upstreamSockets: 0 });
   });
 
-  test("HTTPS, with the certificate of the upstream, beside HTTP at the same port", async () => {
+  test("HTTPS, with the certificate of the upstream, on the same port as HTTP", async () => {
     using authority = new Authority();
     const server = createHttpsServer(authority.issue(), (_asked, answer) => answer.end("secret")).listen(
       0,
@@ -182,7 +181,7 @@ describe("a held connection", () => {
     expect([held.length, upstream.wires.length]).toEqual([1, 0]);
   });
 
-  test("whose upstream refuses returns to the router, and nothing of it is lost", async () => {
+  test("returns to the router when its upstream refuses, and nothing of it is lost", async () => {
     const gone = await WireServer.start();
     const refusing = gone.origin;
     await gone[Symbol.asyncDispose]();

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { type ClientHttp2Stream, connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
 import { describe, expect, test } from "@jest/globals";
+import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import { type Answer, forwardErrors, type Outcome } from "../src/index.ts";
 import { Stage, type StageOptions } from "./parts/stage.ts";
+import { standstill } from "./parts/standstill.ts";
 import { Wire } from "./parts/wire.ts";
 
 const MiB = 1024 * 1024;
@@ -96,17 +98,20 @@ describe("an owner's answer", () => {
 
   test("sends 100 Continue when the body is read, and not before", async () => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
+    const clock = new FakeClock();
     await using stage = await start(
       async (request, response) => {
         await promise;
         await echo(request, response);
       },
-      { deadlines: { expect: 30 } },
+      { deadlines: { expect: 30 }, clock },
     );
     const client = await Wire.to(stage.port);
     client.send(post(2, EXPECT));
     await stage.settled({ exchanges: 1 });
-    await new Promise((wait) => setTimeout(wait, 150));
+    await clock.advance(1_000);
+    // What was written to the client has arrived before the answer to a later connection.
+    await (await Wire.to(stage.port)).send("no request\r\n\r\n").end();
     expect(client.received).toBe("");
     resolve(undefined);
     await client.until("HTTP/1.1 100 Continue\r\n\r\n");
@@ -126,12 +131,8 @@ describe("an owner's answer", () => {
       response.end();
     });
     const settles = async () => {
-      let before = -1;
-      while (before !== written || written === 0) {
-        before = written;
-        await new Promise((wait) => setTimeout(wait, 100));
-      }
-      return written;
+      await eventually(() => written > 0);
+      return standstill(() => written);
     };
     let bytes = 0;
     if (protocol === "HTTP/1.1") {
@@ -178,9 +179,7 @@ describe("an owner's answer", () => {
       });
       while (places.length > 0) {
         const left = places.length;
-        const seen = async () => {
-          while (places.length === left) await new Promise((wait) => setImmediate(wait));
-        };
+        const seen = () => eventually(() => places.length < left);
         if (protocol === "HTTP/1.1") {
           const client = await Wire.to(stage.port);
           client.send(`${post(10)}ab`);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { defineError } from "@evenkeel/runtime";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { eventually, FakeClock } from "@evenkeel/runtime/testing";
 import type { Destination, Failure, Origin, Outcome } from "../src/index.ts";
 import { HttpUpstream, Stage } from "./parts/stage.ts";
 import { Wire, WireServer } from "./parts/wire.ts";
@@ -102,10 +102,10 @@ describe("a deadline", () => {
       limits: { tries: 1 },
     });
     const client = await ask(stage, POST);
-    for (let round = 0; client.received === "" && round < 200; round++) {
+    await eventually(async () => {
       await clock.advance(50);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+      return client.received !== "";
+    });
     // A documentation address: nobody answers, or the machine says at once that there is no way.
     expect(await client.until("EK_FORWARD_UNREACHABLE: ")).toMatch(/^HTTP\/1\.1 503 /);
     await stage.settled();
@@ -183,7 +183,7 @@ describe("a try that failed", () => {
 
   test.each([
     ["a POST without a body", "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n"],
-    ["a PUT whose body was sent", "PUT / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody"],
+    ["a PUT with a body that was sent", "PUT / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody"],
   ])("by a reset is not repeated for %s", async (_name, bytes) => {
     await using upstream = await WireServer.start();
     await using stage = await Stage.start({
@@ -280,7 +280,7 @@ describe("a router", () => {
     },
   );
 
-  test("holds a request with its body unread, and lets it go", async () => {
+  test("holds a request with its body unread, and releases it", async () => {
     await using upstream = await WireServer.start();
     const { promise, resolve } = Promise.withResolvers<Destination>();
     await using stage = await Stage.start({ router: { route: () => promise } });

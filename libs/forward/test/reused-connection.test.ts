@@ -8,7 +8,7 @@ const at = (port: number): Origin => ({ host: "127.0.0.1", port, protocol: "http
 const BODY = "content-length: 4\r\n\r\nbody";
 
 /**
- * A forwarder whose first upstream has answered one request, by a connection that is kept, and whose second is for
+ * A forwarder with two upstreams. The first has answered one request, by a connection that is kept. The second is for
  * retries.
  */
 async function scene(warm: string) {
@@ -70,7 +70,7 @@ describe("a connection to an upstream that was used before and breaks before a b
     },
   );
 
-  test.each(["POST", "PUT"])("costs a %s whose body went out a 502: it is not sent again", async (method) => {
+  test.each(["POST", "PUT"])("costs a %s a 502 if its body was sent: it is not sent again", async (method) => {
     const bytes = `${method} / HTTP/1.1\r\nhost: a\r\n${BODY}`;
     await using s = await scene(bytes);
     s.client.send(bytes);
@@ -94,7 +94,7 @@ describe("a connection to an upstream that was used before and breaks before a b
     expect(s.failures).toEqual([expect.objectContaining({ kind: "connect", repeatable: true })]);
   });
 
-  test("costs an upload nothing whose client waits for 100 Continue: its body is still with the client", async () => {
+  test("costs an upload nothing if its client waits for 100 Continue: its body was not sent yet", async () => {
     const bytes = `PUT / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 4\r\n\r\n`;
     await using s = await scene(`POST / HTTP/1.1\r\nhost: a\r\n${BODY}`);
     s.client.send(bytes);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { eventually } from "@evenkeel/runtime/testing";
 import { HttpUpstream, Stage } from "./parts/stage.ts";
 import { Wire } from "./parts/wire.ts";
 
@@ -151,11 +152,6 @@ test("counts what it refuses for its shape", async () => {
   const client = await Wire.to(stage.port);
   client.send("GET /a HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n");
   await client.end();
-  const started = Date.now();
-  let text = "";
-  while (!/evenkeel_forward_malformed_total [1-9]/.test(text) && Date.now() - started < 2_000) {
-    text = await stage.registry.text();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  expect(text).toMatch(/evenkeel_forward_malformed_total [1-9]/);
+  const metrics = () => stage.registry.text();
+  await eventually(async () => expect(await metrics()).toMatch(/evenkeel_forward_malformed_total [1-9]/), 2_000);
 });

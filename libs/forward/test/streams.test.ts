@@ -5,7 +5,9 @@ import { connect as connectHttp2, createServer as createHttp2Server } from "node
 import type { AddressInfo } from "node:net";
 import type { Duplex, Writable } from "node:stream";
 import { describe, expect, jest, test } from "@jest/globals";
+import { eventually } from "@evenkeel/runtime/testing";
 import { HttpUpstream, Stage } from "./parts/stage.ts";
+import { standstill } from "./parts/standstill.ts";
 import { type Transport, transports } from "./parts/transport.ts";
 import { Wire, WireServer } from "./parts/wire.ts";
 
@@ -164,16 +166,6 @@ test("up and down at once in flat memory over HTTP/2, from h2c to h2c", async ()
 
 describe.each(transports())("streams %s", (_name, transport) => {
   describe("a reader that does not read", () => {
-    /** Resolves with what was taken when `socket` has not grown for a while. */
-    async function untilStuck(taken: () => number): Promise<number> {
-      for (let last = -1, same = 0; same < 15;) {
-        if (taken() === last) same += 1;
-        else [last, same] = [taken(), 0];
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-      return taken();
-    }
-
     test("of an answer stops the upstream, and gets the rest when it reads", async () => {
       let written = 0;
       const size = 64 * MiB;
@@ -196,13 +188,11 @@ describe.each(transports())("streams %s", (_name, transport) => {
       client.socket.removeAllListeners("data");
       client.socket.pause();
       client.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
-      expect(await untilStuck(() => written)).toBeLessThan(size / 2);
+      expect(await standstill(() => written)).toBeLessThan(size / 2);
       let received = 0;
       client.socket.on("data", (data) => (received += data.length));
       client.socket.resume();
-      const late = Date.now() + 10_000;
-      while (received < size && Date.now() < late) await new Promise((resolve) => setTimeout(resolve, 5));
-      expect(received).toBeGreaterThan(size);
+      await eventually(() => expect(received).toBeGreaterThan(size), 10_000);
       client.socket.destroy();
       await stage.settled();
     });
@@ -227,7 +217,7 @@ describe.each(transports())("streams %s", (_name, transport) => {
         }
       };
       write();
-      expect(await untilStuck(() => sent)).toBeLessThan(size / 2);
+      expect(await standstill(() => sent)).toBeLessThan(size / 2);
       client.socket.destroy();
       up.socket.resume();
       await up.end();
@@ -235,7 +225,7 @@ describe.each(transports())("streams %s", (_name, transport) => {
     });
   });
 
-  test("hands server-sent events on one by one, the head before the first", async () => {
+  test("forwards server-sent events one by one, the head before the first", async () => {
     await using upstream = await WireServer.start(transport);
     await using stage = await Stage.start({ origin: upstream.origin });
     const client = await Wire.to(stage.port);

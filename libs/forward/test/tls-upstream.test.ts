@@ -29,7 +29,7 @@ afterAll(() => {
   other[Symbol.dispose]();
 });
 
-/** An upstream that says who asks: the CN of the client's certificate, and the SNI. Upgrades are answered too. */
+/** An upstream that responds with the CN of the client's certificate and the SNI, to upgrades too. */
 async function startUpstream() {
   let connections = 0;
   let bytes = 0;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
+import { eventually } from "@evenkeel/runtime/testing";
 import { HttpUpstream, Stage } from "./parts/stage.ts";
 import { transports } from "./parts/transport.ts";
 import { Wire, WireServer } from "./parts/wire.ts";
@@ -45,7 +46,7 @@ describe.each(transports())("an upgrade %s", (_name, transport) => {
           const mask = bytes.subarray(2, 6);
           const text = bytes.subarray(6, 6 + length).map((byte, index) => byte ^ (mask[index % 4] as number));
           socket.write(Buffer.concat([Buffer.from([bytes[0] as number, length]), text]));
-          // The one who did not begin the closing ends the connection.
+          // The side that did not begin the closing ends the connection.
           if (((bytes[0] as number) & 0x0f) === 8) socket.end();
           bytes = bytes.subarray(6 + length);
         }
@@ -179,9 +180,7 @@ describe.each(transports())("an upgrade %s", (_name, transport) => {
     let received = 0;
     up.socket.on("data", (data) => (received += data.length));
     up.socket.resume();
-    const late = Date.now() + 10_000;
-    while (received < sent * part.length && Date.now() < late) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(received).toBe(sent * part.length);
+    await eventually(() => expect(received).toBe(sent * part.length), 10_000);
   });
 
   test("an upgrade asked for behind an answer that is still to come is answered in HTTP/1.1, in its turn, and is the last", async () => {

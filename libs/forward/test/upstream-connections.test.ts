@@ -91,7 +91,7 @@ describe.each(transports())("connections to an upstream %s", (_name, transport) 
     expect(await client.until("two")).not.toContain("forged");
   });
 
-  test("are no more than the limit: requests wait in order, and one whose client left is not sent", async () => {
+  test("are no more than the limit: requests wait in order, and the one of a client that left is not sent", async () => {
     await using s = await scene({ limits: { upstreamConnections: 1 } });
     const first = await s.ask("/1");
     const up = await s.upstream.next();

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Head, Refusal } from "../src/index.ts";
+import type { Head } from "../src/exchange.ts";
+import type { Refusal } from "../src/index.ts";
 import { HttpUpstream, Stage } from "./parts/stage.ts";
 import { Wire, WireServer } from "./parts/wire.ts";
 

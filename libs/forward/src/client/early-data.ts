@@ -1,48 +1,63 @@
 import type { Duplex } from "node:stream";
-
-/** Maximum bytes that are read from a client before the upstream takes them. More wait in the kernel. */
-const MOST_EARLY = 64 * 1024;
+import type { Engine } from "../engine.ts";
+import { resetSocket } from "./reset-socket.ts";
 
 /**
- * Reads from a client until its tunnel is made. Early data is kept for the tunnel, and a disconnect is detected, which
- * needs a reader: an end of the connection cannot be told from a close.
+ * Reads from a client until its tunnel is made, and keeps what it sends. Stops when that fills the buffer of the socket
+ * (64 KiB, and up to another 64 KiB of the last read); more waits in the kernel. Until then a disconnect is detected,
+ * which needs a reader: an end of the connection cannot be told from a close.
  */
 export class EarlyData {
+  readonly #engine: Engine;
   readonly #socket: Duplex;
-  readonly #parts: Buffer[];
-  readonly #most: number;
-  #length: number;
-  #released = false;
+  readonly #parts: Buffer[] = [];
+  #length = 0;
 
-  constructor(socket: Duplex, head: Buffer, most = MOST_EARLY) {
+  constructor(engine: Engine, socket: Duplex, head: Buffer) {
+    this.#engine = engine;
     this.#socket = socket;
-    this.#parts = [head];
-    this.#most = most;
-    this.#length = head.length;
+    if (head.length > 0) socket.unshift(head);
+    socket.on("error", ignore);
+    if (socket.readableLength >= socket.readableHighWaterMark) {
+      this.#count(socket.readableLength);
+      return;
+    }
     socket.on("data", this.#data);
     socket.on("end", this.#end);
-    socket.on("error", ignore);
+    socket.resume();
   }
 
-  /** Returns the data so far. From here on the tunnel owns the socket. */
-  release(): Buffer {
-    if (this.#released) return Buffer.alloc(0);
-    this.#released = true;
-    this.#socket.off("data", this.#data);
-    this.#socket.off("end", this.#end);
-    this.#socket.pause();
-    return Buffer.concat(this.#parts);
+  /** Returns the data to the socket. From here on the tunnel owns it. */
+  release(): void {
+    this.#stop();
+    this.#count(-this.#length);
   }
 
   readonly #data = (data: Buffer): void => {
     this.#parts.push(data);
-    this.#length += data.length;
-    if (this.#length > this.#most) this.#socket.pause();
+    this.#count(data.length);
+    // Node reads no more of a socket that has a full buffer after this event.
+    if (this.#length >= this.#socket.readableHighWaterMark) this.#stop();
   };
 
   readonly #end = (): void => {
     this.#socket.destroy();
   };
+
+  #stop(): void {
+    this.#socket.off("data", this.#data);
+    this.#socket.off("end", this.#end);
+    this.#socket.pause();
+    for (const part of this.#parts.reverse()) this.#socket.unshift(part);
+    this.#parts.length = 0;
+  }
+
+  #count(bytes: number): void {
+    const { early, limits } = this.#engine;
+    this.#length += bytes;
+    early.bytes += bytes;
+    if (bytes > 0 && early.bytes > limits.earlyBytes) resetSocket(this.#socket);
+  }
 }
 
 function ignore(): void {

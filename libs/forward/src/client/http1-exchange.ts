@@ -11,6 +11,7 @@ import { Linger } from "./linger.ts";
 import { mayHaveBody } from "./may-have-body.ts";
 import { plainAddress } from "./plain-address.ts";
 import { isTaken, beginNext } from "./pipelining.ts";
+import { resetSocket } from "./reset-socket.ts";
 import type { UpgradeStart } from "./upgrade-start.ts";
 
 /** Maximum bytes of a whole body that is written together with its head. */
@@ -223,9 +224,8 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
 
   protected override cut(): void {
     const { socket } = this.#request;
-    // For an HTTP/1.0 client, the end of the connection is the end of the body. Only a reset shows that it is
-    // incomplete.
-    if (this.protocol === "http/1.0" && this.scheme === "http") socket.resetAndDestroy();
+    // For an HTTP/1.0 client, the end of the connection is the end of the body.
+    if (this.protocol === "http/1.0") resetSocket(socket);
     else socket.destroy();
     // A waiting pipelined response has no socket, so no close event follows.
     if (!this.#response.socket) this.over(false);
@@ -246,7 +246,9 @@ export class Http1Exchange extends ClientExchange implements Flushable, PlannedW
     for (let index = 0; index < headers.length; index += 2) reply += `${headers[index]}: ${headers[index + 1]}\r\n`;
     socket.write(`${reply}\r\n`, "latin1");
     this.engine.tally.opened("tunnel");
-    joinSockets({ socket, head: start.release() }, { socket: upstream, head }, () => {
+    start.release();
+    if (head.length > 0) upstream.unshift(head);
+    joinSockets(socket, upstream, () => {
       this.engine.tally.closed("tunnel");
       this.over(true);
     });

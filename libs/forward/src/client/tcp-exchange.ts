@@ -4,7 +4,6 @@ import type { Destination, Failure, Forward, Outcome } from "../destination.ts";
 import type { Engine } from "../engine.ts";
 import { NoRoute } from "../errors.ts";
 import type { Exchange, LeaveListener } from "../exchange.ts";
-import { OPAQUE_BUFFER } from "../hold/held-bytes.ts";
 import { Timed } from "../wheel.ts";
 import { EarlyData } from "./early-data.ts";
 import { joinSockets } from "./join-sockets.ts";
@@ -44,9 +43,8 @@ export class TcpExchange extends Timed implements Exchange {
     this.remoteAddress = plainAddress(socket.remoteAddress);
     engine.inFlight += 1;
     engine.tally.opened("exchange");
-    this.#early = new EarlyData(socket, Buffer.alloc(0), OPAQUE_BUFFER);
+    this.#early = new EarlyData(engine, socket, Buffer.alloc(0));
     socket.once("close", this.#closed);
-    socket.resume();
   }
 
   get listener(): string {
@@ -111,6 +109,9 @@ export class TcpExchange extends Timed implements Exchange {
     const { host, port } = forward.origin;
     this.#phase = "connecting";
     this.#forward = forward;
+    // Sends nothing, but fails if the client was reset while it was not read: see `EarlyData`. The close event follows.
+    this.#socket.write("");
+    if (this.#socket.errored) return;
     this.#tries += 1;
     if (this.#tries > 1) tally.retried();
     const upstream = connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 });
@@ -131,8 +132,8 @@ export class TcpExchange extends Timed implements Exchange {
     this.#forward?.answering?.();
     this.#socket.off("close", this.#closed);
     tally.opened("tunnel");
-    const client = { socket: this.#socket, head: this.#early.release() };
-    joinSockets(client, { socket: upstream, head: Buffer.alloc(0) }, () => {
+    this.#early.release();
+    joinSockets(this.#socket, upstream, () => {
       tally.closed("tunnel");
       this.#ended("tunnel");
     });
@@ -193,6 +194,7 @@ export class TcpExchange extends Timed implements Exchange {
     this.#phase = "ended";
     const { wheel, tally } = this.#engine;
     wheel.clear(this);
+    this.#early.release();
     this.#dropUpstream();
     if (answer === "left") this.whenLeft?.left();
     this.#engine.inFlight -= 1;

@@ -1,13 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Engine } from "../engine.ts";
 import { EarlyData } from "./early-data.ts";
 
 /** The early data of a client that requested an upgrade, until the upstream responds. */
 export class UpgradeStart extends EarlyData {
   readonly token: string;
 
-  constructor(token: string, socket: Duplex, head: Buffer) {
-    super(socket, head);
+  constructor(engine: Engine, token: string, socket: Duplex, head: Buffer) {
+    super(engine, socket, head);
     this.token = token;
   }
 }

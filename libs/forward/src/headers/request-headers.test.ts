@@ -53,14 +53,14 @@ describe("the headers of a forwarded request", () => {
     expect(sent(headers).lines).toEqual([...kept, ...way]);
   });
 
-  test("cannot be made to lose the way by naming it in Connection", () => {
+  test("of forwarding are kept although Connection names them", () => {
     expect(sent(["connection", "x-forwarded-for, via, host", "x-forwarded-for", "203.0.113.1"]).lines).toEqual([
       "x-forwarded-for: 203.0.113.1, 192.0.2.9",
       ...way.slice(1),
     ]);
   });
 
-  test("add to the way that earlier proxies wrote", () => {
+  test("add to those of earlier proxies", () => {
     const { lines } = sent([
       "forwarded",
       "for=a",
@@ -86,7 +86,7 @@ describe("the headers of a forwarded request", () => {
     expect(sent([], { host: "" }).host).toBe("");
   });
 
-  test("are replaced as the route says, the way among them", () => {
+  test("are replaced as the route says, also those of forwarding", () => {
     const { lines, host } = sent(
       ["x-a", "1", "cookie", "c=1"],
       {},

@@ -22,7 +22,7 @@ test("drops what is of one connection from an answer, given as a list or as an o
   ).toEqual(["set-cookie", "a", "set-cookie", "b"]);
 });
 
-test("lets no trailer change how a message is framed, routed or who it is from", () => {
+test("lets no trailer change the framing, route or origin of a message", () => {
   expect(
     trailerList([
       "X-Sum",

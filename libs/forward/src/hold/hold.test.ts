@@ -85,7 +85,7 @@ describe("a room that depends on the key", () => {
 });
 
 describe("a request that was released in vain", () => {
-  test("stands again where it stood, room or not, with what is left of its wait", async () => {
+  test("returns to its queue position, room or not, with the rest of its wait", async () => {
     const { clock, hold, told, slots, enter } = newHold({ perKey: { count: 3, bytes: 1000 } });
     const began = clock.monotonic();
     enter("a", "1");
@@ -105,7 +105,7 @@ describe("a request that was released in vain", () => {
     expect(told.slice(2)).toEqual(["2 released", "3 released", "4 released"]);
   });
 
-  test("stands behind those who have waited longer, and before those who have not", async () => {
+  test("is queued behind those that have waited longer, and before the others", async () => {
     const { clock, hold, told, enter } = newHold();
     for (const held of ["1", "2", "4", "5"]) {
       enter("a", held);
@@ -128,7 +128,7 @@ describe("a request that was released in vain", () => {
 });
 
 describe("a release", () => {
-  test("hands out in the order of arrival, never more at once than the cap, the next as a slot comes back", () => {
+  test("follows the order of arrival, never more at once than the cap, the next as a slot is free again", () => {
     const { hold, told, slots, enter } = newHold();
     for (const held of ["1", "2", "3", "4", "5"]) enter("a", held);
     hold.offer("a", "pod", 2);
@@ -141,7 +141,7 @@ describe("a release", () => {
     expect(hold.waiting("a").count).toBe(0);
   });
 
-  test("lets nobody overtake: who comes while others wait stands behind them", () => {
+  test("keeps the order of arrival: a request that enters while others wait is queued behind them", () => {
     const { hold, told, slots, enter } = newHold();
     enter("a", "1");
     enter("a", "2");
@@ -152,7 +152,7 @@ describe("a release", () => {
     expect(told).toEqual(["1 released", "2 released", "3 released"]);
   });
 
-  test("passes a request on at once while a slot is free and nobody waits", () => {
+  test("releases a request at once while a slot is free and none waits", () => {
     const { hold, told, enter } = newHold();
     hold.offer("a", "pod", 2);
     expect(enter("a", "1")).toBeUndefined();
@@ -172,7 +172,7 @@ describe("a release", () => {
     expect(waits).toEqual([150, 30]);
   });
 
-  test("takes the upstream whose cap is used least", () => {
+  test("uses the upstream with the lowest use of its cap", () => {
     const { hold, slots, enter } = newHold();
     hold.offer("a", "small", 1);
     hold.offer("a", "large", 3);
@@ -183,7 +183,7 @@ describe("a release", () => {
     expect(slots.get("5")?.upstream).toBe("small");
   });
 
-  test("counts a slot once, though it is given back twice", () => {
+  test("counts a slot once, though it is released twice", () => {
     const { hold, told, slots, enter } = newHold();
     hold.offer("a", "pod", 1);
     for (const held of ["1", "2", "3"]) enter("a", held);
@@ -208,7 +208,7 @@ describe("a release", () => {
     expect(told.slice(3)).toEqual(["4 released"]);
   });
 
-  test("hands out more when a cap is raised, and nothing until the surplus is done when it is lowered", () => {
+  test("allows more when a cap is raised, and nothing until the surplus is done when it is lowered", () => {
     const { hold, told, slots, enter } = newHold();
     for (let index = 1; index <= 5; index++) enter("a", String(index));
     hold.offer("a", "pod", 1);
@@ -265,7 +265,7 @@ describe("a deadline", () => {
     }
   });
 
-  test("lets those behind a request whose wait ended keep their order", async () => {
+  test("keeps the order of the requests behind one that it ended", async () => {
     const { clock, hold, told, enter } = newHold();
     enter("a", "1", { wait: 5000 });
     enter("a", "2", { wait: 100 });
@@ -313,7 +313,7 @@ describe("the end of a wait", () => {
     expect(told).toEqual(["released released", "late deadline", "drained drained"]);
   });
 
-  test("takes a client that left out of the middle of the queue, and it is never released", () => {
+  test("removes a client that left from the middle of the queue, and it is never released", () => {
     const { hold, told, enter } = newHold();
     const places = ["1", "2", "3"].map((held) => enter("a", held));
     if (places[1]) hold.leave(places[1]);

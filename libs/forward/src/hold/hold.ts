@@ -37,7 +37,7 @@ export interface Entry {
 }
 
 /** Waiting requests and their bytes. */
-export type Waiting = Room;
+type Waiting = Room;
 
 const NONE: Waiting = { count: 0, bytes: 0 };
 

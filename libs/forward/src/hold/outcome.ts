@@ -1,5 +1,5 @@
 /**
- * How the wait of a request ends; there is no other way.
+ * How the wait of a request ends. The list is complete.
  *
  * - `released`: an upstream has a slot for it.
  * - `overflowCount`, `overflowBytes`: there was no room for it, of its key or of all keys together.

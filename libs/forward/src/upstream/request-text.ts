@@ -10,7 +10,7 @@ const NAME = METHOD;
 const NOT_IN_PATH = /[^\x21-\xff]/;
 const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Methods whose requests usually have a body, so that a missing length is ambiguous (RFC 9110, section 8.6). */
+/** Methods of requests that usually have a body, so a missing length is ambiguous (RFC 9110, section 8.6). */
 const WITH_BODY: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 
 /** The bytes, in latin1, of a request without a body. Throws `UnsendableRequest`. */

@@ -68,7 +68,7 @@ describe.each([Infinity, 1, 2, 3, 7])("a response in parts of %d bytes", (size) 
     ["says close", `${OK}connection: x, Close\r\ncontent-length: 1\r\n\r\nx`],
     ["is of HTTP/1.0", "HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\nx"],
     ["has bytes behind it", `${OK}content-length: 1\r\n\r\nx${OK}`],
-    ["announces a body where there is none", "HTTP/1.1 304 Not Modified\r\ncontent-length: 1\r\n\r\n"],
+    ["announces a body that cannot follow", "HTTP/1.1 304 Not Modified\r\ncontent-length: 1\r\n\r\n"],
   ])("that %s ends its connection", (_name, bytes) => {
     const { told, isReusable } = read(bytes, { size });
     expect([told.length, isReusable]).toEqual([2, false]);
@@ -120,7 +120,7 @@ describe.each([Infinity, 1, 2, 3, 7])("a response in parts of %d bytes", (size) 
   });
 });
 
-test("a sink that wants no more hears no more", () => {
+test("a sink gets nothing after it has stopped the reader", () => {
   const told: string[] = [];
   const reader = new ResponseReader(LIMIT);
   const sink = {

@@ -91,7 +91,7 @@ const CHUNK_SIZES = [
 const LINE_ENDS = ["\r\n", "\r\n", "\r\n", "\n", "\r", "\r\r\n", "\r\n ", ""] as const;
 
 /**
- * A request whose length is in doubt, with another one hidden where the doubt is, and sometimes an honest one after
+ * A request with an ambiguous length and another one hidden in the ambiguous part, sometimes with a valid one after
  * both.
  */
 export function smugglingInput(random: Random): Input {

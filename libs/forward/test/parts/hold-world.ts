@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { createLogger, systemClock } from "@evenkeel/runtime";
 import {
-  defaultLimits,
   type Destination,
   type Exchange,
   Forwarder,
@@ -14,6 +13,7 @@ import {
   type HoldOutcome,
   type Origin,
 } from "../../src/index.ts";
+import { defaultLimits } from "../../src/limits.ts";
 
 export const KEY = "service";
 
@@ -60,6 +60,8 @@ export async function startHoldWorld({ wait = 60_000, answerAfter = 0, probe = d
   await once(upstream.listen(0, "127.0.0.1"), "listening");
   const origin: Origin = { host: "127.0.0.1", port: (upstream.address() as AddressInfo).port, protocol: "http1" };
 
+  /** Emits `entered` for each request that the hold got. */
+  const entries = new EventEmitter();
   const outcomes = new Map<HoldOutcome, number>();
   const hold = new Hold<Held, Origin>({
     clock: systemClock,
@@ -81,6 +83,7 @@ export async function startHoldWorld({ wait = 60_000, answerAfter = 0, probe = d
     new Promise<Destination>((send) => {
       const place = hold.enter(KEY, { exchange, send }, { bytes: heldBytes(exchange), wait });
       if (place) exchange.whenLeft = { left: () => hold.leave(place) };
+      entries.emit("entered");
     });
   const forwarder = new Forwarder({
     name: "held",
@@ -97,6 +100,7 @@ export async function startHoldWorld({ wait = 60_000, answerAfter = 0, probe = d
     hold,
     forwarder,
     origin,
+    entries,
     arrivals,
     outcomes,
     most,
@@ -133,14 +137,4 @@ export class RawClient {
     if (!this.socket.closed) await once(this.socket, "close");
     return this.received;
   }
-}
-
-/** Looks again and again, until `done` or the patience ends; gives the milliseconds that it took. */
-export async function until(done: () => boolean, patience = 20_000): Promise<number> {
-  const began = performance.now();
-  while (!done()) {
-    if (performance.now() - began > patience) throw new Error(`not within ${patience} ms: ${String(done)}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return performance.now() - began;
 }

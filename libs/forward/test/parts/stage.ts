@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { expect } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { createLogger, systemClock } from "@evenkeel/runtime";
+import { eventually } from "@evenkeel/runtime/testing";
 import { type Counts, Forwarder, type ForwarderOptions, type Origin, type Router } from "../../src/index.ts";
-
 import type { Transport } from "./transport.ts";
 
 export interface StageOptions extends Partial<Omit<ForwarderOptions, "router">> {
@@ -53,17 +54,9 @@ export class Stage implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Resolves once the counts are as `wanted`; rejects with what they are if that takes longer than `patience`. */
-  async settled(wanted: Partial<Counts> = { exchanges: 0, tunnels: 0, timers: 0 }, patience = 5_000): Promise<void> {
-    const late = Date.now() + patience;
-    const holds = () => {
-      const counts = this.forwarder.counts();
-      return Object.entries(wanted).every(([name, count]) => counts[name as keyof Counts] === count);
-    };
-    while (!holds()) {
-      if (Date.now() > late) throw new Error(`still open: ${JSON.stringify(this.forwarder.counts())}`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+  /** Resolves once the counts are as `wanted`; rejects with what they are after `within` milliseconds. */
+  settled(wanted: Partial<Counts> = { exchanges: 0, tunnels: 0, timers: 0 }, within = 5_000): Promise<void> {
+    return eventually(() => expect(this.forwarder.counts()).toMatchObject(wanted), within);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,5 @@
-// Command fuzz-echo is an upstream on Go's net/http that writes down every request as it understood it. Requests come in at the first
-// port that it prints; the second one gives what was written down since the last question.
+// Command fuzz-echo is an upstream on Go's net/http that records every request as it understood it. It serves requests
+// on the first port that it prints. The second port returns what was recorded since the last call.
 package main
 
 import (
