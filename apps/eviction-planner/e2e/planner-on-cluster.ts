@@ -10,14 +10,13 @@ import {
   type NodeShape,
   requestsBy,
 } from "@evenkeel/e2e";
+import { eventually } from "@evenkeel/runtime/testing";
 import { definitionOf, ServiceProcess } from "@evenkeel/testkit";
+import { expect } from "@jest/globals";
 
 const CHART = "eviction-planner";
 const DEFINITIONS = ["rebalancepolicies", "workloadsloes", "nodeclasses"];
 const main = join(import.meta.dirname, "../dist/main.mjs");
-
-/** The Lease of a killed process is over soon. */
-const SHORT_LEASE = ["--lease-duration=4s", "--lease-renew-deadline=3s", "--lease-retry-period=500ms"];
 
 export interface PolicyStatus {
   readonly status?: {
@@ -33,10 +32,8 @@ export interface PolicyStatus {
   };
 }
 
-export interface Placed {
-  readonly spec: { readonly nodeName?: string };
+interface Judged {
   readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
-  readonly metadata: { readonly deletionTimestamp?: string; readonly labels?: Readonly<Record<string, string>> };
 }
 
 /** An eviction that the service asked for, as the API server's audit log has it. */
@@ -69,14 +66,25 @@ export class PlannerOnCluster {
 
   serve(...flags: readonly string[]): ServiceProcess {
     const own = [`--kubeconfig=${this.#kubeconfig}`, "--insecure", "--grpc-port=0"];
-    return ServiceProcess.start(main, [...own, ...SHORT_LEASE, ...flags]);
+    return ServiceProcess.start(main, [...own, "--sync-period=200ms", ...flags]);
   }
 
   /** Nodes with the numbers `from` to `to`, without the last. */
   async addNodes(from: number, to: number, shape: NodeShape): Promise<void> {
     const nodes = Array.from({ length: to - from }, (_, index) => nodeManifest(from + index, shape));
     await apply(this.cluster, ...nodes);
-    await kubectl(this.cluster, ["wait", "--for=condition=Ready", "node", "--all", "--timeout=60s"]);
+    await this.untilAll("Ready", "nodes");
+  }
+
+  /** Waits until each object of a kind has a condition. `kubectl wait` takes a tenth of a second for each. */
+  async untilAll(condition: string, kind: string, ...args: readonly string[]): Promise<void> {
+    await eventually(async () => {
+      const objects = await list<Judged>(this.cluster, kind, ...args);
+      const has = ({ status: { conditions = [] } }: Judged) =>
+        conditions.some(({ type, status }) => type === condition && status === "True");
+      expect(objects.length).toBeGreaterThan(0);
+      expect(objects.filter((each) => !has(each)).map(({ metadata }) => metadata.name)).toEqual([]);
+    }, 90_000);
   }
 
   async policy(name: string, spec: object): Promise<void> {
@@ -98,10 +106,6 @@ export class PlannerOnCluster {
   async reason(name: string): Promise<string | undefined> {
     const { status } = await this.status(name);
     return status?.conditions?.find(({ type }) => type === "Ready")?.reason;
-  }
-
-  pods(namespace: string) {
-    return list<Placed>(this.cluster, "pods", "-n", namespace);
   }
 
   /** Every eviction that the service asked for in a namespace. */
@@ -153,9 +157,4 @@ export function budget(namespace: string, name: string, matchLabels: object, spe
     metadata,
     spec: { selector: { matchLabels }, ...spec },
   };
-}
-
-export function isReady({ status, metadata }: Placed): boolean {
-  const ready = status.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True");
-  return ready === true && metadata.deletionTimestamp === undefined;
 }

@@ -15,9 +15,13 @@ const WORKLOADS = 44;
 const REPLICAS = 8;
 const HOUR = 200;
 
-const cluster = useCluster({ name: "waves", nodes: { count: OLD_NODES, ...SHAPE }, audit: true });
 let planner: PlannerOnCluster;
 let service: ServiceProcess;
+
+// Before the cluster's own hook: kube-apiserver would wait for the watches of the service to end.
+afterAll(async () => service[Symbol.asyncDispose]());
+
+const cluster = useCluster({ name: "waves", nodes: { count: OLD_NODES, ...SHAPE }, audit: true });
 
 const nameOf = (index: number) => `berth-${String(index).padStart(2, "0")}`;
 
@@ -66,9 +70,7 @@ beforeAll(async () => {
     return workload("default", nameOf(index), { replicas: REPLICAS, cpu: "600m" });
   });
   await apply(cluster(), ...workloads, ...fortyBudgets(), strangePod());
-  await kubectl(cluster(), ["wait", "--for=condition=Available", "deployment", "--all", "--timeout=90s"], {
-    deadlineMs: 100_000,
-  });
+  await planner.untilAll("Available", "deployments");
   await planner.addNodes(OLD_NODES, NODES, SHAPE);
   await planner.slo("default", { maxDisruptionsPerHour: HOUR });
   await eventually(async () => {
@@ -79,15 +81,13 @@ beforeAll(async () => {
   }, 30_000);
 }, TEST_TIMEOUT_MS * 2);
 
-afterAll(async () => service[Symbol.asyncDispose]());
-
 test(
   "a budget whose status is older than its spec holds its pods until the controller has followed",
   async () => {
     // Only its pods may move, so a plan of any length would be for them.
     cluster().pause("kube-controller-manager");
     await kubectl(cluster(), ["patch", "pdb", STALE, "--type=merge", "-p", '{"spec":{"maxUnavailable":3}}']);
-    service = planner.serve("--state=sqlite::memory:", "--sync-period=500ms");
+    service = planner.serve("--state=sqlite::memory:");
     const selecting = { workloadSelectors: [{ matchLabels: { app: STALE } }] };
     await planner.policy("berths", { ...selecting, targetSigma: 0.001 });
     await eventually(async () => expect(await planner.reason("berths")).toBe("AsLevelAsItGets"), 30_000);

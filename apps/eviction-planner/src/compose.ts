@@ -96,6 +96,7 @@ export function composeEvictionPlanner(service: EvictionPlanner, env: Environmen
     sources: [specChanges(store, [PAUSED])],
     board,
     reconciler: new PolicyReconciler({
+      cluster,
       evictor,
       dryRun: settings.dryRun,
       planning,

@@ -3,21 +3,22 @@ import { PAUSED } from "@evenkeel/kube";
 import { MetricRegistry } from "@evenkeel/metrics";
 import type { ObjectContext } from "@evenkeel/operator";
 import { systemClock, termUntil } from "@evenkeel/runtime";
-import { silentLog } from "@evenkeel/runtime/testing";
+import { FakeClock, silentLog } from "@evenkeel/runtime/testing";
 import { openState } from "@evenkeel/state";
 import { describe, expect, test } from "@jest/globals";
 import { Evictor, type EvictorOptions } from "./act/evictor.ts";
 import { Ledger } from "./act/ledger.ts";
-import { DEFAULT_POLICY } from "./decide/fixtures.ts";
 import type { PlanUnderWay } from "./decide/snapshot.ts";
 import { PlanFailed } from "./errors.ts";
 import { Measures } from "./measures.ts";
 import { metrics as table } from "./metrics.ts";
+import { followCluster } from "./observe/cluster/follow-cluster.ts";
 import type { Planning } from "./observe/planning.ts";
 import type { StoredPolicy } from "./policy-resource.ts";
 import { narrowed, PolicyReconciler, type PolicyReconcilerOptions } from "./reconciler.ts";
 import { fixtureSnapshot } from "./testing/fixture-snapshot.ts";
 import { samplePlan } from "./testing/sample-plan.ts";
+import { DEFAULT_POLICY } from "./testing/sample-snapshot.ts";
 
 test.each([
   ["all namespaces", undefined, ["a"], ["a"]],
@@ -34,13 +35,17 @@ const UNDER_WAY: PlanUnderWay = { pods: ["left"], sigma: 0.1 };
 const log = silentLog();
 
 interface Edit {
+  readonly name?: string;
   readonly generation?: number;
   readonly spec?: object;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
+/** A cluster whose kinds are all listed. */
+const LISTED: PolicyReconcilerOptions["cluster"] = { whenSynced: () => Promise.resolve() };
+
 /** A reconciler that makes its plans by `plan`, and the statuses that it writes. */
-async function build(plan: Planning["plan"]) {
+async function build(plan: Planning["plan"], cluster = LISTED) {
   const registry = new MetricRegistry();
   const metrics = registry.register(table);
   const common = { service: "test", clock: systemClock, log, registry, deadline: 1000 };
@@ -55,6 +60,7 @@ async function build(plan: Planning["plan"]) {
   const reconciler = new PolicyReconciler({
     ...{ evictor, planning: { plan }, original: nobody, descheduler: nobody, state, metrics, clock: systemClock },
     ...{ dryRun: false, syncPeriod: 1000, namespaces: undefined, measures: new Measures({ metrics, registry }) },
+    cluster,
     guardRails: { report: () => Promise.resolve() },
     statuses: {
       write: (object: StoredPolicy, change: (present?: RebalancePolicyStatus) => unknown) => {
@@ -71,8 +77,8 @@ async function build(plan: Planning["plan"]) {
   return { reconciler, evictor, context, registry, written, stop };
 }
 
-const policy = ({ generation = 1, spec = {}, annotations = {} }: Edit): StoredPolicy => {
-  const metadata = { name: "default", uid: "uid", generation, annotations };
+const policy = ({ name = "default", generation = 1, spec = {}, annotations = {} }: Edit): StoredPolicy => {
+  const metadata = { name, uid: "uid", generation, annotations };
   const type = { apiVersion: "rebalancer.dev/v1", kind: "RebalancePolicy" };
   return { ...type, metadata, spec: { basis: "requests", dryRun: false, ...spec } };
 };
@@ -128,6 +134,29 @@ test("a plan that fails is in the condition Ready and in the metric", async () =
   const ready = { type: "Ready", status: "False", reason: "Failed", observedGeneration: 2, message };
   expect(written).toMatchObject([{ conditions: [ready] }]);
   expect(await registry.text()).toContain('rebalancer_ready{name="default"} 0');
+  await stop();
+});
+
+test("policies that evict wait for the first lists at the same time, and each names the kind that is missing", async () => {
+  const clock = new FakeClock();
+  const reflect = ({ plural }: { readonly plural: string }) => {
+    const hasSynced = plural !== "poddisruptionbudgets";
+    return { hasSynced, whenSynced: () => (hasSynced ? Promise.resolve() : new Promise(() => undefined)) };
+  };
+  const cluster = followCluster({ reflect, common: { clock } } as unknown as Parameters<typeof followCluster>[0]);
+  const { reconciler, context, stop } = await build(async (_of, _recall, signal) => {
+    await cluster.whenSynced(signal);
+    throw new Error("no plan");
+  }, cluster);
+  const errors: unknown[] = [];
+  const [first, second] = [policy({ name: "first" }), policy({ name: "second" })];
+  const ends = [first, second].map((each) =>
+    reconciler.reconcile(each, context).catch((error: unknown) => errors.push(error)),
+  );
+  await clock.advance(15_000);
+  const missing = { code: "EK_PLANNER_NOT_LISTED", message: expect.stringContaining("poddisruptionbudgets") };
+  expect(errors).toMatchObject([missing, missing]);
+  await Promise.all(ends);
   await stop();
 });
 

@@ -19,6 +19,7 @@ import { NO_EVICTIONS } from "./decide/evictions.ts";
 import { type policyDecider, type PolicySnapshot, verdictOf } from "./decide/policy-decider.ts";
 import type { Measures } from "./measures.ts";
 import type { metrics } from "./metrics.ts";
+import type { FollowedCluster } from "./observe/cluster/follow-cluster.ts";
 import { type NodeLevel, nodeLevels } from "./observe/node-levels.ts";
 import type { Planned, Planning, Recall } from "./observe/planning.ts";
 import { policySnapshotText } from "./observe/snapshot-text.ts";
@@ -27,6 +28,7 @@ import { History } from "./serve/history.ts";
 import { budgetViews, type PolicyBoard } from "./serve/plan-view.ts";
 
 export interface PolicyReconcilerOptions {
+  readonly cluster: Pick<FollowedCluster, "whenSynced">;
   readonly planning: Pick<Planning, "plan">;
   readonly original: Pick<ForeignLease, "live">;
   /** The Lease of descheduler, which may run at the same time: a condition says so. */
@@ -82,11 +84,15 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
       await this.#reportInvalid(object, parsed.errors, context);
       return undefined;
     }
-    const { evictor, syncPeriod, dryRun } = this.#options;
+    const { cluster, evictor, syncPeriod, dryRun } = this.#options;
     const { spec } = parsed.value;
     if (isPaused(object)) await this.#reportPaused(object, spec, context);
     else if (spec.dryRun || dryRun) await this.#tell(await this.#plan(object, spec, context), context);
-    else await this.#tell(await evictor.alone(() => this.#act(object, spec, context), context.signal), context);
+    else {
+      // Before its turn: a kind that cannot be listed would hold up each policy after the one before.
+      await cluster.whenSynced(context.signal);
+      await this.#tell(await evictor.alone(() => this.#act(object, spec, context), context.signal), context);
+    }
     return { requeueAfter: syncPeriod };
   }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
+import { NO_MEMORY, NOW, snapshotOf } from "../testing/sample-snapshot.ts";
 import { classifyNodes } from "./classify-nodes.ts";
-import { NO_MEMORY, NOW, snapshotOf } from "./fixtures.ts";
 import type { PlanMemory } from "./snapshot.ts";
 import { utilisationOf } from "./utilisation.ts";
 

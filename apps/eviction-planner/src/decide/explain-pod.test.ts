@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
+import { type PodSpec, snapshotOf } from "../testing/sample-snapshot.ts";
 import { explainPod } from "./explain-pod.ts";
-import { type PodSpec, snapshotOf } from "./fixtures.ts";
 import { plan } from "./plan.ts";
 import { POD } from "./snapshot.ts";
 

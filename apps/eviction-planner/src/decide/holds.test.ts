@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import { NO_MEMORY, NOW, type PodSpec, snapshotOf, type World } from "../testing/sample-snapshot.ts";
 import { holdSentence } from "./explain.ts";
-import { NO_MEMORY, NOW, type PodSpec, snapshotOf, type World } from "./fixtures.ts";
 import { plan } from "./plan.ts";
 import { type PlanMemory, type PlanSnapshot, POD } from "./snapshot.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import { snapshotOf, type World } from "../testing/sample-snapshot.ts";
 import { compareWith } from "./compare.ts";
-import { snapshotOf, type World } from "./fixtures.ts";
 import { POD } from "./snapshot.ts";
 
 const policy = { hotThreshold: 1, hysteresis: 0, basis: "requests" } as const;

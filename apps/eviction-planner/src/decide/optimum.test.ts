@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { type PodSpec, snapshotOf, type World } from "./fixtures.ts";
+import { type PodSpec, snapshotOf, type World } from "../testing/sample-snapshot.ts";
 import { plan } from "./plan.ts";
 
 /** Instances of each size. The long test has enough of them for a good estimate of the fifth percentile. */

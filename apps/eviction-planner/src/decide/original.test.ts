@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { podShape } from "@evenkeel/placement";
-import { NO_MEMORY, NOW, type PodSpec, snapshotOf, type World } from "./fixtures.ts";
+import { NO_MEMORY, NOW, type PodSpec, snapshotOf, type World } from "../testing/sample-snapshot.ts";
 import { OBSTACLE_CODES } from "./obstacles.ts";
 import { plan } from "./plan.ts";
 import { type PlanMemory, type PlanSnapshot, POD } from "./snapshot.ts";

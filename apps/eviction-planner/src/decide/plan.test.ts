@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { CORES, NO_MEMORY, NOW, type PodSpec, snapshotOf, type World } from "./fixtures.ts";
+import { CORES, NO_MEMORY, NOW, type PodSpec, snapshotOf, type World } from "../testing/sample-snapshot.ts";
 import { plan } from "./plan.ts";
 import { pricesOf } from "./price.ts";
 import { type PlanSnapshot, POD } from "./snapshot.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { NO_MEMORY, NOW, type PodSpec, snapshotOf, type World } from "./fixtures.ts";
+import { NO_MEMORY, NOW, type PodSpec, snapshotOf, type World } from "../testing/sample-snapshot.ts";
 import { plan } from "./plan.ts";
 
 const TURNS = 12;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { BYTES, CORES, type NodeSpec, NO_MEMORY, type PodSpec, snapshotOf } from "./fixtures.ts";
+import { BYTES, CORES, type NodeSpec, NO_MEMORY, type PodSpec, snapshotOf } from "../testing/sample-snapshot.ts";
 import { type PlanMemory, POD } from "./snapshot.ts";
 import { type Basis, utilisationOf, type Weights } from "./utilisation.ts";
 

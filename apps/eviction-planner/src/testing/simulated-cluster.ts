@@ -7,9 +7,9 @@ import {
   reasonToStop,
   withEviction,
 } from "../decide/evictions.ts";
-import { NOW, type NodeSpec, type PodSpec, snapshotOf, type World } from "../decide/fixtures.ts";
 import { plan } from "../decide/plan.ts";
 import { type PlanMemory, type PlanSnapshot, POD, UNKNOWN } from "../decide/snapshot.ts";
+import { NOW, type NodeSpec, type PodSpec, snapshotOf, type World } from "./sample-snapshot.ts";
 
 export interface SimulatedPod {
   readonly name: string;

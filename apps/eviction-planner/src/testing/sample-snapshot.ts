@@ -8,7 +8,7 @@ import {
   type PlanMemory,
   type PlanSnapshot,
   UNKNOWN,
-} from "./snapshot.ts";
+} from "../decide/snapshot.ts";
 
 // Small clusters for tests. Nodes have 10 cores and 10 GB unless told; loads are given as shares of that, so that a pod
 // with load 0.2 raises such a node by 0.2.
