@@ -1,5 +1,5 @@
 import { CLUSTER_SCORE, parseClusterScore } from "@evenkeel/api";
-import { type ForeignLease, kubeErrors, type ReadStore, type Resource } from "@evenkeel/kube";
+import { type ForeignLease, kubeErrors, lastLook, type ReadStore, type Resource } from "@evenkeel/kube";
 import type { Clock, Logger, Term } from "@evenkeel/runtime";
 import type { StoredClusterScore } from "../cluster-score-resource.ts";
 import { type OwnName, ownName, ownRegion } from "../decide/own-name.ts";
@@ -10,7 +10,7 @@ import type { ClusterNodes } from "../observe/cluster-nodes.ts";
 
 export interface OwnClusterScoreOptions {
   readonly resource: Pick<Resource<StoredClusterScore>, "create" | "patch">;
-  readonly store: Pick<ReadStore<StoredClusterScore>, "values" | "whenSynced">;
+  readonly store: Pick<ReadStore<StoredClusterScore>, "get" | "values" | "whenSynced">;
   readonly nodes: Pick<ClusterNodes, "regions" | "whenSynced">;
   readonly identity: Pick<ClusterIdentity, "uid">;
   readonly original: Pick<ForeignLease, "live">;
@@ -37,15 +37,19 @@ export class OwnClusterScore {
     return this.#taken ?? ownRegion(this.#options.nodes.regions());
   }
 
-  async keep({ signal, held }: Pick<Term, "signal" | "held">): Promise<void> {
+  async keep(term: Pick<Term, "signal" | "held">): Promise<void> {
+    const { signal, held } = term;
     const { store, nodes, original, resource, namespace, dryRun } = this.#options;
     await Promise.all([store.whenSynced(signal), nodes.whenSynced(signal)]);
     if (dryRun || (await original.live()) !== null || !held()) return;
     const object = ownClusterScore(store.values());
     if (object === undefined) return this.#create(signal);
+    const { name = "", deletionTimestamp } = object.metadata;
+    if (deletionTimestamp !== undefined) return;
     const body = this.#correction(object);
-    const { name = "" } = object.metadata;
-    if (body !== undefined) await resource.patch({ namespace, name }, { type: "merge", body }, { signal });
+    if (body === undefined) return;
+    const beforeSend = lastLook(store, object, term);
+    await resource.patch({ namespace, name }, { type: "merge", body }, { signal, beforeSend });
   }
 
   /** What the object lacks: the present region, and a place for each member in the versions of merged objects. */
