@@ -185,10 +185,26 @@ test("a policy that changes in a wave ends it, and what was not sent is refunded
   const { told, fault } = await wave({
     lastLook: () => {
       looks += 1;
-      if (looks === 4) throw overtaken;
+      if (looks === 6) throw overtaken;
     },
   });
   expect(told).toEqual(["spend press-1", "evict press-1", "spend press-2", "refund press-2", "stays press-2"]);
+  expect(fault).toBe(overtaken);
+});
+
+test("a peer does not prepare a pod after its policy changed", async () => {
+  const overtaken = new kubeErrors.ActOvertaken({ object: "default", why: "paused" });
+  let isPaused = false;
+  const asked: string[] = [];
+  const { told, fault } = await wave({
+    lastLook: () => {
+      if (isPaused) throw overtaken;
+    },
+    peers: (name) => Promise.resolve(void asked.push(name)).then(() => []),
+    evict: () => Promise.resolve(void (isPaused = true)),
+  });
+  expect(asked).toEqual(["press-1"]);
+  expect(told).toEqual(["spend press-1", "evict press-1"]);
   expect(fault).toBe(overtaken);
 });
 

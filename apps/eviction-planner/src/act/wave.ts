@@ -115,6 +115,7 @@ class Wave implements WaveResult {
       await this.#send(move, "surge");
       return;
     }
+    if (!this.#isWanted()) return;
     const pod = { ...before.snapshot.pod };
     const answers = await peers.prepare(pod, this.#context.signal);
     // Peers may have taken a while.
@@ -127,6 +128,17 @@ class Wave implements WaveResult {
       }
     } else if (!now.verdict.go) this.#refuse(move, now);
     await peers.stays(pod);
+  }
+
+  /** Whether the policy still asks for what was planned; if not, that ends the wave. */
+  #isWanted(): boolean {
+    try {
+      this.#context.lastLook();
+      return true;
+    } catch (error) {
+      this.fault ??= toError(error);
+      return false;
+    }
   }
 
   #refuse(move: Move, { verdict, snapshot }: { verdict: GoVerdict; snapshot: GoSnapshot }): void {
