@@ -26,7 +26,8 @@ export interface CastOptions {
 /** The services of all stories, each on its scene. */
 export class Cast {
   readonly #options: CastOptions;
-  readonly #scenes: Scene[] = [];
+  /** By service. */
+  readonly #scenes = new Map<string, Scene>();
   readonly #processes: ServiceProcess[] = [];
   readonly #ends: (() => void)[] = [];
 
@@ -40,13 +41,19 @@ export class Cast {
   }
 
   play(): void {
-    this.#ends.push(...this.#scenes.map((scene) => scene.play()));
+    for (const scene of this.#scenes.values()) this.#ends.push(scene.play());
   }
 
-  /** Plays all stories at speed, at the same time. Resolves with whether all checks passed. */
+  /**
+   * Plays all stories at speed, at the same time. Tells first how many checks each has. Resolves with whether all
+   * passed.
+   */
   async rehearse(): Promise<boolean> {
     await this.enter();
-    const passed = await Promise.all(this.#scenes.map(({ checks }) => this.#rehearse(checks)));
+    for (const [service, { checks }] of this.#scenes) {
+      this.#options.tell(`${service}  the story has ${checks.length} checks`);
+    }
+    const passed = await Promise.all([...this.#scenes.values()].map(({ checks }) => this.#rehearse(checks)));
     return passed.every((one) => one);
   }
 
@@ -60,7 +67,7 @@ export class Cast {
     for (const end of this.#ends) end();
     for (const service of this.#processes) service.signal("SIGTERM");
     await Promise.all(this.#processes.map((service) => service.exit));
-    for (const scene of this.#scenes) await scene[Symbol.asyncDispose]();
+    for (const scene of this.#scenes.values()) await scene[Symbol.asyncDispose]();
   }
 
   async #enter(story: Story): Promise<Actor> {
@@ -69,7 +76,7 @@ export class Cast {
     const app = join(root, "apps", service);
     if (existsSync(join(app, "dashboard"))) await buildDashboard(service);
     const scene = await story.open({ kube, harbour, tell });
-    this.#scenes.push(scene);
+    this.#scenes.set(service, scene);
     const common = [`--kubeconfig=${kubeconfig}`, "--insecure", "--grpc-port=0", "--state=sqlite::memory:"];
     const actor = ServiceProcess.start(join(app, "src/main.ts"), [...common, ...scene.flags], {
       env: { ...process.env, ...scene.env },

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { text as textOf } from "node:stream/consumers";
 import { eventually } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
+import { loadStories } from "../src/stories.ts";
 
 interface Shown {
   readonly rebalance: { readonly name: string };
@@ -31,6 +32,12 @@ async function readUntil(lines: AsyncIterator<string>, fits: (line: string) => b
   throw new Error(`the demo ended before that:\n${text}`);
 }
 
+test("every service has a story", async () => {
+  const stories = await loadStories();
+  const services = globSync("apps/*/src/main.ts", { cwd: join(import.meta.dirname, "../../..") });
+  expect(stories.map(({ service }) => join("apps", service, "src/main.ts")).toSorted()).toEqual(services.toSorted());
+});
+
 test.concurrent(
   "plays the stories at speed, and everything comes out",
   async () => {
@@ -39,7 +46,11 @@ test.concurrent(
     for (let next = await lines.next(); !next.done; next = await lines.next()) text += `${next.value}\n`;
     await closed;
     expect(text).not.toContain("FAILED");
-    expect(text.match(/ {2}ok {6}/g)).toHaveLength(31);
+    const counts = [...text.matchAll(/ {2}([a-z-]+) {2}the story has ([1-9]\d*) checks$/gm)];
+    const services = (await loadStories()).map(({ service }) => service);
+    expect(counts.map(([, service]) => service).toSorted()).toEqual(services.toSorted());
+    const checks = counts.reduce((sum, [, , count]) => sum + Number(count), 0);
+    expect(text.match(/ {2}ok {6}/g)).toHaveLength(checks);
     expect(demo.exitCode).toBe(0);
   },
   120_000,

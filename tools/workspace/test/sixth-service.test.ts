@@ -19,10 +19,10 @@ const nx = (targets: readonly string[], ...projects: string[]) =>
   copy.run("nx", "run-many", "--projects", ...projects, "--target", ...targets, "--output-style", "static");
 
 /** Runs those cases of one file whose names have these words. */
-const unitTests = (project: string, file: string, words: string) => {
+const cases = (suite: "src" | "test", project: string, file: string, words: string) => {
   const jest = ["--experimental-vm-modules", "--no-warnings", "node_modules/jest/bin/jest.js"];
   const options = ["--config", "jest.config.mjs", "--rootDir", project, "--testNamePattern", words, file];
-  return copy.run("env", "SUITE=src", "node", ...jest, ...options);
+  return copy.run("env", `SUITE=${suite}`, "node", ...jest, ...options);
 };
 
 test(
@@ -49,8 +49,8 @@ test("a person reads less than 400 lines to know all of it", () => {
 test(
   "its kind has a definition that agrees with its schema, and manifests that are taken",
   async () => {
-    expect(await unitTests("libs/api", "manifests", "WindVane minimal")).toMatch(/[1-9]\d* passed/);
-    expect(await unitTests("tools/crds", "agreement", "WindVane")).toMatch(/[1-9]\d* passed/);
+    expect(await cases("src", "libs/api", "manifests", "WindVane minimal")).toMatch(/[1-9]\d* passed/);
+    expect(await cases("src", "tools/crds", "agreement", "WindVane")).toMatch(/[1-9]\d* passed/);
     await copy.run("node", "tools/crds/src/main.ts", "--check");
     await copy.run("node", "tools/workspace/src/main.ts", "drift");
   },
@@ -78,6 +78,16 @@ test(
 );
 
 test(
+  "the tests that count services count it too",
+  async () => {
+    const words = "definitions of every service";
+    expect(await cases("src", "tools/workspace", "originals-commands", words)).toMatch(/1 passed/);
+    expect(await cases("test", "tools/demo", "demo", "every service has a story")).toMatch(/1 passed/);
+  },
+  LIMIT,
+);
+
+test(
   "it shows up in the demo",
   async () => {
     // The stories of the others are told by the demo's own test.
@@ -87,6 +97,7 @@ test(
     const said = await copy.run("node", "tools/demo/src/main.ts", "--once");
     expect(said).toContain(`ok      ${NAME} sets the level that is asked for`);
     expect(said).toContain("ok      a level that a user changed is set back");
+    expect(await cases("test", "tools/demo", "demo", "plays the stories")).toMatch(/1 passed/);
   },
   LIMIT,
 );
