@@ -89,7 +89,7 @@ export class PolicyReconciler implements Reconciler<StoredPolicy> {
     if (isPaused(object)) await this.#reportPaused(object, spec, context);
     else if (spec.dryRun || dryRun) await this.#tell(await this.#plan(object, spec, context), context);
     else {
-      // Before its turn: a kind that cannot be listed would hold up each policy after the one before.
+      // Outside of the queue: a kind that cannot be listed would make each policy in it wait.
       await cluster.whenSynced(context.signal);
       await this.#tell(await evictor.alone(() => this.#act(object, spec, context), context.signal), context);
     }

@@ -124,7 +124,7 @@ export class ServicePod implements AsyncDisposable {
     this.#ending = true;
     await this.#minding;
     await this.process[Symbol.asyncDispose]();
-    await this.#letGo();
+    await this.#removeFinalizers();
   }
 
   /** Resolves when the pod was deleted and its process has ended. */
@@ -138,14 +138,14 @@ export class ServicePod implements AsyncDisposable {
       if (pod.metadata.deletionTimestamp !== undefined) {
         this.process.signal("SIGTERM");
         await this.process.exit;
-        await this.#letGo();
+        await this.#removeFinalizers();
         return;
       }
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
   }
 
-  async #letGo(): Promise<void> {
+  async #removeFinalizers(): Promise<void> {
     const { stderr, code } = await this.#cluster.kubectl([
       ...["patch", "pod", this.pod, "-n", this.#namespace, "--type=merge", "-p", finalizers([])],
     ]);

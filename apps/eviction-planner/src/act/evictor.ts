@@ -66,7 +66,8 @@ export class Evictor {
   readonly #left = new Map<string, Pick<PlanMemory, "levels" | "underWay">>();
   /** By policy, the generation of the plan under way. */
   readonly #generations = new Map<string, number>();
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Settles when all work that was passed to `alone` has ended. */
+  #queue: Promise<unknown> = Promise.resolve();
 
   constructor(options: EvictorOptions) {
     this.#options = options;
@@ -79,14 +80,14 @@ export class Evictor {
    * `signal` aborts before `work` begins, which then never does.
    */
   async alone<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const before = this.#turn;
-    const turn = before.then(() => {
+    const before = this.#queue;
+    const run = before.then(() => {
       signal.throwIfAborted();
       return work();
     });
-    this.#turn = turn.catch(() => undefined);
+    this.#queue = run.catch(() => undefined);
     await Promise.race([before, aborted(signal)]);
-    return turn;
+    return run;
   }
 
   async recall(term: Term): Promise<Recalled> {

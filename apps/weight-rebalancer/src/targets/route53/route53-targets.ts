@@ -120,7 +120,7 @@ export class Route53Targets implements Component {
       known.usedAt = usedAt;
       return known;
     }
-    this.#letGo(usedAt);
+    this.#dropIdle(usedAt);
     const account = accountOf(identity);
     const connections = this.#connections;
     const session = new Session({ identity, connections, clock, deadline: CALL_DEADLINE, stsEndpoint });
@@ -135,7 +135,7 @@ export class Route53Targets implements Component {
     return sibling?.bucket ?? new TokenBucket(clock, { perSecond: rate, burst: rate });
   }
 
-  #letGo(now: number): void {
+  #dropIdle(now: number): void {
     for (const [print, { usedAt, zones }] of this.#accesses)
       if (now - usedAt > IDLE && [...zones.values()].every(({ isIdle }) => isIdle)) this.#accesses.delete(print);
   }

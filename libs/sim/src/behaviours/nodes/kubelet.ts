@@ -164,7 +164,7 @@ class Kubelets {
     this.#waits.get(uid)?.cancel();
     this.#waits.delete(uid);
     const address = this.#lent.get(uid);
-    if (address !== undefined) this.#addresses.giveBack(address);
+    if (address !== undefined) this.#addresses.release(address);
     this.#lent.delete(uid);
   }
 }

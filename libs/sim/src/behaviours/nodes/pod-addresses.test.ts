@@ -11,7 +11,7 @@ describe("pod addresses", () => {
   test("are lent again when they were given back, as late as possible", () => {
     const addresses = new PodAddresses("10.0.0.0/29");
     const first = addresses.take() ?? "";
-    addresses.giveBack(first);
+    addresses.release(first);
     const later = Array.from({ length: 6 }, () => addresses.take());
     expect(later.at(-1)).toBe(first);
   });

@@ -28,7 +28,7 @@ export class PodAddresses {
     return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join(".");
   }
 
-  giveBack(address: string): void {
+  release(address: string): void {
     const value = address.split(".").reduce((sum, octet) => sum * 256 + Number(octet), 0);
     this.#lent.delete(value - this.#first);
   }
