@@ -5,6 +5,7 @@ export type StoredRebalance = StoredObject<RebalanceStatus>;
 
 const { group, version, kind, plural } = REBALANCE;
 
+/** Without `resourceTypeOf` of the frame, which would bring gRPC and Redis into the bundle of the CLI. */
 export const rebalances: ResourceTypeOf<StoredRebalance> = { group, version, kind, plural, namespaced: true };
 
 /** Keeps an object until its weight is reverted. */
