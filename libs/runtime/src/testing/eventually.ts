@@ -3,14 +3,19 @@ import { setTimeout as pause } from "node:timers/promises";
 /** How long a busy machine may take for what an idle one does in a moment, in milliseconds. */
 const PATIENCE = 15_000;
 
-/** Between two checks, in milliseconds. */
+/** Between two checks unless told, in milliseconds. */
 const PERIOD = 20;
 
 /**
  * Repeats `check` until it neither throws nor gives `false`, and resolves with what it gave. Rejects after `within`
- * milliseconds with what `check` threw last.
+ * milliseconds with what `check` threw last. `period` is the milliseconds between two checks, for one that is costly or
+ * whose moment is measured.
  */
-export async function eventually<T>(check: () => T | Promise<T>, within = PATIENCE): Promise<Exclude<T, false>> {
+export async function eventually<T>(
+  check: () => T | Promise<T>,
+  within = PATIENCE,
+  period = PERIOD,
+): Promise<Exclude<T, false>> {
   const end = performance.now() + within;
   for (;;) {
     let last: unknown;
@@ -22,6 +27,6 @@ export async function eventually<T>(check: () => T | Promise<T>, within = PATIEN
       last = error;
     }
     if (performance.now() >= end) throw last;
-    await pause(PERIOD);
+    await pause(period);
   }
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { eventually } from "@evenkeel/runtime/testing";
 import { cpuSeconds, residentBytes } from "../forward/process-usage.ts";
 import { barred, figure, median, type Result } from "../result.ts";
 import { percentile } from "../scale-resolver/percentile.ts";
@@ -16,7 +17,6 @@ import {
   type SchedulerWorld,
   schedulerWorld,
   targetsPath,
-  until,
 } from "./scheduler-world.ts";
 
 const ROUNDS = 5;
@@ -60,10 +60,11 @@ async function changes(world: SchedulerWorld, progress: (line: string) => void):
   const timeOf = async (job: string, addresses: readonly string[], marker: string) => {
     const began = performance.now();
     world.setTargets(job, addresses);
-    await until(async () => {
+    const isChanged = async () => {
       const answers = await Promise.all([0, 1, 2].map((collector) => world.answer(targetsPath(job, collector))));
       return answers.some((body) => body.includes(marker));
-    });
+    };
+    await eventually(isChanged, 60_000, 100);
     return performance.now() - began;
   };
   const times: number[] = [];
@@ -91,7 +92,7 @@ async function events(world: SchedulerWorld): Promise<readonly Result[]> {
       const answers = await Promise.all([0, 1, 2].map((collector) => world.answer(targetsPath(SERVICES, collector))));
       return answers.some((body) => body.includes(`"event-${index}.default.svc:80"`));
     };
-    await until(isTold, 60, 2);
+    await eventually(isTold, 60_000, 2);
     times.push(performance.now() - began);
   }
   const used = cpuSeconds(world.service.pid) - cpu;

@@ -1,6 +1,7 @@
+import { eventually } from "@evenkeel/runtime/testing";
 import { cpuSeconds } from "../forward/process-usage.ts";
 import { barred, figure, median, type Result } from "../result.ts";
-import { JOBS, schedulerWorld, targetsPath, until } from "./scheduler-world.ts";
+import { JOBS, schedulerWorld, targetsPath } from "./scheduler-world.ts";
 
 const COLLECTORS = 10;
 const JOINS = 3;
@@ -12,14 +13,14 @@ export async function joinFigures(progress: (line: string) => void): Promise<rea
   const [times, costs]: [number[], number[]] = [[], []];
   for (let collector = COLLECTORS; collector < COLLECTORS + JOINS; collector += 1) {
     await world.scale(collector + 1);
-    await until(() => world.isReady(collector), 60, 2);
+    await eventually(() => world.isReady(collector), 60_000, 2);
     const [began, cpu] = [performance.now(), cpuSeconds(world.service.pid)];
-    await until(
+    await eventually(
       async () => {
         const jobs = Array.from({ length: JOBS }, (_, job) => world.answer(targetsPath(`job-${job}`, collector)));
         return (await Promise.all(jobs)).every((body) => body.length > "[]".length);
       },
-      120,
+      120_000,
       // Polls take time of the process that is to decide.
       25,
     );

@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { eventually } from "@evenkeel/runtime/testing";
 import { controlPlane, simNode, workloads } from "@evenkeel/sim";
 import { ADMIN, type ServiceProcess, World, worldParts } from "@evenkeel/testkit";
 
@@ -64,7 +65,7 @@ export async function schedulerWorld(targets: number, collectors = 3): Promise<S
     return counts.flat().every((count) => count > 0) && sum === JOBS * targets + PROBE.targets;
   };
   // Answers of 100,000 targets take time to make and to read, also from what is waited for.
-  await until(isComplete, 240, 1000);
+  await eventually(isComplete, 240_000, 1000);
   const authorization = `Bearer ${ADMIN.token}`;
   return {
     ...{ service, port, setTargets, answer },
@@ -100,16 +101,6 @@ function countOf(body: Buffer): number {
   return (JSON.parse(body.toString()) as readonly { readonly targets: readonly string[] }[]).flatMap(
     ({ targets }) => targets,
   ).length;
-}
-
-/** Waits until `holds`, and `pause` milliseconds between two looks; a failure is a no. */
-export async function until(holds: () => Promise<boolean>, seconds = 60, pause = 100): Promise<void> {
-  const end = performance.now() + seconds * 1000;
-  while (performance.now() < end) {
-    if (await holds().catch(() => false)) return;
-    await wait(pause);
-  }
-  throw new Error("what is waited for does not come");
 }
 
 function serviceObject(name: string): object {
