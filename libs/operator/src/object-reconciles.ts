@@ -78,7 +78,7 @@ export class ObjectReconciles<T extends KubeObject> {
     const error: unknown = ended.aborted ? ended.reason : thrown;
     const deadline = { clock, milliseconds: FAILURE_DEADLINE, signal: term.signal, what: "the status of the failure" };
     try {
-      await withDeadline(deadline, async (signal) => reconciler.failed?.(object, error, { ...context, signal }));
+      await withDeadline(deadline, (signal) => reconciler.failed(object, error, { ...context, signal }));
     } catch (failure) {
       if (failure === term.signal.reason) return;
       log.warn({ error: failure }, "the status does not say that the reconcile failed");

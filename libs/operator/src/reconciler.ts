@@ -36,7 +36,7 @@ export interface Reconciler<T extends KubeObject> {
    * that it ran into. The context's signal has a deadline of its own. Whatever comes of this call, the reconcile is
    * retried.
    */
-  failed?(object: T, error: unknown, context: ReconcileContext): Promise<void>;
+  failed(object: T, error: unknown, context: ReconcileContext): Promise<void>;
 
   /**
    * Drops what is kept of an object that is gone, or was replaced by another of the same name. `uid` is that of the

@@ -102,6 +102,8 @@ class LevelReconciler implements Reconciler<ConfigMap> {
     return Promise.resolve(undefined);
   }
 
+  async failed(): Promise<void> {}
+
   forget(name: ObjectName, uid: string): void {
     this.forgotten.push({ ...name, uid });
   }
