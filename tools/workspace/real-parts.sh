@@ -8,8 +8,12 @@ set -uo pipefail
 version() { printf '%s: %s\n' "$1" "$(command -v "$1" >/dev/null && "$@" 2>/dev/null | head -n 1)"; }
 
 version node --version
+# The Node that a user has: under make and nx the workspace's own is before it on the PATH.
+own_path=$(tr : '\n' <<<"$PATH" | grep -v node_modules | paste -sd:)
+printf "the machine's node: %s\n" "$(PATH=$own_path node --version 2>/dev/null)"
 version chromium --version
 version ip -V
+version jq --version
 version nft --version
 version openssl version
 version prometheus --version
