@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { documentedCommands, documentedTargets, targetsOf } from "./documented-commands.ts";
+import { documentedCommands, documentedTargets, inlineCommands, targetsOf } from "./documented-commands.ts";
 
 const PAGE = `
 Text with \`make help\` in it, and a list:
@@ -34,6 +34,12 @@ describe("the commands of a page", () => {
       "export KUBECONFIG=…",
       "odd-program --flag",
     ]);
+  });
+
+  test("are those too in running text that run a program on Node", () => {
+    const page =
+      "<!-- by `node a.ts` -->\nRun `node b.ts\n--all`, `node_modules/.bin/node c.ts` or `nx d`; see `node -e`.\n";
+    expect(inlineCommands(page)).toEqual(["node b.ts --all", "node_modules/.bin/node c.ts"]);
   });
 
   test("name targets of make in code and in text", () => {

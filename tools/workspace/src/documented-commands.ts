@@ -22,6 +22,14 @@ export function documentedCommands(markdown: string): readonly string[] {
   return commands;
 }
 
+/** The commands in running text that run a program on Node. */
+export function inlineCommands(markdown: string): readonly string[] {
+  const text = markdown.replaceAll(/<!--[^]*?-->/g, "");
+  return [...text.matchAll(/`((?:\S*\/)?(?:node|npx)\s+\w[^`]+)`/g)].map(([, command = ""]) =>
+    command.replaceAll(/\s+/g, " "),
+  );
+}
+
 /** The targets of every `make` that a page names, in commands and in running text. */
 export function documentedTargets(markdown: string): readonly string[] {
   const inText = [...markdown.matchAll(/`(make [^`]+)`/g)].map(([, command = ""]) => command);
