@@ -1,11 +1,10 @@
-import { createLogger } from "@evenkeel/runtime";
-import { eventually, FakeClock } from "@evenkeel/runtime/testing";
+import { eventually, FakeClock, silentLog } from "@evenkeel/runtime/testing";
 import { describeRedis, openedState, RedisServer } from "@evenkeel/state-contract";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { PlacedSince, type PlacementStreams } from "../src/writes/placed-since.ts";
 import { DEPLOYMENTS, deployment, ThreeClusters } from "./three-clusters.ts";
 
-const log = createLogger({ service: "test", level: "fatal", secrets: [], destination: { write: () => undefined } });
+const log = silentLog();
 const EACH = { cpu: 100, memory: 10 };
 const LIMIT = 90_000;
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { connectPeer, type Peer, peerMetrics, scoresV1 } from "@evenkeel/rpc";
-import { createLogger, systemClock } from "@evenkeel/runtime";
-import { eventually } from "@evenkeel/runtime/testing";
+import { systemClock } from "@evenkeel/runtime";
+import { eventually, silentLog } from "@evenkeel/runtime/testing";
 import { FaultPlan } from "@evenkeel/sim";
 import { expect, test } from "@jest/globals";
 import { conditionsOf, ProxyCluster } from "./proxy-cluster.ts";
@@ -55,7 +55,7 @@ class Watch implements Disposable {
   readonly #peer: Peer;
 
   constructor(address: string) {
-    const log = createLogger({ service: "test", level: "fatal", secrets: [], destination: { write: () => undefined } });
+    const log = silentLog();
     const metrics = new MetricRegistry().register(peerMetrics);
     this.#peer = connectPeer({ name: "test", address, transport: "insecure", clock: systemClock, log, metrics });
     this.#peer.start();

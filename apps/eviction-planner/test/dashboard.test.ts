@@ -1,25 +1,15 @@
-import { chromiumProgram, openBrowser, openPage } from "@evenkeel/testkit/browser";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Browser } from "playwright-core";
+import { openPage } from "@evenkeel/testkit/browser";
+import { describeInBrowser } from "@evenkeel/testkit/jest";
+import { expect, test } from "@jest/globals";
 import { hotSpot, load, policy } from "./hot-spot.ts";
 
-const program = chromiumProgram();
-
-(program === undefined ? describe.skip : describe)(`the dashboard${program ? "" : " (needs chromium)"}`, () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await openBrowser(program ?? "");
-  });
-
-  afterAll(() => browser.close());
-
+describeInBrowser("the dashboard", (browser) => {
   test("shows how level the nodes are, what the plan would move, and what stays", async () => {
     await using world = await hotSpot();
     load(world, policy("berths", { basis: "requests" }));
     const service = world.serve(["--sync-period=1s"]);
     const address = await service.url("admin", "/dashboard/");
-    const { page, complaints, ...opened } = await openPage(browser, new URL(address).origin);
+    const { page, complaints, ...opened } = await openPage(browser(), new URL(address).origin);
     await page.goto(address);
     const detail = page.locator(".plan-detail");
     await detail.getByRole("heading", { name: "berths" }).waitFor();

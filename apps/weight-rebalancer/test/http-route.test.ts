@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectKube, type HttpRoute, httpRoutes, type KubeClient, kubeErrors, type Resource } from "@evenkeel/kube";
+import { eventually } from "@evenkeel/runtime/testing";
 import { type ApiServer, startApiServer } from "@evenkeel/sim";
 import { kubeconfigFor } from "@evenkeel/testkit";
 import { type HttpRoutes, httpRouteTarget } from "../src/targets/http-route-target.ts";
@@ -47,12 +48,7 @@ spec:
 
 /** Resolves when the server serves the type. */
 async function established(type: Resource<HttpRoute>): Promise<void> {
-  const served = () =>
-    type.list().then(
-      () => true,
-      () => false,
-    );
-  while (!(await served()));
+  await eventually(() => type.list());
 }
 
 const never = new AbortController().signal;

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { eventually } from "@evenkeel/runtime/testing";
 import { ACCESS_KEY_AUTH, type Prometheus, type RecordSet, type Route53 } from "@evenkeel/sim";
 import { type LoopbackAddresses, loopbackAddresses } from "@evenkeel/testkit";
 import type { StoredRebalance } from "../src/rebalance-resource.ts";
@@ -39,7 +40,7 @@ const otherOf = (tenant: Tenant): Tenant => (tenant === "anna" ? "boris" : "anna
 export async function nextSecond(): Promise<void> {
   const second = () => Math.floor(Date.now() / 1000);
   const now = second();
-  while (second() === now) await new Promise((resolve) => setTimeout(resolve, 20));
+  await eventually(() => second() !== now);
 }
 
 /** The attempts that do not have their condition, with what they have instead. */

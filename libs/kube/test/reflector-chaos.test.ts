@@ -5,6 +5,7 @@ import { setImmediate as turn, setTimeout as delay } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { silentLog } from "@evenkeel/runtime/testing";
 import { systemClock } from "@evenkeel/runtime";
+import { kubeconfigFor } from "@evenkeel/testkit";
 import type { Change } from "../src/cache/store.ts";
 import { connectKube, Reflector, Store } from "../src/index.ts";
 import { ChaosServer } from "./chaos-server.ts";
@@ -92,14 +93,7 @@ describe("a reflector on a server with every kind of fault", () => {
 
 async function connect(server: string, seed: number, random: () => number) {
   const kubeconfig = join(folder, `kubeconfig-${seed}`);
-  const [cluster, context] = [{ server }, { cluster: "chaos", user: "me" }];
-  const config = {
-    ...{ apiVersion: "v1", kind: "Config", "current-context": "chaos" },
-    clusters: [{ name: "chaos", cluster }],
-    contexts: [{ name: "chaos", context }],
-    users: [{ name: "me", user: { token: "none" } }],
-  };
-  await writeFile(kubeconfig, JSON.stringify(config));
+  await writeFile(kubeconfig, kubeconfigFor(server));
   const settings = {
     ...{ kubeconfig, kubeContext: undefined, kubeDeadline: 2000, kubeConnections: 4, kubeQps: 0, kubeBurst: 1 },
   };

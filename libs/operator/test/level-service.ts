@@ -24,6 +24,7 @@ import {
 } from "@evenkeel/runtime";
 import { eventually, FakeHost } from "@evenkeel/runtime/testing";
 import { type ApiServer, startApiServer } from "@evenkeel/sim";
+import { ADMIN, kubeconfigFor } from "@evenkeel/testkit";
 import { jest } from "@jest/globals";
 import {
   ObjectBoard,
@@ -137,18 +138,9 @@ export class World implements AsyncDisposable {
   }
 
   static async start(): Promise<World> {
-    const api = await startApiServer({ users: [{ name: "admin", groups: ["system:masters"], token: "secret" }] });
+    const api = await startApiServer({ users: [ADMIN] });
     const folder = await mkdtemp(join(tmpdir(), "operator-"));
-    const context = { cluster: "sim", user: "admin" };
-    await writeFile(
-      join(folder, "kubeconfig"),
-      JSON.stringify({
-        clusters: [{ name: "sim", cluster: { server: api.url } }],
-        users: [{ name: "admin", user: { token: "secret" } }],
-        contexts: [{ name: "sim", context }],
-        "current-context": "sim",
-      }),
-    );
+    await writeFile(join(folder, "kubeconfig"), kubeconfigFor(api.url));
     return new World(api, folder);
   }
 

@@ -1,6 +1,7 @@
 import { MetricRegistry } from "@evenkeel/metrics";
 import { connectPeer, decisionsV1, type Peer, peerMetrics } from "@evenkeel/rpc";
-import { createLogger, systemClock } from "@evenkeel/runtime";
+import { systemClock } from "@evenkeel/runtime";
+import { silentLog } from "@evenkeel/runtime/testing";
 import { describeRedis, RedisServer } from "@evenkeel/state-contract";
 import { describe, expect, test } from "@jest/globals";
 import { BallastProcess } from "./ballast-process.ts";
@@ -10,7 +11,7 @@ const start = (...flags: string[]) =>
 
 async function peerOf(ballast: BallastProcess): Promise<Peer> {
   const { ports } = (await ballast.phase("ready")) as { ports: { grpc: number } };
-  const log = createLogger({ service: "test", level: "fatal", secrets: [], destination: process.stderr });
+  const log = silentLog();
   const metrics = new MetricRegistry().register(peerMetrics);
   const address = `127.0.0.1:${ports.grpc}`;
   return connectPeer({ name: "ballast", address, transport: "insecure", clock: systemClock, log, metrics });

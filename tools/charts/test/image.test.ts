@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type ApiServer, startApiServer } from "@evenkeel/sim";
+import { ADMIN, kubeconfigFor } from "@evenkeel/testkit";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { build } from "esbuild";
 import { finalStage } from "../src/dockerfile.ts";
@@ -35,17 +36,11 @@ beforeAll(async () => {
     mkdirSync(dirname(place), { recursive: true });
     cpSync(join(root, source), place, { recursive: true });
   }
-  api = await startApiServer({ users: [{ name: "admin", groups: ["system:masters"], token: "secret" }] });
+  api = await startApiServer({ users: [ADMIN] });
   api.load(
     readFileSync(join(root, "charts/weight-rebalancer/files/crds/rebalancer.ch1aki.github.io_rebalances.yaml"), "utf8"),
   );
-  const config = {
-    clusters: [{ name: "sim", cluster: { server: api.url } }],
-    users: [{ name: "admin", user: { token: "secret" } }],
-    contexts: [{ name: "sim", context: { cluster: "sim", user: "admin" } }],
-    "current-context": "sim",
-  };
-  writeFileSync(join(folder, "kubeconfig"), JSON.stringify(config));
+  writeFileSync(join(folder, "kubeconfig"), kubeconfigFor(api.url));
   // What the chart mounts to be written to.
   mkdirSync(join(folder, "state"));
   if (isRoot) chownSync(join(folder, "state"), 65532, 65532);

@@ -19,9 +19,10 @@ import {
   Store,
   withOwner,
 } from "@evenkeel/kube";
-import { createLogger, type Decision, systemClock } from "@evenkeel/runtime";
+import { type Decision, systemClock } from "@evenkeel/runtime";
+import { silentLog } from "@evenkeel/runtime/testing";
 
-const log = createLogger({ service: "machinery", level: "fatal", secrets: [], destination: process.stderr });
+const log = silentLog();
 const common = { clock: systemClock, random: Math.random, log };
 const ever = new AbortController().signal;
 

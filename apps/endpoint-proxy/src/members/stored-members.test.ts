@@ -1,7 +1,6 @@
 import type { ClusterScoreStatus } from "@evenkeel/api";
 import { Store } from "@evenkeel/kube";
-import { createLogger } from "@evenkeel/runtime";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { FakeClock, silentLog } from "@evenkeel/runtime/testing";
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { clusterScores, type StoredClusterScore } from "../cluster-score-resource.ts";
 import { layoutOf, layoutWith } from "./stored-layouts.ts";
@@ -35,8 +34,7 @@ describe("members", () => {
 
   beforeEach(() => {
     clock = new FakeClock(NOW);
-    const log = createLogger({ service: "test", level: "fatal", secrets: [], destination: { write: () => true } });
-    store = new Store<StoredClusterScore>({ log });
+    store = new Store<StoredClusterScore>({ log: silentLog() });
     const about = { namespace: "wao-system", limit: 90_000, ownLabel: "local" };
     members = new StoredMembers({ store, clock, ...about });
   });

@@ -1,11 +1,10 @@
-import { createLogger } from "@evenkeel/runtime";
-import { FakeClock } from "@evenkeel/runtime/testing";
+import { FakeClock, silentLog } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
 import type { Json } from "../bodies/json-text.ts";
 import { BegunWrites, type WriteStreams } from "./begun-writes.ts";
 import { ABSENT, markOf } from "./put-back.ts";
 
-const log = createLogger({ service: "test", level: "fatal", secrets: [], destination: { write: () => undefined } });
+const log = silentLog();
 const WEB = "Deployment default/web";
 const PATIENCE = 60_000;
 const web = (replicas: number): Json => ({ metadata: { name: "web" }, spec: { replicas } });

@@ -1,5 +1,6 @@
 import { dashboard, dashboardSettings } from "@evenkeel/dashboard";
 import { RunningService } from "@evenkeel/dashboard/testing";
+import { nameOfKey } from "@evenkeel/kube";
 import {
   type Authorizer,
   decisionsService,
@@ -67,13 +68,13 @@ export class ScriptedWeights extends RunningService<typeof definition.settings, 
 
   /** Says what a Rebalance is now. */
   set(key: string, weight: Partial<weightsV1.DeepPartial<weightsV1.Weight>>): void {
-    const [namespace = "", name = ""] = key.split("/");
+    const { namespace = "", name } = nameOfKey(key);
     this.weights.set(key, { rebalance: { namespace, name }, ...this.weights.get(key), ...weight });
     this.#tell();
   }
 
   decide(key: string, at: Date, verdict: Omit<Verdict, "object">): void {
-    const [namespace = "", name = ""] = key.split("/");
+    const { namespace = "", name } = nameOfKey(key);
     const object = { kind: "Rebalance", namespace, name };
     this.service.decisions.decide({ at: at.toISOString(), verdict: { ...verdict, object } });
   }
@@ -125,7 +126,7 @@ export class ScriptedWeights extends RunningService<typeof definition.settings, 
       for (const key of told.keys()) {
         if (this.weights.has(key)) continue;
         told.delete(key);
-        const [namespace = "", name = ""] = key.split("/");
+        const { namespace = "", name } = nameOfKey(key);
         yield { event: { $case: "removed", value: { namespace, name } } };
       }
       await Promise.race([wake, gone]);

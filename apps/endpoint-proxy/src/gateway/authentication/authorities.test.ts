@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { createLogger } from "@evenkeel/runtime";
+import { silentLog } from "@evenkeel/runtime/testing";
 import { type ConfigMap, Store } from "@evenkeel/kube";
 import { TestAuthority } from "../testing/test-authority.ts";
 import { Authorities } from "./authorities.ts";
@@ -8,7 +8,7 @@ import { CLIENT_CA, followClientCa } from "./authority-sources.ts";
 
 const [old, next] = [new TestAuthority("old"), new TestAuthority("next")];
 afterAll(() => [old, next].forEach((authority) => authority[Symbol.dispose]()));
-const log = createLogger({ service: "test", level: "fatal", secrets: [], destination: { write: () => undefined } });
+const log = silentLog();
 
 describe("a certificate on a connection that is older than the present authorities", () => {
   const after = (use?: "serverAuth" | "clientAuth") => {
