@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Cluster, startCluster } from "@evenkeel/control-plane";
+import { eventually } from "@evenkeel/runtime/testing";
 import { type Attempt, FencedRecord } from "./fenced-record.ts";
 
 /** Milliseconds. Shorter than in production, in the same proportions. */
@@ -156,7 +157,7 @@ describe("processes that lead by a lease of a real API server", () => {
     new Candidate("a");
     new Candidate("b");
     const { leader } = await someoneLeads();
-    await delay(timing.retryPeriod * 2);
+    await eventually(() => candidates.every(({ news }) => news.length > 0));
     const askedAt = performance.now();
     leader.signal("SIGTERM");
     const next = await record.next(notBy(leader.identity), timing.retryPeriod * 1.2 + SLACK);
@@ -193,6 +194,7 @@ describe("processes that lead by a lease of a real API server", () => {
     new Candidate("a");
     new Candidate("b");
     const { token } = await someoneLeads();
+    // Long enough for the other one to see the lease. It says nothing of that.
     await delay(timing.retryPeriod * 3);
     const next = record.next((attempt) => attempt.token > token, FAIL_OVER * 2);
     expect((await cluster.kubectl(["delete", "lease", lease, "--wait=false"])).code).toBe(0);
