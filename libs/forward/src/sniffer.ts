@@ -5,6 +5,8 @@ import { Timed } from "./wheel.ts";
 
 const PREFACE = "PRI * HTTP/2.0";
 const TLS_HANDSHAKE = 0x16;
+/** Begins a header of the PROXY protocol, version 2, in front of any protocol. */
+const PROXY_V2 = "\r\n\r\n\0\r\nQUIT\n";
 
 /** `opaque`: anything else, or what the owner wants forwarded as it is. */
 export type Speaks = "http1" | "h2" | "tls" | "opaque";
@@ -94,20 +96,22 @@ export class Sniffer extends Timed {
 
 /** Undefined while it is not known yet. */
 function spokenFor(bytes: Buffer, { opaque, httpStart }: SnifferOptions): Speaks | undefined {
-  if (opaque === "all") return startsWith(bytes, [httpStart], "http1");
+  if (opaque === "all") return startsWith(bytes, [httpStart], "http1", "opaque");
   const speaks = spoken(bytes);
   if (opaque === "none" || speaks === "h2" || speaks === undefined) return speaks;
   if (speaks === "tls") return "opaque";
   // A server ignores empty lines before a request.
-  return bytes[0] === 0x0d || bytes[0] === 0x0a ? "http1" : startsWith(bytes, STARTS, "http1");
+  if (bytes[0] === 0x0a) return "http1";
+  if (bytes[0] === 0x0d) return startsWith(bytes, [PROXY_V2], "opaque", "http1");
+  return startsWith(bytes, STARTS, "http1", "opaque");
 }
 
-/** `speaks` if the bytes begin with one of `starts`, `opaque` if they cannot, undefined if they are too few. */
-function startsWith(bytes: Buffer, starts: readonly string[], speaks: "http1"): Speaks | undefined {
+/** `yes` if the bytes begin with one of `starts`, `no` if they cannot, undefined if they are too few. */
+function startsWith(bytes: Buffer, starts: readonly string[], yes: Speaks, no: Speaks): Speaks | undefined {
   const longest = Math.max(...starts.map(({ length }) => length));
   const text = bytes.toString("latin1", 0, longest);
-  if (starts.some((start) => start !== "" && text.startsWith(start))) return speaks;
-  return starts.some((start) => start.startsWith(text)) ? undefined : "opaque";
+  if (starts.some((start) => start !== "" && text.startsWith(start))) return yes;
+  return starts.some((start) => start.startsWith(text)) ? undefined : no;
 }
 
 /** Undefined while the protocol is not known yet. */

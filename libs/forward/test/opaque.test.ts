@@ -38,6 +38,8 @@ describe("a connection that does not begin as HTTP does is forwarded as it is:",
     ["a request of PostgreSQL for TLS", "\0\0\0\x08\x04\xd2\x16\x2f"],
     ["MQTT", "\x10\x0c\0\x04MQTT\x04\x02\0\x3c\0\0"],
     ["SSH", "SSH-2.0-client\r\n"],
+    ["PROXY protocol, version 1", "PROXY TCP4 10.0.0.1 10.0.0.2 4000 80\r\n"],
+    ["PROXY protocol, version 2", "\r\n\r\n\0\r\nQUIT\n\x20\0\0\0"],
     ["a method that nobody knows", "FETCH / HTTP/1.1\r\nhost: a\r\n\r\n"],
   ])("%s", async (_name, first) => {
     await using upstream = await WireServer.start();
@@ -99,6 +101,16 @@ describe("a connection that does not begin as HTTP does is forwarded as it is:",
     server.close();
     await stage.settled();
   });
+});
+
+test.each(["\r\n", "\n", "\r\n\r\n"])("a request after empty lines (%j) is HTTP", async (lines) => {
+  await using stage = await Stage.start({
+    ...opaque("unlessHttp"),
+    router: { route: () => ({ refuse: { status: 204 } }) },
+  });
+  const client = await Wire.to(stage.port);
+  for (const byte of `${lines}GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`) client.send(byte);
+  expect(await client.end()).toContain("204 No Content");
 });
 
 test("where all connections are opaque, a server may speak first, and HTTP is not parsed", async () => {
