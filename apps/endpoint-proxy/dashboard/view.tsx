@@ -4,6 +4,6 @@ import "./view.css";
 
 export default defineView({
   title: "Clusters",
-  summary: "Workloads over the clusters, and each cluster with its score, what is left there and how old that is.",
+  summary: "Workloads over the clusters, and each cluster with its score, its free capacity and the age of its score.",
   page: ClustersPage,
 });

@@ -20,7 +20,7 @@ export const settings = {
   fetchInterval: setting.interval({
     default: "30",
     env: ["FETCH_INTERVAL"],
-    help: "How often scores are taken and peers are asked for theirs; a score older than three intervals is not used",
+    help: "Interval for computing the own score and reading peers' scores; a score older than three intervals is not used",
   }),
   scoreSource: setting.choice(
     "auto",
@@ -58,7 +58,7 @@ export const settings = {
 
   followReferences: setting.boolean({
     default: "false",
-    help: "Copy the ConfigMaps, Secrets, ServiceAccounts and claims that a workload names to the clusters where its pods are, by the rights of the user; annotation evenkeel.io/follow of a workload decides before it",
+    help: "Copy the ConfigMaps, Secrets, ServiceAccounts and claims that a workload names to the clusters where its pods are, with the user's rights; the annotation evenkeel.io/follow of a workload overrides it",
   }),
 
   // Listeners.

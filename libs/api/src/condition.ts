@@ -41,7 +41,7 @@ export const conditions = () =>
       }
     })
     .meta({
-      description: "What the service makes of this object: Ready, and conditions of its own.",
+      description: "Conditions of this object: Ready and those of its kind.",
       "x-kubernetes-list-type": "map",
       "x-kubernetes-list-map-keys": ["type"],
     });

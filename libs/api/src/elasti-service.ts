@@ -96,7 +96,7 @@ const hold = z.object({
   protocol: z
     .enum(["auto", "http", "tcp"])
     .describe(
-      "What clients speak. auto: HTTP is told by its first bytes, and any other connection, such as TLS, is held and forwarded as it is. http: nothing else is accepted. tcp: every connection is held and forwarded as it is, also of protocols in which the server speaks first. Absent: auto.",
+      "What clients speak. auto: the resolver detects HTTP by the first bytes, and holds and forwards any other connection, such as TLS, unchanged. http: nothing else is accepted. tcp: every connection is held and forwarded unchanged, also of protocols in which the server speaks first. Absent: auto.",
     )
     .exactOptional(),
   timeout: period().describe("How long a request may wait for a pod. Absent: 10m.").exactOptional(),
@@ -232,7 +232,7 @@ const spec = withRules(
     cel: "has(self.selector) || !has(self.service) || self.service == '*' || has(self.scaleTargetRef)",
     holds: ({ selector, service, scaleTargetRef: target }) =>
       selector !== undefined || service === undefined || service === "*" || target !== undefined,
-    message: "must be set for a service that is named",
+    message: "must be set if spec.service names a Service",
     field: "scaleTargetRef",
   },
   {

@@ -68,7 +68,7 @@ const prometheus = z
     timeout: int64().min(1).max(LONGEST_TIMEOUT).describe("How long a query may take, in seconds.").default(30),
     reducer: z
       .enum(["max", "min", "avg", "sum"])
-      .describe("What becomes of several samples. Absent: more than one is an error.")
+      .describe("How several samples are combined. Absent: more than one is an error.")
       .exactOptional(),
     maxAge: period().describe("Age from which a sample is stale. Absent: 5m.").exactOptional(),
     auth: auth.exactOptional(),

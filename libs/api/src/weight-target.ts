@@ -50,7 +50,7 @@ const route53 = z
           .describe("A role to assume with the credentials above, or with those of the service where it allows that.")
           .exactOptional(),
       })
-      .describe("Credentials. Absent: those of the service, where --allow-ambient-credentials has this namespace.")
+      .describe("Credentials. Absent: the service's own, if --allow-ambient-credentials lists this namespace.")
       .exactOptional(),
   })
   .describe("A weighted record in Amazon Route 53.");

@@ -195,7 +195,7 @@ class Reports implements Scene {
         },
       },
       {
-        name: "while it is asked it is warm, and the resolver is out of its path",
+        name: "under traffic it stays up, and requests bypass the resolver",
         act: () => this.#drive(true),
         outcome: async () => {
           await this.#isIn("Serve");

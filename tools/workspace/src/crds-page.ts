@@ -4,7 +4,7 @@ import { openApiSchema, type StructuralSchema } from "@evenkeel/crds";
 /** Every field of every custom resource, from the schemas that the CRDs come from. */
 export function crdsPage(): string {
   const intro =
-    "# Custom resources\n\nFields and defaults that users of the original projects have are as they were; the others are optional. " +
+    "# Custom resources\n\nFields of the originals keep their names and defaults. New fields are optional. " +
     "A field of a list's item has `[]` in its path. Lengths are counted in characters.\n";
   return intro + kinds.map(kindSection).join("");
 }
@@ -20,7 +20,7 @@ function kindSection(kind: Kind): string {
     `| field | type | default | what it is |\n|---|---|---|---|\n${rows.join("\n")}\n` +
     (rules.length === 0
       ? ""
-      : `\nAn object is refused, with the field and these words, where one of these does not hold:\n\n${rules.join("\n")}\n`)
+      : `\nThe API server rejects an object that violates one of these rules:\n\n${rules.join("\n")}\n`)
   );
 }
 

@@ -183,10 +183,7 @@ export class AssignmentRecords {
     try {
       await state.edges.publish(object, TOPIC, `${at}`);
     } catch (error) {
-      this.#log.warn(
-        { fault: explain(error) },
-        "other replicas were not told of new assignments; they read them later",
-      );
+      this.#log.warn({ fault: explain(error) }, "could not notify replicas of new assignments; they read them later");
     }
     await this.#drop(before.buckets.filter((name) => name !== null && !names.includes(name)) as string[], fence);
   }

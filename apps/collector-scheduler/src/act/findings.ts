@@ -41,7 +41,7 @@ export function findingsOf(reconciled: Reconciled): Readonly<Record<string, Find
       ? { holds: true, reason: "Available", message: "" }
       : { holds: false, reason: "Away", message: "The shared state does not answer: no target moves until it does" },
     Paused: snapshot.paused
-      ? { holds: true, reason: "Annotation", message: "Remove the annotation evenkeel.io/paused to go on" }
+      ? { holds: true, reason: "Annotation", message: "To resume, remove the annotation evenkeel.io/paused" }
       : { holds: false, reason: "NotPaused", message: "" },
   };
 }

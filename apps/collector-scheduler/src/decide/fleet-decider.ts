@@ -64,7 +64,7 @@ export function verdictOf(snapshot: FleetSnapshot, plan: FleetPlan): FleetVerdic
   if (membership.dead.length > 0)
     return assign("Orphans", `${listed(membership.dead)} was away for longer than seatGrace`);
   if (moves.some(({ reason }) => reason === "Leaving"))
-    return assign("CollectorLeft", "Collectors that leave hand over their targets");
+    return assign("CollectorLeft", "Targets move away from collectors that are being removed");
   if (moves.some(({ reason }) => reason === "OutOfBand" || reason.endsWith("Pool")))
     return assign("OutOfBand", "Collectors were further than 10 % from the mean load");
   if (moves.length > 0) return assign("Orphans", "Targets had no owner");
@@ -87,7 +87,8 @@ const UNDISCOVERED =
 
 const UNEVEN = {
   Cooldown: "Collectors are further than 10 % from the mean load; targets move when placement.cooldown has passed",
-  LoadUnknown: "Collectors are further than 10 % from the mean load as far as it is known; no target moves on a guess",
+  LoadUnknown:
+    "Collectors are further than 10 % from the mean load as far as it is known; no target moves until the loads are known",
   BudgetSpent: "Collectors are further than 10 % from the mean load; placement.movesPerMinute is spent",
   AsLevelAsItGets: "Collectors are further than 10 % from the mean load, and no move would help",
 } as const;

@@ -55,7 +55,7 @@ function summary({ sighting: { job, outcome, steps }, target }: Seen, owners: Ow
     return `Job ${job} keeps it, but it is held back: raise --max-targets, or split the object in two`;
   }
   if (!fleet.catalogue.hasAnswered(job)) {
-    return `Job ${job} keeps it, but collectors are told nothing of the job until every source of it has answered`;
+    return `Job ${job} keeps it; the job is served after all its sources have answered`;
   }
   const { ownership } = targetMessage(target, owners, fleet);
   const served = ownership?.servedTo ?? [];

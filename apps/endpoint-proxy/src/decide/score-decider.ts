@@ -83,7 +83,7 @@ function judgePeer({ peer, cost, limit }: ScoreSnapshot, not: Not): Judged {
   if (said === null) return not("Unscored", "NoScore", "The peer has no score of itself");
   const score = peerScore(said, cost);
   if (said.age > limit) {
-    const message = `The peer's score is ${seconds(said.age)} old, more than ${seconds(limit)}; see why it takes none`;
+    const message = `The peer's score is ${seconds(said.age)} old, more than ${seconds(limit)}; check the peer's log for the cause`;
     return { ...not("Unscored", "StaleScore", message), score };
   }
   return { standing: "Ready", reason: "Scored", message: wording(score), score };

@@ -68,7 +68,7 @@ export const UnsendableIdentity = defineError({
 export const ReviewFailed = defineError({
   code: "EK_PROXY_REVIEW_FAILED",
   recovery: "retryable",
-  message: "the own cluster's API server could not be asked who this is and what they may do: try again",
+  message: "authentication failed: the own cluster's API server did not check the user and their rights: try again",
   remedy: "See the log of endpoint-proxy. It needs the rights of ClusterRole system:auth-delegator.",
 });
 

@@ -25,7 +25,7 @@ export function pageOf(path: ApiPath, all: readonly Member[], isOne: boolean): P
   const members = token === undefined ? all : all.filter(({ name }) => Object.hasOwn(token.members, name));
   const gone = Object.keys(token?.members ?? {}).filter((name) => !all.some((member) => member.name === name));
   if (token !== undefined && members.length === 0)
-    throw new KubeFault(410, "Expired", "the clusters that this list goes on in are no longer members: list again");
+    throw new KubeFault(410, "Expired", "the continue token names clusters that are no longer members: list again");
   const limit = Number(query.get("limit") ?? 0);
   query.delete("continue");
   query.delete("limit");

@@ -101,7 +101,7 @@ function evictions(count: number): string {
 }
 
 function levels({ sigma }: Plan): string {
-  return `σ from ${sigmaText(sigma?.before)} to ${sigmaText(sigma?.predicted)}; as many cannot go below ${sigmaText(sigma?.bound)}`;
+  return `σ from ${sigmaText(sigma?.before)} to ${sigmaText(sigma?.predicted)}; the lower bound for as many evictions is ${sigmaText(sigma?.bound)}`;
 }
 
 function sigmaText(sigma: number | undefined): string {

@@ -17,7 +17,7 @@ export function whatIfAnswer(
   const evictions = moves.length === 1 ? "1 eviction" : `${moves.length} evictions`;
   return {
     outcome,
-    message: `${evictions} would bring σ from ${text(before)} to ${text(predicted)}; as many cannot go below ${text(bound)}`,
+    message: `${evictions} would bring σ from ${text(before)} to ${text(predicted)}; the lower bound for as many evictions is ${text(bound)}`,
     ...{ sigma: before, predicted, lowerBound: bound },
     moves: moves.map(moveView),
     curve: curve.predicted.map((value, evictionCount) => ({

@@ -44,7 +44,7 @@ function verdict({ outcome, sigma, moves, nodes }: Plan): string {
   const now = `Sigma, the standard deviation of utilisation, is ${before ?? ""}.`;
   if (moves.length > 0) return `${now} ${counted(moves.length, "eviction")} bring it to ${after ?? ""}; ${end}.`;
   if (outcome === "TargetReached")
-    return `${now} The policy asks for nothing: ${nodes.hot === 0 ? "no node is hot" : "its target is reached"}. Set targetSigma in a policy to level all nodes.`;
+    return `${now} No eviction is needed: ${nodes.hot === 0 ? "no node is hot" : "its target is reached"}. Set targetSigma in a policy to level all nodes.`;
   if (outcome === "BudgetSpent") return `${now} The budget allows no eviction.`;
   return `${now} No eviction that is allowed would make the nodes more level.`;
 }
