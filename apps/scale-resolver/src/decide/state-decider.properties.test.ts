@@ -241,6 +241,13 @@ test("a service without ready pods never loses the resolver in its path", () => 
   fc.assert(property);
 });
 
+test("a workload at 0 replicas never loses the resolver in its path", () => {
+  const property = fc.property(anyService, (snapshot) => {
+    expect(stateDecider.decide({ ...snapshot, replicas: 0 }).action).not.toBe("leave");
+  });
+  fc.assert(property);
+});
+
 test("a service outside its period is not scaled to zero again, so that the end of the period wakes it once", () => {
   const property = fc.property(anyService, (snapshot) => {
     const { reason, action } = stateDecider.decide(snapshot);

@@ -103,6 +103,9 @@ function fromGuard(snapshot: ServiceSnapshot): Answer {
     return to("Wake", "move", "PodsStarting", `None of ${count(replicas, "replica")} is ready`);
   }
   if (pods.ready === 0) return stay(snapshot, "LastPodLeaving", "Only terminating pods serve");
+  // Before every reason to leave: without the resolver, the Service would soon have no endpoint.
+  if (replicas === 0)
+    return stay(snapshot, "LastPodLeaving", "The workload is at 0 replicas and its pods are about to terminate");
   if (drainPrepared) return stay(snapshot, "DrainPrepared", "The last ready pod is about to be evicted");
   return stage.purpose === "sleep" ? towardsSleep(snapshot) : towardsServe(snapshot);
 }
@@ -126,8 +129,6 @@ function towardsSleep(snapshot: ServiceSnapshot): Answer {
   if (activity && activity.requests < before)
     return stay(snapshot, "ActivityUnknown", "A replica of the resolver stopped, and its request count is lost");
   if (replicas === null) return stay(snapshot, "ReplicasUnknown", capital(unreadable(snapshot)));
-  if (replicas === 0)
-    return stay(snapshot, "LastPodLeaving", "The workload is at 0 replicas and its pods are about to terminate");
   if (!path.joined || path.provenAt === null) {
     return stay(snapshot, "PathUnproven", "No probe request through the Service has reached the resolver yet");
   }

@@ -125,6 +125,15 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["whatever is known of the scale", guarded({ pods: { ready: 0, leaving: 1 }, replicas: null })],
     ["on the way to sleep as well", falling({ pods: { ready: 0, leaving: 1 } })],
     ["another client scaled it to zero first", falling({ replicas: 0 })],
+    [
+      "its pods answer a request until they end",
+      falling({ replicas: 0, activity: { requests: 41, inFlight: 1, lastRequestAt: secondsAgo(1) } }),
+    ],
+    ["whatever triggers say", falling({ replicas: 0, triggers: [BUSY] })],
+    ["whatever is not known", falling({ replicas: 0, activity: null, stage: { requests: null } })],
+    ["in a dry run too", falling({ replicas: 0, dryRun: true })],
+    ["another client scaled it to zero right after a wake", guarded({ replicas: 0 })],
+    ["a request still waits", guarded({ replicas: 0, activity: { pending: 1 } })],
   ],
   "Guard stay DrainPrepared": [
     ["until the drain is over", guarded({ drainPrepared: true })],

@@ -75,6 +75,18 @@ describe("triggers that have not been read yet", () => {
   });
 });
 
+describe("the scale", () => {
+  test("is read in Guard, because a workload that was scaled to zero must not lose the resolver", async () => {
+    const { stage } = quietService({ stage: { state: "Guard", purpose: "safety" } });
+    const replicas = () => Promise.resolve(0);
+    expect(await observe({ memory: { ...falling, stage } }, { replicas })).toMatchObject({ replicas: 0 });
+  });
+
+  test("is not read while pods serve and the resolver is not in the path", async () => {
+    expect(await observe({})).toMatchObject({ replicas: null });
+  });
+});
+
 describe("a scale that cannot be read", () => {
   const hung = new Error("GET /scale took too long");
   const replicas = () => Promise.reject(hung);

@@ -71,8 +71,9 @@ export class Observer {
     const pods = service ? view.pods(key) : null;
     const serving = pods ? pods.ready + pods.leaving : null;
 
-    // The scale is read if it matters: when no pod serves, and before the workload is scaled to 0.
-    const asksScale = serving === 0 || memory?.stage.state === "Zero" || isFallingAsleep(memory?.stage);
+    // The scale is read if it matters: when no pod serves, and before the resolver leaves the path or the workload is
+    // scaled to 0.
+    const asksScale = serving === 0 || memory?.stage.state === "Zero" || memory?.stage.state === "Guard";
     const { replicas, ...fault } = asksScale ? await this.#replicas(binding, signal) : { replicas: null };
     const stage = memory?.stage ?? stageFound({ joined, pods, replicas, now: clock.now() });
     const original = await this.#options.original(signal);
@@ -154,10 +155,6 @@ export class Observer {
     const blind = clock.now() >= nextProbeAt(stage.since, settle, stage.since + settle);
     return (await prove(service, { ready: pods.ready, blind }, signal)) ? clock.now() : null;
   }
-}
-
-function isFallingAsleep(stage: Stage | undefined): boolean {
-  return stage?.state === "Guard" && stage.purpose === "sleep";
 }
 
 function periodOf(
