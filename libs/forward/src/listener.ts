@@ -199,6 +199,7 @@ export class Listener {
     const { clock, tally, limits, group } = this.#engine;
     const free = limits.connections - tally.open.client;
     if (free <= 0 || group.connections >= limits.share * free) {
+      tally.refused(free <= 0 ? "total" : "share");
       socket.destroy();
       return;
     }

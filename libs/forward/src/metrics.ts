@@ -21,6 +21,11 @@ export const forwardMetrics = {
     kind: oneOf("connect", "reset", "deadline", "protocol"),
   }),
   retries: counter("evenkeel_forward_retries_total", "Tries after the first one of a request.", {}),
+  connectionsRefused: counter(
+    "evenkeel_forward_connections_refused_total",
+    "Connections that were closed at once, because too many were open: in total, or of the listener's group (share).",
+    { limit: oneOf("total", "share") },
+  ),
   malformed: counter("evenkeel_forward_malformed_total", "Requests that were refused for their shape.", {}),
 };
 

@@ -10,6 +10,7 @@ const protocols = ["http1", "h2", "tcp"] as const;
 const answers = ["2xx", "3xx", "4xx", "5xx", "tunnel", "left", "broken"] as const;
 const kinds = ["exchange", "tunnel", "client", "upstream"] as const;
 const failures = ["connect", "reset", "deadline", "protocol"] as const;
+const connectionLimits = ["total", "share"] as const;
 
 export type Answer = (typeof answers)[number];
 export type OpenKind = (typeof kinds)[number];
@@ -23,6 +24,7 @@ export class Tally {
   readonly open = { exchange: 0, tunnel: 0, client: 0, upstream: 0 };
   readonly #ended = protocols.map(() => answers.map(() => 0));
   readonly #failed = failures.map(() => 0);
+  readonly #refused = { total: 0, share: 0 };
   #retries = 0;
   #malformed = 0;
   readonly #metrics: ForwardMetrics;
@@ -66,6 +68,12 @@ export class Tally {
     this.#changed();
   }
 
+  /** A connection was closed at once, because too many are open. */
+  refused(limit: (typeof connectionLimits)[number]): void {
+    this.#refused[limit] += 1;
+    this.#changed();
+  }
+
   retried(): void {
     this.#retries += 1;
     this.#changed();
@@ -93,6 +101,10 @@ export class Tally {
       if (by > 0) this.#metrics.failures.inc({ kind }, by);
       this.#failed[index] = 0;
     });
+    for (const limit of connectionLimits) {
+      if (this.#refused[limit] > 0) this.#metrics.connectionsRefused.inc({ limit }, this.#refused[limit]);
+      this.#refused[limit] = 0;
+    }
     if (this.#retries > 0) this.#metrics.retries.inc({}, this.#retries);
     if (this.#malformed > 0) this.#metrics.malformed.inc({}, this.#malformed);
     this.#retries = this.#malformed = 0;

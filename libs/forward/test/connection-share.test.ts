@@ -19,4 +19,25 @@ test("listeners of one group have one share of the connections together, and lea
   }
   // Two thirds of 9, and two thirds of the other 3.
   expect(kept).toEqual([6, 0, 2]);
+  expect(await refused(stage)).toEqual({ total: 0, share: 16 });
 });
+
+test("connections beyond the limit of all listeners are refused and counted", async () => {
+  await using stage = await Stage.start({ router: REFUSED, limits: { connections: 3 } });
+  const clients = await Promise.all(Array.from({ length: 5 }, () => Wire.to(stage.port)));
+  const answers = clients.map((client) => client.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n").until("here"));
+  await Promise.allSettled(answers);
+  expect(await refused(stage)).toEqual({ total: 2, share: 0 });
+});
+
+/** Refused connections by the limit that they exceeded. */
+async function refused(stage: Stage): Promise<{ total: number; share: number }> {
+  // The registry gets the counts within a quarter of a second; `stop` writes them at once.
+  await stage.forwarder.stop(AbortSignal.abort());
+  const text = await stage.registry.text();
+  const count = (limit: string) =>
+    Number(
+      new RegExp(`^evenkeel_forward_connections_refused_total\\{limit="${limit}"\\} (\\d+)$`, "m").exec(text)?.[1],
+    );
+  return { total: count("total"), share: count("share") };
+}
