@@ -123,7 +123,7 @@ function sentences({ plan, state: { paused } }: Policy): readonly string[] {
     return `${numberOf(pods) ?? 0} stay (${textOf(reason)}), such as ${textOf(example)}: ${textOf(sentence)}.`;
   });
   const figures = ["sigma", "predicted", "lowerBound"].map((field) => numberOf(plan[field])?.toFixed(4) ?? "unknown");
-  const level = `σ is ${figures[0]}, ${figures[1]} after the plan; as many evictions cannot go below ${figures[2]}.`;
+  const level = `σ is ${figures[0]}, ${figures[1]} after the plan; the lower bound for as many evictions is ${figures[2]}.`;
   return [
     ...("sigma" in plan ? [level] : []),
     ...moves,

@@ -20,7 +20,7 @@ const RESOURCES = [
 export const plan = defineVerb({
   name: "plan",
   usage: ["", "-f <file>", "--save <file>"],
-  summary: "Shows which evictions would level the nodes, where the pods would land, and what no plan can beat",
+  summary: "Shows which evictions would level the nodes, where the pods would land, and the lower bound of any plan",
   details: [
     "Reads a cluster or files, and changes nothing. Nothing needs to be installed. For files:",
     `  kubectl get ${RESOURCES} -A -o json > cluster.json`,
