@@ -31,8 +31,7 @@ export interface Engine {
   readonly proxy: string;
   /** Early data of all listeners: see `limits.earlyBytes`. */
   readonly early: { bytes: number };
-  /** Open client connections of the listener's group. */
-  readonly group: { connections: number };
+  readonly group: Group;
   readonly strip: StrippedHeaders | undefined;
   /** The words of a refusal. `head` is undefined if the request could not be parsed. */
   readonly word: (refusal: Refusal, head: Head | undefined) => Refusal;
@@ -40,6 +39,14 @@ export interface Engine {
   readonly unread: UnreadConnections;
   /** Writes heads that no body has followed, at the end of the tick. */
   readonly flush: FlushQueue;
+}
+
+/** What the listeners of one group use together: see `limits.share`. */
+export interface Group {
+  /** Open client connections. */
+  connections: number;
+  /** Early data of these: see `limits.earlyBytes`. */
+  earlyBytes: number;
 }
 
 export interface Flushable {

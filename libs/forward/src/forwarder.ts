@@ -3,7 +3,7 @@ import { type Clock, type Logger, type Server, toError } from "@evenkeel/runtime
 import { Batch } from "./batch.ts";
 import { UnreadConnections } from "./client/unread-connections.ts";
 import type { Origin, Refusal, Router } from "./destination.ts";
-import { type Engine, FlushQueue } from "./engine.ts";
+import { type Engine, FlushQueue, type Group } from "./engine.ts";
 import type { Head } from "./exchange.ts";
 import { StrippedHeaders, type StripOptions } from "./headers/stripped-headers.ts";
 import { type Deadlines, defaultDeadlines, defaultLimits, type ForwardLimits } from "./limits.ts";
@@ -55,7 +55,7 @@ export class Forwarder implements Server {
   readonly #unread: UnreadConnections;
   readonly #flush = new FlushQueue();
   readonly #early = { bytes: 0 };
-  readonly #groups = new WeakMap<object, { connections: number }>();
+  readonly #groups = new WeakMap<object, Group>();
   readonly #listeners = new Set<Listener>();
   readonly #main: Listener;
 
@@ -176,7 +176,7 @@ export class Forwarder implements Server {
   #make(options: ListenerOptions, router: Router): Listener {
     const { clock, log, proxy, strip } = this.#options;
     const { group: key = {} } = options;
-    const group = this.#groups.get(key) ?? { connections: 0 };
+    const group = this.#groups.get(key) ?? { connections: 0, earlyBytes: 0 };
     this.#groups.set(key, group);
     const engine: Engine = {
       listener: options.name,

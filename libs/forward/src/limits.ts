@@ -31,12 +31,13 @@ export interface ForwardLimits {
   /**
    * A listener, or a group of them, accepts a connection only while it has fewer than this many times the free ones, so
    * that it cannot use up `connections`: with 2, the first gets at most two thirds, and each further one at most two
-   * thirds of what the others left. Infinity disables it.
+   * thirds of what the others left. The same holds for `earlyBytes`. Infinity disables it.
    */
   readonly share: number;
   /**
    * Maximum bytes in memory that clients of opaque connections and upgrades have sent before they are joined with an
-   * upstream, of all listeners. A client that sends more is reset, and counts as left.
+   * upstream, of all listeners. A client that sends more, or more than the share of its listener, is reset, and counts
+   * as left.
    */
   readonly earlyBytes: number;
   /** Maximum open streams on one HTTP/2 client connection. */

@@ -33,9 +33,9 @@ async function holding(limits: Partial<ForwardLimits> = {}) {
 type Scene = Awaited<ReturnType<typeof holding>>;
 
 /** Clients that send a part each until all are held, and then `rest` and their end. */
-async function senders(scene: Scene, count: number, rest: Buffer): Promise<Socket[]> {
+async function senders(scene: Scene, count: number, rest: Buffer, port = scene.stage.port): Promise<Socket[]> {
   const before = scene.held.length;
-  const sockets = Array.from({ length: count }, () => connect(scene.stage.port, "127.0.0.1"));
+  const sockets = Array.from({ length: count }, () => connect(port, "127.0.0.1"));
   for (const socket of sockets) socket.on("error", () => undefined).write(FIRST);
   await eventually(() => scene.held.length - before === count);
   for (const socket of sockets) socket.end(rest);
@@ -84,6 +84,27 @@ describe("clients that send 1 MiB while they are held", () => {
       await scene.stage.settled({ exchanges: 0, clientSockets: 0 });
       scene.held.length = 0;
     }
+  });
+
+  test("are reset if the listeners of their group have used their share, which leaves bytes to another group", async () => {
+    const earlyBytes = 2 * MEBIBYTE;
+    await using scene = await holding({ earlyBytes, share: 2 });
+    const listen = async (group: object) => {
+      const options = { name: "one", host: "127.0.0.1", port: 0, opaque: () => "unlessHttp" as const, group };
+      return (await scene.stage.forwarder.listen(options)).port;
+    };
+    const shop = {};
+    const kept: number[] = [];
+    for (const port of [await listen(shop), await listen(shop), await listen({})]) {
+      const before = scene.held.length;
+      await senders(scene, 50, NUMBERS, port);
+      kept.push(await standstill(() => scene.held.slice(before).filter(({ left }) => !left).length));
+    }
+    const [first = 0, second = 0, other = 0] = kept;
+    // Two thirds of the bytes, and two thirds of what is left.
+    expect((first + second) * BUFFER).toBeLessThanOrEqual((2 / 3) * earlyBytes);
+    expect(first).toBeGreaterThanOrEqual(Math.floor(((2 / 3) * earlyBytes) / (2 * BUFFER)) - 1);
+    expect(other).toBeGreaterThanOrEqual(Math.floor(((2 / 9) * earlyBytes) / (2 * BUFFER)) - 1);
   });
 
   test("and are reset do not reach the upstream", async () => {

@@ -53,10 +53,12 @@ export class EarlyData {
   }
 
   #count(bytes: number): void {
-    const { early, limits } = this.#engine;
+    const { early, group, limits } = this.#engine;
     this.#length += bytes;
     early.bytes += bytes;
-    if (bytes > 0 && early.bytes > limits.earlyBytes) resetSocket(this.#socket);
+    group.earlyBytes += bytes;
+    const free = limits.earlyBytes - early.bytes;
+    if (bytes > 0 && (free < 0 || group.earlyBytes > limits.share * free)) resetSocket(this.#socket);
   }
 }
 
