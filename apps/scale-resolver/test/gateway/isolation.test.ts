@@ -78,3 +78,28 @@ test("a Service with more clients than the resolver has connections leaves some 
   expect((await ask(port)).status).toBe(200);
   for (const socket of sockets) socket.destroy();
 });
+
+test.each([
+  ["count", { count: 9, bytes: 2 ** 20 }],
+  // Each upload counts with the 64 KiB of its buffer, and the bytes of its head.
+  ["bytes", { count: 1000, bytes: 9 * 66_000 }],
+])(
+  "a Service with more requests than the resolver holds (%s) leaves room for another Service",
+  async (_name, overall) => {
+    await using world = await GateWorld.start({ overall });
+    const pending: number[] = [];
+    for (const key of ["shop/greedy", KEY]) {
+      const port = await world.put(key);
+      const sockets = Array.from({ length: 12 }, () => connect(port, HOST));
+      let refused = 0;
+      for (const socket of sockets) {
+        socket.on("error", () => undefined).on("data", () => (refused += 1));
+        socket.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100000\r\n\r\n");
+      }
+      await eventually(() => world.gate.activity(key).pending + refused === 12);
+      pending.push(world.gate.activity(key).pending);
+    }
+    // Two thirds of 9, and two thirds of the other 3.
+    expect(pending).toEqual([6, 2]);
+  },
+);

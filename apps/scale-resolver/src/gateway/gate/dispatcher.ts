@@ -43,6 +43,8 @@ export interface DispatcherOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly overall: Room;
+  /** A Service may have at most this many times the free room of `overall`: see `share` of the forwarder's limits. */
+  readonly share: number;
   readonly descriptors: Descriptors;
   readonly accessLog: AccessLog;
   readonly wake: (key: string) => void;
@@ -291,15 +293,17 @@ export class Dispatcher implements RequestOwner {
     return outcome === "overflowCount" && this.#options.descriptors.short ? "descriptors" : outcome;
   }
 
-  /** The room of one queue: that of its Service less what the Service's other queues hold. */
+  /** The room of one queue: that of its Service, or its share of all, less what the Service's other queues hold. */
   #room(queueKey: string): Room {
     const service = this.queues.get(queueKey)?.service;
     if (!service || this.#options.descriptors.short) return { count: 0, bytes: 0 };
+    const { overall, share } = this.#options;
     const { count, bytes } = this.hold.waiting(queueKey);
     const { maxPending, maxPendingBytes } = service.hold;
+    const all = this.hold.waiting();
     return {
-      count: maxPending - (service.pending - count),
-      bytes: maxPendingBytes - (service.pendingBytes - bytes),
+      count: Math.min(maxPending, share * (overall.count - all.count)) - (service.pending - count),
+      bytes: Math.min(maxPendingBytes, share * (overall.bytes - all.bytes)) - (service.pendingBytes - bytes),
     };
   }
 

@@ -18,7 +18,10 @@ import { PortQueue } from "./port-queue.ts";
 const DEADLINES = { connect: 2_000, response: 0 };
 /** Maximum connections to one pod. Requests beyond it would wait in a queue that is not counted. */
 const UPSTREAM_CONNECTIONS = 20_000;
-/** One Service gets at most two thirds of the client connections, so that others can still be reached. */
+/**
+ * One Service gets at most two thirds of the client connections, of what they send early and of the room for waiting
+ * requests, so that others can still be reached.
+ */
 const SHARE = 2;
 const NOTHING: Activity = { pending: 0, inFlight: 0, requests: 0, lastRequestAt: null };
 
@@ -54,6 +57,7 @@ export class Gate {
       clock,
       log,
       overall,
+      share: SHARE,
       descriptors,
       accessLog: this.#accessLog,
       wake,
