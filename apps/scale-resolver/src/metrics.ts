@@ -21,7 +21,7 @@ export const metrics = {
   inFlight: gauge("evenkeel_resolver_in_flight", "Requests in flight to a pod, in this replica.", service),
   requests: counter(
     "evenkeel_resolver_requests_total",
-    "Requests that reached the resolver; none do in state Serve.",
+    "Requests that reached the resolver. In state Serve, the Service sends none to it.",
     service,
   ),
   held: histogram(
