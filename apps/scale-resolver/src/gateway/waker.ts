@@ -31,7 +31,10 @@ export class Waker implements Component {
   readonly name = "waker";
   readonly #options: WakerOptions;
   readonly #wakes: Retries;
-  /** Separate, so that an autoscaler that cannot be resumed neither repeats nor delays a wake. */
+  /**
+   * Separate, so that an autoscaler that cannot be resumed neither repeats nor delays a wake. `wakeWorkload` would do
+   * both, because it is one call that fails if either part does.
+   */
   readonly #resumes: Retries;
   /** The scale call in progress by workload, with whether it succeeds. */
   readonly #calls = new Map<string, Promise<boolean>>();
