@@ -205,7 +205,8 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     const interrupted = outcome.done ? interruptedAfter(snapshot, decision) : (snapshot.interrupted ?? 0);
     const idleSince = idleSinceAfter(snapshot, { stage, interrupted }, now);
     const provenAt = stage.state === "Serve" ? null : snapshot.path.provenAt;
-    memories.set(key, { stage, provenAt, idleSince, observedAt: Date.parse(snapshot.at), interrupted });
+    const { at, replicasSeenAt = null } = snapshot;
+    memories.set(key, { stage, provenAt, idleSince, observedAt: Date.parse(at), replicasSeenAt, interrupted });
 
     this.#measure(binding, snapshot.stage.state, stage.state);
     const lastWakeMs = this.#options.wakeTimer.lastMilliseconds(serviceKey(binding.namespace, binding.service));

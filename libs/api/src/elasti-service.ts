@@ -6,6 +6,9 @@ import { labelSelector } from "./label-selector.ts";
 import { parse } from "./parse.ts";
 import { withRules } from "./rule.ts";
 
+/** The seconds that a `cooldownPeriod` of 0 means. */
+export const DEFAULT_COOLDOWN_SECONDS = 900;
+
 const scaleTargetRef = z.object({
   apiVersion: boundedText(253).min(1).describe("API version of the workload, such as apps/v1."),
   kind: boundedText(63)
@@ -153,7 +156,7 @@ const spec = withRules(
       .describe(
         "Seconds for which every trigger must have reported idle before the workload is scaled to zero. They start at the last wake, or at the creation of this object. 0 means 900.",
       )
-      .default(900),
+      .default(DEFAULT_COOLDOWN_SECONDS),
     triggers: z.array(trigger).min(1).describe("The service is idle if all of these report idle.").exactOptional(),
     autoscaler: z
       .object({

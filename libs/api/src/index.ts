@@ -15,6 +15,7 @@ export {
 export { type Condition } from "./condition.ts";
 export { durationMilliseconds } from "./duration.ts";
 export {
+  DEFAULT_COOLDOWN_SECONDS,
   KIND as ELASTI_SERVICE,
   parseElastiService,
   parsePrometheusTrigger,

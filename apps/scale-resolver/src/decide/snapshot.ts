@@ -24,6 +24,8 @@ export interface ServiceSnapshot extends Snapshot {
   readonly stage: Stage;
   /** The replicas of the workload's spec. */
   readonly replicas: number | null;
+  /** When the workload was last seen with replicas. Absent: not since this process leads. */
+  readonly replicasSeenAt?: number | null;
   /** Why the replicas could not be read, for a person. */
   readonly scaleFault?: string;
   readonly pods: Pods | null;

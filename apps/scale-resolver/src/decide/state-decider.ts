@@ -56,7 +56,7 @@ function answer(snapshot: ServiceSnapshot): Answer {
   return RULES[stage.state](snapshot);
 }
 
-/** Milliseconds. */
+/** Milliseconds within which the pods of a workload that was scaled to 0 are no longer ready. */
 const TOLD_TO_LEAVE = 30_000;
 
 const RULES: Readonly<Record<State, (snapshot: ServiceSnapshot) => Answer>> = {
@@ -104,7 +104,7 @@ function fromGuard(snapshot: ServiceSnapshot): Answer {
   }
   if (pods.ready === 0) return stay(snapshot, "LastPodLeaving", "Only terminating pods serve");
   // Before every reason to leave: without the resolver, the Service would soon have no endpoint.
-  if (replicas === 0)
+  if (replicas === 0 && isTerminating(pods, snapshot))
     return stay(snapshot, "LastPodLeaving", "The workload is at 0 replicas and its pods are about to terminate");
   if (drainPrepared) return stay(snapshot, "DrainPrepared", "The last ready pod is about to be evicted");
   return stage.purpose === "sleep" ? towardsSleep(snapshot) : towardsServe(snapshot);
@@ -129,6 +129,7 @@ function towardsSleep(snapshot: ServiceSnapshot): Answer {
   if (activity && activity.requests < before)
     return stay(snapshot, "ActivityUnknown", "A replica of the resolver stopped, and its request count is lost");
   if (replicas === null) return stay(snapshot, "ReplicasUnknown", capital(unreadable(snapshot)));
+  if (replicas === 0) return leave("PodsReady", "The workload is at 0 replicas, and pods of another workload serve");
   if (!path.joined || path.provenAt === null) {
     return stay(snapshot, "PathUnproven", "No probe request through the Service has reached the resolver yet");
   }
@@ -215,8 +216,8 @@ function isPastPeriod({ triggers, withinPeriod, periodFault, dryRun }: ServiceSn
 }
 
 /** Pods of a workload at 0 replicas terminate soon. Pods that stay ready for longer belong to another workload. */
-function isTerminating(pods: Pods, { at, stage }: ServiceSnapshot): boolean {
-  return pods.ready === 0 || Date.parse(at) - stage.since < TOLD_TO_LEAVE;
+function isTerminating(pods: Pods, { at, stage, replicasSeenAt }: ServiceSnapshot): boolean {
+  return pods.ready === 0 || Date.parse(at) - Math.max(stage.since, replicasSeenAt ?? 0) < TOLD_TO_LEAVE;
 }
 
 function to(after: State, action: Action, reason: Reason, because: string): Answer {

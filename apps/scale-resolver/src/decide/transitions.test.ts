@@ -22,6 +22,7 @@ const falling = (changes: Changes = {}): Changes => ({
 });
 /** In Guard for another reason, with pods. */
 const guarded = (changes: Changes = {}): Changes => ({ ...changes, stage: { state: "Guard", ...changes.stage } });
+const scaledToZero = { replicas: 0, replicasSeenAt: secondsAgo(29) };
 const asleep = (changes: Changes = {}): Changes => ({
   replicas: 0,
   pods: gone,
@@ -124,16 +125,16 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["requests pass to what still serves", guarded({ pods: { ready: 0, leaving: 1 } })],
     ["whatever is known of the scale", guarded({ pods: { ready: 0, leaving: 1 }, replicas: null })],
     ["on the way to sleep as well", falling({ pods: { ready: 0, leaving: 1 } })],
-    ["another client scaled it to zero first", falling({ replicas: 0 })],
+    ["another client scaled it to zero first", falling({ ...scaledToZero })],
     [
       "its pods answer a request until they end",
-      falling({ replicas: 0, activity: { requests: 41, inFlight: 1, lastRequestAt: secondsAgo(1) } }),
+      falling({ ...scaledToZero, activity: { requests: 41, inFlight: 1, lastRequestAt: secondsAgo(1) } }),
     ],
-    ["whatever triggers say", falling({ replicas: 0, triggers: [BUSY] })],
-    ["whatever is not known", falling({ replicas: 0, activity: null, stage: { requests: null } })],
-    ["in a dry run too", falling({ replicas: 0, dryRun: true })],
-    ["another client scaled it to zero right after a wake", guarded({ replicas: 0 })],
-    ["a request still waits", guarded({ replicas: 0, activity: { pending: 1 } })],
+    ["whatever triggers say", falling({ ...scaledToZero, triggers: [BUSY] })],
+    ["whatever is not known", falling({ ...scaledToZero, activity: null, stage: { requests: null } })],
+    ["in a dry run too", falling({ ...scaledToZero, dryRun: true })],
+    ["another client scaled it to zero right after a wake", guarded({ ...scaledToZero })],
+    ["a request still waits", guarded({ ...scaledToZero, activity: { pending: 1 } })],
   ],
   "Guard stay DrainPrepared": [
     ["until the drain is over", guarded({ drainPrepared: true })],
@@ -194,6 +195,8 @@ const WORLDS: Readonly<Record<string, readonly World[]>> = {
     ["answers on their way do not keep it", guarded({ activity: { inFlight: 5 } })],
     ["an idle service is not put to sleep from here", guarded({ stage: { purpose: "safety" } })],
     ["what triggers say does not matter", guarded({ triggers: [SILENT] })],
+    ["pods of another workload serve", guarded({ replicas: 0, replicasSeenAt: secondsAgo(30) })],
+    ["they serve while it is about to sleep", falling({ replicas: 0, replicasSeenAt: secondsAgo(30) })],
   ],
 
   "Zero wake RequestSeen": [

@@ -45,7 +45,11 @@ export const TRANSITIONS: readonly Transition[] = [
   stays("Guard", "ReplicasUnknown", "no pod serves or it is about to sleep, and the scale cannot be read"),
   goes("Guard", "Zero", "move", "ScaledToZero", "no pod serves, and the workload is at 0 replicas"),
   goes("Guard", "Wake", "move", "PodsStarting", "no pod serves, and the workload has replicas"),
-  stays("Guard", "LastPodLeaving", "only terminating pods serve, or the workload is at 0 replicas"),
+  stays(
+    "Guard",
+    "LastPodLeaving",
+    "only terminating pods serve, or the workload is at 0 replicas and its pods end soon",
+  ),
   stays("Guard", "DrainPrepared", "the last ready pod is about to be evicted"),
   goes("Guard", "Serve", "leave", "DryRun", "it is about to sleep, and dry run is set"),
   goes(

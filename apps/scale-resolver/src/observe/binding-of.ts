@@ -1,8 +1,7 @@
-import { durationMilliseconds, type ElastiService } from "@evenkeel/api";
+import { DEFAULT_COOLDOWN_SECONDS, durationMilliseconds, type ElastiService } from "@evenkeel/api";
 import type { Binding, HoldPolicy, MadeScaledObject, ProbeRule, RouteRef, TargetRef } from "../binding.ts";
 import { ProbeRules } from "../gateway/gate/probe-rules.ts";
 
-const DEFAULT_COOLDOWN_SECONDS = 900;
 const DEFAULT_QUIET_SECONDS = 15;
 const DEFAULT_TIMEOUT = 600_000;
 const DEFAULT_MAX_PENDING = 10_000;

@@ -18,6 +18,7 @@ const falling: Memory = {
   provenAt: secondsAgo(60),
   idleSince: secondsAgo(2000),
   observedAt: secondsAgo(1),
+  replicasSeenAt: null,
   interrupted: 0,
 };
 
@@ -79,7 +80,11 @@ describe("the scale", () => {
   test("is read in Guard, because a workload that was scaled to zero must not lose the resolver", async () => {
     const { stage } = quietService({ stage: { state: "Guard", purpose: "safety" } });
     const replicas = () => Promise.resolve(0);
-    expect(await observe({ memory: { ...falling, stage } }, { replicas })).toMatchObject({ replicas: 0 });
+    const seen = { replicasSeenAt: secondsAgo(1) };
+    expect(await observe({ memory: { ...falling, ...seen, stage } }, { replicas })).toMatchObject({
+      replicas: 0,
+      ...seen,
+    });
   });
 
   test("is not read while pods serve and the resolver is not in the path", async () => {

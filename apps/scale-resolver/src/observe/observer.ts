@@ -103,6 +103,7 @@ export class Observer {
       ...blockageOf(object, service, { original, state: stage.state, ownPorts, portRange }),
       stage,
       replicas,
+      replicasSeenAt: replicas !== null && replicas > 0 ? now : (memory?.replicasSeenAt ?? null),
       ...fault,
       pods,
       path: { joined, ...this.#reach(key, service), provenAt },

@@ -11,6 +11,8 @@ export interface Memory {
   /** As in the snapshot, or the time of a later wake or interruption. */
   readonly idleSince: number | null;
   readonly observedAt: number;
+  /** As in the snapshot. */
+  readonly replicasSeenAt: number | null;
   /** How many attempts to sleep in a row were interrupted. */
   readonly interrupted: number;
 }
