@@ -153,6 +153,12 @@ describe("Explain", () => {
     });
   });
 
+  test("with divide: all, replicas are those of the clusters that are to have some", async () => {
+    const name = await created(5, { "evenkeel.io/divide": "all", "evenkeel.io/clusters": "b" });
+    const { placement } = await explain(`Deployment/default/${name}`);
+    expect(placement?.replicas).toBe(5n);
+  });
+
   test("a cluster that does not answer is unknown, never zero", async () => {
     const name = await created(10);
     world.trouble({ cluster: "b", trouble: "cut", hits: () => true });

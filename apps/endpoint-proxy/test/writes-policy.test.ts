@@ -55,6 +55,13 @@ describe("the policy is that of the object after the change", () => {
     expect(await patch(path, annotated({ note: "x" }))).toMatchObject({ status: 200 });
     expect(await parts(path)).toEqual([5, 0, 5]);
   });
+  test("clusters that are added to divide: all get the number that the others have", async () => {
+    const path = await created(5, { [DIVIDE]: "all", [CLUSTERS]: "b" });
+    expect(await parts(path)).toEqual([0, 5, undefined]);
+    expect(numberAt((await world.ask("GET", path)).json, ["spec", "replicas"])).toBe(5);
+    expect(await patch(path, annotated({ [CLUSTERS]: "b,c" }))).toMatchObject({ status: 200 });
+    expect(await parts(path)).toEqual([0, 5, 5]);
+  });
   test("one that cannot be used is 422, with or without replicas", async () => {
     const path = await created(10);
     expect(await patch(path, annotated({ [DIVIDE]: "fairly" }))).toMatchObject({ status: 422 });

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { at, type Json, numberAt, textAt } from "../bodies/json-text.ts";
+import { at, fieldsAt, type Json, numberAt, textAt } from "../bodies/json-text.ts";
 import { mergedWorkload } from "./merged-object.ts";
 
 const condition = (type: string, status: string, message = "") => ({
@@ -75,4 +75,16 @@ test("divide: all shows the number of each cluster, and the least that is ready"
     spec: { replicas: 3 },
     status: { readyReplicas: 1 },
   });
+});
+
+test("divide: all counts clusters with replicas alone, and shows their greatest number", () => {
+  const part = (replicas: number, ready: number): Json => ({
+    ...fieldsAt(workload(replicas, ready), []),
+    metadata: { annotations: { "evenkeel.io/divide": "all" } },
+  });
+  expect(merged(part(0, 0), part(5, 4), part(5, 5))).toMatchObject({
+    spec: { replicas: 5 },
+    status: { replicas: 5, readyReplicas: 4 },
+  });
+  expect(merged(part(0, 0), part(0, 0))).toMatchObject({ spec: { replicas: 0 }, status: { readyReplicas: 0 } });
 });

@@ -38,23 +38,27 @@ const COUNTS: readonly string[] = [
 
 /**
  * The same-named Deployments or StatefulSets (or their Scales) of several members as one object: replicas and counts
- * are added up, conditions are combined, all else is the own cluster's. `held` has the own cluster's first.
+ * are added up, conditions are combined, all else is the own cluster's. With `divide: all`, replicas are the greatest
+ * number and counts the least of clusters that are to have some. `held` has the own cluster's first.
  */
 export function mergedWorkload(held: readonly Held[], layout: VersionLayout | undefined): Json {
   const [own] = held;
   if (own === undefined) return {};
   const objects = held.map(({ object }) => object);
   const isWhole = textAt(own.object, ["metadata", "annotations", "evenkeel.io/divide"]) === DIVIDE_ALL;
-  const join = isWhole ? (numbers: readonly number[]) => Math.min(...numbers) : sum;
   let merged = withPlacement(held, layout);
   // A Scale leaves out 0, a workload of no replicas does not.
   const isScale = textAt(own.object, ["kind"]) === "Scale";
   const parts = objects.map((object) => numberAt(object, SPEC_REPLICAS) ?? (isScale ? 0 : 1));
   if (isScale || at(own.object, SPEC_REPLICAS) !== undefined) {
-    merged = withValue(merged, SPEC_REPLICAS, isWhole ? (parts[0] ?? 1) : sum(parts));
+    merged = withValue(merged, SPEC_REPLICAS, isWhole ? Math.max(...parts) : sum(parts));
   }
+  // With `divide: all`, a cluster that is not to have any does not make the workload unready.
+  const running = objects.filter((_object, index) => (parts[index] ?? 0) > 0);
+  const counted = isWhole && running.length > 0 ? running : objects;
+  const join = isWhole ? (numbers: readonly number[]) => Math.min(...numbers) : sum;
   for (const name of COUNTS) {
-    const counts = objects.map((object) => numberAt(object, ["status", name]));
+    const counts = counted.map((object) => numberAt(object, ["status", name]));
     if (counts.every((count) => count === undefined)) continue;
     merged = withValue(merged, ["status", name], join(counts.map((count) => count ?? 0)));
   }

@@ -24,11 +24,12 @@ export function placementOf(
   const isWhole = held.some(
     (object) => textAt(object, ["metadata", "annotations", "evenkeel.io/divide"]) === DIVIDE_ALL,
   );
-  const joined = isWhole ? least : sum;
+  const replicas = held.map(replicasOf);
+  const running = held.filter((object) => replicasOf(object) > 0);
   return {
     workload,
-    replicas: BigInt(joined(held.map(replicasOf))),
-    ready: BigInt(joined(held.map(readyOf))),
+    replicas: BigInt(isWhole ? Math.max(0, ...replicas) : sum(replicas)),
+    ready: BigInt(isWhole ? least(running.map(readyOf)) : sum(held.map(readyOf))),
     places: members.map(({ member, object }) => {
       const part = parts.find(({ cluster }) => cluster === member.name);
       return {
