@@ -98,7 +98,7 @@ test("100,000 times, new replicas are within one of their quota where there is r
 
 test("no cluster has less than its minimum if the total is enough for all of them", () => {
   const minimums = fc.array(fc.tuple(fc.integer({ min: 1, max: 400 }), fc.nat(9)), { minLength: 1, maxLength: 8 });
-  const ways = fc.constantFrom("weighted" as const, "even" as const);
+  const ways = fc.constantFrom("weighted" as const, "even" as const, "overflow" as const);
   fc.assert(
     fc.property(minimums, fc.nat(50), ways, (each, more, divide) => {
       const least = each.map(([, minimum]) => minimum);
@@ -111,6 +111,26 @@ test("no cluster has less than its minimum if the total is enough for all of the
       if (!isKept || sum(parts) !== total) throw new Error(`${parts.join(", ")} of ${total}`);
     }),
     { numRuns: 10_000 },
+  );
+});
+
+test("a scale-down keeps the minimums while they fit", () => {
+  const given = fc.tuple(snapshot.map(toSnapshot), fc.array(fc.nat(9), { minLength: 6, maxLength: 6 }));
+  fc.assert(
+    fc.property(given, ([{ policy, ...rest }, each]) => {
+      const least = rest.members.map(({ held }, index) => Math.min(held, each[index] ?? 0));
+      const minimum = Object.fromEntries(each.map((one, index) => [`cluster-${index}`, one]));
+      const lowered = { ...rest, policy: { ...policy, minimum } };
+      const faults = faultsOf(lowered);
+      if (faults.length > 0) throw new Error(faults.join(", "));
+      const parts = splitDecider.decide(lowered).after.map(({ replicas }) => replicas);
+      const needed = rest.members.map(({ standing, held }, index) =>
+        standing === "Unreachable" ? held : (least[index] ?? 0),
+      );
+      const isKept = sum(needed) > rest.total || least.every((one, index) => (parts[index] ?? -1) >= one);
+      if (!isKept) throw new Error(`${parts.join(", ")} of ${rest.total}, at least ${least.join(", ")}`);
+    }),
+    { numRuns: 20_000 },
   );
 });
 

@@ -133,6 +133,24 @@ describe("the policy", () => {
     expect(decide(5, { a: {}, b: { free: { cpu: 3000 } } }, overflow).parts).toEqual([2, 3]);
     expect(decide(4, { a: { held: 2 }, b: { held: 3 } }, overflow).parts).toEqual([1, 3]);
   });
+  test("keeps minimums on a scale-down, while there is enough for all of them", () => {
+    const least = policy({ weights: { a: 1, b: 9 }, minimum: { a: 2 } });
+    expect(decide(10, { a: {}, b: {} }, least).parts).toEqual([2, 8]);
+    expect(decide(8, { a: { held: 2 }, b: { held: 8 } }, least).parts).toEqual([2, 6]);
+    expect(decide(4, { a: { held: 2 }, b: { held: 8 } }, least).parts).toEqual([2, 2]);
+    expect(decide(4, { a: { held: 1 }, b: { held: 9 } }, least).parts).toEqual([1, 3]);
+    expect(decide(1, { a: { held: 2 }, b: { held: 8 } }, least).parts).toEqual([0, 1]);
+    const unscored = { standing: "Unscored", score: null } as const;
+    expect(decide(4, { a: { held: 2, ...unscored }, b: { held: 8 } }, least).parts).toEqual([2, 2]);
+  });
+  test("keeps minimums before overflow fills, and when it takes back", () => {
+    const least = policy({ divide: "overflow", minimum: { b: 2 } });
+    expect(decide(10, { a: {}, b: {} }, least).parts).toEqual([8, 2]);
+    expect(decide(10, { a: { free: { cpu: 5000 } }, b: {} }, least).parts).toEqual([5, 5]);
+    expect(decide(1, { a: {}, b: {} }, least).parts).toEqual([0, 1]);
+    expect(decide(5, { a: { held: 8 }, b: { held: 2 } }, least).parts).toEqual([3, 2]);
+    expect(decide(1, { a: { held: 8 }, b: { held: 2 } }, least).parts).toEqual([1, 0]);
+  });
   test("that has changed divides the same total anew", () => {
     const anew = (change: Partial<SplitPolicy>) => ({ ...policy(change), anew: true });
     const full = { held: 3, free: { cpu: 0 } };

@@ -90,7 +90,9 @@ function released(snapshot: SplitSnapshot): SplitSnapshot {
   return { ...snapshot, members };
 }
 
-/** More than before: every cluster keeps what it holds, and the rest goes to `receiving`. */
+/**
+ * More than before: every cluster keeps what it holds, and the rest goes to `receiving`, to reach their minimums first.
+ */
 function raised(
   { total, members, policy }: SplitSnapshot,
   receiving: readonly SplitMember[],
@@ -98,14 +100,23 @@ function raised(
   capOf: (member: SplitMember) => number,
 ): { readonly parts: Placement; readonly unplaced: number } {
   let spare = total - members.reduce((all, { held }) => all + held, 0);
-  const shares = inOrder(policy.include, members).map((member): Share => {
-    const { name, held } = member;
-    if (!receiving.includes(member)) return { name, weight: 0, minimum: held, cap: held };
-    const cap = Math.min(total, capOf(member));
-    const first = policy.divide === "overflow" ? cap : Math.min(cap, policy.minimum[name] ?? 0);
-    const more = Math.min(spare, Math.max(0, first - held));
-    spare -= more;
-    return { name, weight: weights.of.get(name) ?? 0, minimum: held + more, cap };
+  const ordered = inOrder(policy.include, members);
+  const reserved = new Map(ordered.map(({ name, held }) => [name, held]));
+  const capIn = (member: SplitMember): number =>
+    receiving.includes(member) ? Math.min(total, capOf(member)) : member.held;
+  const reserve = (wanted: (name: string) => number): void => {
+    for (const member of ordered) {
+      const present = reserved.get(member.name) ?? 0;
+      const more = Math.min(spare, Math.max(0, Math.min(capIn(member), wanted(member.name)) - present));
+      reserved.set(member.name, present + more);
+      spare -= more;
+    }
+  };
+  reserve((name) => policy.minimum[name] ?? 0);
+  if (policy.divide === "overflow") reserve(() => total);
+  const shares = ordered.map((member): Share => {
+    const weight = receiving.includes(member) ? (weights.of.get(member.name) ?? 0) : 0;
+    return { name: member.name, weight, minimum: reserved.get(member.name) ?? 0, cap: capIn(member) };
   });
   return apportion(
     total,
@@ -114,7 +125,10 @@ function raised(
   );
 }
 
-/** Fewer than before: no cluster gets more than it holds. */
+/**
+ * Fewer than before: no cluster gets more than it holds. Those that may run pods keep their minimums, while there is
+ * enough for all minimums.
+ */
 function lower(
   snapshot: SplitSnapshot,
   verdict: (reason: SplitVerdict["reason"], after: Placement, weights?: Weights) => SplitVerdict,
@@ -129,18 +143,24 @@ function lower(
     );
   const others = members.filter(isReachable);
   const keptParts = placement(kept, ({ held }) => held);
-  if (policy.divide === "overflow") return verdict("Divided", { ...keptParts, ...takenFromTheLast(left, snapshot) });
+  const minimums = placement(others, (one) =>
+    isAllowed(snapshot, one) ? Math.min(one.held, policy.minimum[one.name] ?? 0) : 0,
+  );
+  const least = sum(minimums) <= left ? minimums : {};
+  if (policy.divide === "overflow")
+    return verdict("Divided", { ...keptParts, ...takenFromTheLast(left, snapshot, least) });
 
   const proportional = apportion(
     left,
-    others.map(({ name, held }) => ({ name, weight: held, cap: held })),
+    others.map(({ name, held }) => ({ name, weight: held, minimum: least[name] ?? 0, cap: held })),
   ).parts;
   const weighted = others.filter((one) => one.standing === "Ready" && isAllowed(snapshot, one));
   const weights = weightsOf(snapshot, weighted);
   const shares = others.map((member): Share => {
     const { name, held } = member;
     const fixed = proportional[name] ?? 0;
-    if (weighted.includes(member)) return { name, weight: weights.of.get(name) ?? 0, cap: held };
+    const minimum = least[name] ?? 0;
+    if (weighted.includes(member)) return { name, weight: weights.of.get(name) ?? 0, minimum, cap: held };
     if (!isAllowed(snapshot, member)) return { name, weight: 0, cap: held };
     return { name, weight: 0, minimum: fixed, cap: fixed };
   });
@@ -153,12 +173,13 @@ function lower(
   return verdict("Divided", { ...keptParts, ...proportional }, weights);
 }
 
-function takenFromTheLast(total: number, { members, policy }: SplitSnapshot): Placement {
-  let left = total;
+function takenFromTheLast(total: number, { members, policy }: SplitSnapshot, least: Placement): Placement {
+  let spare = total - sum(least);
   const parts = inOrder(policy.include, members.filter(isReachable)).map(({ name, held }) => {
-    const part = Math.min(held, left);
-    left -= part;
-    return [name, part] as const;
+    const minimum = least[name] ?? 0;
+    const more = Math.min(held - minimum, spare);
+    spare -= more;
+    return [name, minimum + more] as const;
   });
   return Object.fromEntries(parts);
 }
