@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Json, textAt } from "../src/bodies/json-text.ts";
+import { at, type Json, textAt } from "../src/bodies/json-text.ts";
 import { DEPLOYMENTS, deployment, ThreeClusters } from "./three-clusters.ts";
 
 let world: ThreeClusters;
@@ -107,6 +107,36 @@ describe("what a pod template names", () => {
     await world.ask("DELETE", `${DEPLOYMENTS}/${name}`);
     expect(await values(`configmaps/${needs}`, ["data", "a"])).toEqual(["2", "theirs", undefined]);
   });
+});
+
+test("a bound claim is copied as one that is not bound, and a copy that a peer has bound is left as it is", async () => {
+  const name = fresh();
+  const claims = `${CORE}/persistentvolumeclaims`;
+  const claim = (annotations: Record<string, string>, volumeName: string) => ({
+    metadata: { name, annotations },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, volumeName },
+  });
+  const bound = { "pv.kubernetes.io/bind-completed": "yes", "volume.kubernetes.io/selected-node": "node-1" };
+  await world.direct("a", "POST", claims, JSON.stringify(claim(bound, "pv-a")));
+  const object = deployment(name, 3) as { metadata: object; spec: { template: { spec: object } } };
+  Object.assign(object.metadata, { annotations: { "evenkeel.io/follow": "true" } });
+  const volumes = [{ name: "data", persistentVolumeClaim: { claimName: name } }];
+  Object.assign(object.spec.template.spec, { volumes });
+  expect((await world.ask("POST", DEPLOYMENTS, JSON.stringify(object))).status).toBe(201);
+  const { b } = await world.each(`${claims}/${name}`);
+  expect(at(b, ["metadata", "annotations"])).toEqual({ "evenkeel.io/copy-of": "a" });
+  expect(at(b, ["spec", "volumeName"])).toBeUndefined();
+
+  const filled = { metadata: { annotations: bound, finalizers: ["example.com/used"] }, spec: { volumeName: "pv-b" } };
+  const merge = "application/merge-patch+json";
+  const before = await world.direct("b", "PATCH", `${claims}/${name}`, JSON.stringify(filled), merge);
+  const scaled = await world.ask("PATCH", `${DEPLOYMENTS}/${name}`, '{"spec":{"replicas":6}}', {
+    "content-type": merge,
+  });
+  expect([scaled.status, scaled.warnings.filter((text) => text.includes(name) && text.includes("Claim"))]).toEqual([
+    ...[200, []],
+  ]);
+  expect((await world.each(`${claims}/${name}`))["b"]).toEqual(before.json);
 });
 
 test("evenkeel.io/spread copies an object to all clusters, renews and deletes the copies", async () => {

@@ -4,7 +4,7 @@ import { VERSION } from "../bodies/patch-body.ts";
 import type { Member } from "../members/member.ts";
 import { type ApiPath, pathOf } from "./api-path.ts";
 import { isDone, type MemberCalls, messageOf, type Reply } from "./member-calls.ts";
-import { copyOfHolder } from "./what-is-copied.ts";
+import { copyOfHolder, replacing } from "./what-is-copied.ts";
 
 /** On a copy: the cluster that has the original. What lacks it is somebody else's, and is never touched. */
 export const COPY_OF = "evenkeel.io/copy-of";
@@ -60,7 +60,8 @@ export class Copies {
   /** Creates the copy, or renews it. `onlyRenew` leaves a cluster alone that has none. */
   async put(member: Member, path: ApiPath, original: Json, onlyRenew = false): Promise<Copied> {
     if (TOKENS.includes(textAt(original, ["type"]) ?? "")) return "token";
-    const copy = this.#copy(original);
+    const kind = textAt(original, ["kind"]) ?? "";
+    const copy = withValue(copyOfHolder(kind, without(original, ["secrets"])), MARK, this.#own.name);
     const found = await this.#read(member, path);
     if (found.status === 404) {
       if (onlyRenew) return "done";
@@ -70,9 +71,10 @@ export class Copies {
     }
     if (!isDone(found) || found.json === undefined) return { refused: messageOf(found) };
     if (!this.isCopy(found.json)) return "namesake";
-    if (sameJson(OF_THE_CLUSTER.reduce(without, found.json), OF_THE_CLUSTER.reduce(without, copy))) return "done";
+    const wanted = replacing(kind, copy, found.json);
+    if (sameJson(OF_THE_CLUSTER.reduce(without, found.json), OF_THE_CLUSTER.reduce(without, wanted))) return "done";
     const kept = at(found.json, ["secrets"]);
-    const renewed = withValue(copy, VERSION, textAt(found.json, VERSION) ?? "");
+    const renewed = withValue(wanted, VERSION, textAt(found.json, VERSION) ?? "");
     const body = kept === undefined ? renewed : withValue(renewed, ["secrets"], kept);
     const written = await this.#calls.call(member, { method: "PUT", path: pathOf(path), ...encoded(body) });
     return isDone(written) ? "done" : { refused: messageOf(written) };
@@ -95,11 +97,6 @@ export class Copies {
 
   async #read(member: Member, path: ApiPath): Promise<Reply> {
     return this.#calls.call(member, { method: "GET", path: pathOf({ ...path, subresource: undefined }) });
-  }
-
-  #copy(original: Json): Json {
-    const copy = copyOfHolder(textAt(original, ["kind"]) ?? "", without(original, ["secrets"]));
-    return withValue(copy, MARK, this.#own.name);
   }
 }
 

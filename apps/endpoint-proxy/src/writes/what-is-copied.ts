@@ -41,6 +41,20 @@ const OF_ONE_CLAIM: readonly Path[] = [
   ["spec", "claimRef", "resourceVersion"],
 ];
 
+const BIND_COMPLETED: Path = ["metadata", "annotations", "pv.kubernetes.io/bind-completed"];
+
+/** What controllers write into a claim. With it, but without its volume, a claim is taken for one that lost its data. */
+const OF_ONE_BINDING: readonly Path[] = [
+  BIND_COMPLETED,
+  ...[
+    "pv.kubernetes.io/bound-by-controller",
+    "volume.kubernetes.io/selected-node",
+    "volume.kubernetes.io/storage-provisioner",
+    "volume.beta.kubernetes.io/storage-provisioner",
+    "volume.kubernetes.io/storage-resizer",
+  ].map((name) => ["metadata", "annotations", name]),
+];
+
 /** What the member's own object keeps when it is replaced: its cluster chose it, or a controller there owns it. */
 const KEPT: Readonly<Partial<Record<string, readonly Path[]>>> = {
   Service: [
@@ -49,7 +63,7 @@ const KEPT: Readonly<Partial<Record<string, readonly Path[]>>> = {
     ["spec", "healthCheckNodePort"],
     ["spec", "ipFamilies"],
   ],
-  PersistentVolumeClaim: [["spec", "volumeName"]],
+  PersistentVolumeClaim: [["spec", "volumeName"], ...OF_ONE_BINDING],
   PersistentVolume: [["spec", "claimRef"]],
   Namespace: [["spec", "finalizers"]],
 };
@@ -67,6 +81,11 @@ export function forPeer(kind: Kind, body: ObjectBody): ObjectBody {
     result = result.remove(["spec", "clusterIP"]).remove(["spec", "clusterIPs"]);
   }
   if (kind === "PersistentVolume") result = OF_ONE_CLAIM.reduce((rest, path) => rest.remove(path), result);
+  if (kind === "PersistentVolumeClaim") {
+    // A volume that a user names, before the claim is bound, is meant for every cluster.
+    if (at(body.view, BIND_COMPLETED) !== undefined) result = result.remove(["spec", "volumeName"]);
+    result = OF_ONE_BINDING.reduce((rest, path) => rest.remove(path), result);
+  }
   return result;
 }
 
@@ -99,7 +118,7 @@ function keptIn(body: ObjectBody, path: Path, value: Json | undefined): ObjectBo
 }
 
 /** The same for JSON. */
-export function replacing(kind: Kind, body: Json, current: Json): Json {
+export function replacing(kind: string, body: Json, current: Json): Json {
   let result = NEVER_COPIED.reduce(without, body);
   for (const path of [...KEPT_METADATA, ...(KEPT[kind] ?? [])]) {
     const value = at(current, path);
