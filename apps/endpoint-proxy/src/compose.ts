@@ -39,6 +39,9 @@ const INTERVALS = 3;
 /** Calls in turn to a member that a write may take, each within its deadline. */
 const WRITE_CALLS = 12;
 
+/** Milliseconds that a member has for a write at least: webhooks may take 30 s, and those that fail may be ignored. */
+const WRITE_DEADLINE = 35_000;
+
 /** Part of an interval in which a reading must be complete, so that the next one starts on time. */
 const DEADLINE_SHARE = 0.8;
 
@@ -110,6 +113,7 @@ export function composeEndpointProxy(service: EndpointProxy, env: Environment, m
   });
 
   // The servers.
+  const writeDeadline = Math.max(settings.memberDeadline, WRITE_DEADLINE);
   const answers: AnswersOptions = {
     ...{ members, client: listeners.client, clock, dryRun },
     labelKey: settings.labelKey,
@@ -120,10 +124,11 @@ export function composeEndpointProxy(service: EndpointProxy, env: Environment, m
     begunWrites: service.use(
       new BegunWrites({
         ...{ streams: frame.state.streams, clock, log, instance: frame.instance },
-        patience: WRITE_CALLS * settings.memberDeadline,
+        patience: WRITE_CALLS * writeDeadline,
       }),
     ),
     deadline: settings.memberDeadline,
+    writeDeadline,
     record: recordedSplits(decisions),
   };
   listeners.serve(new MemberAnswers(answers));

@@ -1,11 +1,16 @@
+import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { connectPeer, type Peer, peerMetrics, scoresV1 } from "@evenkeel/rpc";
 import { systemClock } from "@evenkeel/runtime";
 import { eventually, silentLog } from "@evenkeel/runtime/testing";
 import { FaultPlan } from "@evenkeel/sim";
+import { ADMIN } from "@evenkeel/testkit";
 import { expect, test } from "@jest/globals";
+import { ask } from "./gateway-client.ts";
 import { conditionsOf, ProxyCluster } from "./proxy-cluster.ts";
+import { DEPLOYMENTS, deployment } from "./three-clusters.ts";
 
 test("makes the own ClusterScore, scores it by capacity without WAO, and stops when it is told to", async () => {
   await using cluster = await ProxyCluster.start("tokyo", "tokyo.east");
@@ -157,4 +162,20 @@ test("a dead peer loses its score, and costs nobody's freshness (defect 3)", asy
     expect(conditionsOf(alive)).toMatchObject({ Ready: "True/Scored" });
     expect(Date.now() - Date.parse(alive?.status?.updateTimestamp ?? "")).toBeLessThan(5000);
   });
+});
+
+test("a write waits for admission that takes longer than --member-deadline", async () => {
+  const faults = async ({ url = "" }: IncomingMessage) => {
+    if (url.includes("/deployments") && url.includes("dryRun=All")) await pause(1500);
+    return "pass" as const;
+  };
+  await using tokyo = await ProxyCluster.start("tokyo", "tokyo", { faults });
+  const running = tokyo.run("--member-deadline=500ms");
+  await eventually(async () => expect((await tokyo.scores())["tokyo"]?.status?.score).toBe(250));
+  const { port } = new URL(await running.url("gateway", "/"));
+  const headers = ["content-type", "application/json", "accept", "application/json"];
+  const body = JSON.stringify(deployment("web", 2));
+  const asked = { method: "POST", token: ADMIN.token, headers, body };
+  const created = await ask(`https://127.0.0.1:${port}`, DEPLOYMENTS, tokyo.authority.cert, asked);
+  expect(created.status).toBe(201);
 });

@@ -128,8 +128,8 @@ export class MemberAnswers implements OwnerAnswers {
   }
 
   #calls({ identity }: OwnedRequest): MemberCalls {
-    const { client, deadline } = this.#options;
-    return new MemberCalls(client, identity, { deadline, size: OBJECT_LIMIT });
+    const { client, deadline, writeDeadline } = this.#options;
+    return new MemberCalls(client, identity, { deadline, writeDeadline, size: OBJECT_LIMIT });
   }
 }
 

@@ -30,6 +30,8 @@ export interface Reply {
 export interface CallLimits {
   /** Milliseconds for a whole answer. */
   readonly deadline: number;
+  /** The same for calls other than GET; `deadline` if it is left out. */
+  readonly writeDeadline?: number | undefined;
   /** Bytes of an answer. */
   readonly size: number;
 }
@@ -49,7 +51,8 @@ export class MemberCalls {
   async call(member: Member, call: Call): Promise<Reply> {
     if (member.standing === "Unreachable") return silent(member);
     try {
-      const { deadline, size } = this.#limits;
+      const { size, writeDeadline = this.#limits.deadline } = this.#limits;
+      const deadline = call.method === "GET" ? this.#limits.deadline : writeDeadline;
       const signal = AbortSignal.timeout(deadline);
       const accept = call.accept ?? "application/json";
       const answer = await this.#client.ask(member, this.#identity, {
@@ -76,7 +79,7 @@ export class MemberCalls {
 
   /** The same, with another time for a whole answer. */
   within(deadline: number): MemberCalls {
-    return new MemberCalls(this.#client, this.#identity, { ...this.#limits, deadline });
+    return new MemberCalls(this.#client, this.#identity, { ...this.#limits, deadline, writeDeadline: deadline });
   }
 
   async all(members: readonly Member[], callOf: (member: Member) => Call): Promise<readonly Reply[]> {

@@ -27,4 +27,6 @@ export interface AnswersOptions {
   readonly followReferences: boolean;
   /** Milliseconds that a member has for an answer. */
   readonly deadline: number;
+  /** The same for writes and their dry runs, which wait for webhooks; `deadline` if it is left out. */
+  readonly writeDeadline?: number;
 }
