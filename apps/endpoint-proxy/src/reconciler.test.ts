@@ -20,9 +20,18 @@ const object: StoredClusterScore = {
 
 /** Reconciles a peer of the region `osaka`, which `patch` writes into the spec. Resolves with the statuses written. */
 async function reconciled(patch: () => Promise<unknown>, signal: AbortSignal): Promise<readonly object[]> {
+  return (await reconciledAs(snapshot, 1000, patch, signal)).written;
+}
+
+async function reconciledAs(
+  observed: ScoreSnapshot,
+  interval: number,
+  patch: () => Promise<unknown>,
+  signal: AbortSignal,
+) {
   const written: object[] = [];
   const reconciler = new ScoreReconciler({
-    observer: { observe: () => Promise.resolve({ ...NOTHING_ASKED, region: "osaka", snapshot }) },
+    observer: { observe: () => Promise.resolve({ ...NOTHING_ASKED, region: "osaka", snapshot: observed }) },
     members: { own: () => undefined, get: () => undefined, comparison: () => "capacity" },
     decisions: { decide: () => ({ reason: "NoScore", dryRun: false }) },
     statuses: {
@@ -32,13 +41,13 @@ async function reconciled(patch: () => Promise<unknown>, signal: AbortSignal): P
       },
     },
     ...{ board: { show: () => undefined }, metrics: new MetricRegistry().register(metrics), clock: systemClock },
-    interval: 1000,
+    interval,
   } as unknown as ScoreReconcilerOptions);
   const term = termUntil(new AbortController().signal, 1n);
-  await reconciler.reconcile(object, {
+  const result = await reconciler.reconcile(object, {
     ...{ signal, term, log: silentLog(), checked: () => ({ patch }) },
   } as unknown as ObjectContext);
-  return written;
+  return { written, result };
 }
 
 test("a region that is refused is told in the status", async () => {
@@ -55,4 +64,17 @@ test("a region that is not written before the deadline of the reconcile fails th
     return Promise.reject(new Error("aborted"));
   };
   await expect(reconciled(hangs, deadline.signal)).rejects.toThrow("the deadline is over");
+});
+
+test("a peer that does not answer is asked again after 5 seconds, or after the interval if that is shorter", async () => {
+  const fault = { reason: "Unreachable", message: "The peer does not answer" } as const;
+  const silent: ScoreSnapshot = { ...snapshot, peer: { answered: false, fault, score: null } };
+  const requeued = async (observed: ScoreSnapshot, interval: number) => {
+    const signal = new AbortController().signal;
+    const { result } = await reconciledAs(observed, interval, () => Promise.resolve(), signal);
+    return Math.round((result?.requeueAfter ?? 0) / 1000);
+  };
+  expect(await requeued(silent, 30_000)).toBe(5);
+  expect(await requeued(silent, 2000)).toBe(2);
+  expect(await requeued(snapshot, 30_000)).toBe(30);
 });

@@ -43,6 +43,9 @@ export interface ScoreReconcilerOptions {
 /** Milliseconds that writing the status may take, after the interval in which everything is read. */
 const WRITING = 10_000;
 
+/** Milliseconds after which a peer that did not answer is asked again: writes are refused meanwhile. */
+const RETRY_SILENT = 5_000;
+
 /** Takes the score of one member: of the own cluster from its nodes, of a peer by asking it. */
 export class ScoreReconciler implements Reconciler<StoredClusterScore> {
   readonly #options: ScoreReconcilerOptions;
@@ -74,7 +77,8 @@ export class ScoreReconciler implements Reconciler<StoredClusterScore> {
     const finding = { ...this.#finding(observation, observed.own), regionRefusal };
     if (isWritten) await this.#write(object, finding, context);
     this.#measure(finding);
-    return { requeueAfter: Math.max(0, started + interval - clock.monotonic()) };
+    const next = Math.max(0, started + interval - clock.monotonic());
+    return { requeueAfter: finding.judged.standing === "Unreachable" ? Math.min(next, RETRY_SILENT) : next };
   }
 
   /** The original writes the status while it runs. */

@@ -209,6 +209,19 @@ describe("a change", () => {
     expect(await parts(name)).toEqual([4, 3, 3]);
   });
 
+  test("goes on without a member that stays away when its ClusterScore is deleted, as the refusal says", async () => {
+    const name = await created(10);
+    const path = `${DEPLOYMENTS}/${name}`;
+    world.score({ a: 38, b: 41, c: 40 }, { b: { standing: "Unreachable" } });
+    const refused = await patch(path, "merge", { spec: { replicas: 12 } });
+    expect([refused.status, textAt(refused.json, ["message"])]).toEqual([
+      ...[503, expect.stringContaining("delete the ClusterScore")],
+    ]);
+    world.score({ a: 38, c: 40 });
+    expect(await patch(path, "merge", { spec: { replicas: 12 } })).toMatchObject({ status: 200 });
+    expect(await parts(name)).toEqual([6, 3, 6]);
+  });
+
   test("of what only a peer has is 404 that says where it is", async () => {
     const name = fresh();
     await world.direct("b", "POST", DEPLOYMENTS, JSON.stringify(deployment(name, 2)));

@@ -137,8 +137,11 @@ export function unreachable(replies: readonly Reply[], causes?: readonly Cause[]
   }));
   const faults = replies.flatMap(({ fault }) => fault ?? []);
   if (replies.length > 0 && faults.length === replies.length) return unavailable(faults.join("; "), causes ?? each);
+  const away = replies.some(({ member }) => member.own)
+    ? ""
+    : "; if it stays away, delete the ClusterScore, and writes go on without it";
   return unavailable(
-    `cluster ${names} cannot be reached (see condition Reachable of its ClusterScore) and may hold this object: try again later, or write to one cluster alone at /clusters/<name>/`,
+    `cluster ${names} cannot be reached (see condition Reachable of its ClusterScore) and may hold this object: try again later, or write to one cluster alone at /clusters/<name>/${away}`,
     causes ?? each,
   );
 }
