@@ -110,6 +110,33 @@ test("counts that are no numbers do not count", async () => {
   expect(unknown?.load).toBe(30);
 });
 
+test("a target whose scrape fails keeps its count, and so does one that an answer leaves out", async () => {
+  const { client, clock, loads } = fixture();
+  const targets = [target("app", "a"), target("app", "b"), target("app", "c")];
+  const weighed = () => loads.weigh(targets, settings).map(({ load }) => load);
+  client.counts = { "app a": "900", "app b": "500", "app c": "100" };
+  await loads.refresh(settings);
+  expect(weighed()).toEqual([100, 60, 20]);
+  // Prometheus writes 0 for a scrape that fails.
+  client.counts = { "app a": "0", "app b": "700" };
+  await clock.advance(60_000);
+  await loads.refresh(settings);
+  expect(weighed()).toEqual([100, 80, 20]);
+  expect(client.asked[0]?.query).toMatch(/ > 0$/);
+});
+
+test("the count of a target that is gone is dropped", async () => {
+  const { client, clock, loads } = fixture();
+  client.counts = { "app a": "900", "app b": "500" };
+  await loads.refresh(settings);
+  loads.weigh([target("app", "b")], settings);
+  client.counts = { "app b": "500" };
+  await clock.advance(60_000);
+  await loads.refresh(settings);
+  const [back] = loads.weigh([target("app", "a"), target("app", "b")], settings);
+  expect(back?.load).toBe(60);
+});
+
 test("a Prometheus server that hangs does not hold up a reconcile", async () => {
   const { client, clock } = fixture();
   client.counts = { "app a": "100" };

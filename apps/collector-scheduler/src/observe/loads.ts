@@ -19,9 +19,9 @@ export interface LoadsOptions {
 
 /**
  * A target that two collectors scrape during a hand-over has two such series. Prometheus gives each target's series the
- * labels `job` and `instance` that the target has after relabelling.
+ * labels `job` and `instance` that the target has after relabelling. A scrape that fails has the value 0.
  */
-const QUERY = "max by (job, instance) (scrape_samples_post_metric_relabeling)";
+const QUERY = "max by (job, instance) (scrape_samples_post_metric_relabeling) > 0";
 /** Bytes of an answer at most; 100,000 targets have about 12 MB. */
 const LIMIT = 32 * 2 ** 20;
 const TIMEOUT = 20_000;
@@ -38,6 +38,8 @@ const TIME_CONSTANT = 900_000;
 export class Loads {
   readonly #options: LoadsOptions;
   #counts: ReadonlyMap<string, number> | undefined;
+  /** Names of the targets that were weighed last. */
+  #weighed: ReadonlySet<string> = new Set();
   #askedAt = -Infinity;
   #fault: string | null = null;
   readonly #means = new Map<string, Smoothed>();
@@ -77,10 +79,14 @@ export class Loads {
     const counts = new Map<string, number>();
     for (const { value, labels = {} } of outcome.samples) {
       const count = Number(value);
-      if (Number.isFinite(count) && count >= 0) counts.set(nameOf(labels["job"], labels["instance"]), count);
+      if (Number.isFinite(count) && count > 0) counts.set(nameOf(labels["job"], labels["instance"]), count);
     }
-    this.#fault = counts.size === 0 ? "Prometheus has no series scrape_samples_post_metric_relabeling" : null;
-    if (counts.size > 0) this.#counts = counts;
+    this.#fault = counts.size === 0 ? "Prometheus has no series scrape_samples_post_metric_relabeling above 0" : null;
+    if (counts.size === 0) return;
+    // A target that the answer leaves out keeps its former count for as long as it is a target.
+    for (const [name, count] of this.#counts ?? [])
+      if (this.#weighed.has(name) && !counts.has(name)) counts.set(name, count);
+    this.#counts = counts;
   }
 
   /** Ends a question that is under way. */
@@ -100,6 +106,7 @@ export class Loads {
   /** The targets with their loads: series by the annotation, as counted, as the mean of the job, or of all. */
   weigh(targets: Iterable<Target>, { perScrape = DEFAULT_PER_SCRAPE }: LoadSettings): Weighed[] {
     const counted = Array.from(targets, (target) => ({ target, ...target, series: this.#seriesOf(target) }));
+    this.#weighed = new Set(counted.map(({ target }) => nameOfTarget(target)));
     const means = new SeriesMeans(counted);
     const now = this.#options.clock.now();
     for (const job of means.jobs) {
@@ -112,10 +119,13 @@ export class Loads {
     }));
   }
 
-  #seriesOf({ expectedSeries, labels, address }: Target): number | undefined {
-    if (expectedSeries !== undefined || this.#counts === undefined) return expectedSeries;
-    return this.#counts.get(nameOf(labels.get("job"), labels.get("instance") ?? address));
+  #seriesOf(target: Target): number | undefined {
+    return target.expectedSeries ?? this.#counts?.get(nameOfTarget(target));
   }
+}
+
+function nameOfTarget({ labels, address }: Target): string {
+  return nameOf(labels.get("job"), labels.get("instance") ?? address);
 }
 
 function nameOf(job = "", instance = ""): string {
