@@ -57,6 +57,11 @@ describe("the embedded Route 53 beyond what moto does", () => {
     await expect(client.getChange("C0")).rejects.toMatchObject({ status: 404, code: "NoSuchChange" });
   });
 
+  test("refuses a list that starts at a name with an empty label", async () => {
+    const list = client.list(ZONE, { name: "www..example.com" });
+    await expect(list).rejects.toMatchObject({ status: 400, code: "InvalidInput" });
+  });
+
   test.each([-1, 256, 1.5])("refuses a weight of %d", async (weight) => {
     const change = client.change(ZONE, ["UPSERT", set("a", weight)]);
     await expect(change).rejects.toMatchObject({ status: 400, code: "InvalidInput" });

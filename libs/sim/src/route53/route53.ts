@@ -170,6 +170,8 @@ export class Route53 {
     const [name, type, identifier] = ["name", "type", "identifier"].map((key) => query.get(key) || undefined);
     if ((type !== undefined && name === undefined) || (identifier !== undefined && type === undefined))
       throw invalidInput("The input is not valid");
+    if (name !== undefined && /\.\.|^\../.test(name))
+      throw invalidInput(`FATAL problem: DomainLabelEmpty (Domain label is empty) encountered with '${name}'`);
     const asked = query.get("maxitems") ?? String(PAGE);
     if (!/^[1-9]\d{0,8}$/.test(asked)) throw invalidInput(`maxitems must be a positive number, not '${asked}'`);
     const limit = Math.min(Number(asked), PAGE);

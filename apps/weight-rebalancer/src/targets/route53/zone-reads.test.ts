@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { codeOf, Route53World, weighted } from "../../../test/route53-world.ts";
+import { codeOf, Route53World, weighted, write } from "../../../test/route53-world.ts";
 
 const many = (count: number, prefix: string) =>
   Array.from({ length: count }, (_, i) =>
@@ -216,6 +216,48 @@ describe("reads of one zone", () => {
     await world.advance(31_000);
     expect(await codeOf(world.read(wrong("a"), 30_000))).toBe("EK_WEIGHT_ROUTE53_NO_ZONE");
     expect(world.calls).toHaveLength(2);
+  });
+});
+
+describe("a name that Route 53 refuses", () => {
+  const start = () => Route53World.start([weighted("blue", 8), weighted("green", 16, { name: "zzz.example.com" })]);
+
+  test("fails its own readers alone, at once and later", async () => {
+    await using world = await start();
+    const targets = ["www.example.com", "www..example.com", "zzz.example.com"].map((name, i) =>
+      world.record(name, i < 2 ? "blue" : "green"),
+    );
+    const readAll = async () => {
+      const all = targets.map((target) => target.read({ signal: new AbortController().signal, maxAge: 0 }));
+      return world.until(Promise.allSettled(all));
+    };
+    for (let time = 0; time < 2; time++) {
+      expect(await readAll()).toMatchObject([
+        { status: "fulfilled", value: { weight: 8 } },
+        { status: "rejected", reason: { code: "EK_WEIGHT_ROUTE53_REFUSED" } },
+        { status: "fulfilled", value: { weight: 16 } },
+      ]);
+      await world.advance(60_000);
+    }
+  });
+
+  test("is not read along with others after it was refused", async () => {
+    await using world = await start();
+    expect(await codeOf(world.read(world.record("www..example.com", "blue")))).toBe("EK_WEIGHT_ROUTE53_REFUSED");
+    world.calls.length = 0;
+    await world.advance(60_000);
+    expect(await world.read(world.target("blue"))).toMatchObject({ weight: 8 });
+    expect(world.calls).toEqual(["list ok"]);
+  });
+
+  test("fails its own write alone", async () => {
+    await using world = await start();
+    const writes = [world.record("www..example.com", "blue"), world.target("blue")].map((each) => write(each, 3));
+    expect(await world.until(Promise.allSettled(writes))).toMatchObject([
+      { status: "rejected", reason: { code: "EK_WEIGHT_ROUTE53_REFUSED" } },
+      { status: "fulfilled" },
+    ]);
+    expect(world.weights()).toMatchObject({ blue: 3 });
   });
 });
 

@@ -1,5 +1,6 @@
 import type { ResourceRecordSet } from "@aws-sdk/client-route-53";
 import { type Clock, CodedError, isRetryable, retry, toError } from "@evenkeel/runtime";
+import { Route53Refused } from "../../errors.ts";
 import { canonicalName, displayName, listPosition } from "./record-name.ts";
 import { type RecordId, withWeight } from "./weighted-record.ts";
 import { whyNotYet } from "./why-not-yet.ts";
@@ -81,12 +82,21 @@ export class ZoneRecords {
     return (await this.#unlessAborted(this.#wait(name), signal)).records;
   }
 
-  /** Reads these names again, unless the known records are at most `maxAge` old. */
-  async refresh(names: ReadonlySet<string>, maxAge: number): Promise<void> {
+  /**
+   * Reads these names again, unless the known records are at most `maxAge` old. Gives the error of each name that
+   * Route 53 refuses, and rejects if the zone cannot be read.
+   */
+  async refresh(names: ReadonlySet<string>, maxAge: number): Promise<ReadonlyMap<string, Error>> {
     const now = this.#options.clock.monotonic();
     for (const name of names) this.#asked.set(name, now);
     const stale = [...names].filter((name) => this.fresh(name, maxAge) === undefined);
-    await Promise.all(stale.map((name) => this.#wait(name)));
+    const refused = new Map<string, Error>();
+    const keep = (name: string, error: unknown) => {
+      if (!(error instanceof Route53Refused)) throw error;
+      refused.set(name, error);
+    };
+    await Promise.all(stale.map((name) => this.#wait(name).catch((error: unknown) => keep(name, error))));
+    return refused;
   }
 
   /** What is known of a name, if it is at most `maxAge` old. */
@@ -153,7 +163,9 @@ export class ZoneRecords {
     let reading: Reading = { at: this.#options.clock.monotonic(), writes: this.#writes, records: [] };
     let start: ListStart = { name: displayName(name) };
     for (;;) {
-      const { records, next } = await this.#page(start);
+      const page = await this.#page(start).catch((error: unknown) => this.#refuse(name, start, error));
+      if (page === undefined) return listPosition(name);
+      const { records, next } = page;
       const nextName = next && canonicalName(next.name);
       const names = Map.groupBy([...reading.records, ...records], ({ Name = "" }) => canonicalName(Name));
       for (const [shown, sets] of names) if (shown !== nextName) this.#show(shown, { ...reading, records: sets });
@@ -187,6 +199,15 @@ export class ZoneRecords {
       const position = listPosition(name);
       if (waiters.length === 0 && position >= from && (to === undefined || position < to)) this.#due.delete(name);
     }
+  }
+
+  /** Route 53 takes no list that starts at this name, such as one with an empty label: it is no fault of the zone. */
+  #refuse(name: string, start: ListStart, error: unknown): undefined {
+    if (!(error instanceof Route53Refused) || start.type !== undefined) throw error;
+    const waiters = this.#due.get(name) ?? [];
+    this.#due.delete(name);
+    this.#forget(name);
+    for (const { reject } of waiters) reject(error);
   }
 
   #page(start: ListStart): Promise<RecordPage> {

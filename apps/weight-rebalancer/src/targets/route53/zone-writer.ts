@@ -136,7 +136,11 @@ export class ZoneWriter {
     const { api, records, window } = this.#options;
     try {
       const names = part.filter((write) => this.#isQueued(write)).map(({ id }) => id.name);
-      await records.refresh(new Set(names), window);
+      const refused = await records.refresh(new Set(names), window);
+      for (const [name, error] of refused) {
+        const ofName = part.filter(({ id }) => id.name === name);
+        this.#rejectAll(ofName, error);
+      }
       if (this.#ready(part).length === 0) return [];
       await api.admit();
     } catch (error) {
