@@ -3,6 +3,7 @@ import { type Hold, hold } from "./obstacles.ts";
 import type { PlanSnapshot } from "./snapshot.ts";
 
 const BACK_OFF = hold("BackOff");
+const NOT_REPLACED = hold("ReplacementNotReady");
 
 /**
  * Limits that each eviction of a plan uses up: PodDisruptionBudgets, the hour of WorkloadSLOs, namespaces, the minute,
@@ -17,6 +18,8 @@ export class Budgets {
   readonly #nodes = new Map<number, Account>();
   /** Owners' workloads and nodes that must be left alone, as `uid node`. */
   readonly #backOffs: ReadonlySet<string>;
+  /** Workloads that lack a pod since an eviction. */
+  readonly #unreplaced: ReadonlySet<string>;
   /** By uid of the pod, what refused its eviction. */
   readonly #refused: ReadonlyMap<string, string>;
 
@@ -30,6 +33,7 @@ export class Budgets {
     this.#backOffs = new Set(
       memory?.backOffs.filter(({ until }) => until > at).map(({ owner, node }) => `${owner} ${node}`),
     );
+    this.#unreplaced = new Set(memory?.unreplaced);
     this.#refused = new Map(memory?.refused?.map(({ pod, by }) => [pod, by]));
     this.#countInFlight();
   }
@@ -38,6 +42,7 @@ export class Budgets {
   hold(pod: number, counts: (hold: Hold) => boolean): Hold | undefined {
     const refused = this.#refusal(pod);
     if (refused !== undefined && counts(refused)) return refused;
+    if (this.#isUnreplaced(pod) && counts(NOT_REPLACED)) return NOT_REPLACED;
     if (this.#isBackedOff(pod) && counts(BACK_OFF)) return BACK_OFF;
     for (const { hold, left } of this.#accountsOf(pod)) if (left <= 0 && counts(hold)) return hold;
     return undefined;
@@ -60,6 +65,12 @@ export class Budgets {
     if (this.#refused.size === 0) return undefined;
     const by = this.#refused.get(this.#snapshot.cluster.pods.uid[pod] ?? "");
     return by === undefined ? undefined : hold("Refused", by);
+  }
+
+  #isUnreplaced(pod: number): boolean {
+    if (this.#unreplaced.size === 0) return false;
+    const { pods, owners } = this.#snapshot.cluster;
+    return this.#unreplaced.has(owners[pods.owner[pod] as number]?.workload.uid ?? "");
   }
 
   #isBackedOff(pod: number): boolean {

@@ -169,6 +169,24 @@ describe("an eviction", () => {
   test("is forgotten after the longest window", () => {
     expect(followed(record({ landed: "two" }), clusterOf([]), AT + 60 * MINUTE).evictions).toEqual([]);
   });
+
+  test("without a replacement holds its workload after the longest window, and nothing else", () => {
+    const [at, cluster] = [AT + 60 * MINUTE, clusterOf([{ uid: "sibling" }])];
+    const next = followed(record(), cluster, at);
+    expect(next.evictions).toMatchObject([{ uid: "old", landed: null, expected: [] }]);
+    expect(memoryOf(next, cluster, { levels: {} }, at)).toMatchObject({ unreplaced: ["deploy"], inFlight: [] });
+    expect(reasonToStop(next, "default", at)).toBeNull();
+  });
+
+  test("without a replacement is forgotten when its workload is gone, is whole or gets another pod", () => {
+    const at = AT + 90 * MINUTE;
+    const gone = { ...clusterOf([]), owners: [] };
+    const late = clusterOf([{ uid: "sibling" }, { uid: "new", startedAt: AT + 80 * MINUTE }]);
+    for (const cluster of [gone, clusterOf([{ uid: "sibling" }], 1), late]) {
+      expect(followed(record(), cluster, at).evictions).toEqual([]);
+    }
+    expect(followed(record(), late, at)).toMatchObject({ foreseen: [], backOffs: [{ owner: "deploy", node: "two" }] });
+  });
 });
 
 test("a plan is told what was evicted in its windows, and what is in flight with its shape", () => {

@@ -84,7 +84,7 @@ export const NO_EVICTIONS: EvictionRecord = {
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
-/** A replacement that is not ready after this time stops evictions. */
+/** A replacement that is not ready after this time stops evictions, until an hour after its eviction. */
 export const READY_TIMEOUT = 10 * MINUTE;
 /** Longest back-off, and how long an expired one is remembered. */
 const DAY = 24 * HOUR;
@@ -113,7 +113,8 @@ const SETTLING = 3 * MINUTE;
 
 /**
  * Follows each eviction to its replacement: the ready pod of the same workload that started after it. A workload that
- * came back to its node is left alone there for a time that doubles with each return.
+ * came back to its node is left alone there for a time that doubles with each return. An eviction is forgotten after an
+ * hour, but not before it has its replacement, or its workload needs none.
  */
 export function followed(stored: EvictionRecord, cluster: ClusterSnapshot, at: number): EvictionRecord {
   const record = notAhead(stored, at);
@@ -123,12 +124,13 @@ export function followed(stored: EvictionRecord, cluster: ClusterSnapshot, at: n
   const evictions = record.evictions.map((eviction): Eviction => {
     if (eviction.landed !== null) return eviction;
     const found = replacementOf(eviction, cluster, claimed, at);
-    if (found === "waiting") return eviction;
+    const isOld = at - eviction.at >= HOUR;
+    if (found === "waiting") return isOld ? { ...eviction, expected: [] } : eviction;
     if (found === "terminating") return { ...eviction, lastSeen: at };
     claimed.add(found.replacement);
     // Where it was expected is not needed any more, and would fill the record.
     if (found.landed === "") return { ...eviction, ...found, expected: [] };
-    const likely = likelyOf(eviction, record.waves);
+    const likely = isOld ? null : likelyOf(eviction, record.waves);
     if (likely !== null) foreseen.push(likely.includes(found.landed));
     const key = `${eviction.workload} ${found.landed}`;
     const returns = found.landed === eviction.from ? (backOffs.get(key)?.returns ?? 0) + 1 : 0;
@@ -136,10 +138,10 @@ export function followed(stored: EvictionRecord, cluster: ClusterSnapshot, at: n
     backOffs.set(key, { owner: eviction.workload, node: found.landed, until: at + length, returns });
     return { ...eviction, ...found, expected: [] };
   });
-  const underWay = new Set(evictions.flatMap(({ wave, landed }) => (landed === null ? [wave] : [])));
+  const underWay = new Set(evictions.filter((each) => isInFlight(each, at)).map(({ wave }) => wave));
   return {
     ...record,
-    evictions: evictions.filter(({ at: evictedAt }) => at - evictedAt < HOUR),
+    evictions: evictions.filter(({ at: evictedAt, landed }) => landed === null || at - evictedAt < HOUR),
     waves: record.waves.filter((wave) => underWay.has(wave.at)),
     // An expired one counts only for how often the workload returned.
     backOffs: [...backOffs.values()]
@@ -149,6 +151,11 @@ export function followed(stored: EvictionRecord, cluster: ClusterSnapshot, at: n
     foreseen: foreseen.slice(-JUDGED),
     untrustedSince: isTrusted(foreseen.slice(-JUDGED)) ? null : (record.untrustedSince ?? at),
   };
+}
+
+/** After an hour without a replacement an eviction holds only its own workload. */
+function isInFlight({ landed, at: evictedAt }: Eviction, at: number): boolean {
+  return landed === null && at - evictedAt < HOUR;
 }
 
 /**
@@ -252,7 +259,7 @@ export function judgedForecast(
   const forecast = record.forecasts.find((each) => each.policy === policy);
   if (forecast === undefined) return record;
   if (forecast.missedUntil !== null) return forecast.missedUntil > at ? record : withForecast(record, policy, null);
-  const isUnderWay = record.evictions.some((each) => each.policy === policy && each.landed === null);
+  const isUnderWay = record.evictions.some((each) => each.policy === policy && isInFlight(each, at));
   if (isUnderWay || sigma === null || (settles && at - forecast.at < SETTLING)) return record;
   const missed = sigma > forecast.sigma + MARGIN;
   return withForecast(record, policy, missed ? { ...forecast, missedUntil: at + backOff } : null);
@@ -280,8 +287,11 @@ export function memoryOf(
     lastMinute: within(MINUTE).length,
     lastHour: Object.fromEntries(lastHour),
     backOffs,
+    unreplaced: evictions
+      .filter((each) => each.landed === null && !isInFlight(each, at))
+      .map(({ workload }) => workload),
     inFlight: evictions
-      .filter(({ landed }) => landed === null)
+      .filter((each) => isInFlight(each, at))
       .map(({ owner, from, expected }) => ({ owner, from, expected, shape: shapeOf(owner) })),
   };
 }
@@ -295,7 +305,7 @@ export function reasonToStop(
   readonly reason: "ReplacementNotReady" | "LandingUntrusted" | "ForecastMissed";
   readonly message: string;
 } | null {
-  const late = evictions.find(({ landed, lastSeen }) => landed === null && at - lastSeen > READY_TIMEOUT);
+  const late = evictions.find((each) => isInFlight(each, at) && at - each.lastSeen > READY_TIMEOUT);
   if (late !== undefined) {
     const message = `The replacement of ${late.namespace}/${late.pod}, evicted from ${late.from}, is not ready after 10 minutes`;
     return { reason: "ReplacementNotReady", message };

@@ -245,6 +245,11 @@ describe("a pod of a hot node stays", () => {
       "BackOff",
     ],
     [
+      "while the replacement of a pod of its workload does not become ready",
+      { memory: { unreplaced: ["workload-web"] } },
+      "ReplacementNotReady",
+    ],
+    [
       "after its eviction was refused",
       { memory: { refused: [{ pod: "uid-pod", by: "PeerRefused" }] } },
       "Refused by PeerRefused",

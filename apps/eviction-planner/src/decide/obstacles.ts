@@ -42,6 +42,7 @@ export const OBSTACLES = {
   OwnerInFlight: "another pod of its owner is being moved",
   NodeInFlight: "another pod of its node is being moved",
   BackOff: "its workload returned to this node after an eviction and is left alone for a while",
+  ReplacementNotReady: "the replacement of a pod of its workload that was evicted an hour or more ago is not ready",
   Refused: "its eviction was refused not long ago, and it is left alone for a while",
   Budget: "the plan has as many evictions as it may have",
   // What moving it would bring.

@@ -162,8 +162,10 @@ export interface PlanMemory {
   readonly awaited?: readonly string[];
   /** Pods by uid whose eviction was refused not long ago, and the code of what refused it. Absent: none. */
   readonly refused?: readonly { readonly pod: string; readonly by: string }[];
+  /** Workloads by uid of which an evicted pod has had no ready replacement for an hour or more. Absent: none. */
+  readonly unreplaced?: readonly string[];
   /**
-   * Evictions whose replacement is not ready yet. `owner` is the uid of the pod's owner, `expected` are the nodes where
+   * Evictions of the last hour whose replacement is not ready yet. `owner` is the uid of the pod's owner, `expected` are the nodes where
    * its load is foreseen.
    */
   readonly inFlight: readonly {

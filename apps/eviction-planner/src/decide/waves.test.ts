@@ -59,6 +59,22 @@ test("under a scheduler that packs nodes, forecasts fail and evictions end withi
   expect(cluster.evictedAt).toHaveLength(total);
 });
 
+test("a workload whose replacements never become ready loses one pod, and after an hour others go on", () => {
+  const pods = [
+    ...Array.from({ length: 4 }, () => ({ owner: "app", node: "a", load: 0.12 })),
+    ...Array.from({ length: 6 }, (_, index) => ({ owner: `web-${index}`, node: "a", load: 0.08 })),
+  ];
+  const limits = { targetSigma: 0.02, maxEvictionsPerMinute: 1 };
+  const cluster = new SimulatedCluster({ nodes, pods, policy: limits, broken: "app" });
+  for (let turn = 0; turn < 8 * 30; turn += 1) cluster.turn(2 * MINUTE);
+  const [first] = cluster.evictedAt;
+  expect(first?.owner).toBe("app");
+  expect(cluster.evictedAt.filter(({ owner }) => owner === "app")).toHaveLength(1);
+  const since = (length: number) => cluster.evictedAt.filter(({ at }) => at - (first?.at ?? NaN) >= length);
+  expect(since(10 * MINUTE)).toEqual(since(60 * MINUTE));
+  expect(since(60 * MINUTE)).not.toEqual([]);
+});
+
 test("pods that land on any of many equal nodes were foreseen, also where a wave moves several at once", () => {
   const full = Array.from({ length: 20 }, (_, index) => ({ name: `full-${index}` }));
   const empty = Array.from({ length: 40 }, (_, index) => ({ name: `empty-${String(index).padStart(2, "0")}` }));

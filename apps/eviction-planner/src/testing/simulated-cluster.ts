@@ -36,6 +36,8 @@ export interface SimulatedClusterOptions {
   readonly start?: number;
   readonly scheduling?: Scheduling;
   readonly slos?: World["slos"];
+  /** Whose new pods never become ready, as while their image cannot be pulled. */
+  readonly broken?: string;
 }
 
 const MINUTE = 60_000;
@@ -119,10 +121,11 @@ export class SimulatedCluster {
   }
 
   #specOf({ name, owner, load, node, startedAt, endsAt }: SimulatedPod): PodSpec {
-    const { start = 20_000 } = this.#options;
-    const ready = this.now - startedAt >= start;
+    const { start = 20_000, broken } = this.#options;
+    const isBroken = owner === broken && startedAt >= NOW;
+    const ready = !isBroken && this.now - startedAt >= start;
     // A pod has a sample once its window lies after its start.
-    const isMeasured = this.now - startedAt >= MINUTE;
+    const isMeasured = !isBroken && this.now - startedAt >= MINUTE;
     return {
       ...{ name, owner, node, startedAt, load: isMeasured ? load : null, requested: load },
       readySince: ready ? startedAt + start : UNKNOWN,
