@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
@@ -9,6 +9,7 @@ import { cgroupFolders, cgroupProcesses } from "../src/node/cgroups.ts";
 import { readKernelSettings } from "../src/node/kernel-settings.ts";
 import { mountPointsBelow } from "../src/node/mounts.ts";
 import { placesOf, RUNTIME_FOLDERS } from "../src/node/places.ts";
+import { CONTAINER_LOGS, NETWORK_RESULTS } from "../src/node/remove-node.ts";
 import { whyNoRealNode } from "../src/node/requirements.ts";
 import { killProcesses } from "../src/process-end.ts";
 import { isAlive, type ProcessIdentity } from "../src/process-identity.ts";
@@ -86,11 +87,20 @@ function endings(): void {
       cgroups: cgroupFolders(places.cgroup),
       links: readFileSync("/proc/net/dev", "utf8").match(new RegExp(places.hostLink, "g")) ?? [],
       runtime: existsSync(places.runtime),
+      containerLogs: namesIn(CONTAINER_LOGS)
+        .map((name) => readlinkSync(join(CONTAINER_LOGS, name)))
+        .filter((file) => file.includes(id)),
+      networkResults: namesIn(NETWORK_RESULTS).filter((name) => name.startsWith(places.podNetwork)),
       files: readdirSync(join(runs, id)).sort(),
     };
   }
 
-  const nothing = { processes: [], mounts: [], cgroups: [], links: [], runtime: false, files: ["logs", "run.json"] };
+  const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
+
+  const nothing = {
+    ...{ processes: [], mounts: [], cgroups: [], links: [], runtime: false, files: ["logs", "run.json"] },
+    ...{ containerLogs: [], networkResults: [] },
+  };
 
   function expectNothingLeft(): void {
     expect(traces(runId())).toEqual(nothing);
@@ -102,7 +112,8 @@ function endings(): void {
     "after a start, a second start and a stop",
     async () => {
       expect((await run("start", "--node", "real")).code).toBe(0);
-      expect(traces(runId())).not.toMatchObject({ processes: [], mounts: [], cgroups: [] });
+      const running = traces(runId());
+      for (const [kind, none] of Object.entries(nothing)) expect(running).not.toMatchObject({ [kind]: none });
       expect(readKernelSettings()).toMatchObject({ "kernel/panic": "10", "vm/overcommit_memory": "1" });
       const second = await run("start", "--node", "real");
       expect(second).toEqual({ code: 0, said: expect.stringContaining("already running") });

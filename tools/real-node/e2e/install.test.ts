@@ -173,7 +173,7 @@ describeIfRealNode("the commands of README", () => {
       const { spec } = await get<{ spec: { replicas: number } }>(cluster(), "deployment", "hello", "-n", "hello");
       expect(spec.replicas).toBe(1);
       const kinds =
-        "all,serviceaccounts,secrets,configmaps,roles,rolebindings,networkpolicies,poddisruptionbudgets,leases,endpointslices";
+        "all,serviceaccounts,secrets,configmaps,roles,rolebindings,networkpolicies,poddisruptionbudgets,leases,endpointslices,persistentvolumeclaims";
       const left = await kubectl(cluster(), ["get", kinds, "-n", NAMESPACE, "-o", "name"]);
       expect(left.trim().split("\n").sort()).toEqual(["configmap/kube-root-ca.crt", "serviceaccount/default"]);
       const ofEvenkeel = ["-A", "-l", "app.kubernetes.io/part-of=evenkeel", "-o", "name"];

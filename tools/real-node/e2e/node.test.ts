@@ -68,6 +68,9 @@ describeOnRealNode("a real node", (cluster) => {
       await apply(cluster(), { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name: "client" }, spec });
       await waitUntil("the client to end", async () => {
         const { status } = await get<{ status: { phase: string } }>(cluster(), "pod", "client", ...IN_PLACE);
+        if (status.phase === "Failed") {
+          throw new Error(`${JSON.stringify(status)}\n${await kubectl(cluster(), ["logs", "client", ...IN_PLACE])}`);
+        }
         return status.phase === "Succeeded" ? undefined : `its phase is ${status.phase}`;
       });
       expect(await kubectl(cluster(), ["logs", "client", ...IN_PLACE])).toMatch(/^web-\S+ 1\n$/);

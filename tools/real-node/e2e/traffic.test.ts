@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { Release } from "@evenkeel/charts";
 import { TEST_TIMEOUT_MS } from "@evenkeel/e2e";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { describeOnRealNode, NODE_IMAGE } from "../src/index.ts";
+import { describeOnRealNode, NODE_IMAGE, writeServiceImage } from "../src/index.ts";
 import { anyTcpCases } from "./traffic/any-tcp.ts";
 import { IDLE, type Tally } from "./traffic/programs.ts";
 import { TrafficSite } from "./traffic/traffic-site.ts";
@@ -32,8 +33,13 @@ function note(scenario: string, ...tallies: readonly Tally[]): Readonly<Record<s
     for (const [why, times] of Object.entries(tally.lost)) lost[why] = (lost[why] ?? 0) + times;
   const greatest = (of: (tally: Tally) => number) => Math.max(...tallies.map(of));
   const asked = tallies.reduce((sum, tally) => sum + tally.asked, 0);
+  const lostAt = tallies.flatMap((tally) => tally.lostAt);
+  if (lostAt.length > 0) {
+    const [first = 0, last = 0] = [Math.min(...lostAt), Math.max(...lostAt)].map((at) => new Date(at).toISOString());
+    process.stderr.write(`${scenario}: ${lostAt.length} lost that were sent from ${first} to ${last}\n`);
+  }
   results.set(scenario, {
-    ...{ asked, lost, lostAt: [] },
+    ...{ asked, lost, lostAt },
     ...{
       p50: greatest(({ p50 }) => p50),
       p99: greatest(({ p99 }) => p99),
@@ -57,13 +63,27 @@ async function during(load: Promise<Tally>, act: () => Promise<void>): Promise<T
   }
 }
 
+/** Runs tasks one after the other, in the order in which they are given. */
+function inOrder(): (task: () => Promise<void>) => Promise<void> {
+  let before: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const run = before.then(task);
+    before = run.catch(() => undefined);
+    return run;
+  };
+}
+
 describeOnRealNode("requests from another pod through kube-proxy", (cluster) => {
+  let release: Release;
   let site: TrafficSite;
   beforeAll(async () => {
-    site = await TrafficSite.start(cluster());
+    await cluster().loadImage(writeServiceImage("scale-resolver"));
+    release = await Release.prepare(cluster());
+    site = await TrafficSite.start(cluster(), release, { namespace: "traffic" });
   }, 2 * TEST_TIMEOUT_MS);
-  afterAll(() => {
-    site[Symbol.dispose]();
+  afterAll(async () => {
+    release[Symbol.dispose]();
+    await site.stop();
     const rows = [...results].map(([scenario, { asked, lost, p50, p99, longest }]) => {
       const count = Object.values(lost).reduce((sum, one) => sum + one, 0);
       return [scenario, asked, count === 0 ? 0 : `${count} ${JSON.stringify(lost)}`, p50, p99, longest].join(" | ");
@@ -116,7 +136,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
       async () => {
         await site.service("evicted", { start: 15_000 });
         let evictions = 0;
-        await whileGone("eviction by the kubelet", "evicted", 1.5 * COUNT, async () => {
+        await whileGone("eviction by the kubelet", "evicted", COUNT, async () => {
           await site.askPod("evicted", "/fill");
           await site.evictions("evicted", ++evictions);
         });
@@ -256,114 +276,132 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     anyTcpCases({ site: () => site, note, timeout: TIMEOUT });
   });
 
-  test(
-    "are all answered while the resolver is restarted, also those that it holds",
-    async () => {
-      await site.service("rolled", { replicas: 0, start: 8000 });
-      await site.service("rolled-warm", { replicas: 0, start: 500, drain: DRAIN });
-      const held = site.load("rolled", { count: 50, rate: 0 });
-      // The last pod terminates just when another resolver becomes the leader.
-      const load = during(site.load("rolled-warm", { count: COUNT, rate: RATE }), async () => {
-        await site.resolver("rollout", "restart", "deployment/scale-resolver");
-        await site.resolver("rollout", "status", "deployment/scale-resolver", "--timeout=90s");
-        await site.scale("rolled-warm", 0);
-      });
-      expect(note("rolling restart, 50 held", await held, await load)).toEqual({});
-    },
-    TIMEOUT,
-  );
+  describe("while resolvers stop", () => {
+    /** Of one replica and of two, at the same time: each has services of its own. */
+    const ofOne = inOrder();
+    const ofTwo = inOrder();
+    let pair: TrafficSite;
+    beforeAll(async () => {
+      pair = await TrafficSite.start(cluster(), release, { namespace: "pair", isPair: true });
+    }, TIMEOUT);
+    afterAll(() => pair.stop(), TEST_TIMEOUT_MS);
 
-  test(
-    "are lost with a resolver whose pod is gone: those that it held, and new ones until another leads",
-    async () => {
-      await site.service("killed", { replicas: 0, start: 4000 });
-      const before = await site.resolverPods();
-      const held = site.load("killed", { count: 50, rate: 0, patience: 20_000 });
-      await pause(1500);
-      const killedAt = Date.now();
-      for (const pod of before) await site.removeResolver(pod);
-      const options = { count: COUNT, rate: RATE / 2, patience: 20_000, firstPort: FIRST_PORT };
-      const load = await site.load("killed", options);
-      note("pod of the resolver gone: 50 held", await held);
-      note("pod of the resolver gone: new requests", load);
-      const led = await site.ledSince(killedAt);
-      tell("another led", led - killedAt);
-      // The Lease of the killed one lasts 15 s, and another pod starts meanwhile.
-      expect(led - killedAt).toBeLessThanOrEqual(30_000);
-      expect(Math.max(0, ...load.lostAt) - led).toBeLessThanOrEqual(5000);
-      expect((await site.load("killed", { count: 20, rate: RATE })).lost).toEqual({});
-    },
-    TIMEOUT,
-  );
-
-  test(
-    "are refused at once, and do not wait, after the last resolver was scaled away",
-    async () => {
-      await site.service("left", { replicas: 0 });
-      await site.resolver("scale", "deployment/scale-resolver", "--replicas=0");
-      await site.resolver(
-        "wait",
-        "--for=delete",
-        "pods",
-        "-l",
-        "app.kubernetes.io/name=scale-resolver",
-        "--timeout=90s",
-      );
-      // The kernel limits how often a node says that a port is unreachable, to one second per client after a few.
-      const refused = await site.load("left", { count: 5, rate: 1, patience: 20_000 });
-      expect(refused.lost).toEqual({ ECONNREFUSED: 5 });
-      expect(refused.longest).toBeLessThan(3000);
-      await site.resolver("scale", "deployment/scale-resolver", "--replicas=1");
-      await site.resolver("rollout", "status", "deployment/scale-resolver", "--timeout=90s");
-      await pause(2000);
-      expect(note("after the last resolver came back", await site.load("left", { count: 50, rate: RATE }))).toEqual({});
-    },
-    TIMEOUT,
-  );
-
-  describe("with two resolvers that share a Redis", () => {
-    beforeAll(() => site.startPair(), TIMEOUT);
-
-    test(
-      "are all answered while both are restarted, also those that they hold",
-      async () => {
-        await site.service("pair", { replicas: 0, start: 10_000 });
-        await site.service("pair-warm", { replicas: 0, start: 500, drain: DRAIN });
-        const held = site.load("pair", { count: 100, rate: 0 });
-        const load = during(site.load("pair-warm", { count: COUNT, rate: RATE }), async () => {
-          await site.resolver("rollout", "restart", "deployment/scale-resolver");
-          await site.resolver("rollout", "status", "deployment/scale-resolver", "--timeout=120s");
-        });
-        expect(note("rolling restart of two, 100 held", await held, await load)).toEqual({});
-      },
+    test.concurrent(
+      "are all answered while the resolver is restarted, also those that it holds",
+      () =>
+        ofOne(async () => {
+          await site.service("rolled", { replicas: 0, start: 8000 });
+          await site.service("rolled-warm", { replicas: 0, start: 500, drain: DRAIN });
+          const held = site.load("rolled", { count: 50, rate: 0 });
+          // The last pod terminates just when another resolver becomes the leader.
+          const load = during(site.load("rolled-warm", { count: COUNT, rate: RATE }), async () => {
+            await site.resolver("rollout", "restart", "deployment/scale-resolver");
+            await site.resolver("rollout", "status", "deployment/scale-resolver", "--timeout=90s");
+            await site.scale("rolled-warm", 0);
+          });
+          expect(note("rolling restart, 50 held", await held, await load)).toEqual({});
+        }),
       TIMEOUT,
     );
 
-    test(
+    test.concurrent(
+      "are lost with a resolver whose pod is gone: those that it held, and new ones until another leads",
+      () =>
+        ofOne(async () => {
+          await site.service("killed", { replicas: 0, start: 4000 });
+          const before = await site.resolverPods();
+          const held = site.load("killed", { count: 50, rate: 0, patience: 20_000 });
+          await pause(1500);
+          const killedAt = Date.now();
+          for (const pod of before) await site.removeResolver(pod);
+          const options = { count: COUNT, rate: RATE / 2, patience: 20_000, firstPort: FIRST_PORT };
+          const load = await site.load("killed", options);
+          note("pod of the resolver gone: 50 held", await held);
+          note("pod of the resolver gone: new requests", load);
+          const led = await site.ledSince(killedAt);
+          tell("another led", led - killedAt);
+          // The Lease of the killed one lasts 15 s, and another pod starts meanwhile.
+          expect(led - killedAt).toBeLessThanOrEqual(30_000);
+          expect(Math.max(0, ...load.lostAt) - led).toBeLessThanOrEqual(5000);
+          expect((await site.load("killed", { count: 20, rate: RATE })).lost).toEqual({});
+        }),
+      TIMEOUT,
+    );
+
+    test.concurrent(
+      "are refused at once, and do not wait, after the last resolver was scaled away",
+      () =>
+        ofOne(async () => {
+          await site.service("left", { replicas: 0 });
+          // Its requests pass the resolver until it has left the path of a service that was just woken.
+          await site.service("left-warm", { replicas: 0 });
+          const warm = site.load("left-warm", { count: 200, rate: RATE });
+          await site.resolver("scale", "deployment/scale-resolver", "--replicas=0");
+          await site.resolver(
+            "wait",
+            "--for=delete",
+            "pods",
+            "-l",
+            "app.kubernetes.io/name=scale-resolver",
+            "--timeout=90s",
+          );
+          // The kernel limits how often a node says that a port is unreachable, to one second per client after a few.
+          const refused = await site.load("left", { count: 5, rate: 1, patience: 20_000 });
+          expect(refused.lost).toEqual({ ECONNREFUSED: 5 });
+          expect(refused.longest).toBeLessThan(3000);
+          expect(note("last resolver scaled away, service woken", await warm)).toEqual({});
+          await site.resolver("scale", "deployment/scale-resolver", "--replicas=1");
+          await site.resolver("rollout", "status", "deployment/scale-resolver", "--timeout=90s");
+          await pause(2000);
+          expect(note("after the last resolver came back", await site.load("left", { count: 50, rate: RATE }))).toEqual(
+            {},
+          );
+        }),
+      TIMEOUT,
+    );
+
+    test.concurrent(
+      "are all answered while both are restarted, also those that they hold",
+      () =>
+        ofTwo(async () => {
+          await pair.service("pair", { replicas: 0, start: 10_000 });
+          await pair.service("pair-warm", { replicas: 0, start: 500, drain: DRAIN });
+          const held = pair.load("pair", { count: 100, rate: 0 });
+          const load = during(pair.load("pair-warm", { count: COUNT, rate: RATE }), async () => {
+            await pair.resolver("rollout", "restart", "deployment/scale-resolver");
+            await pair.resolver("rollout", "status", "deployment/scale-resolver", "--timeout=120s");
+          });
+          expect(note("rolling restart of two, 100 held", await held, await load)).toEqual({});
+        }),
+      TIMEOUT,
+    );
+
+    test.concurrent(
       "are lost with a killed leader: those that it held, and new ones until its container runs again",
-      async () => {
-        await site.service("halved", { replicas: 0, start: 6000 });
-        const { leader } = await site.leads();
-        const held = site.load("halved", { count: 100, rate: 0, patience: 30_000 });
-        await pause(1500);
-        const killedAt = Date.now();
-        await site.killResolver(leader);
-        const options = { count: COUNT, rate: RATE / 2, patience: 30_000, firstPort: FIRST_PORT };
-        const load = await site.load("halved", options);
-        note("leader of two killed: 100 held", await held);
-        note("leader of two killed: new requests", load);
-        const { asked, lost } = await held;
-        const heldByIt = Object.values(lost).reduce((sum, one) => sum + one, 0);
-        expect(heldByIt).toBeGreaterThan(0);
-        expect(heldByIt).toBeLessThan(asked);
-        const runs = await site.resolverReadySince(leader, killedAt);
-        const last = Math.max(killedAt, ...load.lostAt);
-        tell("its container was ready", runs - killedAt);
-        tell("the last request was lost", last - killedAt);
-        expect(last - runs).toBeLessThanOrEqual(FOLLOWED);
-        expect((await site.load("halved", { count: 20, rate: RATE })).lost).toEqual({});
-        expect((await site.leads()).leader).not.toBe("");
-      },
+      () =>
+        ofTwo(async () => {
+          await pair.service("halved", { replicas: 0, start: 6000 });
+          const { leader } = await pair.leads();
+          const held = pair.load("halved", { count: 100, rate: 0, patience: 30_000 });
+          await pause(1500);
+          const killedAt = Date.now();
+          await pair.killResolver(leader);
+          const options = { count: COUNT, rate: RATE / 2, patience: 30_000, firstPort: FIRST_PORT };
+          const load = await pair.load("halved", options);
+          note("leader of two killed: 100 held", await held);
+          note("leader of two killed: new requests", load);
+          const { asked, lost } = await held;
+          const heldByIt = Object.values(lost).reduce((sum, one) => sum + one, 0);
+          expect(heldByIt).toBeGreaterThan(0);
+          expect(heldByIt).toBeLessThan(asked);
+          const runs = await pair.resolverReadySince(leader, killedAt);
+          const last = Math.max(killedAt, ...load.lostAt);
+          tell("its container was ready", runs - killedAt);
+          tell("the last request was lost", last - killedAt);
+          expect(last - runs).toBeLessThanOrEqual(FOLLOWED);
+          expect((await pair.load("halved", { count: 20, rate: RATE })).lost).toEqual({});
+          expect((await pair.leads()).leader).not.toBe("");
+        }),
       TIMEOUT,
     );
   });

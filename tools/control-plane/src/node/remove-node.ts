@@ -15,8 +15,8 @@ import { type NodePlaces, placesOf, RUNTIME_FOLDERS } from "./places.ts";
 const KILL_DEADLINE_MS = 20_000;
 
 /** Folders to which kubelet and the pods' network plugins write regardless of their settings. */
-const CONTAINER_LOGS = "/var/log/containers";
-const NETWORK_RESULTS = "/var/lib/cni/results";
+export const CONTAINER_LOGS = "/var/log/containers";
+export const NETWORK_RESULTS = "/var/lib/cni/results";
 
 /**
  * Ends all processes of a run and removes what its real node has on the machine: containers, mounts, network, cgroups,

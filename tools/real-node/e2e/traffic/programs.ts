@@ -56,7 +56,7 @@ export interface Load {
   readonly rate: number;
   /** Connections that are kept between requests; 0: a new one for each request. */
   readonly kept?: number;
-  /** Every so many requests there is a pause of so many milliseconds, between half of it and all of it. */
+  /** After every so many requests, but not the last ones, a pause of between half of so many milliseconds and all. */
   readonly pause?: { readonly every: number; readonly milliseconds: number };
   /** Bytes of the body of every other request, which is a POST then. */
   readonly body?: number;
@@ -132,7 +132,7 @@ export const CLIENT = `
     const all = [];
     for (let index = 0; index < count; index++) {
       all.push(ask(index));
-      if (pause && (index + 1) % pause.every === 0) await wait(pause.milliseconds * (0.5 + Math.random() / 2));
+      if (pause && (index + 1) % pause.every === 0 && index + 1 < count) await wait(pause.milliseconds * (0.5 + Math.random() / 2));
       else if (rate > 0) await wait(1000 / rate);
     }
     await Promise.all(all);

@@ -1,22 +1,25 @@
-import { Release } from "@evenkeel/charts";
+import type { Release } from "@evenkeel/charts";
 import type { ClusterAccess } from "@evenkeel/control-plane";
 import { apply, get, kubectl, list, waitUntil } from "@evenkeel/e2e";
 import type { Certificate } from "@evenkeel/testkit";
-import { NODE_IMAGE, REDIS_IMAGE, writeRedisImage, writeServiceImage } from "../../src/index.ts";
+import { NODE_IMAGE, REDIS_IMAGE, writeRedisImage } from "../../src/index.ts";
 import { environment } from "./environment.ts";
 import { CLIENT, CONNECT, IDLE, type Load, METRICS, SERVER, type Tally } from "./programs.ts";
 
 const NODE = "/nodejs/bin/node";
-/** Where the resolver is installed, and where the services are. */
-const SYSTEM = "traffic-system";
-const NAMESPACE = "traffic";
-const IN_PLACE = ["-n", NAMESPACE];
 
 /** In a label of the resolver's EndpointSlices. */
 const MANAGER = "scale-resolver.evenkeel.io";
 
 /** A pod without it gets no CPU for seconds while a resolver starts, and its readiness probe fails. */
 const CPU = { cpu: "50m" };
+
+export interface SiteOptions {
+  /** The namespace of the services. The resolver is in one of that name and `-system`, and manages no other. */
+  readonly namespace: string;
+  /** Whether two replicas of the resolver share a Redis. */
+  readonly isPair?: boolean;
+}
 
 export interface ServiceOptions {
   /** Milliseconds from its start until a pod listens. */
@@ -40,46 +43,60 @@ export interface ServiceOptions {
 /**
  * A resolver as its chart installs it, services behind ClusterIPs, and a client in a pod of its own, on a real node.
  */
-export class TrafficSite implements Disposable {
+export class TrafficSite {
   readonly #cluster: ClusterAccess;
-  readonly #release: Release;
+  readonly #namespace: string;
+  readonly #system: string;
+  /** The arguments of kubectl for the namespace of the services. */
+  readonly #inPlace: readonly string[];
 
-  private constructor(cluster: ClusterAccess, release: Release) {
+  private constructor(cluster: ClusterAccess, namespace: string) {
     this.#cluster = cluster;
-    this.#release = release;
+    this.#namespace = namespace;
+    this.#system = `${namespace}-system`;
+    this.#inPlace = ["-n", namespace];
   }
 
-  static async start(cluster: ClusterAccess): Promise<TrafficSite> {
-    await cluster.loadImage(writeServiceImage("scale-resolver"));
-    const site = new TrafficSite(cluster, await Release.prepare(cluster));
-    for (const namespace of [SYSTEM, NAMESPACE]) await kubectl(cluster, ["create", "namespace", namespace]);
-    await apply(cluster, ...pod("client", IDLE), ...pod("metrics", METRICS), {
-      ...serviceObject("metrics", "ClusterIP"),
+  /** The custom resource definitions must exist, or the release creates them. One release of a cluster owns them. */
+  static async start(
+    cluster: ClusterAccess,
+    release: Release,
+    { namespace, isPair = false }: SiteOptions,
+  ): Promise<TrafficSite> {
+    const site = new TrafficSite(cluster, namespace);
+    for (const name of [site.#system, namespace]) await kubectl(cluster, ["create", "namespace", name]);
+    await apply(cluster, site.#pod("client", IDLE), site.#pod("metrics", METRICS), {
+      ...site.#serviceObject("metrics", "ClusterIP"),
       spec: { selector: { app: "metrics" }, ports: [{ port: 9090 }] },
     });
-    const values = ["settings.triggerInterval=1s", "prometheus.address=http://metrics.traffic:9090"];
-    await site.#release.helm(
-      ...["install", "scale-resolver", site.#release.chart("scale-resolver"), "--namespace", SYSTEM, "--wait"],
+    const values = [
+      "settings.triggerInterval=1s",
+      `settings.watchNamespaces={${namespace}}`,
+      `prometheus.address=http://metrics.${namespace}:9090`,
+      ...(isPair ? await site.#pairValues() : []),
+    ];
+    await release.helm(
+      ...["install", "scale-resolver", release.chart("scale-resolver"), "--namespace", site.#system, "--wait"],
       ...values.flatMap((value) => ["--set", value]),
     );
-    await kubectl(cluster, ["wait", "--for=condition=Ready", "pod/client", "pod/metrics", ...IN_PLACE]);
+    await kubectl(cluster, ["wait", "--for=condition=Ready", "pod/client", "pod/metrics", ...site.#inPlace]);
     return site;
   }
 
-  [Symbol.dispose](): void {
-    this.#release[Symbol.dispose]();
+  /** Leaves the node to other files of the suite: its CPU is requested by what runs here. */
+  async stop(): Promise<void> {
+    for (const namespace of [this.#system, this.#namespace])
+      await kubectl(this.#cluster, ["scale", "deployments", "--all", "--replicas=0", "-n", namespace]);
   }
 
-  /** Upgrades the resolver to two replicas that share a Redis. */
-  async startPair(): Promise<void> {
+  /** Starts a Redis, and names the values of the chart for two replicas that share it. */
+  async #pairValues(): Promise<readonly string[]> {
     await this.loadImage(writeRedisImage());
     const redis = { name: "redis", image: REDIS_IMAGE, resources: { requests: CPU } };
     await this.clientPod("redis", { containers: [{ ...redis, readinessProbe: { tcpSocket: { port: 6379 } } }] });
-    const { status } = await get<{ status: { podIP: string } }>(this.#cluster, "pod", "redis", ...IN_PLACE);
+    const { status } = await get<{ status: { podIP: string } }>(this.#cluster, "pod", "redis", ...this.#inPlace);
     await this.resolver("create", "secret", "generic", "redis", `--from-literal=url=redis://${status.podIP}:6379`);
-    const values = ["--reuse-values", "--set", "replicas=2", "--set", "state.redis.existingSecret=redis"];
-    const release = ["scale-resolver", this.#release.chart("scale-resolver"), "--namespace", SYSTEM];
-    await this.#release.helm("upgrade", ...release, ...values, "--wait");
+    return ["crds.enabled=false", "replicas=2", "state.redis.existingSecret=redis"];
   }
 
   /** A Deployment, its Service and its ElastiService. */
@@ -90,14 +107,14 @@ export class TrafficSite implements Disposable {
       {
         apiVersion: "apps/v1",
         kind: "Deployment",
-        metadata: { name, namespace: NAMESPACE },
+        metadata: { name, namespace: this.#namespace },
         spec: { replicas, selector: { matchLabels: { app: name } }, template: template(name, options) },
       },
-      serviceObject(name, type),
-      elastiService(name, sleeps),
+      this.#serviceObject(name, type),
+      this.#elastiService(name, sleeps),
     );
     if (replicas === 0) await this.isIn(name, "Zero");
-    else await kubectl(this.#cluster, ["rollout", "status", `deployment/${name}`, ...IN_PLACE]);
+    else await kubectl(this.#cluster, ["rollout", "status", `deployment/${name}`, ...this.#inPlace]);
     await this.#isFollowed(name);
   }
 
@@ -106,20 +123,25 @@ export class TrafficSite implements Disposable {
    */
   async #isFollowed(name: string): Promise<void> {
     const address = await this.address(name);
-    await kubectl(this.#cluster, ["exec", "client", ...IN_PLACE, "--", NODE, "-e", CONNECT, address]);
+    await kubectl(this.#cluster, ["exec", "client", ...this.#inPlace, "--", NODE, "-e", CONNECT, address]);
   }
 
   /** Deletes a service's ElastiService and creates it again. */
   async manageAgain(name: string): Promise<void> {
-    await kubectl(this.#cluster, ["delete", "elastiservice", name, ...IN_PLACE, "--timeout=60s"]);
-    await apply(this.#cluster, elastiService(name, false));
+    await kubectl(this.#cluster, ["delete", "elastiservice", name, ...this.#inPlace, "--timeout=60s"]);
+    await apply(this.#cluster, this.#elastiService(name, false));
   }
 
   /** Resolves when a service is in a state, and nothing of its pods is left if that is Zero. */
   async isIn(name: string, state: string): Promise<void> {
     await waitUntil(`${name} to be in ${state}`, async () => {
-      const { status } = await get<{ status?: { state?: string } }>(this.#cluster, "elastiservice", name, ...IN_PLACE);
-      const pods = state === "Zero" ? await list(this.#cluster, "pods", ...IN_PLACE, "-l", `app=${name}`) : [];
+      const { status } = await get<{ status?: { state?: string } }>(
+        this.#cluster,
+        "elastiservice",
+        name,
+        ...this.#inPlace,
+      );
+      const pods = state === "Zero" ? await list(this.#cluster, "pods", ...this.#inPlace, "-l", `app=${name}`) : [];
       return status?.state === state && pods.length === 0
         ? undefined
         : `it is in ${status?.state ?? "none"} with ${pods.length} pods`;
@@ -141,25 +163,25 @@ export class TrafficSite implements Disposable {
 
   /** The ClusterIP of a service. */
   async address(name: string): Promise<string> {
-    const { spec } = await get<{ spec: { clusterIP: string } }>(this.#cluster, "service", name, ...IN_PLACE);
+    const { spec } = await get<{ spec: { clusterIP: string } }>(this.#cluster, "service", name, ...this.#inPlace);
     return spec.clusterIP;
   }
 
   /** Runs a program of Node in a pod, with an argument, and returns the JSON that it prints. */
   async inPod<T>(pod: string, program: readonly string[], argument: object): Promise<T> {
-    const args = ["exec", pod, ...IN_PLACE, "--", NODE, ...program, JSON.stringify(argument)];
+    const args = ["exec", pod, ...this.#inPlace, "--", NODE, ...program, JSON.stringify(argument)];
     return JSON.parse(await kubectl(this.#cluster, args, { deadlineMs: 1_800_000 })) as T;
   }
 
   /** Creates a pod that waits for programs to run in it. */
   async clientPod(name: string, spec: object): Promise<void> {
-    await apply(this.#cluster, { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: NAMESPACE }, spec });
-    await kubectl(this.#cluster, ["wait", "--for=condition=Ready", `pod/${name}`, ...IN_PLACE, "--timeout=60s"]);
+    await apply(this.#cluster, { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: this.#namespace }, spec });
+    await kubectl(this.#cluster, ["wait", "--for=condition=Ready", `pod/${name}`, ...this.#inPlace, "--timeout=60s"]);
   }
 
   /** Puts a file into a ConfigMap of that name. */
   async configMap(name: string, file: string): Promise<void> {
-    await kubectl(this.#cluster, ["create", "configmap", name, `--from-file=${file}`, ...IN_PLACE]);
+    await kubectl(this.#cluster, ["create", "configmap", name, `--from-file=${file}`, ...this.#inPlace]);
   }
 
   async loadImage(archive: string): Promise<void> {
@@ -169,7 +191,7 @@ export class TrafficSite implements Disposable {
   /** Asks a pod of a service itself, whatever its Service would do. */
   async askPod(name: string, path: string): Promise<void> {
     const program = `fetch("http://127.0.0.1:8080${path}").then((answer) => answer.text())`;
-    await kubectl(this.#cluster, ["exec", `deployment/${name}`, ...IN_PLACE, "--", NODE, "-e", program]);
+    await kubectl(this.#cluster, ["exec", `deployment/${name}`, ...this.#inPlace, "--", NODE, "-e", program]);
   }
 
   /**
@@ -177,12 +199,12 @@ export class TrafficSite implements Disposable {
    * after `from`.
    */
   async readySince(name: string, from: number): Promise<number> {
-    return this.#readySince(from, ...IN_PLACE, "-l", `app=${name}`);
+    return this.#readySince(from, ...this.#inPlace, "-l", `app=${name}`);
   }
 
   /** The same for a pod of the resolver. */
   async resolverReadySince(pod: string, from: number): Promise<number> {
-    return this.#readySince(from, "-n", SYSTEM, "--field-selector", `metadata.name=${pod}`);
+    return this.#readySince(from, "-n", this.#system, "--field-selector", `metadata.name=${pod}`);
   }
 
   async #readySince(from: number, ...which: readonly string[]): Promise<number> {
@@ -201,11 +223,11 @@ export class TrafficSite implements Disposable {
   }
 
   async scale(name: string, replicas: number): Promise<void> {
-    await kubectl(this.#cluster, ["scale", "deployment", name, `--replicas=${replicas}`, ...IN_PLACE]);
+    await kubectl(this.#cluster, ["scale", "deployment", name, `--replicas=${replicas}`, ...this.#inPlace]);
   }
 
   async deletePods(name: string): Promise<void> {
-    await kubectl(this.#cluster, ["delete", "pods", "-l", `app=${name}`, ...IN_PLACE, "--wait=false"]);
+    await kubectl(this.#cluster, ["delete", "pods", "-l", `app=${name}`, ...this.#inPlace, "--wait=false"]);
   }
 
   /** Address and port at which a Service is reached from outside of the cluster. */
@@ -214,7 +236,7 @@ export class TrafficSite implements Disposable {
       this.#cluster,
       "service",
       name,
-      ...IN_PLACE,
+      ...this.#inPlace,
     );
     const [node] = await list<{ status: { addresses: { type: string; address: string }[] } }>(this.#cluster, "nodes");
     const address = node?.status.addresses.find(({ type }) => type === "InternalIP")?.address ?? "";
@@ -228,7 +250,7 @@ export class TrafficSite implements Disposable {
   async evictions(name: string, count: number): Promise<void> {
     await waitUntil(`${count} pods of ${name} to be evicted`, async () => {
       const pods = await list<{ status: { phase: string } }>(
-        ...([this.#cluster, "pods", ...IN_PLACE, "-l", `app=${name}`] as const),
+        ...([this.#cluster, "pods", ...this.#inPlace, "-l", `app=${name}`] as const),
       );
       const phases = pods.map(({ status }) => status.phase);
       const ended = phases.filter((phase) => phase === "Failed" || phase === "Succeeded").length;
@@ -238,7 +260,7 @@ export class TrafficSite implements Disposable {
 
   /** Runs kubectl on the resolver's namespace. */
   async resolver(...args: readonly string[]): Promise<string> {
-    return kubectl(this.#cluster, [...args, "-n", SYSTEM], { deadlineMs: 180_000 });
+    return kubectl(this.#cluster, [...args, "-n", this.#system], { deadlineMs: 180_000 });
   }
 
   /** When a resolver became the leader, in milliseconds since 1970; waits until one did after `from`. */
@@ -255,7 +277,7 @@ export class TrafficSite implements Disposable {
   /** The name of the leader's pod, empty if there is none, and when it became that. */
   async leads(): Promise<{ readonly leader: string; readonly since: number }> {
     const { spec } = await get<{ spec: { holderIdentity?: string; acquireTime?: string } }>(
-      ...([this.#cluster, "lease", "scale-resolver", "-n", SYSTEM] as const),
+      ...([this.#cluster, "lease", "scale-resolver", "-n", this.#system] as const),
     );
     const { holderIdentity = "", acquireTime = "" } = spec;
     return { leader: holderIdentity.split("_")[0] ?? "", since: Date.parse(acquireTime) };
@@ -263,7 +285,7 @@ export class TrafficSite implements Disposable {
 
   /** Kills the process of a resolver. Its container is started again. */
   async killResolver(pod: string): Promise<void> {
-    await this.#cluster.killContainers(SYSTEM, pod);
+    await this.#cluster.killContainers(this.#system, pod);
   }
 
   /** Kills the process of a resolver, and its pod is gone at once, as when its node fails and the pod is deleted. */
@@ -280,7 +302,7 @@ export class TrafficSite implements Disposable {
     const label = `kubernetes.io/service-name=${name},endpointslice.kubernetes.io/managed-by=${MANAGER}`;
     await waitUntil(`${name} to be redirected`, async () => {
       const slices = await list<{ endpoints?: { conditions?: { ready?: boolean } }[] | null }>(
-        ...([this.#cluster, "endpointslices", ...IN_PLACE, "-l", label] as const),
+        ...([this.#cluster, "endpointslices", ...this.#inPlace, "-l", label] as const),
       );
       const ready = slices.flatMap(({ endpoints }) => endpoints ?? []).some(({ conditions }) => conditions?.ready);
       return ready ? undefined : "no slice of the resolver has a ready endpoint";
@@ -291,7 +313,7 @@ export class TrafficSite implements Disposable {
   /** The names of the resolver's pods. */
   async resolverPods(): Promise<readonly string[]> {
     const pods = await list<{ metadata: { name: string } }>(
-      ...([this.#cluster, "pods", "-n", SYSTEM, "-l", "app.kubernetes.io/name=scale-resolver"] as const),
+      ...([this.#cluster, "pods", "-n", this.#system, "-l", "app.kubernetes.io/name=scale-resolver"] as const),
     );
     return pods.map(({ metadata }) => metadata.name);
   }
@@ -308,7 +330,7 @@ export class TrafficSite implements Disposable {
   async metric(name: string, labels: Readonly<Record<string, string>>): Promise<number> {
     let sum = 0;
     for (const pod of await this.resolverPods()) {
-      const path = `/api/v1/namespaces/${SYSTEM}/pods/${pod}:21080/proxy/metrics`;
+      const path = `/api/v1/namespaces/${this.#system}/pods/${pod}:21080/proxy/metrics`;
       const { stdout } = await this.#cluster.kubectl(["get", "--raw", path]);
       for (const line of stdout.split("\n")) {
         const has = (label: string) => line.includes(`${label}="${labels[label] ?? ""}"`);
@@ -317,31 +339,31 @@ export class TrafficSite implements Disposable {
     }
     return sum;
   }
-}
 
-function serviceObject(name: string, type: string) {
-  const spec = { type, selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }] };
-  return { apiVersion: "v1", kind: "Service", metadata: { name, namespace: NAMESPACE }, spec };
-}
+  #serviceObject(name: string, type: string) {
+    const spec = { type, selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }] };
+    return { apiVersion: "v1", kind: "Service", metadata: { name, namespace: this.#namespace }, spec };
+  }
 
-function elastiService(name: string, sleeps: boolean) {
-  const triggers = [{ type: "prometheus", metadata: { query: "requests", threshold: "0.5" } }];
-  return {
-    apiVersion: "elasti.truefoundry.com/v1alpha1",
-    kind: "ElastiService",
-    metadata: { name, namespace: NAMESPACE },
-    spec: {
-      service: name,
-      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
-      ...{ cooldownPeriod: 1, quietPeriod: 1 },
-      ...(sleeps ? { triggers } : {}),
-    },
-  };
-}
+  #elastiService(name: string, sleeps: boolean) {
+    const triggers = [{ type: "prometheus", metadata: { query: "requests", threshold: "0.5" } }];
+    return {
+      apiVersion: "elasti.truefoundry.com/v1alpha1",
+      kind: "ElastiService",
+      metadata: { name, namespace: this.#namespace },
+      spec: {
+        service: name,
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+        ...{ cooldownPeriod: 1, quietPeriod: 1 },
+        ...(sleeps ? { triggers } : {}),
+      },
+    };
+  }
 
-function pod(name: string, program: string): readonly object[] {
-  const metadata = { name, namespace: NAMESPACE, labels: { app: name } };
-  return [{ apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [container([program])] } }];
+  #pod(name: string, program: string): object {
+    const metadata = { name, namespace: this.#namespace, labels: { app: name } };
+    return { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [container([program])] } };
+  }
 }
 
 function template(
