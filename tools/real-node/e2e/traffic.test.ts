@@ -54,13 +54,14 @@ function tell(what: string, milliseconds: number): void {
   process.stderr.write(`${what} ${(milliseconds / 1000).toFixed(1)} s after the kill\n`);
 }
 
-/** Does something every 20 seconds while requests are under way, and at least once. */
-async function during(load: Promise<Tally>, act: () => Promise<void>): Promise<Tally> {
-  for (let next = 3000; ; next = 20_000) {
-    const tally = await Promise.race([load, pause(next)]);
+/** Does something every 20 seconds while requests are under way, at least once and not more often than `most`. */
+async function during(load: Promise<Tally>, act: () => Promise<void>, most = Infinity): Promise<Tally> {
+  for (let times = 0; times < most; times++) {
+    const tally = await Promise.race([load, pause(times === 0 ? 3000 : 20_000)]);
     if (tally !== undefined) return tally;
     await act();
   }
+  return load;
 }
 
 /** Runs tasks one after the other, in the order in which they are given. */
@@ -112,12 +113,13 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     ): Promise<void> {
       const gone: { readonly from: number; readonly redirected: number; readonly to: number }[] = [];
       const load = site.load(name, { count, rate: RATE / 2, patience: 45_000, firstPort: FIRST_PORT });
-      const tally = await during(load, async () => {
+      const stop = async () => {
         const from = Date.now();
         await stopServing();
         const redirected = await site.redirected(name);
         gone.push({ from, redirected, to: await site.readySince(name, from) });
-      });
+      };
+      const tally = await during(load, stop, IN_SOAK ? Infinity : 1);
       note(scenario, tally);
       const lossesOf = (from: number, to: number) => tally.lostAt.filter((at) => from <= at && at < to);
       const explained = gone.flatMap(({ from, to }) => lossesOf(from, to));
