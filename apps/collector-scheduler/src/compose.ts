@@ -44,7 +44,7 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
   const store = frame.reflect(collectorLoadBalancers);
   const collectors = followCollectors(frame, settings.watchNamespaces);
   const autoscalers = followAutoscalers(frame, settings.watchNamespaces);
-  const zones = new NodeZones(frame.reflect(nodes, { transform: keepOnly("metadata.labels"), optional: true }));
+  const zones = new NodeZones(frame.reflect(nodes, { transform: keepOnly("metadata.labels"), optional: true }), clock);
   const original = new ForeignLease({ leases: kube.resource(leases), name: settings.originalLease, clock, log });
   const feeds = new KubernetesFeeds({ kube, ...common });
   const discovery = { feeds, names: new MetaNames(), clock, files: settings.discoveryFiles };
@@ -83,7 +83,7 @@ export function composeCollectorScheduler(service: CollectorScheduler, env: Envi
     name: "fleets",
     type: collectorLoadBalancers,
     store,
-    sources: [specChanges(store, [PAUSED]), ...collectors.changes, autoscalers.changes, changes, zones.awaited(clock)],
+    sources: [specChanges(store, [PAUSED]), ...collectors.changes, autoscalers.changes, changes, zones.awaited()],
     board,
     reconciler: new FleetReconciler({
       ...{ fleets, seats, loads, decisions, board, state, metrics, clock, interval: settings.interval },

@@ -215,6 +215,10 @@ export class Fleet {
     if (!this.catalogue.hasAnswered(key)) {
       return { status: 503, sentence: `Not every source of job ${key} has answered yet` };
     }
+    // Without its zone a target is hashed among all members, so that most would change their collector.
+    if (this.#owners.assignments.pool === "zone" && !this.catalogue.hasZones) {
+      return { status: 503, sentence: "The zones of nodes are not known yet: the API server has not listed them" };
+    }
     if (collector === undefined) return { body: this.#answers.overview(job, this.#base(job.receiver)) };
     const { at, members } = this.#owners.assignments;
     // An empty list would make collectors stop, and with no members nobody is known to take over.

@@ -192,6 +192,7 @@ describe("a catalogue", () => {
     let moved: (node: string) => void = () => undefined;
     const { catalogue, told: changes } = world.catalogue({
       zones: {
+        isAwaited: false,
         zoneOf: (node) => zones.get(node),
         onChange: (listener) => {
           moved = listener;

@@ -12,6 +12,8 @@ import { targetOf } from "./target-of.ts";
 
 /** The zones of nodes, for targets of which nothing else says it. */
 export interface NodeZones {
+  /** Whether they are not known yet and may be soon. */
+  readonly isAwaited: boolean;
   zoneOf(node: string): string | undefined;
   /** Calls `listener` with the name of each node of which the zone has changed; gives the end of it. */
   onChange(listener: (node: string) => void): () => void;
@@ -40,7 +42,7 @@ export type ChangeListener = (changes: TargetChanges) => void;
 /** Milliseconds of relabelling before other events get their turn. */
 const SLICE = 8;
 
-const nowhere: NodeZones = { zoneOf: () => undefined, onChange: () => () => undefined };
+const nowhere: NodeZones = { isAwaited: false, zoneOf: () => undefined, onChange: () => () => undefined };
 
 /**
  * The targets of one CollectorLoadBalancer: what its jobs' discovery blocks find, after relabelling. It follows changes
@@ -59,6 +61,7 @@ export class Catalogue {
   readonly #endZones: () => void;
   #isWorking = false;
   #isStopped = false;
+  #hasZones = false;
   #newsOfSources = false;
 
   constructor(parts: CatalogueParts) {
@@ -113,6 +116,11 @@ export class Catalogue {
   hasAnswered(job: string): boolean {
     const running = this.#jobs.get(job);
     return running !== undefined && this.#hasAnswered(running);
+  }
+
+  /** Whether the targets found have the zones of their nodes, or these are no longer waited for. True stays true. */
+  get hasZones(): boolean {
+    return (this.#hasZones ||= !this.#zones.isAwaited && !this.#isWorking && this.#movedNodes.size === 0);
   }
 
   get sources(): readonly SourceReport[] {

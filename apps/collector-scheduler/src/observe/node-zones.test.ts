@@ -5,10 +5,10 @@ import { NodeZones } from "./node-zones.ts";
 
 test("a controller waits for the zones of nodes, but not for ever where nodes may not be listed", async () => {
   const clock = new FakeClock();
-  const zones = new NodeZones(new Store<Node>({ log: silentLog() }));
+  const zones = new NodeZones(new Store<Node>({ log: silentLog() }), clock);
   let isDone = false;
   const done = zones
-    .awaited(clock)
+    .awaited()
     .whenSynced(new AbortController().signal)
     .then(() => (isDone = true));
   await clock.advance(29_000);

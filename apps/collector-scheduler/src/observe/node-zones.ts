@@ -1,7 +1,7 @@
 import type { KeySource, Node, ReadStore } from "@evenkeel/kube";
 import { type Clock, sleep } from "@evenkeel/runtime";
 
-type NodeStore = Pick<ReadStore<Node>, "get" | "subscribe" | "whenSynced">;
+type NodeStore = Pick<ReadStore<Node>, "get" | "subscribe" | "hasSynced" | "whenSynced">;
 
 const ZONE = "topology.kubernetes.io/zone";
 
@@ -11,9 +11,18 @@ const WAIT = 30_000;
 /** The zones of nodes, by the label that cloud providers set. */
 export class NodeZones {
   readonly #store: NodeStore;
+  readonly #clock: Clock;
+  readonly #since: number;
 
-  constructor(store: NodeStore) {
+  constructor(store: NodeStore, clock: Clock) {
     this.#store = store;
+    this.#clock = clock;
+    this.#since = clock.monotonic();
+  }
+
+  /** Whether the nodes are not listed yet and may be soon. */
+  get isAwaited(): boolean {
+    return !this.#store.hasSynced && this.#clock.monotonic() - this.#since < WAIT;
   }
 
   zoneOf(node: string): string | undefined {
@@ -21,13 +30,13 @@ export class NodeZones {
   }
 
   /** Names no object, but lets a controller wait for the zones: without them collectors have no pool. */
-  awaited(clock: Clock): KeySource {
+  awaited(): KeySource {
     return {
       whenSynced: async (signal) => {
         const waiting = new AbortController();
         const either = AbortSignal.any([signal, waiting.signal]);
         try {
-          await Promise.race([this.#store.whenSynced(either), sleep(clock, WAIT, either)]);
+          await Promise.race([this.#store.whenSynced(either), sleep(this.#clock, WAIT, either)]);
         } finally {
           waiting.abort();
         }
