@@ -76,15 +76,26 @@ describe("what a pod template names", () => {
     }
   });
 
-  test("that a changed template no longer names is deleted where it was copied to", async () => {
+  test("that a changed template no longer names stays while pods may need it, and is deleted with the workload", async () => {
     const [name, before, after] = [fresh(), fresh(), fresh()];
     await madeInOwn(before);
     await madeInOwn(after);
     const follow = { "evenkeel.io/follow": "true" };
     await world.ask("POST", DEPLOYMENTS, needing(name, before, follow));
+    const { a } = await world.each(`${DEPLOYMENTS}/${name}`);
+    const owner = { apiVersion: "apps/v1", kind: "Deployment", name, uid: textAt(a, ["metadata", "uid"]) };
+    // As the controller keeps the former template.
+    const former = { ...(a as object), kind: "ReplicaSet", metadata: { name: `${name}-1`, ownerReferences: [owner] } };
+    const replicaSets = "/apis/apps/v1/namespaces/default/replicasets";
+    expect((await world.direct("a", "POST", replicaSets, JSON.stringify(former))).status).toBe(201);
     expect((await world.ask("PUT", `${DEPLOYMENTS}/${name}`, needing(name, after, follow))).status).toBe(200);
-    expect(await values(`configmaps/${before}`, ["data", "a"])).toEqual(["1", undefined, undefined]);
-    expect(await values(`configmaps/${after}`, ["data", "a"])).toEqual(["1", "1", "1"]);
+    for (const needs of [before, after]) {
+      expect(await values(`configmaps/${needs}`, ["data", "a"])).toEqual(["1", "1", "1"]);
+    }
+    expect((await world.ask("DELETE", `${DEPLOYMENTS}/${name}`)).status).toBe(200);
+    for (const needs of [before, after]) {
+      expect(await values(`configmaps/${needs}`, ["data", "a"])).toEqual(["1", undefined, undefined]);
+    }
   });
 
   test("is left alone if it is a namesake of other origin or a token", async () => {

@@ -1,4 +1,4 @@
-import { type Json, listAt, textAt } from "../bodies/json-text.ts";
+import { at, type Json, listAt, textAt } from "../bodies/json-text.ts";
 import type { Member } from "../members/member.ts";
 import { type ApiPath, pathOf } from "./api-path.ts";
 import { Copies } from "./copies.ts";
@@ -27,10 +27,12 @@ export function isFollowed(object: Json | undefined, byDefault: boolean): boolea
 /** What the pods of workloads name, in the clusters where they run. Everything is done by the rights of the caller. */
 export class FollowedReferences {
   readonly #calls: MemberCalls;
+  readonly #own: Member;
   readonly #copies: Copies;
 
   constructor(calls: MemberCalls, own: Member) {
     this.#calls = calls;
+    this.#own = own;
     this.#copies = new Copies(calls, own);
   }
 
@@ -69,18 +71,32 @@ export class FollowedReferences {
     return faults.flat(2);
   }
 
-  /** Deletes copies of what a workload named before and does not name now, where no other workload names them. */
-  async release(before: Referring, after: Json | undefined, members: readonly Member[]): Promise<void> {
-    const now = new Set(referencesOf(after).map(keyOf));
-    const left = referencesOf(before.object).filter((one) => !now.has(keyOf(one)));
-    if (left.length === 0) return;
+  /**
+   * What the pods of a workload name, and those of its former templates, as far as the own cluster keeps these and the
+   * caller may list them.
+   */
+  async named({ object, path }: Referring): Promise<readonly Reference[]> {
+    const resource = path.resource === "deployments" ? "replicasets" : "controllerrevisions";
+    const place = pathOf({ ...path, resource, name: undefined, subresource: undefined });
+    const { json } = await this.#calls.call(this.#own, { method: "GET", path: place });
+    const uid = textAt(object, ["metadata", "uid"]);
+    const isOf = (one: Json): boolean =>
+      listAt(one, ["metadata", "ownerReferences"]).some((owner) => textAt(owner, ["uid"]) === uid);
+    const former = listAt(json, ["items"]).filter(isOf);
+    const all = [object, ...former, ...former.map((one) => at(one, ["data"]))].flatMap(referencesOf);
+    return [...new Map(all.map((one) => [keyOf(one), one])).values()];
+  }
+
+  /** Deletes copies of what a deleted workload named, where no other workload names them. */
+  async release(deleted: Referring, named: readonly Reference[], members: readonly Member[]): Promise<void> {
+    if (named.length === 0) return;
     await Promise.all(
       members.map(async (member) => {
-        const needed = await this.#neededBy(member, before);
-        const free = left.filter((one) => needed !== undefined && !needed.has(keyOf(one)));
+        const needed = await this.#neededBy(member, deleted);
+        const free = named.filter((one) => needed !== undefined && !needed.has(keyOf(one)));
         await Promise.all(
           free.map(async (one) =>
-            this.#copies.remove(member, pathOfReference(one, before.path.namespace), "for workloads"),
+            this.#copies.remove(member, pathOfReference(one, deleted.path.namespace), "for workloads"),
           ),
         );
       }),

@@ -102,11 +102,15 @@ export class MemberAnswers implements OwnerAnswers {
     const isOne = isDivided(kind) && path.name !== undefined && !dryRun;
     const own = members.own();
     const object = isOne ? await deletedWorkload(calls, this.#options, path) : undefined;
+    const isKept = own === undefined || object === undefined || !isFollowed(object, followReferences);
+    if (isKept) return this.#deleted(calls, kind, request);
+    const follow = new FollowedReferences(calls, own);
+    const deleted = { path, name: path.name ?? "", object };
+    const named = await follow.named(deleted);
     const answer = await this.#deleted(calls, kind, request);
-    const isReleased = own !== undefined && object !== undefined && isFollowed(object, followReferences);
-    if (isReleased && (await new Copies(calls, own).isDeleted(path))) {
+    if (await new Copies(calls, own).isDeleted(path)) {
       const peers = members.all().filter((member) => !member.own);
-      await new FollowedReferences(calls, own).release({ path, name: path.name ?? "", object }, undefined, peers);
+      await follow.release(deleted, named, peers);
     }
     return answer;
   }

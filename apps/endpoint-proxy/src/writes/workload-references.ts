@@ -14,13 +14,10 @@ import { isDivided } from "./verb-table.ts";
  */
 export class WorkloadReferences {
   readonly #follow: FollowedReferences | undefined;
-  readonly #before: Referring;
   readonly #after: Referring;
-  readonly #peers: readonly Member[];
   /** Members that have pods of it after the write. */
   readonly #running: readonly Member[];
   readonly #isFollowed: boolean;
-  readonly #wasFollowed: boolean;
 
   /** `agreed` has each member's object after the write, as its dry run shows it. */
   constructor(options: AnswersOptions, calls: MemberCalls, write: ManyWrite, plan: Plan, agreed: readonly Reply[]) {
@@ -31,13 +28,9 @@ export class WorkloadReferences {
     const reply = agreed.find((one) => one.member.own && isDone(one));
     const isScale = path.subresource === "scale";
     const object = isScale ? held : reply?.json;
-    const members = options.members.all();
-    this.#before = { path, name, object: held };
     this.#after = { path, name, object };
-    this.#peers = members.filter((member) => !member.own);
-    this.#running = members.filter((member) => partOf(member, plan, agreed) > 0);
+    this.#running = options.members.all().filter((member) => partOf(member, plan, agreed) > 0);
     this.#isFollowed = isFollowed(object, options.followReferences);
-    this.#wasFollowed = held !== undefined && isFollowed(held, options.followReferences);
     const isAsked = plan.split !== undefined || !isSame(held, object);
     this.#follow = isDivided(kind) && isAsked && own !== undefined ? new FollowedReferences(calls, own) : undefined;
   }
@@ -51,13 +44,13 @@ export class WorkloadReferences {
   }
 
   /**
-   * After the write: copies what is followed, and deletes copies that nobody names any longer. Returns all Warnings.
+   * After the write: copies what is followed. What is no longer named stays, because pods of the former template may
+   * need it. Returns all Warnings.
    */
   async settle(warnings: readonly string[]): Promise<readonly string[]> {
     if (this.#follow === undefined) return warnings;
     const targets = this.#running.filter(({ own }) => !own);
     const faults = this.#isFollowed ? await this.#follow.copy(this.#after, targets) : [];
-    if (this.#wasFollowed) await this.#follow.release(this.#before, this.#after.object, this.#peers);
     return [...warnings, ...faults.map((fault) => `${this.#after.name}: ${fault}`)];
   }
 }
