@@ -58,7 +58,7 @@ export interface FleetPlan {
 }
 
 const MINUTE = 60_000;
-/** Targets that are set apart at once. More of them tell of lost nodes, not of a target that kills its collector. */
+/** More suspects at once tell of lost nodes, unless containers crashed: then one of them may kill its collector. */
 const MOST_SUSPECTS = 10;
 
 export function planOf(snapshot: FleetSnapshot): FleetPlan {
@@ -100,7 +100,9 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
   const isKept = ({ owner }: Candidate) => owner !== null && alive.has(owner) && !isPresent.has(owner);
   const kept = candidates.filter(isKept);
   const suspected = new Set(candidates.filter(isSuspect));
-  const suspects = suspected.size <= MOST_SUSPECTS ? suspected : new Set<Candidate>();
+  const mayKill = ({ owner }: Candidate) =>
+    suspected.size <= MOST_SUSPECTS || seats.get(owner ?? "")?.hasCrashed === true;
+  const suspects = new Set([...suspected].filter(mayKill));
   const rows = candidates.filter((row) => !suspects.has(row) && !isKept(row));
   const budget = { limit: settings.movesPerMinute ?? Infinity, window: MINUTE };
   const allowed =
@@ -133,7 +135,9 @@ export function planOf(snapshot: FleetSnapshot): FleetPlan {
     if (to === null) changes.set(key, null);
     else if (former === undefined) changes.set(key, placedOrphan(row, to, next.choice(placed(row, settings)), at, now));
     else {
-      changes.set(key, { owner: to, from: former.name, ...(isGap(settings, row.job) && { gap: true }), since: at });
+      const gap = isGap(settings, row.job) && { gap: true };
+      const died = row.diedAt !== null && { diedAt: row.diedAt };
+      changes.set(key, { owner: to, from: former.name, ...gap, since: at, ...died });
       handingOver += 1;
     }
   }

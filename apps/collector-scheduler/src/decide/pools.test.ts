@@ -148,6 +148,42 @@ test("targets of two lost nodes go to the others, because so many are no sign of
   expect([...counts.keys()].sort()).toEqual([nameOf(0), nameOf(1)]);
 });
 
+test("targets of two collectors that crashed are set apart, however many they are", () => {
+  const fleet = new Fleet().run(3);
+  fleet.targets = targetsOf(128);
+  fleet.settle();
+  const crash = (name: string) => {
+    fleet.away(name);
+    fleet.collectors = fleet.collectors.map((each) => (each.name === name ? { ...each, hasCrashed: true } : each));
+    fleet.now += 120_000;
+    return fleet.decide().moves;
+  };
+  const orphaned = crash(nameOf(0));
+  const suspects = orphaned.filter(({ to }) => to === nameOf(1)).map(({ key }) => key);
+  expect(suspects.length).toBeGreaterThan(10);
+  const moves = crash(nameOf(1)).filter(({ reason }) => reason === "SetApart");
+  expect(moves.map(({ key }) => key).sort()).toEqual(suspects.sort());
+});
+
+test("the death of an owner is remembered when the target moves on to level the load", () => {
+  const fleet = new Fleet().run(3);
+  fleet.targets = targetsOf(128);
+  fleet.settle();
+  fleet.away(nameOf(0));
+  fleet.now += 120_000;
+  const diedAt = fleet.now;
+  const orphaned = new Set(fleet.decide().moves.map(({ key }) => key));
+  fleet.back(nameOf(0));
+  fleet.now += 10_000;
+  const moved = fleet.decide().moves.filter(({ key, to }) => orphaned.has(key) && to === nameOf(0));
+  expect(moved).not.toEqual([]);
+  fleet.poll();
+  fleet.now += 20_000;
+  fleet.decide();
+  for (const { key } of moved)
+    expect(fleet.assignments.exceptions.get(key)).toMatchObject({ owner: nameOf(0), diedAt });
+});
+
 test.each([
   ["loads are", { loadFault: "Prometheus is away" }, "LoadUnknown"],
   ["not all targets are", { isDiscovered: false }, "Waiting"],
