@@ -11,7 +11,7 @@ import {
 } from "@evenkeel/kube";
 import type { ObjectContext } from "@evenkeel/operator";
 import type { Clock } from "@evenkeel/runtime";
-import { revert, type Reverted, REVERT_RETRY, type Revertible } from "./act/revert.ts";
+import { afterOriginal, revert, type Reverted, REVERT_RETRY, type Revertible } from "./act/revert.ts";
 import { RELEASE_HINT, REVERT_PENDING, statusOfRelease, withoutReverted, withoutUnknown } from "./act/status.ts";
 import type { Claims } from "./observe/claims.ts";
 import type { Outside } from "./observe/observer.ts";
@@ -44,7 +44,8 @@ export class Reverts {
 
   /**
    * Reverts the targets of a deleted object, and removes the finalizer when no target is left to wait for. Until then
-   * the status and Events say what the deletion waits for.
+   * the status and Events say what the deletion waits for. While the original runs, nothing is reverted, and the
+   * deletion waits.
    */
   async release(object: StoredRebalance, context: ObjectContext): Promise<Result | undefined> {
     if (!hasFinalizer(object, REVERT_FINALIZER)) return undefined;
@@ -54,14 +55,11 @@ export class Reverts {
     const rebalance = parsed.ok ? parsed.value : undefined;
     const lease = await original.live();
     if (lease !== null)
-      context.log.warn({ lease }, "the weight is not reverted, because the original rebalancer still runs");
-    const writer = lease === null ? undefined : `the original rebalancer (Lease ${lease})`;
+      context.log.warn({ lease }, "the weight is not reverted yet, because the original rebalancer still runs");
     const targets = dryRun || isDryRun(object) ? [] : this.#revertible(object, rebalance);
     const since = Date.parse(object.metadata.deletionTimestamp ?? "");
-    const results = await revert(
-      targets.map((each) => ({ ...each, writer })),
-      { clock, signal, lastLook, since },
-    );
+    const results =
+      lease === null ? await revert(targets, { clock, signal, lastLook, since }) : afterOriginal(targets, lease);
     this.#tell(object, results, context);
     if (!results.some(isWaiting)) {
       await removeFinalizer(rebalances, object, REVERT_FINALIZER, { signal });

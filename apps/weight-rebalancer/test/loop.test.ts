@@ -228,7 +228,7 @@ describe("weight-rebalancer as a process", () => {
   });
 
   test.concurrent(
-    "does not restore a weight while the original runs, which may be writing the same record",
+    "neither restores a weight nor releases the object while the original runs, which may write the same record",
     async () => {
       await using world = await World.start();
       await world.create("checkout", { onDelete: "revert" });
@@ -244,11 +244,20 @@ describe("weight-rebalancer as a process", () => {
         expect(ready).toMatchObject({ status: "False", reason: "OriginalRuns" });
       }, 25_000);
       await world.kube.resource(rebalances).delete({ namespace: "default", name: "checkout" });
-      await eventually(() => expect(world.get("checkout")).rejects.toMatchObject({ code: "EK_KUBE_NOT_FOUND" }));
+      await eventually(async () => {
+        const { conditions = [] } = (await world.get("checkout")).status ?? {};
+        const pending = conditions.find(({ type }) => type === "RevertPending");
+        expect(pending).toMatchObject({ status: "True", reason: "OriginalRuns" });
+      });
+      expect((await world.get("checkout")).metadata.finalizers).toEqual(["evenkeel.io/revert-weight"]);
       expect(world.weight()).toBe(16);
       expect(service.lines).toContainEqual(
         expect.objectContaining({ level: "warn", lease: expect.stringContaining("pod-1") }),
       );
+      await world.kube.resource(leases).delete({ namespace: "default", name: "e7eaa5de.ch1aki.github.io" });
+      const isGone = () => expect(world.get("checkout")).rejects.toMatchObject({ code: "EK_KUBE_NOT_FOUND" });
+      await eventually(isGone, 25_000);
+      expect(world.weight()).toBe(1);
     },
   );
 

@@ -37,13 +37,15 @@ export interface RevertOptions {
  *
  *     reverted    it has the weight
  *     abandoned   the target is gone, another Rebalance writes it, or a person did not repair the access in time
- *     waiting     it is tried again
+ *     waiting     it is tried again, or when the original no longer runs
  */
 export interface Reverted {
   readonly name: string;
   readonly outcome: "reverted" | "abandoned" | "waiting";
   readonly message: string;
   readonly error?: unknown;
+  /** Why it was not attempted. */
+  readonly reason?: "OriginalRuns";
 }
 
 /** Milliseconds for which a revert is retried that a person must make possible, such as by a Secret or a right. */
@@ -63,6 +65,15 @@ const GONE: ReadonlySet<string> = new Set(
 /** Reverts the targets; they do not wait for each other. Rejects only if the object changed or the leader did. */
 export function revert(targets: readonly Revertible[], options: RevertOptions): Promise<readonly Reverted[]> {
   return Promise.all(targets.map((each) => revertOne(each, options)));
+}
+
+/** The results while the original rebalancer runs, which may write the targets too. `lease` names its holder. */
+export function afterOriginal(targets: readonly Revertible[], lease: string): readonly Reverted[] {
+  const why = `the original rebalancer still runs (Lease ${lease}); remove its Deployment first`;
+  return targets.map(({ name, weight }) => {
+    const message = `${name} was not reverted to ${weight}: ${why}`;
+    return { name, outcome: "waiting", message, reason: "OriginalRuns" };
+  });
 }
 
 async function revertOne(

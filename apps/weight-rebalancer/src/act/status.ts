@@ -130,7 +130,7 @@ function revertJudgements(results: readonly Reverted[], generation: number): rea
   const judged = (holds: boolean, reason: string, message: string) => [
     judge(REVERT_PENDING, holds, reason, message, generation),
   ];
-  if (waiting[0]) return judged(true, reasonOf(waiting[0].error), text(waiting));
+  if (waiting[0]) return judged(true, waiting[0].reason ?? reasonOf(waiting[0].error), text(waiting));
   if (abandoned.length > 0) return judged(false, "Abandoned", text(abandoned));
   return results.length > 0 ? judged(false, "Reverted", text(results)) : [];
 }

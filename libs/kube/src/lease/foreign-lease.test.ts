@@ -18,11 +18,11 @@ const lease = (spec: Lease["spec"] = {}): Lease => ({
   },
 });
 
-function world() {
+function world(name = NAME.name) {
   const clock = new FakeClock(START);
   const leases = new MemoryResource<Lease>();
   const { log, lines } = captureLog();
-  const foreign = new ForeignLease({ leases, name: NAME.name, clock, log });
+  const foreign = new ForeignLease({ leases, name, clock, log });
   /** The results at these seconds after the start. */
   const toldAt = async (...seconds: readonly number[]): Promise<(string | null)[]> => {
     const told = [];
@@ -41,6 +41,16 @@ describe("the Lease of another controller", () => {
     expect(await foreign.live()).toBeNull();
     expect(leases.calls).toMatchObject([{ options: { fieldSelector: "metadata.name=other.example.com" } }]);
     expect(leases.calls[0]?.options).not.toHaveProperty("namespace");
+  });
+
+  test("counts in its own namespace alone if it is named with one", async () => {
+    const { leases, toldAt } = world("elsewhere/other.example.com");
+    await leases.create({ ...lease(), metadata: { ...NAME, namespace: "shop" } });
+    expect(await toldAt(0)).toEqual([null]);
+    await leases.create(lease());
+    expect(await toldAt(10)).toEqual([LIVE]);
+    const lists = leases.calls.filter(({ verb }) => verb === "list");
+    expect(lists).toMatchObject(Array(2).fill({ options: { fieldSelector: "metadata.name=other.example.com" } }));
   });
 
   test("is live until it has not changed for its duration, and again when it is renewed", async () => {

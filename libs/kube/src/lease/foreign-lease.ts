@@ -7,7 +7,7 @@ import type { Lease } from "../objects/resource-types.ts";
 export interface ForeignLeaseOptions {
   /** Only `pages` is called, with a selector by name, so the verb list with resourceNames is enough. */
   readonly leases: Pick<Resource<Lease>, "pages">;
-  /** Name of the other controller's Lease, in any namespace. */
+  /** Name of the other controller's Lease, in any namespace; `namespace/name` is the Lease of that one alone. */
   readonly name: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -84,11 +84,12 @@ export class ForeignLease {
   }
 
   async #list(): Promise<readonly Lease[]> {
-    const { leases, name } = this.#options;
+    const { leases } = this.#options;
+    const [name, namespace] = this.#options.name.split("/").reverse();
     const found: Lease[] = [];
     for await (const page of leases.pages({ fieldSelector: `metadata.name=${name}`, deadline: DEADLINE }))
       found.push(...page.items);
-    return found;
+    return namespace === undefined ? found : found.filter(({ metadata }) => metadata.namespace === namespace);
   }
 
   #judge(leases: readonly Lease[]): string | null {
