@@ -79,6 +79,20 @@ describe("memories", () => {
     });
   });
 
+  test.each([
+    ["shared state, if the last write of the status failed", 1_000, 2_000, 16],
+    ["the status, if shared state was away", 2_000, 1_000, 8],
+    ["the status, if both have the same change", 1_000, 1_000, 8],
+  ])("are those of the later change: %s", async (_which, inStatus, inState, desired) => {
+    await using home = await opened();
+    const first = new Memories(home.state, log);
+    await first.recall("uid", {}, term(1n));
+    await first.keep("uid", { ...memory, changedAt: inState }, term(1n));
+    const lastWrite = { weight: 8, changedAt: new Date(inStatus).toISOString() };
+    const recalled = await new Memories(home.state, log).recall("uid", { lastWrite }, term(2n));
+    expect(recalled).toMatchObject({ desired, changedAt: Math.max(inStatus, inState) });
+  });
+
   test("of a state that could not be read are unknown: what is stored stays, and is used when the state returns", async () => {
     await using home = await opened();
     const average = { value: 2000, at: 1 };

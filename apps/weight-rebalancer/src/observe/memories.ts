@@ -39,7 +39,7 @@ export class Memories {
     this.#log = log.child({ component: "memories" });
   }
 
-  /** The memory of the object: that of this term, else from its status and shared state. */
+  /** The memory of the object: that of this term, else from its status or shared state, which has the later change. */
   async recall(uid: string, { lastWrite }: Pick<RebalanceStatus, "lastWrite">, term: Term): Promise<Memory> {
     if (this.#token !== term.fencingToken) {
       this.#known.clear();
@@ -51,7 +51,7 @@ export class Memories {
     const stored = await this.#load(uid, term);
     if (stored) this.#stored.set(uid, stored);
     const recalled = {
-      ...(known ?? (lastWrite ? memoryOf(lastWrite) : (stored ?? NO_MEMORY))),
+      ...(known ?? later(lastWrite, stored ?? NO_MEMORY)),
       smoothed: stored?.smoothed ?? known?.smoothed ?? null,
     };
     this.#known.set(uid, recalled);
@@ -102,4 +102,15 @@ export class Memories {
       return undefined;
     }
   }
+}
+
+/**
+ * The memory with the later change, else that of the status: a status that could not be written is behind shared state,
+ * and shared state that was away is behind the status. A weight that the status does not know stays unknown.
+ */
+function later(lastWrite: RebalanceStatus["lastWrite"], stored: Memory): Memory {
+  if (lastWrite === undefined) return stored;
+  const told = memoryOf(lastWrite);
+  const isBehind = (stored.changedAt ?? -Infinity) > (told.changedAt ?? -Infinity);
+  return isBehind ? { ...stored, desired: told.desired === null ? null : stored.desired } : told;
 }
