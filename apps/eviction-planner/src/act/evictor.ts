@@ -147,7 +147,7 @@ export class Evictor {
       landed.length > 0 ||
       next.forecasts !== record.forecasts ||
       next.untrustedSince !== record.untrustedSince ||
-      next.evictions.some(({ uid, at }) => at !== before.get(uid)?.at) ||
+      next.evictions.some(({ uid, at, gone }) => at !== before.get(uid)?.at || gone !== before.get(uid)?.gone) ||
       next.evictions.length !== record.evictions.length ||
       next.evictions.some(({ uid, lastSeen }) => lastSeen - (before.get(uid)?.lastSeen ?? 0) > SEEN_ENOUGH);
     if (!isNews) return;

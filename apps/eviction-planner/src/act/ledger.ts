@@ -25,6 +25,7 @@ const eviction = z.object({
   lastSeen: z.number().default(Number.MAX_SAFE_INTEGER),
   wave: z.number().default(0),
   since: z.number().exactOptional(),
+  gone: z.number().exactOptional(),
   surge: z.boolean().exactOptional(),
 }) satisfies z.ZodType<Eviction>;
 const forecast = z.object({

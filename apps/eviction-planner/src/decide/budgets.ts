@@ -1,6 +1,6 @@
 import { type Account, account, disruptionAccounts } from "./disruption-budgets.ts";
 import { type Hold, hold } from "./obstacles.ts";
-import type { PlanSnapshot } from "./snapshot.ts";
+import { NONE, type PlanSnapshot } from "./snapshot.ts";
 
 const BACK_OFF = hold("BackOff");
 const NOT_REPLACED = hold("ReplacementNotReady");
@@ -90,7 +90,7 @@ export class Budgets {
   }
 
   #countInFlight(): void {
-    const { cluster, memory } = this.#snapshot;
+    const { cluster, memory, policy } = this.#snapshot;
     if (memory === null) return;
     const ownerOf = new Map(cluster.owners.map(({ uid }, index) => [uid, index]));
     const nodeOf = new Map(cluster.nodes.map(({ name }, index) => [name, index]));
@@ -98,6 +98,13 @@ export class Budgets {
       const [ownerIndex, nodeIndex] = [ownerOf.get(owner), nodeOf.get(from)];
       if (ownerIndex !== undefined) one(this.#owners, ownerIndex, "OwnerInFlight").left -= 1;
       if (nodeIndex !== undefined) one(this.#nodes, nodeIndex, "NodeInFlight").left -= 1;
+    }
+    if (policy.spec.basis !== "usage") return;
+    // Usage over a window that began before a pod was gone still contains the pod: the node looks hotter than it is.
+    for (const { node, at } of memory.departures ?? []) {
+      const index = nodeOf.get(node) ?? NONE;
+      const { measuredSince = Infinity } = cluster.nodes[index] ?? {};
+      if (measuredSince < at) one(this.#nodes, index, "NodeInFlight").left -= 1;
     }
   }
 }

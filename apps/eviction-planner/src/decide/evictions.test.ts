@@ -170,6 +170,16 @@ describe("an eviction", () => {
     expect(followed(record({ landed: "two" }), clusterOf([]), AT + 60 * MINUTE).evictions).toEqual([]);
   });
 
+  test("tells when its pod was gone from its node, and keeps that time", () => {
+    const terminating = clusterOf([{ uid: "old", terminating: true }, { uid: "sibling" }]);
+    const gone = clusterOf([{ uid: "sibling" }, { uid: "new", startedAt: AT + 5000 }]);
+    const departuresAt = (next: EvictionRecord) => memoryOf(next, gone, { levels: {} }, AT + 3 * MINUTE).departures;
+    const before = followed(record(), terminating, AT + MINUTE);
+    expect(departuresAt(before)).toEqual([]);
+    const after = followed(before, gone, AT + 2 * MINUTE);
+    expect(departuresAt(followed(after, gone, AT + 3 * MINUTE))).toEqual([{ node: "one", at: AT + 2 * MINUTE }]);
+  });
+
   test("without a replacement holds its workload after the longest window, and nothing else", () => {
     const [at, cluster] = [AT + 60 * MINUTE, clusterOf([{ uid: "sibling" }])];
     const next = followed(record(), cluster, at);

@@ -30,6 +30,8 @@ export interface Eviction {
   readonly replacement: string;
   /** When the evicted pod of a StatefulSet was last seen: its replacement starts only after it is gone. */
   readonly lastSeen: number;
+  /** When the evicted pod was first seen to be gone. Absent while it is there. */
+  readonly gone?: number;
   /** Whether the rollout was restarted: the old pod then stays until the new one is ready. */
   readonly surge?: boolean;
 }
@@ -117,7 +119,7 @@ const SETTLING = 3 * MINUTE;
  * hour, but not before it has its replacement, or its workload needs none.
  */
 export function followed(stored: EvictionRecord, cluster: ClusterSnapshot, at: number): EvictionRecord {
-  const record = notAhead(stored, at);
+  const record = withGone(notAhead(stored, at), cluster, at);
   const claimed = new Set(record.evictions.map(({ replacement }) => replacement));
   const backOffs = new Map(record.backOffs.map((backOff) => [`${backOff.owner} ${backOff.node}`, backOff]));
   const foreseen = [...record.foreseen];
@@ -150,6 +152,16 @@ export function followed(stored: EvictionRecord, cluster: ClusterSnapshot, at: n
       .slice(0, MOST_BACK_OFFS),
     foreseen: foreseen.slice(-JUDGED),
     untrustedSince: isTrusted(foreseen.slice(-JUDGED)) ? null : (record.untrustedSince ?? at),
+  };
+}
+
+function withGone(record: EvictionRecord, { pods }: ClusterSnapshot, at: number): EvictionRecord {
+  const unknown = new Set(record.evictions.flatMap(({ uid, gone }) => (gone === undefined ? [uid] : [])));
+  if (unknown.size === 0) return record;
+  for (const uid of pods.uid) unknown.delete(uid);
+  return {
+    ...record,
+    evictions: record.evictions.map((each) => (unknown.has(each.uid) ? { ...each, gone: at } : each)),
   };
 }
 
@@ -287,6 +299,7 @@ export function memoryOf(
     lastMinute: within(MINUTE).length,
     lastHour: Object.fromEntries(lastHour),
     backOffs,
+    departures: within(HOUR).flatMap(({ from, gone }) => (gone === undefined ? [] : [{ node: from, at: gone }])),
     unreplaced: evictions
       .filter((each) => each.landed === null && !isInFlight(each, at))
       .map(({ workload }) => workload),

@@ -43,6 +43,9 @@ const slo = (name: string, spec: World["slos"] extends readonly (infer Row)[] | 
 
 const ready = (secondsAgo: number) => ({ readySince: NOW - secondsAgo * 1000 });
 
+const MINUTE = 60_000;
+const measured = { nodes: [{ name: "a", rest: 0.3, row: { measuredSince: NOW - 5 * MINUTE } }, { name: "b" }] };
+
 describe("a pod of a hot node is moved", () => {
   test.each<[string, Change]>([
     ["if nothing holds it", {}],
@@ -64,6 +67,19 @@ describe("a pod of a hot node is moved", () => {
       {
         pod: { startedAt: NOW - 1000 },
         policy: { basis: "requests", hotThreshold: 0.5, coldThreshold: 0.1, hysteresis: 0 },
+      },
+    ],
+    [
+      "if its node was measured since the last pod that was evicted was gone",
+      { world: measured, memory: { departures: [{ node: "a", at: NOW - 6 * MINUTE }] } },
+    ],
+    ["if it is unknown since when its node was measured", { memory: { departures: [{ node: "a", at: NOW }] } }],
+    [
+      "if requests count, however its node was measured",
+      {
+        world: measured,
+        policy: { basis: "requests", hotThreshold: 0.5, coldThreshold: 0.1, hysteresis: 0 },
+        memory: { departures: [{ node: "a", at: NOW }] },
       },
     ],
     ["if its PodDisruptionBudget allows one disruption", { world: { disruptionBudgets: [{ disruptionsAllowed: 1 }] } }],
@@ -237,6 +253,11 @@ describe("a pod of a hot node stays", () => {
     [
       "while another pod of its node is being moved",
       { memory: { inFlight: [{ owner: "gone", shape: 0, from: "a", expected: [] }] } },
+      "NodeInFlight",
+    ],
+    [
+      "while the usage of its node contains a pod that was evicted and is gone",
+      { world: measured, memory: { departures: [{ node: "a", at: NOW - 2 * MINUTE }] } },
       "NodeInFlight",
     ],
     [

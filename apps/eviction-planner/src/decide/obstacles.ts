@@ -40,7 +40,7 @@ export const OBSTACLES = {
   NamespaceLimit: "the policy allows no further eviction in its namespace",
   MinuteLimit: "the policy allows no further eviction in this minute",
   OwnerInFlight: "another pod of its owner is being moved",
-  NodeInFlight: "another pod of its node is being moved",
+  NodeInFlight: "another pod of its node is being moved, or the usage of its node still contains one that was",
   BackOff: "its workload returned to this node after an eviction and is left alone for a while",
   ReplacementNotReady: "the replacement of a pod of its workload that was evicted an hour or more ago is not ready",
   Refused: "its eviction was refused not long ago, and it is left alone for a while",

@@ -52,6 +52,8 @@ export interface NodeRow extends NodeFacts {
   readonly available: boolean;
   /** Milli-CPU and bytes; null where there is no current sample. */
   readonly usage: { readonly cpu: number; readonly memory: number } | null;
+  /** When the window of `usage` began, in milliseconds since the epoch. Absent: unknown. */
+  readonly measuredSince?: number;
 }
 
 /** The controller of pods: a ReplicaSet, StatefulSet, ReplicationController, DaemonSet, Job or anything else. */
@@ -162,6 +164,8 @@ export interface PlanMemory {
   readonly awaited?: readonly string[];
   /** Pods by uid whose eviction was refused not long ago, and the code of what refused it. Absent: none. */
   readonly refused?: readonly { readonly pod: string; readonly by: string }[];
+  /** When pods that were evicted in the last hour were gone from their nodes. Absent: unknown. */
+  readonly departures?: readonly { readonly node: string; readonly at: number }[];
   /** Workloads by uid of which an evicted pod has had no ready replacement for an hour or more. Absent: none. */
   readonly unreplaced?: readonly string[];
   /**

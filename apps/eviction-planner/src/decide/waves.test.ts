@@ -75,6 +75,24 @@ test("a workload whose replacements never become ready loses one pod, and after 
   expect(since(60 * MINUTE)).not.toEqual([]);
 });
 
+test("usage that is averaged over five minutes evicts the pods that usage of the moment evicts", () => {
+  const pods = [12, 4, 4].flatMap((count, node) => {
+    return Array.from({ length: count }, (_, pod) => ({
+      owner: `${node}-${pod}`,
+      node: "abc"[node] ?? "",
+      load: 0.08,
+    }));
+  });
+  const evicted = (window: number) => {
+    const cluster = new SimulatedCluster({ nodes: nodes.slice(0, 3), pods, grace: 5000, window });
+    for (let turn = 0; turn < 60; turn += 1) cluster.turn(TURN);
+    return cluster.evictedAt.map(({ pod }) => pod);
+  };
+  const now = evicted(TURN);
+  expect(now).toHaveLength(3);
+  expect(evicted(5 * MINUTE)).toEqual(now);
+});
+
 test("pods that land on any of many equal nodes were foreseen, also where a wave moves several at once", () => {
   const full = Array.from({ length: 20 }, (_, index) => ({ name: `full-${index}` }));
   const empty = Array.from({ length: 40 }, (_, index) => ({ name: `empty-${String(index).padStart(2, "0")}` }));

@@ -9,7 +9,7 @@ import {
 } from "../decide/evictions.ts";
 import { plan } from "../decide/plan.ts";
 import { type PlanMemory, type PlanSnapshot, POD, UNKNOWN } from "../decide/snapshot.ts";
-import { NOW, type NodeSpec, type PodSpec, snapshotOf, type World } from "./sample-snapshot.ts";
+import { BYTES, CORES, NOW, type NodeSpec, type PodSpec, snapshotOf, type World } from "./sample-snapshot.ts";
 
 export interface SimulatedPod {
   readonly name: string;
@@ -38,6 +38,8 @@ export interface SimulatedClusterOptions {
   readonly slos?: World["slos"];
   /** Whose new pods never become ready, as while their image cannot be pulled. */
   readonly broken?: string;
+  /** Milliseconds over which the CPU of nodes and pods is averaged. Without, it is that of the moment. */
+  readonly window?: number;
 }
 
 const MINUTE = 60_000;
@@ -52,6 +54,8 @@ export class SimulatedCluster {
   readonly #options: SimulatedClusterOptions;
   #left: Pick<PlanMemory, "levels" | "underWay"> = { levels: {} };
   #count = 0;
+  /** The load of each node before each turn. */
+  readonly #loads: ReadonlyMap<string, number>[] = [];
 
   constructor(options: SimulatedClusterOptions) {
     this.#options = options;
@@ -64,7 +68,8 @@ export class SimulatedCluster {
   turn(length: number, acts = true): number {
     this.now += length;
     this.pods = this.pods.filter(({ endsAt = Infinity }) => endsAt > this.now);
-    const observed = this.snapshot(null);
+    this.#loads.push(this.#loadOfNodes());
+    const observed = this.snapshot(null, length);
     this.record = followed(this.record, observed.cluster, this.now);
     const memory = memoryOf(this.record, observed.cluster, this.#left, this.now);
     const snapshot = { ...observed, memory, ...(!acts && { budget: 0 }) };
@@ -79,9 +84,11 @@ export class SimulatedCluster {
     return made.sigma?.before ?? NaN;
   }
 
-  snapshot(memory: PlanMemory | null): PlanSnapshot {
+  /** `every` is the length of the turns, where usage is averaged over several. */
+  snapshot(memory: PlanMemory | null, every = 0): PlanSnapshot {
     const { policy = {}, slos = [] } = this.#options;
-    const world = { nodes: this.nodes, pods: this.pods.map((pod) => this.#specOf(pod)), slos };
+    const nodes = every === 0 ? this.nodes : this.nodes.map((node) => this.#averaged(node, every));
+    const world = { nodes, pods: this.pods.map((pod) => this.#specOf(pod)), slos };
     return snapshotOf(world, policy, { memory, at: this.now });
   }
 
@@ -120,12 +127,31 @@ export class SimulatedCluster {
     return (chosen ?? sums[0])?.name ?? "";
   }
 
+  #loadOfNodes(): ReadonlyMap<string, number> {
+    const loads = new Map<string, number>();
+    for (const { node, load } of this.pods) loads.set(node, (loads.get(node) ?? 0) + load);
+    return loads;
+  }
+
+  /** The node with its mean CPU over the window. Memory is that of the moment. */
+  #averaged(node: NodeSpec, every: number): NodeSpec {
+    const { window } = this.#options;
+    if (window === undefined) return node;
+    const count = window / every;
+    const loadAt = (turn: number) => this.#loads[Math.max(0, turn)]?.get(node.name) ?? 0;
+    const last = this.#loads.length - 1;
+    const mean =
+      Array.from({ length: count }, (_, ago) => loadAt(last - ago)).reduce((sum, load) => sum + load) / count;
+    const usage = { cpu: Math.round(mean * CORES), memory: Math.round(loadAt(last) * BYTES) };
+    return { ...node, row: { ...node.row, usage, measuredSince: this.now - window } };
+  }
+
   #specOf({ name, owner, load, node, startedAt, endsAt }: SimulatedPod): PodSpec {
-    const { start = 20_000, broken } = this.#options;
+    const { start = 20_000, broken, window = MINUTE } = this.#options;
     const isBroken = owner === broken && startedAt >= NOW;
     const ready = !isBroken && this.now - startedAt >= start;
     // A pod has a sample once its window lies after its start.
-    const isMeasured = !isBroken && this.now - startedAt >= MINUTE;
+    const isMeasured = !isBroken && this.now - startedAt >= window;
     return {
       ...{ name, owner, node, startedAt, load: isMeasured ? load : null, requested: load },
       readySince: ready ? startedAt + start : UNKNOWN,

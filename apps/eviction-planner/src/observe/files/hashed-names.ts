@@ -71,6 +71,7 @@ export function withHashedNames(snapshot: PlanSnapshot, salt: string): PlanSnaps
       ...(memory.underWay && { underWay: { ...memory.underWay, pods: memory.underWay.pods.map(text) } }),
       lastHour: byName(memory.lastHour),
       backOffs: memory.backOffs.map((one) => ({ ...one, owner: text(one.owner), node: text(one.node) })),
+      ...(memory.departures && { departures: memory.departures.map((one) => ({ ...one, node: text(one.node) })) }),
       ...(memory.unreplaced && { unreplaced: memory.unreplaced.map(text) }),
       ...(memory.refused && { refused: memory.refused.map((one) => ({ ...one, pod: text(one.pod) })) }),
       inFlight: memory.inFlight.map((one) => ({

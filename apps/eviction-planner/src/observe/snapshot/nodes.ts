@@ -17,6 +17,7 @@ export function nodeRow(node: Node, csiNode: CSINode | undefined, measured: Meas
     ...facts,
     available: isAvailable(node),
     usage: isWhole ? { cpu: measured.cpu, memory: measured.memory } : null,
+    ...(isWhole && measured.window >= 0 && { measuredSince: measured.at - measured.window }),
   };
 }
 

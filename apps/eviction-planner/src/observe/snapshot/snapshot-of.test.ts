@@ -85,6 +85,7 @@ describe("a snapshot of the fixture", () => {
   test("has the usage of nodes", async () => {
     const { cluster } = await snapshotWith();
     expect(cluster.nodes[5]?.usage).toEqual({ cpu: 200, memory: 560 * 2 ** 20 });
+    expect(cluster.nodes[5]?.measuredSince).toBe(Date.parse(FIXTURE_TIME) - 25_200);
     expect(cluster.nodes[5]?.available).toBe(true);
   });
 
