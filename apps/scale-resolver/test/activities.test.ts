@@ -96,6 +96,13 @@ describe("a replica with a state of its own", () => {
   });
 });
 
+/** Resolves when subscriptions up to now are in effect. */
+function whenListening({ edges }: State): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  ends.push(edges.subscribe("resolvers", "activity", () => resolve()));
+  return promise;
+}
+
 describeRedis("replicas on one Redis", () => {
   async function two() {
     const redis = await RedisServer.start();
@@ -105,6 +112,8 @@ describeRedis("replicas on one Redis", () => {
     let ready: readonly string[] = ["a", "b"];
     const a = new Sample("a", one.state, () => ready);
     const b = new Sample("b", other.state, () => ready);
+    // What is told before a replica listens is lost.
+    await Promise.all([one.state, other.state].map(whenListening));
     await eventually(async () => ((await a.read()) && (await b.read())) !== null, 5000);
     return { redis, a, b, setReady: (...names: readonly string[]) => (ready = names) };
   }

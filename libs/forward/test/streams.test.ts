@@ -122,19 +122,19 @@ describe.each(transports())("hundreds of megabytes in flat memory, %s", (_name, 
       agent: false,
     });
     const [, socket] = (await once(asked.end(), "upgrade")) as [unknown, Duplex];
-    const size = SIZE / 4;
     const hash = createHash("sha256");
     const grown = await growth(async () => {
-      void fill(socket, size);
+      void fill(socket, SIZE);
       let received = 0;
       for await (const data of socket) {
         hash.update(data as Buffer);
         received += (data as Buffer).length;
-        if (received >= size) break;
+        if (received >= SIZE) break;
       }
     });
-    expect(hash.digest("hex")).toBe(digestOf(size));
-    expect(grown).toBeLessThan(96 * MiB);
+    expect(hash.digest("hex")).toBe(digestOf(SIZE));
+    // All of it passes four sockets of this process, and garbage is collected later on a busy machine.
+    expect(grown).toBeLessThan(transport.tls ? 64 * MiB : 128 * MiB);
     await stage.settled();
   });
 });
