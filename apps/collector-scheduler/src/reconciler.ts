@@ -170,7 +170,7 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
     const objects = collectorObjects(object, {
       spec,
       replicas,
-      podManagement: statefulSet?.spec?.podManagementPolicy,
+      present: statefulSet,
       partition: plan.partition,
       configuration: rewritten(configuration, {
         endpoint: (receiver) => targetUrl + endpointPath(namespace, name, receiver),

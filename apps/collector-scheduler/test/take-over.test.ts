@@ -9,6 +9,7 @@ interface SetFields {
     readonly replicas: number;
     readonly template: {
       readonly spec: {
+        readonly serviceAccountName?: string;
         readonly containers: readonly { readonly image: string; readonly env: readonly { readonly name: string }[] }[];
       };
     };
@@ -47,6 +48,8 @@ test.concurrent(
       const [container] = spec.template.spec.containers;
       expect(container?.image).toBe("collector:1");
       expect(container?.env.map(({ name }) => name).sort()).toEqual(["AOT_CONFIG_CONTENT", "AWS_REGION", "POD_NAME"]);
+      // The pods may have rights by it.
+      expect(spec.template.spec.serviceAccountName).toBeUndefined();
     }, 40_000);
   },
   120_000,

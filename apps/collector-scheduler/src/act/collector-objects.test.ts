@@ -1,3 +1,4 @@
+import type { StatefulSet } from "@evenkeel/kube";
 import { expect, test } from "@jest/globals";
 import { collectorObjects } from "./collector-objects.ts";
 
@@ -8,7 +9,7 @@ const owner = {
 } as const;
 
 const settings = {
-  ...{ spec: { collectorImage: "collector:1" }, replicas: 1, podManagement: undefined, partition: null },
+  ...{ spec: { collectorImage: "collector:1" }, replicas: 1, present: undefined, partition: null },
   ...{ secretFiles: new Map(), ca: undefined },
 };
 
@@ -23,6 +24,29 @@ test("a configuration in a variable is the same after the kubelet has replaced $
 test("a rollout waits at each pod, so that a configuration with which collectors exit stops at the first", () => {
   const { statefulSet } = collectorObjects(owner, { ...settings, configuration: "" });
   expect(statefulSet.spec?.minReadySeconds).toBeGreaterThan(0);
+});
+
+test("pods have the account that podTemplate names, or one of their own; those of a set taken over keep theirs", () => {
+  const made = (present: StatefulSet | undefined, podTemplate?: Record<string, unknown>) =>
+    collectorObjects(owner, {
+      ...{ ...settings, configuration: "", present },
+      spec: { ...settings.spec, ...(podTemplate && { podTemplate }) },
+    }).statefulSet;
+  const account = ({ spec }: StatefulSet) => spec?.template.spec?.serviceAccountName;
+  const named = { spec: { serviceAccountName: "named" } };
+  const own = made(undefined);
+  expect([own, made(own), made(made(own, named))].map(account)).toEqual(new Array(3).fill("sample-collector"));
+  expect(account(made(own, named))).toBe("named");
+
+  // A field that is not applied stays as it is.
+  const originals = {
+    apiVersion: "apps/v1",
+    kind: "StatefulSet",
+    metadata: { name: "sample-collector" },
+  } as StatefulSet;
+  const taken = made(originals);
+  expect([taken, made(taken), made(made(taken, named))].map(account)).toEqual([undefined, undefined, undefined]);
+  expect(account(made(taken, named))).toBe("named");
 });
 
 /** https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#environment-variables */

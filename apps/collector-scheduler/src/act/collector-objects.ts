@@ -28,8 +28,8 @@ export interface CollectorObjects {
 export interface CollectorSettings {
   readonly spec: Pick<CollectorLoadBalancerSpec, "collectorImage" | "podTemplate">;
   readonly replicas: number;
-  /** It cannot be changed: a StatefulSet that is there keeps its own. */
-  readonly podManagement: string | undefined;
+  /** The StatefulSet as it is: it keeps what cannot be changed, and what belongs to a set that was taken over. */
+  readonly present: StatefulSet | undefined;
   /** Pods with a lower ordinal are not restarted for another template; null: all are, one after the other. */
   readonly partition: number | null;
   /** The configuration that collectors load. */
@@ -57,6 +57,8 @@ const MAX_VARIABLE = 120_000;
 const HASH = "evenkeel.io/collector-config";
 /** On the StatefulSet: what its pod template was made of. */
 const TEMPLATE_HASH = "evenkeel.io/collector-template";
+/** On a StatefulSet that was taken over: its pods keep the ServiceAccount that they had, and the rights of it. */
+const KEEPS_ACCOUNT = "evenkeel.io/keeps-service-account";
 const MIN_READY_SECONDS = 5;
 /** Characters of a label's value. */
 const MAX_LABEL = 63;
@@ -100,7 +102,12 @@ export function collectorObjects(object: StoredCollectorLoadBalancer, settings: 
   const texts = [...secretFiles].flatMap(([file, value]) =>
     typeof value === "string" ? [[file, value] as const] : [],
   );
-  const template = podTemplate(metadata.name, labels, settings);
+  const keepsAccount = isTakenOver(settings.present);
+  const template = podTemplate({ name: metadata.name, labels, keepsAccount }, settings);
+  const annotations = {
+    [TEMPLATE_HASH]: hashOf(JSON.stringify(template)),
+    ...(keepsAccount && { [KEEPS_ACCOUNT]: "true" }),
+  };
   return {
     serviceAccount: owned({ apiVersion: "v1", kind: "ServiceAccount", metadata }),
     configMap: owned({
@@ -125,11 +132,11 @@ export function collectorObjects(object: StoredCollectorLoadBalancer, settings: 
     statefulSet: owned({
       apiVersion: "apps/v1",
       kind: "StatefulSet",
-      metadata: { ...metadata, annotations: { [TEMPLATE_HASH]: hashOf(JSON.stringify(template)) } },
+      metadata: { ...metadata, annotations },
       spec: {
         replicas: settings.replicas,
         selector: { matchLabels: labels },
-        podManagementPolicy: settings.podManagement ?? "Parallel",
+        podManagementPolicy: settings.present?.spec?.podManagementPolicy ?? "Parallel",
         // A collector that exits at once stops the rollout at its first pod.
         minReadySeconds: MIN_READY_SECONDS,
         ...(settings.partition !== null && {
@@ -152,10 +159,21 @@ export function heldRestarts(wanted: StatefulSet, present: StatefulSet | undefin
 
 type PodTemplate = NonNullable<StatefulSet["spec"]>["template"];
 
+/** Whether the StatefulSet was not made by this service. */
+function isTakenOver(present: StatefulSet | undefined): boolean {
+  const annotations = present?.metadata.annotations ?? {};
+  return present !== undefined && (KEEPS_ACCOUNT in annotations || !(TEMPLATE_HASH in annotations));
+}
+
+interface Named {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly keepsAccount: boolean;
+}
+
 /** The user's template is merged over ours. Labels of the selector stay, or the API server refuses the StatefulSet. */
 function podTemplate(
-  name: string,
-  labels: Readonly<Record<string, string>>,
+  { name, labels, keepsAccount }: Named,
   { spec, configuration, secretFiles, ca }: CollectorSettings,
 ): PodTemplate {
   const inVariable = Buffer.byteLength(configuration) <= MAX_VARIABLE;
@@ -163,7 +181,8 @@ function podTemplate(
   const ours = {
     metadata: { labels, annotations: { [HASH]: hashOf(`${configuration}\n${ca ?? ""}`) } },
     spec: {
-      serviceAccountName: name,
+      // A field that is not applied stays as it is.
+      ...(!keepsAccount && { serviceAccountName: name }),
       containers: [
         {
           name: COLLECTOR_CONTAINER,
