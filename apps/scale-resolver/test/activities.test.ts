@@ -97,9 +97,9 @@ describe("a replica with a state of its own", () => {
 });
 
 /** Resolves when subscriptions up to now are in effect. */
-function whenListening({ edges }: State): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  ends.push(edges.subscribe("resolvers", "activity", () => resolve()));
+function whenListening({ edges }: State): Promise<undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  ends.push(edges.subscribe("resolvers", "activity", () => resolve(undefined)));
   return promise;
 }
 
