@@ -44,7 +44,7 @@ function fixture() {
   return { client, clock, loads: new Loads({ client, clock }) };
 }
 
-test("a load is samples per second and the cost of scrapes, by annotation, count, mean of the job, mean of all", async () => {
+test("a load is samples per second and the cost of scrapes, by count, annotation, mean of the job, mean of all", async () => {
   const { client, loads } = fixture();
   client.counts = { "app 10.0.0.1:80": "900", "app 10.0.0.2:80": "500" };
   await loads.refresh(settings);
@@ -55,11 +55,23 @@ test("a load is samples per second and the cost of scrapes, by annotation, count
       target("app", "10.0.0.3:80"),
       target("other", "10.0.0.4:80"),
       target("app", "10.0.0.1:80", { expectedSeries: 1900 }),
+      target("app", "10.0.0.5:80", { expectedSeries: 1700 }),
     ],
     settings,
   );
-  // The means are of three known targets: 900, 500 and 1900.
-  expect(weighed.map(({ load }) => load)).toEqual([100, 120, 120, 120, 200]);
+  // The means are of four known targets: 900, 500, 900 and 1700.
+  expect(weighed.map(({ load }) => load)).toEqual([100, 120, 110, 110, 100, 180]);
+});
+
+test("an annotation counts for no more than ten of the largest target that was counted", async () => {
+  const { client, loads } = fixture();
+  client.counts = { "app a": "900", "app b": "500", "elsewhere c": "70000" };
+  await loads.refresh(settings);
+  const annotated = target("app", "d", { expectedSeries: 999_999_999 });
+  const weighed = loads.weigh([target("app", "a"), target("app", "b"), annotated], settings);
+  expect(weighed.at(-1)?.load).toBe(910);
+  // Without a count there is nothing to compare with.
+  expect(loads.weigh([annotated], settings)[0]?.load).toBeGreaterThan(9e7);
 });
 
 test("while nothing is counted all targets are alike, and none is zero", () => {

@@ -31,6 +31,8 @@ const PERIOD = 60_000;
  * Milliseconds in which the mean of a job follows a new level: a target without a count must not move with each scrape.
  */
 const TIME_CONSTANT = 900_000;
+/** An annotation counts for no more than so many times the largest count: whoever may annotate a pod may exaggerate. */
+const MOST_EXPECTED = 10;
 
 /**
  * What the targets of one CollectorLoadBalancer cost. What is not counted is taken from the job's mean, never as zero.
@@ -103,10 +105,18 @@ export class Loads {
     return this.#fault ?? "Prometheus has not answered yet";
   }
 
-  /** The targets with their loads: series by the annotation, as counted, as the mean of the job, or of all. */
+  /** The targets with their loads: series as counted, by the annotation, as the mean of the job, or of all. */
   weigh(targets: Iterable<Target>, { perScrape = DEFAULT_PER_SCRAPE }: LoadSettings): Weighed[] {
-    const counted = Array.from(targets, (target) => ({ target, ...target, series: this.#seriesOf(target) }));
-    this.#weighed = new Set(counted.map(({ target }) => nameOfTarget(target)));
+    const named = Array.from(targets, (target) => ({ target, name: nameOfTarget(target) }));
+    this.#weighed = new Set(named.map(({ name }) => name));
+    let largest = 0;
+    for (const { name } of named) largest = Math.max(largest, this.#counts?.get(name) ?? 0);
+    const most = largest === 0 ? Infinity : MOST_EXPECTED * largest;
+    const counted = named.map(({ target, name }) => {
+      const { job, interval, expectedSeries } = target;
+      const expected = expectedSeries === undefined ? undefined : Math.min(expectedSeries, most);
+      return { target, job, interval, series: this.#counts?.get(name) ?? expected };
+    });
     const means = new SeriesMeans(counted);
     const now = this.#options.clock.now();
     for (const job of means.jobs) {
@@ -117,10 +127,6 @@ export class Loads {
       ...target,
       load: loadOf(series ?? this.#means.get(job)?.value ?? means.ofAll ?? ASSUMED_SERIES, interval, perScrape),
     }));
-  }
-
-  #seriesOf(target: Target): number | undefined {
-    return target.expectedSeries ?? this.#counts?.get(nameOfTarget(target));
   }
 }
 
