@@ -6,7 +6,7 @@ import { Evictor } from "./act/evictor.ts";
 import { GuardRails } from "./act/guard-rails.ts";
 import { LastCheck } from "./act/last-check.ts";
 import { Ledger } from "./act/ledger.ts";
-import { isFault } from "./act/status.ts";
+import { isFault, lastExecutionOf } from "./act/status.ts";
 import { restartRollout } from "./act/surge.ts";
 import { TRUST_LANDINGS_SINCE } from "./decide/evictions.ts";
 import { type PolicyReason, verdictOfGo } from "./decide/policy-decider.ts";
@@ -81,8 +81,7 @@ export function composeEvictionPlanner(service: EvictionPlanner, env: Environmen
     surge: (move, planned, call) => restartRollout(kube, move, planned, clock, call),
     trustSince: () =>
       Math.max(...Array.from(store.values(), ({ metadata }) => timeOf(metadata.annotations?.[TRUST_LANDINGS_SINCE]))),
-    lastExecution: () =>
-      Math.max(...Array.from(store.values(), ({ status }) => timeOf(status?.plan?.lastExecutionTime))),
+    lastExecution: () => Math.max(...Array.from(store.values(), ({ status }) => timeOf(lastExecutionOf(status)))),
     metrics,
     syncPeriod,
     clock,

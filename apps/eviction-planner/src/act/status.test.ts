@@ -2,7 +2,7 @@ import type { RebalancePolicyStatus } from "@evenkeel/api";
 import { expect, test } from "@jest/globals";
 import type { Plan } from "../decide/answer.ts";
 import { samplePlan, sampleStay } from "../testing/sample-plan.ts";
-import { type Outcome, statusAfter, statusAfterFailure, statusOfInvalid } from "./status.ts";
+import { lastExecutionOf, type Outcome, statusAfter, statusAfterFailure, statusOfInvalid } from "./status.ts";
 
 const NOW = Date.parse("2026-11-01T08:00:00Z");
 
@@ -135,4 +135,20 @@ test("a wave that failed is no fault of the plan, which stays in the status", ()
   const failed = after({ failure: new Error("the answer was lost"), evicted: 1 });
   expect(conditionsOf(failed)).toMatchObject({ Ready: "False Failed", Converged: "False HotNodes" });
   expect(failed.plan).toMatchObject({ evictionsExecuted: 1, sigma: 0.4 });
+});
+
+test("the status of the original tells of no eviction, and no status after it keeps its time", () => {
+  const plan = { hotNodes: 1, evictionsPlanned: 0, dryRun: true, lastExecutionTime: "2026-11-01T07:59:00Z" };
+  const original = { observedGeneration: 3, plan } as RebalancePolicyStatus;
+  expect(lastExecutionOf(original)).toBeUndefined();
+  const written = [
+    statusAfter(original, planned, 3, NOW),
+    statusAfter(original, { ...planned, reason: "Paused", plan: null }, 3, NOW),
+    statusOfInvalid(original, ["spec"], 3, NOW),
+    statusAfterFailure(original, new Error("away"), 3, NOW),
+  ];
+  for (const status of written) {
+    expect(status.conditions).toBeDefined();
+    expect(status.plan === null || status.plan?.lastExecutionTime === null).toBe(true);
+  }
 });

@@ -41,6 +41,14 @@ export function isFault(reason: PolicyReason): boolean {
 
 type PlanStatus = NonNullable<RebalancePolicyStatus["plan"]>;
 
+/**
+ * When pods were last evicted, as far as the status tells. The original writes the time of each reconcile, dry runs
+ * included; its status has no conditions.
+ */
+export function lastExecutionOf({ conditions, plan }: RebalancePolicyStatus = {}): string | undefined {
+  return conditions === undefined ? undefined : plan?.lastExecutionTime;
+}
+
 /** The status after a reconcile; the present one if nothing in it changes. */
 export function statusAfter(
   present: RebalancePolicyStatus = {},
@@ -49,7 +57,7 @@ export function statusAfter(
   now: number,
 ): Nulled<RebalancePolicyStatus> {
   const conditions = setConditions(present.conditions ?? [], judgements(outcome, generation), now);
-  const plan = planStatus(present.plan, outcome, now);
+  const plan = planStatus(present, outcome, now);
   const isSame = conditions === present.conditions && present.observedGeneration === generation;
   if (isSame && textOf(plan) === textOf(present.plan ?? null)) return present;
   return { observedGeneration: generation, plan: replacing(present.plan, plan), conditions };
@@ -73,7 +81,7 @@ export function statusOfInvalid(
   const judged = judge("Ready", false, "InvalidPolicy", errors.join("; "), generation);
   const conditions = setConditions(present.conditions ?? [], [judged], now);
   const isSame = conditions === present.conditions && present.observedGeneration === generation;
-  const plan = replacing(present.plan, onlyTime(present.plan?.lastExecutionTime));
+  const plan = replacing(present.plan, onlyTime(lastExecutionOf(present)));
   return isSame ? present : { observedGeneration: generation, plan, conditions };
 }
 
@@ -85,7 +93,9 @@ export function statusAfterFailure(
   now: number,
 ): Nulled<RebalancePolicyStatus> {
   const conditions = setConditions(present.conditions ?? [], [judgeFailure(error, generation)], now);
-  return conditions === present.conditions ? present : { conditions };
+  // The plan of the original would later count as one of this service.
+  const isOfOriginal = present.conditions === undefined && present.plan !== undefined;
+  return conditions === present.conditions ? present : { ...(isOfOriginal && { plan: null }), conditions };
 }
 
 function judgements(outcome: Outcome, generation: number): readonly Judgement[] {
@@ -148,10 +158,10 @@ export function blockedBy({ stays }: Plan): Readonly<Record<string, number>> {
  * A plan that was made from another spec tells nothing, and only the time of the last eviction stays: by it a loss of
  * the record is noticed. Paused, the last plan stays. Null removes what is stored.
  */
-function planStatus(present: PlanStatus | undefined, outcome: Outcome, now: number): PlanStatus | null {
+function planStatus(present: RebalancePolicyStatus, outcome: Outcome, now: number): PlanStatus | null {
   const { plan, dryRun, message, reason, evicted, unclear } = outcome;
-  if (plan === null) return present ?? null;
-  const lastExecutionTime = evicted + unclear > 0 ? new Date(now).toISOString() : present?.lastExecutionTime;
+  if (plan === null) return present.conditions === undefined ? null : (present.plan ?? null);
+  const lastExecutionTime = evicted + unclear > 0 ? new Date(now).toISOString() : lastExecutionOf(present);
   if (plan.sigma === null || reason === "InvalidPolicy") return onlyTime(lastExecutionTime);
   const { before, predicted, bound } = plan.sigma;
   return {
