@@ -59,7 +59,9 @@ export class Reverts {
     const targets = dryRun || isDryRun(object) ? [] : this.#revertible(object, rebalance);
     const since = Date.parse(object.metadata.deletionTimestamp ?? "");
     const results =
-      lease === null ? await revert(targets, { clock, signal, lastLook, since }) : afterOriginal(targets, lease);
+      lease === null
+        ? await revert(this.#withWriters(targets, object), { clock, signal, lastLook, since })
+        : afterOriginal(targets, lease);
     this.#tell(object, results, context);
     if (!results.some(isWaiting)) {
       await removeFinalizer(rebalances, object, REVERT_FINALIZER, { signal });
@@ -81,7 +83,7 @@ export class Reverts {
     rebalance: Rebalance,
     context: ObjectContext,
   ): Promise<readonly Reverted[]> {
-    const { outside, claims, statuses, clock, dryRun } = this.#options;
+    const { outside, statuses, clock, dryRun } = this.#options;
     if (dryRun || rebalance.spec.dryRun || rebalance.spec.onDelete !== "revert") return [];
     const { generation } = object.metadata;
     const present = new Set(outside.targets(rebalance).map(({ name }) => name));
@@ -89,13 +91,11 @@ export class Reverts {
     if (former.length === 0) return [];
     const pending = findCondition(object.status?.conditions, REVERT_PENDING);
     const isOld = pending?.status === "True" && pending.observedGeneration === generation;
-    const results = await revert(
-      former.map((each) => {
-        const writer = claims.writer(each.target ?? each, object.metadata);
-        return { ...each, writer: writer && `Rebalance ${writer}` };
-      }),
-      { ...context, clock, since: isOld ? Date.parse(pending.lastTransitionTime) : clock.now() },
-    );
+    const results = await revert(this.#withWriters(former, object), {
+      ...context,
+      clock,
+      since: isOld ? Date.parse(pending.lastTransitionTime) : clock.now(),
+    });
     this.#tell(object, results, context);
     if (results.every(isWaiting)) return results;
     const change = (stored: RebalanceStatus | undefined) => {
@@ -113,6 +113,14 @@ export class Reverts {
     const present = new Map(rebalance && outside.targets(rebalance).map((target) => [target.name, target]));
     return (object.status?.initialWeights ?? []).map(({ target: name, weight, spec }) => {
       return { name, weight, target: present.get(name) ?? (spec && outside.target(namespace, spec)) };
+    });
+  }
+
+  /** With the other Rebalance that writes each target now. */
+  #withWriters(targets: readonly Revertible[], { metadata }: StoredRebalance): readonly Revertible[] {
+    return targets.map((each) => {
+      const writer = this.#options.claims.writer(each.target ?? each, metadata);
+      return { ...each, writer: writer && `Rebalance ${writer}` };
     });
   }
 

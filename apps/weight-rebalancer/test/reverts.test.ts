@@ -97,6 +97,20 @@ test.each([
   expect(weight(world, "www.example.com")).toBe(left);
 });
 
+test("the deletion of a Rebalance leaves the weight to another one that names the same target", async () => {
+  await using world = await World.start();
+  await using service = await SteppedService.start(world);
+  await changed(world, service);
+  await world.create("heir", spec(world));
+  const heir = async () => (await world.get("heir")).status?.conditions?.find(({ type }) => type === "Ready");
+  await service.until(async () => expect(await heir()).toBeDefined());
+  await remove(world);
+  await service.until(() => isGone(world), MINUTE);
+  await service.until(async () => expect(await heir()).toMatchObject({ status: "True" }));
+  expect(world.route53.journal.map(({ after }) => after?.weight)).toEqual([16]);
+  await service.until(async () => expect(await eventReasons(world)).toContain("Warning RevertAbandoned"));
+});
+
 describe("a target that spec no longer names", () => {
   const start = () => World.start([...twoSites("www.example.com"), ...twoSites("api.example.com")]);
   const retarget = (world: World) =>
