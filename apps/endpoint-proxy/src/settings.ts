@@ -125,5 +125,8 @@ export const settings = {
     default: "30s",
     help: "Time without a byte after which the body of a request or of a member's answer is given up",
   }),
-  memberDeadline: setting.duration({ default: "10s", help: "Time in which a member must begin to answer" }),
+  memberDeadline: setting.duration({
+    default: "10s",
+    help: "Time in which a member must answer. A write has at least 35s, because webhooks may take 30s",
+  }),
 };
