@@ -8,12 +8,12 @@ import { loadRange } from "./serve/fleet-view.ts";
 /** Counts what was recorded: moves, and how long hand-overs took that ended. */
 export function measureMoves(
   table: Metrics<typeof metrics>,
-  plan: FleetPlan,
+  moves: FleetPlan["moves"],
   before: Assignments,
   after: Assignments,
   now: number,
 ): void {
-  for (const { reason } of plan.moves) table.moves.inc({ reason });
+  for (const { reason } of moves) table.moves.inc({ reason });
   for (const [key, { from, since }] of before.exceptions) {
     const isEnded = from !== undefined && after.exceptions.get(key)?.from === undefined;
     if (isEnded) table.handOverSeconds.observe({}, (now - since) / 1000);

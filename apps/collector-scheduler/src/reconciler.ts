@@ -23,7 +23,7 @@ import { statusAfter, statusAfterFailure } from "./act/status.ts";
 import type { Workloads } from "./act/workloads.ts";
 import type { StoredCollectorLoadBalancer } from "./collector-load-balancer-resource.ts";
 import { rewritten } from "./config/collector-configuration.ts";
-import { assignmentsAfter } from "./decide/assignments-after.ts";
+import { assignmentsAfter, handOversAfter } from "./decide/assignments-after.ts";
 import { type fleetDecider, verdictOf } from "./decide/fleet-decider.ts";
 import { type FleetPlan, planOf } from "./decide/plan.ts";
 import type { Fleet } from "./fleet.ts";
@@ -133,19 +133,20 @@ export class FleetReconciler implements Reconciler<StoredCollectorLoadBalancer> 
     let moved = 0;
     // What an earlier reconcile recorded and could not bring to this replica's answers.
     if (recorded !== null) fleet.assign(recorded);
-    const isHeld = snapshot.paused || snapshot.stop !== null || decision.dryRun;
-    if (!isHeld && recorded !== null) {
-      const next = assignmentsAfter(recorded, snapshot, plan);
+    const isHeld = snapshot.paused || decision.dryRun;
+    if (snapshot.stop === null && recorded !== null) {
+      const next = (isHeld ? handOversAfter : assignmentsAfter)(recorded, snapshot, plan);
+      const moves = isHeld ? [] : plan.moves;
       if (next !== recorded) {
         context.lastLook();
         await fleet.records.keep(next, context.term);
         fleet.assign(next);
-        moved = plan.moves.length;
-        measureMoves(this.#options.metrics, plan, recorded, next, this.#options.clock.now());
+        moved = moves.length;
+        measureMoves(this.#options.metrics, moves, recorded, next, this.#options.clock.now());
       }
     }
     const stopsCollectors = snapshot.stop !== null && snapshot.stop.reason !== "Waiting";
-    if (snapshot.paused || decision.dryRun || stopsCollectors) return { moved, workloadFault: undefined };
+    if (isHeld || stopsCollectors) return { moved, workloadFault: undefined };
     return { moved, workloadFault: await this.#keepCollectors(object, spec, { fleet, sight, plan }, context) };
   }
 

@@ -213,3 +213,22 @@ test.concurrent(
   },
   240_000,
 );
+
+test.concurrent.each([
+  ["the annotation paused", { metadata: { annotations: { "evenkeel.io/paused": "true" } } }],
+  ["dryRun", { spec: { dryRun: true } }],
+])(
+  "targets that nobody has in a gap get their new owner in spite of %s",
+  async (_what, stop) => {
+    await using world = await fleetWorld();
+    world.load(staticFleet("sample", 20, { replicas: 1, handOver: { policy: "gap" } }));
+    const service = await world.ready();
+    await settled(service, path, pods.slice(0, 1), 20);
+    expect(await world.patch(loadBalancer("sample"), { spec: { replicas: 2 } })).toBe(200);
+    const count = async () => (await served(service, 3)).flat().length;
+    await eventually(async () => expect(await count()).toBeLessThan(20), 60_000);
+    expect(await world.patch(loadBalancer("sample"), stop)).toBe(200);
+    await settled(service, path, pods, 20);
+  },
+  120_000,
+);

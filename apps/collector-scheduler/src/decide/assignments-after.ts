@@ -21,6 +21,23 @@ export function assignmentsAfter(before: Assignments, snapshot: FleetSnapshot, p
   return { at: Math.max(Date.parse(snapshot.at), before.at + 1), members, pool, fallback, exceptions, memory };
 }
 
+/**
+ * What is in force where nothing new may begin: hand-overs that were begun go on, or a gap would leave its targets to
+ * nobody. Members stay as they are, so the plan's rendezvous owners say nothing: each target keeps an exception.
+ */
+export function handOversAfter(before: Assignments, snapshot: FleetSnapshot, plan: FleetPlan): Assignments {
+  const isAlive = (name: string) => plan.membership.members.some((member) => member.name === name);
+  const begun = snapshot.handOvers.filter(({ owner, from }) => isAlive(owner) || isAlive(from));
+  const changes = new Map(begun.map(({ key, owner, since }) => [key, plan.changes.get(key) ?? { owner, since }]));
+  const { pool, fallback, members, memory } = before;
+  const settings = { ...snapshot.settings, pool, fallback };
+  return assignmentsAfter(
+    before,
+    { ...snapshot, settings },
+    { ...plan, changes, memory, membership: { ...plan.membership, members } },
+  );
+}
+
 function isEqual(a: Exception | null, b: Exception | null): boolean {
   if (a === null || b === null) return a === b;
   return (

@@ -45,7 +45,7 @@ export function verdictOf(snapshot: FleetSnapshot, plan: FleetPlan): FleetVerdic
   const hold = (reason: FleetReason, message: string): FleetVerdict => {
     return { ...about, action: "hold", reason, after: before, message };
   };
-  if (paused) return hold("Paused", "The annotation evenkeel.io/paused is set; no target moves");
+  if (paused) return hold("Paused", "The annotation evenkeel.io/paused is set; no hand-over begins");
   if (stop !== null) return hold(stop.reason, stop.message);
   const { membership, moves, scale, handingOver } = plan;
   const after = { collectors: membership.members.map((member) => member.name), moves: moves.length };

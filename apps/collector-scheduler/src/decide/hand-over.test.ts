@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
+import { handOversAfter } from "./assignments-after.ts";
+import { planOf } from "./plan.ts";
 import { Fleet, nameOf, targetsOf } from "../testing/fleet.ts";
 
 const [OLD, NEW] = [nameOf(0), nameOf(1)];
@@ -152,6 +154,50 @@ describe("a hand-over with a gap", () => {
     fleet.now += 120_000;
     fleet.decide();
     expect(served()).toEqual([OLD]);
+  });
+});
+
+describe("while nothing may begin", () => {
+  const held = (fleet: Fleet) => {
+    const snapshot = fleet.snapshot({ paused: true });
+    fleet.assignments = handOversAfter(fleet.assignments, snapshot, planOf(snapshot));
+  };
+
+  test("a gap that was begun ends, and nothing else changes", () => {
+    const { fleet, served } = moving("gap");
+    fleet.poll([OLD]);
+    fleet.run(3);
+    fleet.now += 60_000;
+    held(fleet);
+    const { members, memory } = fleet.assignments;
+    fleet.now += 10_000;
+    held(fleet);
+    expect(served()).toEqual([NEW]);
+    expect(fleet.assignments).toMatchObject({ members, memory });
+    expect(members.map(({ name }) => name)).toEqual([OLD, NEW]);
+    const ended = fleet.assignments;
+    held(fleet);
+    expect(fleet.assignments).toBe(ended);
+  });
+
+  test("a target stays with the new owner also where the plan has other members", () => {
+    const { fleet, key, served } = moving("overlap");
+    fleet.run(6);
+    fleet.poll([NEW]);
+    held(fleet);
+    fleet.now += 19_000;
+    held(fleet);
+    expect(served()).toEqual([NEW]);
+    expect(fleet.assignments.exceptions.get(key)).toMatchObject({ owner: NEW });
+  });
+
+  test("a hand-over of two collectors that are away for long waits", () => {
+    const { fleet, served } = moving("overlap");
+    fleet.run(3);
+    for (const name of [OLD, NEW]) fleet.away(name);
+    fleet.now += 120_000;
+    held(fleet);
+    expect(served()).toEqual([NEW, OLD]);
   });
 });
 
