@@ -1,7 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
-import { createServer, request as httpRequest } from "node:http";
+import { createServer, request as httpRequest, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { explain } from "@evenkeel/runtime";
+import { eventually } from "@evenkeel/runtime/testing";
 import { codeOf, Route53World, weighted, write } from "../../../test/route53-world.ts";
 import type { Route53Spec } from "./aws-identity.ts";
 import { route53Fault } from "./route53-fault.ts";
@@ -182,5 +184,52 @@ describe("the AWS identity of the process", () => {
     const role = { auth: { assumeRole: { roleARN: "arn:aws:iam::123456789012:role/any" } } };
     expect(await codeOf(world.read(withoutKey(world, "default", role)))).toBe("EK_WEIGHT_ROUTE53_ENDPOINT_DENIED");
     expect(world.calls).toEqual([]);
+  });
+});
+
+describe("an endpoint that answers too much", () => {
+  async function startEndpoint(answer: (response: ServerResponse) => void) {
+    const closed: boolean[] = [];
+    const seen = { requests: 0, closed };
+    const server = createServer((incoming, outgoing) => {
+      seen.requests += 1;
+      incoming.resume().on("end", () => answer(outgoing));
+      outgoing.on("close", () => closed.push(outgoing.writableFinished));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return {
+      seen,
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      async [Symbol.asyncDispose]() {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  }
+
+  test("in one body is cut off, with a coded error", async () => {
+    const part = Buffer.alloc(1 << 20, " ");
+    await using endpoint = await startEndpoint((outgoing) => {
+      outgoing.writeHead(200, { "content-type": "text/xml" });
+      Readable.from(Array(20).fill(part)).pipe(outgoing);
+    });
+    await using world = await Route53World.start();
+    const code = await codeOf(world.read(world.target("blue", { endpoint: endpoint.url })));
+    expect(code).toBe("EK_WEIGHT_ROUTE53_UNREACHABLE");
+    await eventually(() => expect(endpoint.seen.closed).toEqual(Array(4).fill(false)));
+  });
+
+  test("in pages of one name without end is read no further", async () => {
+    const record = "<ResourceRecordSet><Name>www.example.com.</Name><Type>A</Type></ResourceRecordSet>";
+    const next = "<NextRecordName>www.example.com.</NextRecordName><NextRecordType>A</NextRecordType>";
+    await using endpoint = await startEndpoint((outgoing) => {
+      const page = `<ResourceRecordSets>${record}</ResourceRecordSets><IsTruncated>true</IsTruncated>${next}`;
+      outgoing.writeHead(200, { "content-type": "text/xml" });
+      outgoing.end(`<ListResourceRecordSetsResponse>${page}<MaxItems>300</MaxItems></ListResourceRecordSetsResponse>`);
+    });
+    await using world = await Route53World.start();
+    const code = await codeOf(world.read(world.target("blue", { endpoint: endpoint.url })));
+    expect(code).toBe("EK_WEIGHT_ROUTE53_REFUSED");
+    expect(endpoint.seen.requests).toBe(10);
   });
 });

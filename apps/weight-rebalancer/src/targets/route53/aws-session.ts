@@ -3,6 +3,7 @@ import { type Clock, withDeadline } from "@evenkeel/runtime";
 import { Route53Denied, Route53Refused } from "../../errors.ts";
 import type { AwsConnections } from "./aws-connections.ts";
 import type { AccessKey, AssumedRole, AwsIdentity } from "./aws-identity.ts";
+import { limitResponses } from "./response-limit.ts";
 import { route53Fault } from "./route53-fault.ts";
 
 export interface AwsSessionOptions {
@@ -66,7 +67,9 @@ export class AwsSession {
   async #connect(credentials: AccessKey | undefined): Promise<Route53Client> {
     const { endpoint } = this.#options.identity;
     const { Route53Client } = await import("./aws-sdk.ts");
-    return new Route53Client({ ...this.#config(credentials), ...(endpoint !== undefined && { endpoint }) });
+    const client = new Route53Client({ ...this.#config(credentials), ...(endpoint !== undefined && { endpoint }) });
+    limitResponses(client);
+    return client;
   }
 
   #config(credentials: AccessKey | undefined) {

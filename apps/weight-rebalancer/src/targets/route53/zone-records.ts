@@ -34,6 +34,9 @@ interface Reading {
   readonly records: readonly ResourceRecordSet[];
 }
 
+/** Pages of one name, at most: Route 53 allows a hundred weighted records of a name and type. */
+const MOST_PAGES = 10;
+
 /** Milliseconds without a request for a name, after which it is no longer read along with others. */
 const FORGET_AFTER = 3_600_000;
 
@@ -162,8 +165,14 @@ export class ZoneRecords {
   async #readFrom(name: string): Promise<string> {
     let reading: Reading = { at: this.#options.clock.monotonic(), writes: this.#writes, records: [] };
     let start: ListStart = { name: displayName(name) };
+    let cutName: string | undefined;
+    let pages = 0;
     for (;;) {
-      const page = await this.#page(start).catch((error: unknown) => this.#refuse(name, start, error));
+      const page = await this.#page(start).catch((error: unknown) => {
+        // A list that starts at this name is refused, such as one with an empty label: it is no fault of the zone.
+        if (!(error instanceof Route53Refused) || start.type !== undefined) throw error;
+        this.#refuse(name, error);
+      });
       if (page === undefined) return listPosition(name);
       const { records, next } = page;
       const nextName = next && canonicalName(next.name);
@@ -175,6 +184,13 @@ export class ZoneRecords {
       const cut = nextName === undefined ? undefined : names.get(nextName);
       if (next === undefined || nextName === undefined || cut === undefined || !this.#due.has(nextName))
         return end ?? "";
+      pages = nextName === cutName ? pages + 1 : 1;
+      cutName = nextName;
+      if (pages === MOST_PAGES) {
+        const fault = `its list does not end within ${MOST_PAGES} pages`;
+        this.#refuse(nextName, new Route53Refused({ what: displayName(nextName), fault }));
+        return end ?? "";
+      }
       reading = { ...reading, records: cut };
       start = next;
     }
@@ -201,9 +217,8 @@ export class ZoneRecords {
     }
   }
 
-  /** Route 53 takes no list that starts at this name, such as one with an empty label: it is no fault of the zone. */
-  #refuse(name: string, start: ListStart, error: unknown): undefined {
-    if (!(error instanceof Route53Refused) || start.type !== undefined) throw error;
+  /** Fails the callers that wait for this name alone, and reads it no more until it is requested again. */
+  #refuse(name: string, error: Error): void {
     const waiters = this.#due.get(name) ?? [];
     this.#due.delete(name);
     this.#forget(name);
