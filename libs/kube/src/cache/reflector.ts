@@ -30,6 +30,8 @@ export interface ReflectorTiming {
   /** Milliseconds of work on a list before it yields to the event loop. */
   readonly slice: number;
   readonly backoff: WatchBackoffOptions;
+  /** As `onFault` of the reflector, for callers that pass only this on. */
+  readonly onFault?: ((error: unknown) => void) | undefined;
 }
 
 const reflectorTiming: ReflectorTiming = {
@@ -64,7 +66,10 @@ export interface ReflectorOptions<T extends KubeObject> {
    */
   readonly streamLists?: boolean;
   readonly timing?: Partial<ReflectorTiming>;
-  /** Called with the error of each list or watch that fails, and with nothing once data arrives again. */
+  /**
+   * Called with the error of each list or watch that fails, and with nothing once data arrives again or the server
+   * ended a watch that only had nothing to tell.
+   */
   readonly onFault?: ((error: unknown) => void) | undefined;
 }
 
@@ -124,7 +129,8 @@ export class Reflector<T extends KubeObject> implements Component {
 
   /**
    * Milliseconds since the last data from the server; undefined before the first list is complete. A healthy watch gets
-   * data about once a minute, so more than a few minutes means that the store may be out of date.
+   * data about once a minute, but none at all where nothing has changed since the server started. `onFault` tells
+   * whether it fails.
    */
   staleness(): number | undefined {
     return this.#heardAt === undefined ? undefined : this.#options.clock.monotonic() - this.#heardAt;
@@ -139,10 +145,12 @@ export class Reflector<T extends KubeObject> implements Component {
       try {
         if (this.#resumeAt === undefined && !this.#shouldStream) await this.#list(signal);
         await this.#watch(session, signal);
+        if (session.useful) this.#works();
         wait = session.useful ? this.#backoff.afterUse() : this.#backoff.afterFailure();
       } catch (error) {
         if (ended()) return;
         if (error instanceof WatchSilent && !session.hasBookmarks) {
+          if (!session.filling) this.#works();
           wait = this.#backoff.afterUse();
           log.debug({ reflector: this.#options.name }, "nothing happened in a watch; it is opened again");
         } else {
@@ -165,7 +173,7 @@ export class Reflector<T extends KubeObject> implements Component {
   #recover(error: unknown, session: Session<T>): number {
     this.#options.metrics?.failures.inc({ reflector: this.#options.name });
     this.#isFailing = true;
-    this.#options.onFault?.(error);
+    this.#tellFault(error);
     const misunderstood = error instanceof Invalid || error instanceof BadRequest;
     if (isVersionRefused(error)) {
       this.#resumeAt = undefined;
@@ -287,13 +295,21 @@ export class Reflector<T extends KubeObject> implements Component {
 
   #reached(resourceVersion: string | undefined): void {
     this.#heardAt = this.#options.clock.monotonic();
-    if (this.#isFailing) {
-      this.#isFailing = false;
-      this.#options.onFault?.(undefined);
-    }
+    this.#works();
     if (resourceVersion === undefined) return;
     this.#resumeAt = resourceVersion;
     this.#notOlderThan = resourceVersion;
+  }
+
+  #works(): void {
+    if (!this.#isFailing) return;
+    this.#isFailing = false;
+    this.#tellFault(undefined);
+  }
+
+  #tellFault(error: unknown): void {
+    this.#options.onFault?.(error);
+    this.#timing.onFault?.(error);
   }
 
   #count(request: "list" | "watch"): void {
