@@ -6,9 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { connectKube, type KubeClient, kubeErrors } from "@evenkeel/kube";
+import { systemClock } from "@evenkeel/runtime";
+import { FakeClock } from "@evenkeel/runtime/testing";
 import { kubeconfigFor } from "@evenkeel/testkit";
 import { BadFile, UnusableUsage } from "../../errors.ts";
-import { metricsApi } from "./metrics-api.ts";
+import { metricsApi, READING } from "./metrics-api.ts";
 
 const PATH = "/apis/metrics.k8s.io/v1beta1";
 
@@ -59,7 +61,7 @@ describe("usage from metrics.k8s.io", () => {
     rmSync(folder, { recursive: true });
   });
 
-  const read = () => metricsApi(kube).read(new AbortController().signal);
+  const read = () => metricsApi(kube, systemClock).read(new AbortController().signal);
 
   test("is that of nodes, and of pods the sum of their containers", async () => {
     const { nodes, pods } = await read();
@@ -76,6 +78,22 @@ describe("usage from metrics.k8s.io", () => {
   ])("is not there if %s", async (_name, answer, error) => {
     answers[`${PATH}/nodes`] = answer;
     await expect(read()).rejects.toBeInstanceOf(error);
+  });
+
+  test("is not there if the answer stops in the middle of the list", async () => {
+    const asked = Promise.withResolvers<undefined>();
+    server.removeAllListeners("request");
+    server.on("request", (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write(listOf("NodeMetrics", [node("a"), node("b")]).slice(0, -99), () => asked.resolve(undefined));
+    });
+    const clock = new FakeClock();
+    const failed = expect(metricsApi(kube, clock).read(new AbortController().signal)).rejects.toMatchObject({
+      code: "EK_RUNTIME_DEADLINE_EXCEEDED",
+    });
+    await asked.promise;
+    await clock.advance(READING);
+    await failed;
   });
 
   test("of many pods is read without blocking the event loop", async () => {

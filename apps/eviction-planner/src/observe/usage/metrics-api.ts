@@ -6,18 +6,21 @@ import {
   podMetrics,
   type PodMetrics,
 } from "@evenkeel/kube";
+import { type Clock, withDeadline } from "@evenkeel/runtime";
 import { UnusableUsage } from "../../errors.ts";
 import { jsonObjects } from "../files/json-objects.ts";
 import { type Measured, measuredNode, measuredPod, type Usage, type UsageSource } from "./usage.ts";
 
 /** Milliseconds that the metrics server may take to begin an answer. */
 const DEADLINE = 30_000;
+/** Milliseconds that reading nodes and pods may take. */
+export const READING = 90_000;
 
 /**
  * Usage from metrics.k8s.io. Its LIST has no pages and 60 MB at 150,000 pods, so the answer is cut into objects while
  * it arrives: the event loop is never blocked, and the whole is never in memory.
  */
-export function metricsApi(kube: Pick<KubeClient, "stream">): UsageSource {
+export function metricsApi(kube: Pick<KubeClient, "stream">, clock: Clock): UsageSource {
   const read = async <T extends KubeObject>(
     { plural, kind }: { readonly plural: string; readonly kind: string },
     measured: (object: T) => Measured,
@@ -39,13 +42,18 @@ export function metricsApi(kube: Pick<KubeClient, "stream">): UsageSource {
     return all;
   };
   return {
-    read: async (signal) => {
-      const nodes = await read<NodeMetrics>(nodeMetrics, measuredNode, ({ metadata }) => metadata.name ?? "", signal);
-      const pods = await read<PodMetrics>(podMetrics, measuredPod, podKey, signal);
-      if (nodes.size === 0) throw new UnusableUsage({ source: "metrics.k8s.io", fault: "it has no node" });
-      return { nodes, pods } satisfies Usage;
-    },
+    read: (outer) =>
+      withDeadline({ clock, milliseconds: READING, signal: outer, what: "reading metrics.k8s.io" }, async (signal) => {
+        const nodes = await read<NodeMetrics>(nodeMetrics, measuredNode, nodeName, signal);
+        const pods = await read<PodMetrics>(podMetrics, measuredPod, podKey, signal);
+        if (nodes.size === 0) throw new UnusableUsage({ source: "metrics.k8s.io", fault: "it has no node" });
+        return { nodes, pods } satisfies Usage;
+      }),
   };
+}
+
+function nodeName({ metadata: { name = "" } }: KubeObject): string {
+  return name;
 }
 
 function podKey({ metadata: { namespace = "", name = "" } }: KubeObject): string {

@@ -33,7 +33,7 @@ const advice: Advice = {
 /** Prometheus if it has an address, else metrics.k8s.io. */
 export function usageSource(settings: UsageSettings, { kube, clock, env, use }: UsageSourceOptions): UsageSource {
   const address = parseAddress(settings.prometheusAddress ?? "");
-  if (address === undefined) return metricsApi(kube);
+  if (address === undefined) return metricsApi(kube, clock);
   const userAgent = "evenkeel-eviction-planner";
   const client = new PrometheusClient({ clock, advice, userAgent, proxyFor: (server) => proxyFor(server, env) });
   use(client);
