@@ -15,7 +15,7 @@ export interface Reconciled {
   /** Why the collectors' objects are not as they should be. */
   readonly workloadFault: { readonly reason: string; readonly message: string } | undefined;
   readonly stateAvailable: boolean;
-  readonly sight: Pick<FleetSight, "autoscalers" | "silent">;
+  readonly sight: Pick<FleetSight, "autoscalers" | "silent" | "staleLoads">;
   readonly now: number;
 }
 
@@ -33,10 +33,7 @@ export function findingsOf(reconciled: Reconciled): Readonly<Record<string, Find
     ScalingValid: fault === null ? scaling(reconciled) : { holds: false, reason: fault.code, message: fault.message },
     CollectorsPolling: polling(reconciled),
     TargetsAssigned: assigned(reconciled),
-    LoadsKnown:
-      snapshot.loadFault === null
-        ? { holds: true, reason: "Known", message: "" }
-        : { holds: false, reason: "NoSeries", message: `No load is levelled: ${snapshot.loadFault}` },
+    LoadsKnown: loadsKnown(reconciled),
     StateAvailable: stateAvailable
       ? { holds: true, reason: "Available", message: "" }
       : { holds: false, reason: "Away", message: "The shared state does not answer: no target moves until it does" },
@@ -61,6 +58,16 @@ function polling({ sight: { silent } }: Reconciled): Finding {
     `Ready, but not asking for targets: ${listed(silent)}. Check that the image has a Prometheus receiver with` +
     " target_allocator, and that its pods reach port 8082 of collector-scheduler";
   return { holds: false, reason: "NotPolling", message };
+}
+
+function loadsKnown({ snapshot: { loadFault }, sight: { staleLoads } }: Reconciled): Finding {
+  if (loadFault !== null) return { holds: false, reason: "NoSeries", message: `No load is levelled: ${loadFault}` };
+  if (staleLoads === null) return { holds: true, reason: "Known", message: "" };
+  return {
+    holds: false,
+    reason: "Stale",
+    message: `Load is levelled by counts of more than 5 minutes ago: ${staleLoads}`,
+  };
 }
 
 function ready({ decision, workloadFault, fleet, snapshot, sight }: Reconciled): Finding {

@@ -53,6 +53,11 @@ export class FleetLoads {
     return this.#of(uid).weigh(catalogue.targets.values(), loadSettings(spec));
   }
 
+  /** Why the counts in force are stale; see {@link Loads.stale}. */
+  stale({ uid }: LoadedFleet): string | null {
+    return this.#of(uid).stale;
+  }
+
   forget(uid: string): void {
     this.#loads.get(uid)?.stop();
     this.#loads.delete(uid);

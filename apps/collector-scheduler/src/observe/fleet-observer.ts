@@ -27,7 +27,7 @@ export interface FleetObserverOptions {
   readonly seats: Seats;
   readonly zoneOf: ZoneOf;
   readonly original: Pick<ForeignLease, "live">;
-  readonly loads: Pick<FleetLoads, "refresh" | "weigh">;
+  readonly loads: Pick<FleetLoads, "refresh" | "stale" | "weigh">;
   /** Of all replicas. */
   readonly polls: (fleet: Fleet) => Promise<readonly Poll[]>;
   readonly lastPolls: PollReports["lastPolls"];
@@ -45,6 +45,8 @@ export interface FleetSight {
   readonly autoscalers: readonly string[];
   /** Collectors that are ready and do not ask for their targets; see {@link silentCollectors}. */
   readonly silent: readonly string[];
+  /** Why the numbers of series are old; see {@link FleetLoads.stale}. */
+  readonly staleLoads: string | null;
 }
 
 /** Milliseconds after which a source that has not answered is no longer waited for. */
@@ -104,7 +106,8 @@ export class FleetObserver {
     });
     const scalers = [...this.#options.autoscalers.by("object", `${namespace}/${name}`)];
     const autoscalers = scalers.map(({ metadata }) => metadata.name ?? "").sort();
-    return { snapshot, recorded, statefulSet, autoscalers, silent: silentCollectors(snapshot, fleet, asked, spec) };
+    const silent = silentCollectors(snapshot, fleet, asked, spec);
+    return { snapshot, recorded, statefulSet, autoscalers, silent, staleLoads: loads.stale(fleet) };
   }
 
   async #stop(fleet: Fleet, recorded: Assignments | null): Promise<FleetSnapshot["stop"]> {

@@ -99,6 +99,23 @@ test("loads are unknown until Prometheus has answered once; then the last counts
   expect(loads.weigh([target("app", "a")], settings)[0]?.load).toBe(40);
 });
 
+test("counts are stale when Prometheus has not answered for five minutes", async () => {
+  const { client, clock, loads } = fixture();
+  client.counts = { "app a": "300" };
+  await loads.refresh(settings);
+  client.counts = null;
+  await clock.advance(299_000);
+  await loads.refresh(settings);
+  expect(loads.stale).toBeNull();
+  await clock.advance(60_000);
+  await loads.refresh(settings);
+  expect(loads.stale).toBe("Prometheus is away");
+  client.counts = { "app a": "300" };
+  await clock.advance(60_000);
+  await loads.refresh(settings);
+  expect(loads.stale).toBeNull();
+});
+
 test("Prometheus is asked once a minute, with labels and a limit for many targets", async () => {
   const { client, clock, loads } = fixture();
   client.counts = { "app a": "1" };

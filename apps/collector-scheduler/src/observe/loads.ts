@@ -27,6 +27,8 @@ const LIMIT = 32 * 2 ** 20;
 const TIMEOUT = 20_000;
 /** Milliseconds between two questions. */
 const PERIOD = 60_000;
+/** Milliseconds after the last answer from which its counts are stale. They stay in force. */
+const STALE_AFTER = 300_000;
 /**
  * Milliseconds in which the mean of a job follows a new level: a target without a count must not move with each scrape.
  */
@@ -43,6 +45,7 @@ export class Loads {
   /** Names of the targets that were weighed last. */
   #weighed: ReadonlySet<string> = new Set();
   #askedAt = -Infinity;
+  #answeredAt = -Infinity;
   #fault: string | null = null;
   readonly #means = new Map<string, Smoothed>();
   readonly #stopping = new AbortController();
@@ -54,6 +57,12 @@ export class Loads {
   /** Why the series were not counted the last time; null if they were. The last counts stay in force. */
   get fault(): string | null {
     return this.#fault;
+  }
+
+  /** Why the counts in force are stale; null if they are not, or if nothing was counted yet. */
+  get stale(): string | null {
+    const isOld = this.#options.clock.monotonic() - this.#answeredAt >= STALE_AFTER;
+    return isOld && this.#counts !== undefined ? this.#fault : null;
   }
 
   /** Counts the series of all targets, unless that was done within the last minute. Never rejects. */
@@ -89,6 +98,7 @@ export class Loads {
     for (const [name, count] of this.#counts ?? [])
       if (this.#weighed.has(name) && !counts.has(name)) counts.set(name, count);
     this.#counts = counts;
+    this.#answeredAt = clock.monotonic();
   }
 
   /** Ends a question that is under way. */
