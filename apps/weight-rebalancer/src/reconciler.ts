@@ -43,7 +43,7 @@ export interface RebalanceReconcilerOptions {
   readonly rebalances: Resource<StoredRebalance>;
   readonly outside: Outside;
   readonly observer: Observer;
-  readonly claims: Pick<Claims, "learn" | "forget">;
+  readonly claims: Pick<Claims, "forget">;
   readonly memories: Memories;
   readonly statuses: StatusWriter<StoredRebalance, RebalanceStatus>;
   readonly reverts: Pick<Reverts, "release" | "revertFormer">;
@@ -113,7 +113,7 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
   }
 
   async #adjust(object: StoredRebalance, rebalance: Rebalance, context: ObjectContext): Promise<Adjusted> {
-    const { rebalances, observer, claims, memories, decisions, board, clock, dryRun } = this.#options;
+    const { rebalances, observer, memories, decisions, board, clock, dryRun } = this.#options;
     const { signal, term, lastLook } = context;
     const { metadata, spec } = rebalance;
     const { uid = "" } = metadata;
@@ -128,7 +128,6 @@ export class RebalanceReconciler implements Reconciler<StoredRebalance> {
       signal,
     );
     const { snapshot } = observation;
-    claims.learn(uid, observation.targets);
     const decision = decisions.decide(snapshot);
     const written = await this.#prepareWrite(rebalance, object, decision, observation, context);
     const [targets, reverts] = await Promise.all([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { intervalOf, untilNextReconcile } from "./timing.ts";
+import { intervalOf, queryLimit, reconcileDeadline, untilNextReconcile } from "./timing.ts";
 
 describe("the interval", () => {
   test.each([
@@ -10,6 +10,19 @@ describe("the interval", () => {
     [undefined, 60_000],
   ])("of %s is %p milliseconds", (interval, milliseconds) => {
     expect(intervalOf(interval === undefined ? {} : { interval })).toBe(milliseconds);
+  });
+});
+
+describe("the deadline of a query", () => {
+  test.each([
+    ["is its timeout", 20, "1m", 20_000],
+    ["is an interval at most", 3600, "1m", 60_000],
+    ["may be half a minute in a shorter interval", 3600, "1s", 30_000],
+    ["is five minutes at most", 2_147_483, "24h", 300_000],
+  ])("%s", (_name, timeout, interval, milliseconds) => {
+    expect(queryLimit(timeout, { interval })).toBe(milliseconds);
+    const prometheus = { address: "http://prometheus", query: "load", timeout };
+    expect(reconcileDeadline({ interval, metrics: { prometheus } })).toBe(Math.max(30_000, milliseconds) + 90_000);
   });
 });
 

@@ -8,6 +8,12 @@ const DEFAULT_INTERVAL = 60_000;
 /** Longest wait for the state of a target, in milliseconds. */
 const READ_LIMIT = 30_000;
 
+/**
+ * Longest wait for a metric, in milliseconds, whatever the timeout of the query: an edit of the spec, such as a pause,
+ * takes effect after it.
+ */
+const QUERY_LIMIT = 300_000;
+
 /** Longest wait until a target has accepted a weight, in milliseconds. */
 export const WRITE_LIMIT = 60_000;
 
@@ -24,6 +30,11 @@ export function readLimit(spec: Pick<Spec, "interval">): number {
   return Math.min(READ_LIMIT, intervalOf(spec));
 }
 
+/** The milliseconds that a query may take whose timeout has these seconds: not much more than an interval. */
+export function queryLimit(timeout: number, spec: Pick<Spec, "interval">): number {
+  return Math.min(timeout * 1000, Math.max(READ_LIMIT, Math.min(intervalOf(spec), QUERY_LIMIT)));
+}
+
 /** A decision that is older than an interval is not written. */
 export function writeLimit(spec: Pick<Spec, "interval">): number {
   return Math.min(WRITE_LIMIT, intervalOf(spec));
@@ -33,12 +44,10 @@ export function writeLimit(spec: Pick<Spec, "interval">): number {
  * Milliseconds after which a reconcile is aborted. Its queries, reads and writes have limits of their own, which end
  * before it.
  */
-export function reconcileDeadline({
-  metrics,
-  metricSources = [],
-}: Partial<Pick<Spec, "metrics" | "metricSources">>): number {
+export function reconcileDeadline(spec: Partial<Pick<Spec, "interval" | "metrics" | "metricSources">>): number {
+  const { metrics, metricSources = [] } = spec;
   const sources = metrics ? [metrics] : metricSources;
-  const queries = sources.map(({ prometheus }) => (prometheus?.timeout ?? 0) * 1000);
+  const queries = sources.map(({ prometheus }) => queryLimit(prometheus?.timeout ?? 0, spec));
   return Math.max(READ_LIMIT, ...queries) + WRITE_LIMIT + OVERHEAD;
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "@jest/globals";
+import { rebalances } from "../src/rebalance-resource.ts";
 import { SteppedService } from "./stepped-service.ts";
 import { QUERY, World } from "./world.ts";
 
@@ -8,6 +9,22 @@ const isChange = ({ method }: IncomingMessage) => method === "POST";
 
 const condition = async (world: World, type: string) =>
   (await world.get("checkout")).status?.conditions?.find((each) => each.type === type);
+
+test("a pause shows within two intervals, although the metric server hangs and the timeout is an hour", async () => {
+  await using world = await World.start();
+  await using service = await SteppedService.start(world);
+  let hung = 0;
+  const when = () => ++hung > 0;
+  world.prometheus.faults.add({ fault: { kind: "hang" }, when });
+  const prometheus = { address: world.prometheus.url, query: QUERY, timeout: 3600 };
+  await world.create("checkout", { interval: "1m", metrics: { prometheus } });
+  await service.until(() => expect(hung).toBe(1));
+  const body = { spec: { suspend: true } };
+  await world.kube.resource(rebalances).patch({ namespace: "default", name: "checkout" }, { type: "merge", body });
+  // The query in progress and that of the next reconcile.
+  const isPaused = async () => expect(await condition(world, "Paused")).toMatchObject({ status: "True" });
+  await service.until(isPaused, 2 * MINUTE + 10_000);
+});
 
 describe("a reconcile that takes longer than a minute", () => {
   test.concurrent(

@@ -23,7 +23,7 @@ export interface ObserverOptions {
   readonly outside: Outside;
   /** The holder of the original's Lease and its name, while it is renewed. */
   readonly original: { live(): Promise<string | null> };
-  readonly claims: Pick<Claims, "taken">;
+  readonly claims: Pick<Claims, "taken" | "learn">;
   readonly clock: Clock;
 }
 
@@ -54,7 +54,10 @@ export class Observer {
     this.#clock = clock;
   }
 
-  /** With `metrics`, as for a preview, no metric source is queried. */
+  /**
+   * With `metrics`, as for a preview, no metric source is queried. Which targets can be read is learned before the
+   * metric sources have answered, because other Rebalances wait for it.
+   */
   async observe(
     rebalance: Rebalance,
     memory: Memory,
@@ -63,7 +66,7 @@ export class Observer {
   ): Promise<Observation> {
     const [readings, targets, lease] = await Promise.all([
       metrics ?? Promise.all(this.#outside.sources(rebalance).map((source) => source.read(signal))),
-      Promise.all(this.#outside.targets(rebalance).map((target) => this.#read(rebalance, target, signal))),
+      this.#readTargets(rebalance, signal),
       this.#original.live(),
     ]);
     return { snapshot: this.#snapshot(rebalance, memory, readings, targets, lease), targets };
@@ -90,6 +93,13 @@ export class Observer {
       targets: targets.map(({ reading }) => reading),
       memory,
     };
+  }
+
+  async #readTargets(rebalance: Rebalance, signal: AbortSignal): Promise<readonly ObservedTarget[]> {
+    const targets = this.#outside.targets(rebalance).map((target) => this.#read(rebalance, target, signal));
+    const read = await Promise.all(targets);
+    this.#claims.learn(rebalance.metadata.uid ?? "", read);
+    return read;
   }
 
   async #read({ spec }: Rebalance, target: WeightTarget, signal: AbortSignal): Promise<ObservedTarget> {
