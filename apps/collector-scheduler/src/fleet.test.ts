@@ -30,8 +30,8 @@ function fixture(pool: Pool) {
   });
   fleet.configure({ collectorConfig });
   fleet.assign({ ...NO_ASSIGNMENTS, at: 1, members: [{ name: "c-0", zone: "a" }], pool });
-  const ask = () => fleet.answer({ asks: { for: "targets", job: "app", collector: "c-0" } }, true);
-  return { ask, clock, nodes, catalogue, [Symbol.dispose]: () => fleet.stop() };
+  const ask = (collector = "c-0") => fleet.answer({ asks: { for: "targets", job: "app", collector } }, true);
+  return { fleet, ask, clock, nodes, catalogue, [Symbol.dispose]: () => fleet.stop() };
 }
 
 const REFUSED = { status: 503, sentence: expect.stringContaining("nodes") as unknown };
@@ -43,6 +43,14 @@ test("with zones as pools no target is told before the nodes are listed", async 
   expect(world.ask()).toEqual(REFUSED);
   Array.from(world.nodes.replace(world.nodes.draft()));
   expect(world.ask()).toEqual(ANSWERED);
+});
+
+test("a member that gets 503 has asked all the same, and another client has not", async () => {
+  using world = fixture("zone");
+  await eventually(() => expect(world.catalogue.answered).toBe(true));
+  expect([world.ask(), world.ask("stranger")]).toEqual([REFUSED, REFUSED]);
+  expect([...world.fleet.polls.last().keys()]).toEqual(["c-0"]);
+  expect(world.fleet.polls.list()).toEqual([]);
 });
 
 test("nodes are waited for no longer than 30 s", async () => {

@@ -212,6 +212,10 @@ export class Fleet {
     if (this.#owners === undefined) {
       return { status: 503, sentence: "It is not known yet who owns which target: the state has not answered" };
     }
+    const { at, members } = this.#owners.assignments;
+    const now = this.#options.now();
+    const isMember = isPoll && members.some(({ name }) => name === collector);
+    if (isMember && collector !== undefined) this.polls.asked(collector, now);
     if (!this.catalogue.hasAnswered(key)) {
       return { status: 503, sentence: `Not every source of job ${key} has answered yet` };
     }
@@ -220,12 +224,10 @@ export class Fleet {
       return { status: 503, sentence: "The zones of nodes are not known yet: the API server has not listed them" };
     }
     if (collector === undefined) return { body: this.#answers.overview(job, this.#base(job.receiver)) };
-    const { at, members } = this.#owners.assignments;
     // An empty list would make collectors stop, and with no members nobody is known to take over.
     if (members.length === 0) return { status: 503, sentence: `${this.#title} has no ready collector on record yet` };
     const body = this.#answers.targetsOf(key, collector);
-    const isMember = members.some(({ name }) => name === collector);
-    if (isPoll && isMember) this.polls.note(collector, key, at, this.#options.now());
+    if (isMember) this.polls.note(collector, key, at, now);
     return { body };
   }
 

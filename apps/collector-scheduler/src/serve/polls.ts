@@ -13,11 +13,16 @@ export class Polls {
    * that.
    */
   note(collector: string, job: string, seen: number, at: number): void {
-    this.#last.set(collector, at);
+    this.asked(collector, at);
     let own = this.#polls.get(collector);
     if (own === undefined) this.#polls.set(collector, (own = new Map<string, Poll>()));
     const known = own.get(job);
     if (known === undefined || known.seen <= seen) own.set(job, { collector, job, seen, at });
+  }
+
+  /** Notes that a collector asked for targets, whatever the answer is. */
+  asked(collector: string, at: number): void {
+    this.#last.set(collector, at);
   }
 
   list(): readonly Poll[] {
