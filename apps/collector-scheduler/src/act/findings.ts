@@ -81,9 +81,10 @@ function ready({ decision, workloadFault, fleet, snapshot, sight }: Reconciled):
   return { holds: !isFault(reason) && reason !== "Waiting", reason, message };
 }
 
-function configValid({ fault, faults, jobs }: Fleet): Finding {
+function configValid({ fault, faults, jobs, configuration }: Fleet): Finding {
   if (fault !== undefined) {
-    const message = `spec.collectorConfig cannot be read: ${fault}. The last configuration that could be read stays`;
+    const served = configuration ? "The last configuration that could be read stays" : "Collectors get 503";
+    const message = `spec.collectorConfig cannot be read: ${fault}. ${served}`;
     return { holds: false, reason: "Unreadable", message };
   }
   if (faults.length === 0) return { holds: true, reason: "Valid", message: `${jobs.length} jobs are served` };
