@@ -126,6 +126,8 @@ describe("an eviction", () => {
   test("that was recorded before the clock was set back counts from now", () => {
     const ahead = record({ at: AT + 600 * MINUTE, lastSeen: AT + 600 * MINUTE });
     expect(followed(ahead, clusterOf([]), AT).evictions[0]).toMatchObject({ at: AT, lastSeen: AT });
+    const gone = record({ at: AT + 600 * MINUTE, gone: AT + 601 * MINUTE });
+    expect(followed(gone, clusterOf([]), AT).evictions[0]).toMatchObject({ at: AT, gone: AT });
   });
 
   test("that was answered late finds a replacement that started before the answer", () => {

@@ -179,7 +179,9 @@ function notAhead(record: EvictionRecord, at: number): EvictionRecord {
   if (!isAhead) return record;
   const evictions = record.evictions.map((each) => {
     if (each.at <= at) return each;
-    return { ...each, at, since: Math.min(each.since ?? at, at), lastSeen: Math.min(each.lastSeen, at) };
+    const { since = at, lastSeen, gone } = each;
+    const past = { since: Math.min(since, at), lastSeen: Math.min(lastSeen, at) };
+    return { ...each, at, ...past, ...(gone !== undefined && { gone: Math.min(gone, at) }) };
   });
   const backOffs = record.backOffs.map((each) => ({ ...each, until: Math.min(each.until, at + DAY) }));
   return { ...record, evictions, backOffs };
