@@ -17,7 +17,13 @@ export const settings = {
     optional: true,
     help: "Metric servers that may be queried: host names, *.domain, addresses, CIDRs, each for one namespace with namespace/ before it; all if empty or not set. Link-local addresses are always denied",
   }),
-  route53Rate: setting.integer(1, 10)({ default: "5", help: "Requests per second to Route 53, for each AWS account" }),
+  route53Rate: setting.integer(
+    1,
+    10,
+  )({
+    default: "5",
+    help: "Requests per second to Route 53, for each access key, and for each account with assumed roles",
+  }),
   route53BatchWindow: setting.duration({
     default: "2s",
     help: "How long changes of a zone are collected before they are sent as one batch",

@@ -77,8 +77,9 @@ The service's rules in one section of files/rules.json, as YAML. `objects`: obje
 namespace or in those of `settings.watchNamespaces`. `own`: its own namespace. `cluster`: what has no namespace.
 `kubectl evenkeel doctor` checks the same file.
 
-A rule has `why`, for people; `when`, a value that must be true; and `resourceNamesFrom`, values that hold the names. A
-service adds rules that depend on other values as `objectRules` in its context.
+A rule has `why`, for people; `when`, a value that must be true; and `resourceNamesFrom`, values that hold the names,
+each possibly after a namespace and a slash. A service adds rules that depend on other values as `objectRules` in its
+context.
 */}}
 {{- define "evenkeel-lib.rules" -}}
 {{- $chart := .chart -}}
@@ -87,7 +88,7 @@ service adds rules that depend on other values as `objectRules` in its context.
 {{- if or (not .when) (include "evenkeel-lib.value" (dict "chart" $chart "path" .when)) }}
 {{- $names := .resourceNames }}
 {{- range .resourceNamesFrom }}
-{{- $names = append ($names | default list) (include "evenkeel-lib.value" (dict "chart" $chart "path" .)) }}
+{{- $names = append ($names | default list) (include "evenkeel-lib.value" (dict "chart" $chart "path" .) | splitList "/" | last) }}
 {{- end }}
 {{- $rules = append $rules (merge (pick . "apiGroups" "resources" "verbs") (empty $names | ternary dict (dict "resourceNames" $names))) }}
 {{- end }}

@@ -41,7 +41,7 @@ export function originalLeaseSetting(lease: string, original: string) {
   return {
     originalLease: setting.text({
       default: lease,
-      help: `Name of the Lease by which ${original} leads; while it is renewed, nothing is changed`,
+      help: `Name of the Lease by which ${original} leads, or namespace/name; while it is renewed, nothing is changed`,
     }),
   };
 }

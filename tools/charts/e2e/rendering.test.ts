@@ -384,10 +384,10 @@ test("rules may depend on a value, and take names from values", async () => {
   const lease = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
   expect(await rulesOf("Role", FIXTURE)).toEqual([{ ...lease, resourceNames: [FIXTURE], verbs: ["get", "update"] }]);
   expect(await rulesOf("Role", FIXTURE, "settings.leaderElect=false")).toBeUndefined();
-  expect(await rulesOf("ClusterRole", `evenkeel-system:${FIXTURE}`, "settings.originalLease=old")).toContainEqual({
-    ...lease,
-    ...{ resourceNames: ["old"], verbs: ["list"] },
-  });
+  for (const name of ["old", "place/old"]) {
+    const rules = await rulesOf("ClusterRole", `evenkeel-system:${FIXTURE}`, `settings.originalLease=${name}`);
+    expect(rules).toContainEqual({ ...lease, resourceNames: ["old"], verbs: ["list"] });
+  }
 });
 
 describe("Helm refuses", () => {

@@ -1,6 +1,7 @@
 // A process that reads a large cluster and its usage from the server at argv[2], plans in a worker and prints what that
 // took as one line of JSON. It is started with the flags of the image.
 import { defaultPolicy, listCluster, metricsApi, planInWorker, snapshotOf } from "@evenkeel/eviction-planner/observe";
+import { systemClock } from "@evenkeel/runtime";
 import { benchClient } from "../bench-client.ts";
 import { watchStalls } from "../stall.ts";
 
@@ -20,7 +21,7 @@ const kube = benchClient(url);
 await kube.start({ signal });
 const stalls = watchStalls();
 const { objects } = await listCluster(kube, { signal });
-const usage = await metricsApi(kube).read(signal);
+const usage = await metricsApi(kube, systemClock).read(signal);
 const { name, spec } = defaultPolicy();
 const snapshot = await snapshotOf(objects, usage, {
   at: Date.now(),

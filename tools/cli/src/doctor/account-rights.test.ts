@@ -38,6 +38,10 @@ test("every verb on every resource is one right", () => {
   ]);
 });
 
+test("a name after a namespace is the name alone", () => {
+  expect(lines({ "original-lease": "place/old" })).toContain("cluster list leases.coordination.k8s.io old");
+});
+
 test("a rule that depends on a setting is left out while that is false", () => {
   expect(lines({ "leader-elect": "false", "original-lease": "old" })).not.toContain(lease);
 });

@@ -40,12 +40,14 @@ export function rightsOf(rules: ServiceRules, settings: ReadonlyMap<string, stri
     const [, key] = /^settings\.(\w+)$/.exec(path) ?? [];
     return key === undefined ? undefined : settings.get(flagName(key));
   };
+  /** The value may be `namespace/name`. */
+  const nameOf = (path: string) => valueOf(path)?.split("/").at(-1);
   return (["objects", "own", "cluster"] as const).flatMap((where) =>
     rules[where]
       .filter(({ when }) => when === undefined || valueOf(when) === "true")
       .flatMap(({ why, apiGroups, resources, verbs, resourceNames = [], resourceNamesFrom = [] }) => {
         const isNamed = resourceNames.length + resourceNamesFrom.length > 0;
-        const known = [...resourceNames, ...resourceNamesFrom.map(valueOf)].filter((name) => name !== undefined);
+        const known = [...resourceNames, ...resourceNamesFrom.map(nameOf)].filter((name) => name !== undefined);
         return apiGroups.flatMap((group) =>
           resources.flatMap((resource) =>
             verbs.flatMap((verb): readonly Right[] => {

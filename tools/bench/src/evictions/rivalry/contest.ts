@@ -1,5 +1,6 @@
 import { defaultPolicy, listCluster, metricsApi, NO_USAGE, snapshotOf } from "@evenkeel/eviction-planner/observe";
 import { plan, type PlanSnapshot } from "@evenkeel/eviction-planner/plan";
+import { systemClock } from "@evenkeel/runtime";
 import { deschedule, type DeschedulerOptions } from "./descheduler.ts";
 import type { SeenPod, Stage } from "./stage.ts";
 
@@ -64,7 +65,7 @@ export async function snapshot(
 ): Promise<PlanSnapshot> {
   const signal = AbortSignal.timeout(60_000);
   const { objects } = await listCluster(kube, { signal });
-  const usage = basis === "usage" ? await metricsApi(kube).read(signal) : NO_USAGE;
+  const usage = basis === "usage" ? await metricsApi(kube, systemClock).read(signal) : NO_USAGE;
   const { name, spec } = defaultPolicy();
   const policy = { name, spec: { ...spec, basis, ...(targetSigma !== undefined && { targetSigma }) } };
   const at = Date.now();
