@@ -43,7 +43,7 @@ const OF_ONE_CLAIM: readonly Path[] = [
 
 const BIND_COMPLETED: Path = ["metadata", "annotations", "pv.kubernetes.io/bind-completed"];
 
-/** What controllers write into a claim. With it, but without its volume, a claim is taken for one that lost its data. */
+/** What controllers write into a claim. With it, but without its volume, a claim counts as one that lost its data. */
 const OF_ONE_BINDING: readonly Path[] = [
   BIND_COMPLETED,
   ...[

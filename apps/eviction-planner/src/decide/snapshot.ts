@@ -169,8 +169,8 @@ export interface PlanMemory {
   /** Workloads by uid of which an evicted pod has had no ready replacement for an hour or more. Absent: none. */
   readonly unreplaced?: readonly string[];
   /**
-   * Evictions of the last hour whose replacement is not ready yet. `owner` is the uid of the pod's owner, `expected` are the nodes where
-   * its load is foreseen.
+   * Evictions of the last hour whose replacement is not ready yet. `owner` is the uid of the pod's owner, `expected`
+   * are the nodes where its load is foreseen.
    */
   readonly inFlight: readonly {
     readonly owner: string;
