@@ -2,7 +2,7 @@ export { AccessReviewer, type ReviewedObject, type UserInfo, type Verdict } from
 export { impersonatedObjects } from "./access/impersonated-objects.ts";
 export { ServiceAccountToken } from "./access/service-account-token.ts";
 export { joinStores } from "./cache/joined-store.ts";
-export { Reflector, type ReflectorTiming } from "./cache/reflector.ts";
+export { Reflector, type ReflectorOptions, type ReflectorTiming } from "./cache/reflector.ts";
 export { reflectorMetrics } from "./cache/reflector-metrics.ts";
 export { type ReadStore, Store, type StoreOptions } from "./cache/store.ts";
 export { keepOnly } from "./cache/transform.ts";

@@ -2,6 +2,7 @@ import type {
   KeySource,
   KubeObject,
   ReadStore,
+  ReflectorOptions,
   ReflectorTiming,
   ResourceTypeOf,
   Selection,
@@ -36,6 +37,8 @@ export interface ReflectOptions<T extends KubeObject, Index extends string> exte
   /** What to reflect; all objects of the watched namespaces unless told. */
   readonly selection?: Selection;
   readonly timing?: Partial<ReflectorTiming>;
+  /** As that of the reflector; called for each watched namespace. */
+  readonly onFault?: ReflectorOptions<T>["onFault"];
   /** The service is ready without these objects, such as where it may not list them. */
   readonly optional?: boolean;
 }

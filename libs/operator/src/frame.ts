@@ -134,7 +134,7 @@ export class OperatorFrame {
   /** A store that follows the objects of a type, on every replica. */
   reflect<T extends KubeObject, Index extends string = never>(
     type: ResourceTypeOf<T>,
-    { selection, timing = {}, optional = false, ...about }: ReflectOptions<T, Index> = {},
+    { selection, timing = {}, onFault, optional = false, ...about }: ReflectOptions<T, Index> = {},
   ): ReadStore<T, Index> {
     const { watchNamespaces = [] } = this.#service.settings;
     const isLimited = type.namespaced && watchNamespaces.length > 0;
@@ -142,7 +142,7 @@ export class OperatorFrame {
     const stores = (selection ? [selection] : watched).map((each: Selection) => {
       const store = new Store<T, Index>({ log: this.#service.log, ...about });
       const resource = this.kube.resource(type);
-      const what = { name: reflectorName(type, each), resource, store, selection: each, timing };
+      const what = { name: reflectorName(type, each), resource, store, selection: each, timing, onFault };
       const reflector = new Reflector({ ...this.common, ...what, metrics: this.#metrics.reflector });
       const { name } = reflector;
       this.use(optional ? { name, start: () => reflector.start(), stop: () => reflector.stop() } : reflector);

@@ -33,7 +33,7 @@ const STALE_AFTER = 300_000;
  * Milliseconds in which the mean of a job follows a new level: a target without a count must not move with each scrape.
  */
 const TIME_CONSTANT = 900_000;
-/** An annotation counts for no more than so many times the largest count: whoever may annotate a pod may exaggerate. */
+/** An annotation counts for at most so many times the largest count: anyone who may annotate a pod may exaggerate. */
 const MOST_EXPECTED = 10;
 
 /**

@@ -30,8 +30,6 @@ export interface ReflectorTiming {
   /** Milliseconds of work on a list before it yields to the event loop. */
   readonly slice: number;
   readonly backoff: WatchBackoffOptions;
-  /** As `onFault` of the reflector, for callers that pass only this on. */
-  readonly onFault?: ((error: unknown) => void) | undefined;
 }
 
 const reflectorTiming: ReflectorTiming = {
@@ -309,7 +307,6 @@ export class Reflector<T extends KubeObject> implements Component {
 
   #tellFault(error: unknown): void {
     this.#options.onFault?.(error);
-    this.#timing.onFault?.(error);
   }
 
   #count(request: "list" | "watch"): void {

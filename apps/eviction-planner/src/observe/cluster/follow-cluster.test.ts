@@ -2,7 +2,7 @@ import {
   kubeErrors,
   type KubeObject,
   Reflector,
-  type ReflectorTiming,
+  type ReflectorOptions,
   type Resource,
   type ResourceTypeOf,
   Store,
@@ -38,10 +38,10 @@ async function follow() {
     }) as unknown as Resource<KubeObject>;
   const reflect = (
     { plural }: ResourceTypeOf<KubeObject>,
-    { timing = {} }: { readonly timing?: Partial<ReflectorTiming> },
+    { onFault }: Pick<ReflectorOptions<KubeObject>, "onFault">,
   ) => {
     const store = new Store<KubeObject>({ log });
-    const about = { name: plural, resource: resource(plural), store, timing };
+    const about = { name: plural, resource: resource(plural), store, onFault };
     const reflector = new Reflector({ ...about, clock, random: () => 0, log });
     reflectors.push(reflector);
     reflector.start();

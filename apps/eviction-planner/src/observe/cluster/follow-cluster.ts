@@ -41,7 +41,7 @@ export function followCluster(frame: Pick<OperatorFrame, "reflect" | "common">):
     name,
     frame.reflect(type, {
       ...{ selection: {}, transform: keep },
-      timing: { onFault: (error) => noteFault(type.plural, error) },
+      onFault: (error) => noteFault(type.plural, error),
     }),
   ]);
   const unlisted = () =>
