@@ -187,7 +187,7 @@ describe("for the whole cluster,", () => {
         ...{ NAME: "target", SERVICE: "target", STATE: "Serve", READY: "True" },
         ...{ SINCE: expect.stringMatching(/^\d+s$/), AGE: expect.stringMatching(/^\d+s$/) },
       });
-      expect(await site.ownSlices("target")).toEqual([]);
+      expect(await site.inPath("target")).toEqual([]);
 
       traffic.rate = 0;
       await site.asleep("target");

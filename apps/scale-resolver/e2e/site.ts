@@ -15,6 +15,7 @@ import { ServiceProcess } from "@evenkeel/testkit";
 import { connectKube, deployments, type EndpointSlice, endpointSlices, type KubeClient, pods } from "@evenkeel/kube";
 import { type Prometheus, startPrometheus } from "@evenkeel/sim";
 import type { State } from "../src/decide/state.ts";
+import { useOf } from "../src/act/path-plan.ts";
 import { elastiServices, type StoredElastiService } from "../src/elasti-service-resource.ts";
 import { DEFINITIONS } from "./definitions.ts";
 import { elastiService, NAMESPACE, namespaceOf, service, workload } from "./manifests.ts";
@@ -194,7 +195,7 @@ export class Site implements AsyncDisposable {
 
   /** Addresses of the resolver in a Service's path. */
   async inPath(name: string): Promise<readonly string[]> {
-    return (await this.ownSlices(name))
+    return (await this.#redirects(name, NAMESPACE))
       .flatMap(({ endpoints }) => (endpoints ?? []).flatMap((one) => one.addresses))
       .sort();
   }
@@ -202,10 +203,14 @@ export class Site implements AsyncDisposable {
   /** Waits until the resolver is out of a Service's path again. */
   async outOfPath(name: string, namespace = NAMESPACE): Promise<void> {
     await this.inState(name, "Serve", namespace);
-    await this.until("the resolver's slices to go", async () => {
-      const slices = await this.ownSlices(name, namespace);
+    await this.until("requests to be no longer redirected", async () => {
+      const slices = await this.#redirects(name, namespace);
       return slices.length === 0 ? undefined : JSON.stringify(slices);
     });
+  }
+
+  async #redirects(name: string, namespace: string): Promise<readonly EndpointSlice[]> {
+    return (await this.ownSlices(name, namespace)).filter((slice) => useOf(slice) === "redirect");
   }
 
   /** The /scale of a Deployment. */

@@ -18,7 +18,7 @@ import { Keda } from "./observe/keda.ts";
 import { Observer } from "./observe/observer.ts";
 import { OriginalOperator } from "./observe/original-operator.ts";
 import { countReplicas, withoutSilent } from "./observe/resolver-endpoints.ts";
-import { inPath, resolverChanges, ownershipChanges, serviceChanges } from "./observe/sources.ts";
+import { resolverChanges, ownershipChanges, serviceChanges } from "./observe/sources.ts";
 import { Memories } from "./observe/stages.ts";
 import { Targets } from "./observe/targets.ts";
 import { Readings } from "./observe/triggers/readings.ts";
@@ -58,7 +58,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   // The gateway, on every replica.
   const reconcileRequests = new KeyNotifier();
   const activityChanges = new KeyNotifier();
-  const replicaChanges = new KeyNotifier();
+  const silences = new KeyNotifier();
   const changed = (key: string) => {
     activityChanges.notify(key);
     const owner = view.ownerKey(key);
@@ -67,7 +67,7 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
   const { gate, wakeTimer, activities, waker } = gateway({
     ...{ ...common, ...workloads, settings, view, state, instance, registry, metrics, changed, use },
     woken: (key, wake) => board.woken(key, wake),
-    silenceChanged: () => inPath(view.objects).forEach((key) => replicaChanges.notify(key)),
+    silenceChanged: () => silences.notify(instance),
     open: (server) => void service.open(server),
   });
   const resolvers = () => withoutSilent(view.resolvers(), activities.silent());
@@ -121,17 +121,19 @@ export function composeScaleResolver(service: ScaleResolver, env: Environment, m
     targets: new Targets({ kube, clock, interval, replicas, keda: new Keda({ kube, clock }) }),
     ports: new PortAllocator(view.objects, portRange, clock),
   });
-  const replicaSources = [...(view.ownSlices ? [resolverChanges(view.objects, view.ownSlices)] : []), replicaChanges];
+  const onReplicaChanges = (which: "all" | "redirected") =>
+    [view.ownSlices ?? [], silences].flat().map((changes) => resolverChanges(view.objects, changes, which));
   const sources = [
     specChanges(view.objects, [PAUSED, RELEASE]),
     ownershipChanges(view.objects),
     ...serviceChanges(view, (key) => gate.isReleasing(key)),
-    ...replicaSources,
+    ...onReplicaChanges("redirected"),
     reconcileRequests,
   ];
+  const { workers } = settings;
   service.lead(
     "repoint",
-    controller({ name: "repoint", sources: replicaSources, reconcile: repoint, workers: settings.workers, clock, log }),
+    controller({ name: "repoint", sources: onReplicaChanges("all"), reconcile: repoint, workers, clock, log }),
   );
   frame.reconcile({ name: "switch", type: elastiServices, store: view.objects, sources, reconciler, board });
 

@@ -113,7 +113,7 @@ test("the path of a redirected Service follows the resolver's replicas before tr
       },
       original: () => Promise.resolve(original),
       ports: { allocate: () => [{ name: "http", port: 20_000 }] },
-      path: { isJoined: () => joined },
+      path: { useOf: () => (joined ? "redirect" : "standby") },
       targets: { known: () => ({}), read: () => Promise.resolve({}) },
       executor: { updatePath: () => (order.push("update path"), Promise.reject(new Error("refused"))) },
       observer: { observe: () => (order.push("observe"), Promise.reject(stop)) },

@@ -185,7 +185,7 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     // The observations are of another workload.
     if (former) memories.delete(key);
     const memory = memories.get(key);
-    const joined = path.isJoined(binding.namespace, binding.service);
+    const joined = path.useOf(binding.namespace, binding.service) === "redirect";
     if (joined) await this.#repoint({ object, service, ports }, context);
     const since = clock.monotonic();
     // Requests may be waiting, or will be refused when the last pod ends, so this does not wait for reads of the
@@ -265,7 +265,8 @@ export class ElastiServiceReconciler implements Reconciler<StoredElastiService> 
     const { service: name = "", ports = [] } = object.status ?? {};
     const { namespace = "" } = object.metadata;
     const service = view.services.get(serviceKey(namespace, name));
-    if (!service || !path.isJoined(namespace, name) || (await original(context.signal)) !== undefined) return;
+    if (!service || path.useOf(namespace, name) !== "redirect" || (await original(context.signal)) !== undefined)
+      return;
     await executor.updatePath({ object, service, ports }, context);
   }
 

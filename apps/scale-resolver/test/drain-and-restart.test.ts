@@ -154,7 +154,7 @@ test.concurrent(
     await world.ready("idle", "Idle");
     await world.ready("empty", "NothingServes");
     await isWokenBySecond(world, "Asleep");
-    expect([...(await world.resolverSlices("idle")), ...(await world.resolverSlices("empty"))]).toEqual([]);
+    expect([...(await world.ownSlices("idle")), ...(await world.ownSlices("empty"))]).toEqual([]);
     expect([await world.replicas("idle"), await world.replicas("empty")]).toEqual([1, 0]);
   },
 );

@@ -123,6 +123,31 @@ test.concurrent(
 );
 
 test.concurrent(
+  "an API server that refuses to change EndpointSlices when the last pod vanishes has no request refused: they wait for the next pod",
+  async () => {
+    await using world = await World.start({ startDelay: 1000, terminationDelay: 0 });
+    const service = world.serve();
+    await world.workload("shop");
+    await eventually(() => world.ask("shop"));
+    await world.elasti("shop", { triggers: undefined });
+    await eventually(async () => expect(await world.ownSlices("shop")).toHaveLength(1));
+    expect(await world.resolverSlices("shop")).toEqual([]);
+    world.faults.add({ fault: { kind: "status", code: 500 }, verb: "update", resource: "endpointslices" });
+    const pod = { namespace: "default", labelSelector: "app=shop" };
+    const [first] = (await world.kube.resource(pods).list(pod)).items;
+    await world.kube.resource(pods).delete({ namespace: "default", name: first?.metadata.name ?? "" });
+    await eventually(async () => {
+      const { items } = await world.kube.resource(pods).list(pod);
+      expect(items.map(({ metadata }) => metadata.uid)).not.toContain(first?.metadata.uid);
+    });
+    expect(await world.askAll("shop", 20)).toEqual(times(20, 200));
+    expect(await world.resolverSlices("shop")).toEqual([]);
+    const metrics = await service.url("admin", "/metrics");
+    expect(await metricOf(metrics, "evenkeel_resolver_requests_total", { service: "shop" })).toBe(20);
+  },
+);
+
+test.concurrent(
   "a service that sleeps and whose EndpointSlice another client deletes has it again at once",
   async () => {
     await world.asleep("unsliced");

@@ -9,6 +9,7 @@ import {
 } from "@evenkeel/kube";
 import { eventually } from "@evenkeel/runtime/testing";
 import { World as ServiceWorld, type WorldParts } from "@evenkeel/testkit";
+import { useOf } from "../src/act/path-plan.ts";
 import { elastiServices, type StoredElastiService } from "../src/elasti-service-resource.ts";
 
 /** Of this test's own calls. */
@@ -69,8 +70,13 @@ export class ObjectsWorld extends ServiceWorld {
     await eventually(async () => (await this.replicas(name)) === replicas);
   }
 
-  /** The resolver's own slices of a Service. */
+  /** The slices that redirect a Service to the resolver. */
   async resolverSlices(service: string): Promise<readonly EndpointSlice[]> {
+    return (await this.ownSlices(service)).filter((slice) => useOf(slice) === "redirect");
+  }
+
+  /** All slices of the resolver for a Service, also those by which it stands by. */
+  async ownSlices(service: string): Promise<readonly EndpointSlice[]> {
     const labelSelector = `kubernetes.io/service-name=${service},endpointslice.kubernetes.io/managed-by=scale-resolver.evenkeel.io`;
     return (await this.kube.resource(endpointSlices).list({ namespace: "default", labelSelector })).items;
   }

@@ -85,7 +85,7 @@ test.concurrent("a Service without an address of its own is reported as unsuppor
   await world.elasti("headless");
   expect(await world.ready("headless", "Unsupported")).toMatchObject({ status: "False" });
   expect(await world.replicas("headless")).toBe(1);
-  expect(await world.resolverSlices("headless")).toEqual([]);
+  expect(await world.ownSlices("headless")).toEqual([]);
 });
 
 test.concurrent(

@@ -152,7 +152,7 @@ test.concurrent("a service that is deleted while it sleeps is woken, and everyth
   await world.delete("deleted");
   await world.isGone("deleted");
   expect(await world.replicas("deleted")).toBe(1);
-  expect(await world.resolverSlices("deleted")).toEqual([]);
+  expect(await world.ownSlices("deleted")).toEqual([]);
   expect((await world.ask("deleted")).status).toBe(200);
 });
 

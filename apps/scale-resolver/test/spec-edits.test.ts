@@ -179,7 +179,7 @@ test.concurrent(
     expect(await world.resolverSlices("paused")).toHaveLength(1);
     await world.annotate("paused", { "evenkeel.io/paused": null });
     await eventually(async () => expect((await world.get("paused")).status?.service).toBe("paused-other"));
-    expect(await world.resolverSlices("paused")).toEqual([]);
+    expect(await world.ownSlices("paused")).toEqual([]);
     expect((await world.ask("paused")).status).toBe(200);
   },
 );
@@ -244,7 +244,7 @@ test.concurrent(
     await world.delete("readable");
     await world.isGone("readable");
     expect(await world.replicas("readable")).toBe(2);
-    expect(await world.resolverSlices("readable")).toEqual([]);
+    expect(await world.ownSlices("readable")).toEqual([]);
   },
 );
 
@@ -270,7 +270,7 @@ test.concurrent(
     const world = await restarted();
     await world.isGone("selector");
     expect(await world.replicas("selector")).toBe(1);
-    expect(await world.resolverSlices("selector")).toEqual([]);
+    expect(await world.ownSlices("selector")).toEqual([]);
     expect((await world.ask("selector")).status).toBe(200);
   },
 );

@@ -7,10 +7,14 @@ import { silence } from "../testing/loopback-rpc.ts";
 import { NOON } from "../testing/quiet-service.ts";
 import { stored } from "../testing/shown-service.ts";
 import { ClosePaths } from "./close-paths.ts";
+import type { PathUse } from "./path-plan.ts";
 
 const service = (name: string) => ({ metadata: { namespace: "shop", name } });
 
-/** A replica at 10.0.0.1 with three services: `asleep` and `guarded` are redirected, `serving` is not. */
+/** The resolver redirects two services, stands by for one, and `unknown` has none of its endpoints. */
+const USES: Readonly<Record<string, PathUse>> = { asleep: "redirect", guarded: "redirect", serving: "standby" };
+
+/** A replica at 10.0.0.1. */
 function setUp(resolvers: readonly string[], wait = 8000) {
   const done: string[] = [];
   const clock = new FakeClock(NOON);
@@ -19,13 +23,13 @@ function setUp(resolvers: readonly string[], wait = 8000) {
     done.push(what);
     return Promise.resolve();
   };
-  const names = ["asleep", "guarded", "serving"];
+  const names = [...Object.keys(USES), "unknown"];
   const paths = new ClosePaths({
     objects: { values: () => names.map((name) => stored(name, { status: { service: name } })).values() },
     services: { get: (key: string) => service(key.split("/")[1] ?? "") },
     pods: (key: string) => ({ ready: key === "shop/asleep" ? 0 : 1, leaving: 0, starting: 0 }),
     path: {
-      isJoined: (_: string, name: string) => name !== "serving",
+      useOf: (_: string, name: string) => USES[name],
       close: ({ metadata }: ReturnType<typeof service>) => act(`close ${metadata.name}`),
       leave: (_: string, name: string) => act(`leave ${name}`),
     },
@@ -45,8 +49,8 @@ function setUp(resolvers: readonly string[], wait = 8000) {
 }
 
 const CLOSED = [
-  ...["close asleep", "restore the route of guarded"],
-  ...["status of asleep: Ready=False NoResolver", "leave guarded"],
+  ...["close asleep", "restore the route of guarded", "restore the route of serving"],
+  ...["status of asleep: Ready=False NoResolver", "leave guarded", "leave serving"],
 ];
 
 test("the last replica that stops closes the paths of services at zero and restores the others", async () => {

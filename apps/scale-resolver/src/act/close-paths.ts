@@ -14,7 +14,7 @@ export interface ClosePathsOptions {
   readonly services: Pick<ReadStore<Service>, "get">;
   /** The pods behind a Service, by its key; null if they are not known yet. */
   readonly pods: (key: string) => Pods | null;
-  readonly path: Pick<PathSlices, "isJoined" | "close" | "leave">;
+  readonly path: Pick<PathSlices, "useOf" | "close" | "leave">;
   readonly routes: Pick<RouteSwitch, "leave">;
   readonly statuses: Statuses;
   /** The ready replicas of this program, including this one. */
@@ -90,7 +90,7 @@ export class ClosePaths implements Component {
     const { namespace = "", generation = 0 } = object.metadata;
     const name = object.status?.service ?? "";
     const service = services.get(serviceKey(namespace, name));
-    if (!service || !path.isJoined(namespace, name)) return false;
+    if (!service || path.useOf(namespace, name) === undefined) return false;
     const call = { deadline: CALL_DEADLINE };
     if ((pods(serviceKey(namespace, name))?.ready ?? 0) > 0) {
       await routes.leave(namespace, name, [object.status?.route], call);

@@ -6,7 +6,7 @@ import { stateDecider } from "../decide/state-decider.ts";
 import { type Changes, checkout, NOON, quietService } from "../testing/quiet-service.ts";
 import { stored } from "../testing/shown-service.ts";
 import { Executor, type ExecutorOptions } from "./executor.ts";
-import type { PathInput } from "./path-plan.ts";
+import type { PathInput, PathUse } from "./path-plan.ts";
 import { PausedScaledObjects } from "./paused-scaled-objects.ts";
 
 const OLD: RouteRef = { type: "virtualService", name: "old" };
@@ -16,11 +16,18 @@ const paused: Changes = { blocked: { reason: "Paused", message: "it is paused" }
 const unsupported: Changes = { blocked: { reason: "Unsupported", message: "it has no TCP port" } };
 const beside: Changes = { blocked: { reason: "OriginalRuns", message: "its operator leads" } };
 
+interface Given {
+  /** What every call fails with. */
+  readonly failure?: Error;
+  /** What the resolver's slices of the Service are for. */
+  readonly use?: PathUse;
+}
+
 /**
  * Carries out a decision for a service whose object names another route than the redirected one. Returns the calls and
  * the outcome.
  */
-async function reconcile(changes: Changes, dryRun = false, failure?: Error) {
+async function reconcile(changes: Changes, dryRun = false, { failure, use }: Given = {}) {
   const done: string[] = [];
   const act = (what: string) => {
     done.push(what);
@@ -28,8 +35,19 @@ async function reconcile(changes: Changes, dryRun = false, failure?: Error) {
   };
   // Whatever else is called is not there.
   const executor = new Executor({
-    path: { join: ({ resolvers }: PathInput) => act(`lead to ${resolvers.map(({ address }) => address).join()}`) },
-    routes: { join: (_namespace: string, _service: string, { name }: RouteRef) => act(`lead ${name}`) },
+    path: {
+      useOf: () => use,
+      join: ({ resolvers }: PathInput) => act(`lead to ${resolvers.map(({ address }) => address).join()}`),
+      standBy: () => act("stand by"),
+      withdraw: () => act("withdraw"),
+      leave: () => act("leave"),
+    },
+    routes: {
+      join: (_namespace: string, _service: string, { name }: RouteRef) => act(`lead ${name}`),
+      leave: () => Promise.resolve(),
+    },
+    scaledObjects: { keep: () => Promise.resolve() },
+    leftovers: { clean: () => Promise.resolve([]) },
     resolvers: () => [{ family: "IPv4", address: "10.0.0.1", replica: "a" }],
   } as unknown as ExecutorOptions);
   const snapshot = quietService(changes);
@@ -71,7 +89,9 @@ describe("a path that is laid already", () => {
   });
 
   test("and cannot be written is reported as the failure", async () => {
-    const { outcome } = await reconcile({ ...paused, stage: { state: "Zero" } }, false, new Error("reset"));
+    const { outcome } = await reconcile({ ...paused, stage: { state: "Zero" } }, false, {
+      failure: new Error("reset"),
+    });
     expect(outcome).toMatchObject({ done: false, route: OLD, failure: "reset" });
   });
 });
@@ -81,4 +101,28 @@ test.each<[string, Changes, boolean]>([
   ["in a dry run", {}, true],
 ])("a service in Serve %s gets no path", async (_, changes, dryRun) => {
   expect((await reconcile({ ...changes, stage: { state: "Serve" } }, dryRun)).done).toEqual([]);
+});
+
+describe("while pods serve, the resolver", () => {
+  const busy = { verdict: "busy", trigger: "requests", message: "1 is not below 0.5" } as const;
+  const serving: Changes = { stage: { state: "Serve" }, triggers: [busy] };
+  const settled: Changes = { stage: { state: "Guard", purpose: "safety", since: 0 } };
+
+  test("stands by for the moment in which none is ready, and still does when they have taken over", async () => {
+    expect((await reconcile(serving)).done).toEqual(["stand by"]);
+    expect((await reconcile({ ...serving, specFault: "it has no trigger" })).done).toEqual(["stand by"]);
+    expect(await reconcile(settled)).toMatchObject({ done: ["withdraw"], outcome: { done: true } });
+  });
+
+  test("leaves the Service alone where it could not wake the workload, and in a dry run", async () => {
+    const lost = { targetFault: "Deployment checkout does not exist" };
+    expect((await reconcile({ ...serving, ...lost }, false, { use: "standby" })).done).toEqual(["leave"]);
+    expect((await reconcile({ ...serving, ...lost })).done).toEqual([]);
+    expect((await reconcile(serving, true, { use: "standby" })).done).toEqual(["leave"]);
+    expect((await reconcile({ ...settled, dryRun: true })).done).toEqual(["leave"]);
+  });
+
+  test("does not change what it left while the object is paused", async () => {
+    expect((await reconcile({ ...serving, ...paused }, false, { use: "standby" })).done).toEqual([]);
+  });
 });

@@ -53,7 +53,7 @@ class Leader {
     };
     const nothing = () => Promise.resolve();
     this.#executor = new Executor({
-      path: { isJoined: () => true, leave: nothing, close: nothing },
+      path: { useOf: () => "redirect", leave: nothing, close: nothing },
       routes: { leave: nothing },
       scales,
       autoscalers,

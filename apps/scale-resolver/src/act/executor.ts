@@ -106,8 +106,11 @@ export class Executor {
   async #maintain(work: Work, context: ObjectContext): Promise<Outcome> {
     const { object, snapshot, former } = work;
     const route = object.status?.route ?? null;
-    const isInPath = snapshot.stage.state !== "Serve" && snapshot.blocked?.reason !== "OriginalRuns";
-    const kept = isInPath ? await this.#attempt(context, () => this.#updatePathAndRoute(work, route, context)) : {};
+    const kept = await this.#attempt(context, async () => {
+      if (snapshot.blocked?.reason === "OriginalRuns") return;
+      if (snapshot.stage.state !== "Serve") await this.#updatePathAndRoute(work, route, context);
+      else if (snapshot.blocked === null) await this.#standBy(work, context);
+    });
     return { done: false, isFormerRestored: !former, route, ...failureOf(kept.error) };
   }
 
@@ -173,13 +176,31 @@ export class Executor {
   }
 
   /** The route is restored first. Until then it sends requests to the resolver, which forwards them to the pods. */
-  async #leave({ binding, object, snapshot }: Work, context: ObjectContext): Promise<void> {
-    const { path, routes, autoscalers } = this.#options;
+  async #leave(work: Work, context: ObjectContext): Promise<void> {
+    const { binding, object, snapshot } = work;
+    const { routes, autoscalers } = this.#options;
     const { namespace, service, autoscaler } = binding;
     // First, because no later reconcile does it: pods are ready, and KEDA's own cooldown starts now.
     if (autoscaler && snapshot.stage.purpose === "safety") await autoscalers.allowZero(namespace, autoscaler, context);
     await routes.leave(namespace, service, [object.status?.route, binding.route], context);
-    await path.leave(namespace, service, context);
+    await this.#standBy(work, context);
+  }
+
+  /**
+   * In Serve, the resolver is the endpoint that nodes use while no pod is ready, so that no request is refused before
+   * the service is redirected. It is not, if requests would wait for a workload that cannot be woken.
+   */
+  async #standBy({ object, service, binding, ports, snapshot, decision }: Work, context: ObjectContext): Promise<void> {
+    const { path } = this.#options;
+    const { namespace } = binding;
+    const resolvers = this.#options.resolvers();
+    const input = { object, service, ports, resolvers };
+    const isWanted = resolvers.length > 0 && snapshot.targetFault === undefined && !decision.dryRun && !snapshot.dryRun;
+    const isServing = snapshot.stage.state === "Serve";
+    if (isWanted) await (isServing ? path.standBy(input, context) : path.withdraw(input, context));
+    else if (!isServing || path.useOf(namespace, binding.service)) {
+      await path.leave(namespace, binding.service, context);
+    }
   }
 
   /** The replica that holds requests also wakes the workload. If it is this replica, its call is enough. */
@@ -278,10 +299,11 @@ export class Executor {
     const { object, binding, snapshot } = work;
     const { namespace, service, route } = binding;
     if (state !== "Serve") await this.#updatePathAndRoute(work, route, context);
+    else if (snapshot.stage.state === "Serve") await this.#standBy(work, context);
     await scaledObjects.keep(object, binding, context);
     await routes.leave(namespace, service, [object.status?.route], { ...context, kept: route });
     // Slices of the original point at no server. They are deleted once requests have a working destination.
-    const isReachable = path.isJoined(namespace, service) || (snapshot.pods?.ready ?? 0) > 0;
+    const isReachable = path.useOf(namespace, service) === "redirect" || (snapshot.pods?.ready ?? 0) > 0;
     if (!isReachable) return;
     for (const line of await leftovers.clean(namespace, service, context)) context.log.info(line);
   }

@@ -47,12 +47,8 @@ function found(targetPort: number): ReadonlySet<string> {
     { name: "metrics", port: 81, targetPort: 9090 },
   ];
   const service: Service = { metadata: { namespace: "shop", name: "web" }, spec: { ipFamilies: ["IPv4"], ports } };
-  const slices = pathSlices({
-    object: stored("web", { metadata: { namespace: "shop", name: "web", uid: "5a0e" } }),
-    service,
-    ports: PORTS,
-    resolvers: [RESOLVER],
-  });
+  const object = stored("web", { metadata: { namespace: "shop", name: "web", uid: "5a0e" } });
+  const slices = pathSlices({ object, service, ports: PORTS, resolvers: [RESOLVER] }, "redirect");
   return new Set(ports.flatMap((port) => [...upstreams(port, slices)]));
 }
 

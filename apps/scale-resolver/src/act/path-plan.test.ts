@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Service } from "@evenkeel/kube";
 import type { ResolverEndpoint } from "../observe/resolver-endpoints.ts";
-import { hasSameEndpoints, leftOutFamilies, type PathInput, pathSlices } from "./path-plan.ts";
+import { closedSlice, hasSameEndpoints, leftOutFamilies, type PathInput, pathSlices, useOf } from "./path-plan.ts";
 
 const object = {
   ...{ apiVersion: "elasti.truefoundry.com/v1alpha1", kind: "ElastiService" },
@@ -21,9 +21,11 @@ const input = (parts: Partial<PathInput> = {}): PathInput => ({
   ...parts,
 });
 
+const redirecting = (parts: Partial<PathInput> = {}) => pathSlices(input(parts), "redirect");
+
 describe("the resolver's slices of a Service", () => {
   test("have labels, an owner, ports and ready endpoints of the resolver", () => {
-    expect(pathSlices(input())).toEqual([
+    expect(redirecting()).toEqual([
       {
         ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice" },
         metadata: {
@@ -59,7 +61,7 @@ describe("the resolver's slices of a Service", () => {
       { name: "dns", port: 53, protocol: "UDP" },
     ];
     const given = ["http", "admin", "dns"].map((name, index) => ({ name, port: 20_000 + index }));
-    const [slice] = pathSlices(input({ service: service({ ports }), ports: given }));
+    const [slice] = redirecting({ service: service({ ports }), ports: given });
     expect(slice?.ports).toEqual([
       { name: "http", port: 20_000, protocol: "TCP", appProtocol: "kubernetes.io/h2c" },
       { name: "admin", port: 20_001, protocol: "TCP" },
@@ -67,42 +69,55 @@ describe("the resolver's slices of a Service", () => {
   });
 
   test("support a port without a name", () => {
-    const [slice] = pathSlices(
-      input({ service: service({ ports: [{ port: 80 }] }), ports: [{ name: "", port: 20_007 }] }),
-    );
+    const [slice] = redirecting({ service: service({ ports: [{ port: 80 }] }), ports: [{ name: "", port: 20_007 }] });
     expect(slice?.ports).toEqual([{ name: "", port: 20_007, protocol: "TCP" }]);
   });
 
   test("are one for each family that the Service has", () => {
     const both = service({ ipFamilies: ["IPv6", "IPv4"] });
-    const slices = pathSlices(input({ service: both, resolvers: [four, six] }));
+    const slices = redirecting({ service: both, resolvers: [four, six] });
     expect(slices.map(({ metadata, addressType, endpoints }) => [metadata.name, addressType, endpoints])).toEqual([
       ["evenkeel-web-ipv6", "IPv6", [expect.objectContaining({ addresses: ["fd00::1"] })]],
       ["evenkeel-web-ipv4", "IPv4", [expect.objectContaining({ addresses: ["10.0.0.1"] })]],
     ]);
-    expect(pathSlices(input({ resolvers: [four, six] }))).toHaveLength(1);
+    expect(redirecting({ resolvers: [four, six] })).toHaveLength(1);
   });
 
   test("leave out a family in which no resolver is reached, which is said", () => {
     const both = service({ ipFamilies: ["IPv4", "IPv6"] });
-    expect(pathSlices(input({ service: both }))).toHaveLength(1);
+    expect(redirecting({ service: both })).toHaveLength(1);
     expect(leftOutFamilies(both, [four])).toEqual(["IPv6"]);
     expect(leftOutFamilies(both, [four, six])).toEqual([]);
   });
 
   test("go by the Service's address where its families are not said", () => {
     const unsaid = { ...service(), spec: { clusterIP: "fd00::a", ports: [{ name: "http", port: 80 }] } };
-    expect(pathSlices(input({ service: unsaid, resolvers: [four, six] }))).toMatchObject([{ addressType: "IPv6" }]);
+    expect(redirecting({ service: unsaid, resolvers: [four, six] })).toMatchObject([{ addressType: "IPv6" }]);
   });
 
   test("are none without a resolver, or without a port", () => {
-    expect(pathSlices(input({ resolvers: [] }))).toEqual([]);
-    expect(pathSlices(input({ ports: [] }))).toEqual([]);
+    expect(redirecting({ resolvers: [] })).toEqual([]);
+    expect(redirecting({ ports: [] })).toEqual([]);
+  });
+
+  test("name the resolver as an endpoint that nodes use only while no pod is ready, if it stands by", () => {
+    const [slice] = pathSlices(input(), "standby");
+    expect(slice?.endpoints).toMatchObject([
+      { addresses: ["10.0.0.1"], conditions: { ready: false, serving: true, terminating: true } },
+    ]);
+    expect(slice && useOf(slice)).toBe("standby");
+    expect(redirecting().map(useOf)).toEqual(["redirect"]);
+  });
+
+  test.each(["redirect", "standby"] as const)("keep their use, which is %s, when no endpoint is usable", (use) => {
+    const [slice] = pathSlices(input(), use).map((open) => closedSlice(open, new Set()));
+    expect(slice?.endpoints).toMatchObject([{ conditions: { ready: false, serving: false } }]);
+    expect(slice && useOf(slice)).toBe(use);
   });
 
   test("hold a hundred endpoints each", () => {
     const resolvers = Array.from({ length: 201 }, (_, n) => ({ ...four, address: `10.0.1.${n}`, replica: `${n}` }));
-    const slices = pathSlices(input({ resolvers }));
+    const slices = redirecting({ resolvers });
     expect(slices.map(({ metadata, endpoints }) => [metadata.name, endpoints?.length])).toEqual([
       ["evenkeel-web-ipv4", 100],
       ["evenkeel-web-ipv4-1", 100],
@@ -111,7 +126,7 @@ describe("the resolver's slices of a Service", () => {
   });
 
   test("are equal with any further fields of the API server and other clients", () => {
-    const [slice] = pathSlices(input());
+    const [slice] = redirecting();
     if (slice === undefined) throw new Error("there is none");
     const labels = { ...slice.metadata.labels, team: "shop" };
     const stored = { ...slice, metadata: { ...slice.metadata, labels, uid: "uid-2", resourceVersion: "7" } };
@@ -124,7 +139,7 @@ describe("the resolver's slices of a Service", () => {
     ["another port", { ports: [{ name: "http", port: 20_001 }] }],
     ["another owner", { object: { ...object, metadata: { ...object.metadata, uid: "uid-9" } } }],
   ])("are not equal with %s", (_name, change) => {
-    const [[one], [other]] = [pathSlices(input()), pathSlices(input(change))];
+    const [[one], [other]] = [redirecting(), redirecting(change)];
     expect(one && other && hasSameEndpoints(one, other)).toBe(false);
   });
 });

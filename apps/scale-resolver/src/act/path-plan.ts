@@ -4,7 +4,13 @@ import type { PortRecord, StoredElastiService } from "../elasti-service-resource
 import type { ResolverEndpoint } from "../observe/resolver-endpoints.ts";
 import { MANAGED_BY, MANAGER, SERVICE_NAME } from "../observe/slice-labels.ts";
 
-/** Input for the slices that redirect a Service to the resolver. */
+/**
+ * - `redirect`: the resolver's endpoints are ready, so it gets new connections, all of them if no pod is ready.
+ * - `standby`: they are marked as terminating and serving, which nodes use only while a Service has no ready endpoint.
+ */
+export type PathUse = "redirect" | "standby";
+
+/** Input for the slices that name the resolver as endpoint of a Service. */
 export interface PathInput {
   readonly object: StoredElastiService;
   readonly service: Service;
@@ -20,26 +26,35 @@ type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number];
 const ENDPOINTS_PER_SLICE = 100;
 
 /**
- * The EndpointSlices that redirect a Service to the resolver. For each address family of the Service, they map its TCP
+ * The EndpointSlices that name the resolver as endpoint of a Service. For each address family of the Service, they map its TCP
  * ports to the resolver's ports. A family without a resolver address gets no slice, and neither does a Service without
  * an assigned resolver port.
  */
-export function pathSlices(input: PathInput): readonly EndpointSlice[] {
+export function pathSlices(input: PathInput, use: PathUse): readonly EndpointSlice[] {
   const ports = portsOf(input);
   if (ports.length === 0) return [];
   return familiesOf(input.service).flatMap((family) => {
-    const endpoints = input.resolvers.filter((resolver) => resolver.family === family).map(endpointOf);
+    const endpoints = input.resolvers
+      .filter((resolver) => resolver.family === family)
+      .map((resolver) => endpointOf(resolver, use));
     return chunks(endpoints).map((part, index) => sliceOf(input, family, index, part, ports));
   });
 }
 
-/** The slice with all endpoints marked not ready, except those at addresses in `left`. */
+/** The slice with all endpoints marked as not usable, except those at addresses in `left`. Its use stays the same. */
 export function closedSlice(slice: EndpointSlice, left: ReadonlySet<string>): EndpointSlice {
-  const conditions = { ready: false, serving: false, terminating: false };
   const endpoints = (slice.endpoints ?? []).map((endpoint) =>
-    left.has(endpoint.addresses[0] ?? "") ? endpoint : { ...endpoint, conditions },
+    left.has(endpoint.addresses[0] ?? "")
+      ? endpoint
+      : { ...endpoint, conditions: { ...endpoint.conditions, ready: false, serving: false } },
   );
   return { ...slice, endpoints };
+}
+
+/** What a slice with endpoints is for; undefined without endpoints. */
+export function useOf({ endpoints }: EndpointSlice): PathUse | undefined {
+  const [first] = endpoints ?? [];
+  return first && (first.conditions?.terminating === true ? "standby" : "redirect");
 }
 
 /**
@@ -70,10 +85,10 @@ function portsOf({ service, ports }: PathInput): readonly SlicePort[] {
 }
 
 /** Sets all conditions, because some readers, such as Traefik, do not treat an absent one as ready. */
-function endpointOf({ address, nodeName, targetRef }: ResolverEndpoint): Endpoint {
+function endpointOf({ address, nodeName, targetRef }: ResolverEndpoint, use: PathUse): Endpoint {
   return {
     addresses: [address],
-    conditions: { ready: true, serving: true, terminating: false },
+    conditions: { ready: use === "redirect", serving: true, terminating: use === "standby" },
     ...(nodeName === undefined ? {} : { nodeName }),
     ...(targetRef === undefined ? {} : { targetRef }),
   };

@@ -96,16 +96,51 @@ describe("the path of a Service", () => {
   });
 
   test("is joined by slices in addition to those of the pods, and left by deleting exactly those", async () => {
-    expect(path.isJoined("default", "web")).toBe(false);
+    expect(path.useOf("default", "web")).toBe(undefined);
     expect(await path.join(input())).toBe(true);
     expect(await names()).toEqual(["evenkeel-shop-ipv4", "evenkeel-web-ipv4", "web-abc"]);
-    expect(path.isJoined("default", "web")).toBe(true);
+    expect(path.useOf("default", "web")).toBe("redirect");
     await path.leave("default", "web");
     expect(await names()).toEqual(["evenkeel-shop-ipv4", "web-abc"]);
-    expect(path.isJoined("default", "web")).toBe(false);
+    expect(path.useOf("default", "web")).toBe(undefined);
     cluster.writes();
     await path.leave("default", "web");
     expect(cluster.writes()).toEqual([]);
+  });
+
+  const conditions = async () => (await get("evenkeel-web-ipv4")).endpoints?.map(({ conditions: of }) => of);
+  const REDIRECT = { ready: true, serving: true, terminating: false };
+  const STANDBY = { ready: false, serving: true, terminating: true };
+
+  test("has the resolver as an endpoint for when no pod is ready, until it is joined and after it is withdrawn", async () => {
+    expect(await path.standBy(input())).toBe(true);
+    expect(await conditions()).toEqual([STANDBY]);
+    await look();
+    expect(path.useOf("default", "web")).toBe("standby");
+    cluster.calls.length = 0;
+    expect(await path.standBy(input())).toBe(false);
+    expect(cluster.calls).toEqual([]);
+    expect(await path.join(input())).toBe(true);
+    expect(await conditions()).toEqual([REDIRECT]);
+    // The cache does not have the join yet.
+    expect(await path.withdraw(input())).toBe(true);
+    expect(await conditions()).toEqual([STANDBY]);
+    expect(cluster.writes()).toEqual([`PUT ${PATH}/evenkeel-web-ipv4`, `PUT ${PATH}/evenkeel-web-ipv4`]);
+    await path.leave("default", "web");
+    expect(await names()).not.toContain("evenkeel-web-ipv4");
+  });
+
+  test("keeps its use when it is repointed, also if it was joined a moment before", async () => {
+    const other = input({ resolvers: [{ ...four, address: "10.0.0.2", replica: "b" }] });
+    await path.standBy(input());
+    await look();
+    await path.repoint(other);
+    expect(await conditions()).toEqual([STANDBY]);
+    // The cache does not have the join yet.
+    await path.join(input());
+    await path.repoint(other);
+    expect(await conditions()).toEqual([REDIRECT]);
+    expect((await get("evenkeel-web-ipv4")).endpoints).toMatchObject([{ addresses: ["10.0.0.2"] }]);
   });
 
   test("is neither joined nor left if the ElastiService changed since the reconcile began", async () => {
@@ -164,7 +199,7 @@ describe("the path of a Service", () => {
     await path.close(service(), new Set());
     expect(await ready()).toEqual([false, false]);
     await look();
-    expect(path.isJoined("default", "web")).toBe(true);
+    expect(path.useOf("default", "web")).toBe("redirect");
     cluster.calls.length = 0;
     await path.close(service(), new Set());
     expect(cluster.calls).toEqual([]);

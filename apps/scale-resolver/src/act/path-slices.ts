@@ -12,7 +12,7 @@ import { type ActOptions, checkedBy } from "./act-options.ts";
 import type { ResolverEndpoint } from "../observe/resolver-endpoints.ts";
 import { MANAGED_BY, MANAGER, SERVICE_NAME } from "../observe/slice-labels.ts";
 import { SliceContended, SliceNameTaken } from "./path-errors.ts";
-import { closedSlice, hasSameEndpoints, type PathInput, pathSlices } from "./path-plan.ts";
+import { closedSlice, hasSameEndpoints, type PathInput, pathSlices, type PathUse, useOf } from "./path-plan.ts";
 
 export interface PathSlicesOptions {
   readonly slices: Resource<EndpointSlice>;
@@ -33,20 +33,42 @@ export class PathSlices {
     this.#options = options;
   }
 
-  /** Whether the cache has the resolver in the path of a Service. */
-  isJoined(namespace: string, service: string): boolean {
-    return this.#seen(namespace, service).some(({ endpoints }) => (endpoints ?? []).length > 0);
+  /** What the resolver's slices of a Service are for, according to the cache; undefined if there are none. */
+  useOf(namespace: string, service: string): PathUse | undefined {
+    const uses = this.#seen(namespace, service).map(useOf);
+    return uses.includes("redirect") ? "redirect" : uses.find((use) => use !== undefined);
   }
 
   /**
-   * Creates and updates the resolver's slices of a Service. Slices that are correct are not written. Slices that are no
-   * longer wanted, such as after a change of families, are deleted after the others are written. Resolves with whether
-   * anything changed.
+   * Redirects a Service to the resolver. Slices that are correct are not written. Slices that are no longer wanted,
+   * such as after a change of families, are deleted after the others are written. Resolves with whether anything
+   * changed.
    */
   async join(input: PathInput, options: ActOptions = {}): Promise<boolean> {
+    return this.#apply(input, "redirect", { ...options, isCacheRecent: true });
+  }
+
+  /** Makes the resolver the endpoint that nodes use only while no pod of the Service is ready. */
+  async standBy(input: PathInput, options: ActOptions = {}): Promise<boolean> {
+    return this.#apply(input, "standby", { ...options, isCacheRecent: true });
+  }
+
+  /**
+   * Ends a redirect: the resolver stands by. Reads the slices from the API server, because the cache may be older than
+   * a join.
+   */
+  async withdraw(input: PathInput, options: ActOptions = {}): Promise<boolean> {
+    return this.#apply(input, "standby", { ...options, isCacheRecent: false });
+  }
+
+  async #apply(
+    input: PathInput,
+    use: PathUse,
+    { isCacheRecent, ...options }: ActOptions & { readonly isCacheRecent: boolean },
+  ): Promise<boolean> {
     const { namespace = "", name = "" } = input.service.metadata;
-    const wanted = await this.#wanted(input, options);
-    if (areAlike(wanted, this.#seen(namespace, name))) return false;
+    const wanted = pathSlices(await this.#withAllowedPods(input, options), use);
+    if (isCacheRecent && areAlike(wanted, this.#seen(namespace, name))) return false;
     const present = await this.#present(namespace, name, options);
     const byName = new Map(present.map((slice) => [slice.metadata.name, slice]));
     const written = await Promise.all(
@@ -59,27 +81,28 @@ export class PathSlices {
   }
 
   /**
-   * Updates the resolver's slices of a Service that exist, and creates and deletes none: the Service may be restored at
-   * the same time. A slice that another client writes meanwhile is left to the reconcile that this triggers.
+   * Updates the endpoints of the resolver's slices of a Service that exist, and creates and deletes none: the Service
+   * may be restored at the same time. Each slice keeps its use. A slice that another client writes meanwhile is left to the reconcile that this triggers.
    */
   async repoint(input: PathInput, options: ActOptions = {}): Promise<void> {
     const { namespace = "", name = "" } = input.service.metadata;
-    const wanted = await this.#wanted(input, options);
-    const seen = this.#seen(namespace, name);
-    if (seen.length === 0 || areAlike(wanted, seen)) return;
-    const byName = new Map(wanted.map((slice) => [slice.metadata.name, slice]));
+    const use = this.useOf(namespace, name);
+    if (use === undefined) return;
+    const allowed = await this.#withAllowedPods(input, options);
+    if (areAlike(pathSlices(allowed, use), this.#seen(namespace, name))) return;
     const present = await this.#present(namespace, name, options);
     await Promise.all(
       present.map(async (slice) => {
-        const changed = byName.get(slice.metadata.name);
+        const wanted = pathSlices(allowed, useOf(slice) ?? use);
+        const changed = wanted.find(({ metadata }) => metadata.name === slice.metadata.name);
         if (changed && !hasSameEndpoints(changed, slice)) await this.#replace(onto(slice, changed), options);
       }),
     );
   }
 
   /**
-   * Marks the resolver's endpoints of a Service as not ready, except those at addresses in `left`. The slices stay, and
-   * `join` makes the endpoints ready again. Writes nothing if nothing changes.
+   * Marks the resolver's endpoints of a Service as not usable, except those at addresses in `left`. The slices stay, and
+   * `join` and `standBy` make the endpoints usable again. Writes nothing if nothing changes.
    */
   async close({ metadata }: Service, left: ReadonlySet<string>, options: ActOptions = {}): Promise<void> {
     const { namespace = "", name = "" } = metadata;
@@ -90,7 +113,7 @@ export class PathSlices {
   }
 
   /**
-   * Removes the resolver from the path of a Service. Reads the slices from the API server, because the cache may be
+   * Removes the resolver's endpoints from a Service. Reads the slices from the API server, because the cache may be
    * older than a join.
    */
   async leave(namespace: string, service: string, options: ActOptions = {}): Promise<void> {
@@ -98,9 +121,10 @@ export class PathSlices {
     await Promise.all(present.map((slice) => deleteIfSame(checkedBy(options, this.#options.slices), slice, options)));
   }
 
-  async #wanted(input: PathInput, { signal }: ActOptions): Promise<readonly EndpointSlice[]> {
+  /** The input, without the pods of resolvers where the namespace of the Service must not have them. */
+  async #withAllowedPods(input: PathInput, { signal }: ActOptions): Promise<PathInput> {
     const namesPod = (await this.#options.namesPod?.(input.service.metadata.namespace ?? "", signal)) ?? true;
-    return pathSlices({ ...input, resolvers: namesPod ? input.resolvers : input.resolvers.map(withoutPod) });
+    return namesPod ? input : { ...input, resolvers: input.resolvers.map(withoutPod) };
   }
 
   #seen(namespace: string, service: string): readonly EndpointSlice[] {

@@ -59,21 +59,30 @@ export function ownershipChanges(
   };
 }
 
-/** Every ElastiService with the resolver in its path, when the resolver's replicas change. */
-export function resolverChanges(
-  objects: Pick<ReadStore<StoredElastiService>, "values">,
-  ownSlices: Watched<EndpointSlice>,
-): KeySource {
-  return {
-    whenSynced: (signal) => ownSlices.whenSynced(signal),
-    subscribe: (enqueue) =>
-      ownSlices.subscribe(() => {
-        for (const key of inPath(objects)) enqueue(key, "normal");
-      }),
-  };
+/** Reports that the resolver's replicas changed. */
+export interface ReplicaChanges {
+  readonly whenSynced: (signal: AbortSignal) => Promise<void>;
+  readonly subscribe: (changed: () => void) => () => void;
 }
 
-/** The keys of the ElastiServices with the resolver in their path. */
-export function inPath(objects: Pick<ReadStore<StoredElastiService>, "values">): readonly string[] {
-  return [...objects.values()].filter(({ status }) => (status?.state ?? "Serve") !== "Serve").map(keyOf);
+/**
+ * Every ElastiService when the resolver's replicas change, or only those that are `redirected` to it. Requests of these
+ * may be waiting, so they come first.
+ */
+export function resolverChanges(
+  objects: Pick<ReadStore<StoredElastiService>, "values">,
+  changes: ReplicaChanges,
+  which: "all" | "redirected",
+): KeySource {
+  return {
+    whenSynced: (signal) => changes.whenSynced(signal),
+    subscribe: (enqueue) =>
+      changes.subscribe(() => {
+        for (const object of objects.values()) {
+          const isRedirected = (object.status?.state ?? "Serve") !== "Serve";
+          if (isRedirected) enqueue(keyOf(object), "normal");
+          else if (which === "all") enqueue(keyOf(object), "low");
+        }
+      }),
+  };
 }

@@ -55,7 +55,7 @@ async function releaseService(status: ElastiServiceStatus, world: World = {}, ch
   const going = new ReleaseService({
     elastiServices: { patch: () => act("finalizer", stored("checkout")) },
     bindings: { ownerOf: () => older && owner, understand: () => ({ kind: "service", object: owner, binding }) },
-    path: { isJoined: () => joined, leave: () => act("leave path", undefined) },
+    path: { useOf: () => (joined ? "redirect" : undefined), leave: () => act("leave path", undefined) },
     routes: {
       leave: (
         _: string,

@@ -144,7 +144,7 @@ export class ReleaseService {
 
   /** Whether this program scaled the workload to 0 or redirects its Service. */
   #needsRelease({ status }: StoredElastiService, { namespace, service }: Binding): boolean {
-    return status?.pausedScaledObject !== undefined || this.#options.path.isJoined(namespace, service);
+    return status?.pausedScaledObject !== undefined || this.#options.path.useOf(namespace, service) === "redirect";
   }
 
   #isReady({ namespace, service }: Binding): boolean {
