@@ -3,12 +3,14 @@
 /**
  * An HTTP server that listens START milliseconds after it starts, with TLS if it is given CERT and KEY. It serves for
  * DRAIN milliseconds after SIGTERM, and ends what it has begun, as a good pod does. `/flap` makes it not ready for
- * twenty seconds, and `/fill` writes a longer log than its limit of storage allows.
+ * twenty seconds, `/fill` writes a longer log than its limit of storage allows, and `/probes` answers with the number
+ * of the resolver's probes that have reached this pod.
  */
 export const SERVER = `
   const { START = "0", DRAIN = "2000", CERT: cert, KEY: key, HOSTNAME } = process.env;
   let ready = true;
   let terminating = false;
+  let probes = 0;
   const { createServer } = require(cert ? "node:https" : "node:http");
   const server = createServer({ cert, key }, (request, response) => {
     if (request.url === "/readyz") return void response.writeHead(ready ? 200 : 503).end();
@@ -16,6 +18,8 @@ export const SERVER = `
       ready = false;
       setTimeout(() => (ready = true), 20000);
     }
+    if (request.url.startsWith("/.well-known/") || request.method === "OPTIONS") probes += 1;
+    if (request.url === "/probes") return void response.end(String(probes));
     if (request.url === "/fill") process.stdout.write("full\\n".repeat(2 ** 20));
     if (terminating) response.setHeader("connection", "close");
     request.resume().on("end", () => response.end(HOSTNAME));

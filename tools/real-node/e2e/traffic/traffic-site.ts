@@ -17,6 +17,8 @@ const CPU = { cpu: "50m" };
 export interface SiteOptions {
   /** The namespace of the services. The resolver is in one of that name and `-system`, and manages no other. */
   readonly namespace: string;
+  /** Whether another release of the cluster owns the custom resource definitions. */
+  readonly isFurther?: boolean;
   /** Whether two replicas of the resolver share a Redis. */
   readonly isPair?: boolean;
 }
@@ -57,11 +59,10 @@ export class TrafficSite {
     this.#inPlace = ["-n", namespace];
   }
 
-  /** The custom resource definitions must exist, or the release creates them. One release of a cluster owns them. */
   static async start(
     cluster: ClusterAccess,
     release: Release,
-    { namespace, isPair = false }: SiteOptions,
+    { namespace, isFurther = false, isPair = false }: SiteOptions,
   ): Promise<TrafficSite> {
     const site = new TrafficSite(cluster, namespace);
     for (const name of [site.#system, namespace]) await kubectl(cluster, ["create", "namespace", name]);
@@ -73,6 +74,7 @@ export class TrafficSite {
       "settings.triggerInterval=1s",
       `settings.watchNamespaces={${namespace}}`,
       `prometheus.address=http://metrics.${namespace}:9090`,
+      ...(isFurther ? ["crds.enabled=false"] : []),
       ...(isPair ? await site.#pairValues() : []),
     ];
     await release.helm(
@@ -96,7 +98,7 @@ export class TrafficSite {
     await this.clientPod("redis", { containers: [{ ...redis, readinessProbe: { tcpSocket: { port: 6379 } } }] });
     const { status } = await get<{ status: { podIP: string } }>(this.#cluster, "pod", "redis", ...this.#inPlace);
     await this.resolver("create", "secret", "generic", "redis", `--from-literal=url=redis://${status.podIP}:6379`);
-    return ["crds.enabled=false", "replicas=2", "state.redis.existingSecret=redis"];
+    return ["replicas=2", "state.redis.existingSecret=redis"];
   }
 
   /** A Deployment, its Service and its ElastiService. */
@@ -189,9 +191,9 @@ export class TrafficSite {
   }
 
   /** Asks a pod of a service itself, whatever its Service would do. */
-  async askPod(name: string, path: string): Promise<void> {
-    const program = `fetch("http://127.0.0.1:8080${path}").then((answer) => answer.text())`;
-    await kubectl(this.#cluster, ["exec", `deployment/${name}`, ...this.#inPlace, "--", NODE, "-e", program]);
+  async askPod(name: string, path: string): Promise<string> {
+    const program = `fetch("http://127.0.0.1:8080${path}").then(async (answer) => console.log(await answer.text()))`;
+    return kubectl(this.#cluster, ["exec", `deployment/${name}`, ...this.#inPlace, "--", NODE, "-e", program]);
   }
 
   /**
