@@ -23,5 +23,6 @@ export default {
   testTimeout: 30_000,
   runtime: new URL("jest-runtime.cjs", import.meta.url).pathname,
   // Tests that start real parts wait for them most of the time.
-  ...(suite === "test" ? { maxWorkers: 2, maxConcurrency: 10 } : {}),
+  ...(suite === "test" ? { maxWorkers: 2 } : {}),
+  ...(suite === "src" ? {} : { maxConcurrency: 10 }),
 };

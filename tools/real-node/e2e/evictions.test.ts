@@ -44,8 +44,7 @@ describeOnRealNode(
 
     afterAll(async () => {
       await kubectl(cluster(), ["delete", "node", SECOND_NODE, "--ignore-not-found"]);
-      await kubectl(cluster(), ["delete", "namespace", NAMESPACE, "--wait=false"]);
-      await release.helm("uninstall", "evictions", "--namespace", SYSTEM, "--timeout", "60s");
+      await kubectl(cluster(), ["delete", "namespace", NAMESPACE, SYSTEM, "--wait=false"]);
       release[Symbol.dispose]();
     }, TEST_TIMEOUT_MS);
 

@@ -11,6 +11,8 @@ import { TrafficSite } from "./traffic/traffic-site.ts";
 const IN_SOAK = process.env["SOAK"] === "1";
 const COUNT = IN_SOAK ? 10_000 : 300;
 const RATE = IN_SOAK ? 100 : 20;
+/** Requests per second to a pod that the kubelet evicts, which it does up to ten seconds after there is a reason. */
+const BEFORE_EVICTION = IN_SOAK ? 50 : 15;
 /** Requests per second to a Service with a resolver that was killed: they go on after another one leads. */
 const AFTER_KILL = IN_SOAK ? 50 : 15;
 /**
@@ -79,14 +81,22 @@ function inOrder(): (task: () => Promise<void>) => Promise<void> {
 describeOnRealNode("requests from another pod through kube-proxy", (cluster) => {
   let release: Release;
   let site: TrafficSite;
+  /** Another resolver of one replica. */
+  let lone: TrafficSite;
+  /** A resolver of two replicas that share a Redis. */
+  let pair: TrafficSite;
   beforeAll(async () => {
     await cluster().loadImage(writeServiceImage("scale-resolver"));
     release = await Release.prepare(cluster());
-    site = await TrafficSite.start(cluster(), release, { namespace: "traffic" });
+    [site, lone, pair] = await Promise.all([
+      TrafficSite.start(cluster(), release, { namespace: "traffic" }),
+      TrafficSite.start(cluster(), release, { namespace: "lone", isFurther: true }),
+      TrafficSite.start(cluster(), release, { namespace: "pair", isFurther: true, isPair: true }),
+    ]);
   }, 2 * TEST_TIMEOUT_MS);
   afterAll(async () => {
     release[Symbol.dispose]();
-    await site.stop();
+    await Promise.all([site.stop(), lone.stop(), pair.stop()]);
     const rows = [...results].map(([scenario, { asked, lost, p50, p99, longest }]) => {
       const count = Object.values(lost).reduce((sum, one) => sum + one, 0);
       return [scenario, asked, count === 0 ? 0 : `${count} ${JSON.stringify(lost)}`, p50, p99, longest].join(" | ");
@@ -114,7 +124,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
       stopServing: () => Promise<void>,
     ): Promise<void> {
       const gone: { readonly from: number; readonly redirected: number; readonly to: number }[] = [];
-      const load = site.load(name, { count, rate: RATE / 2, patience: 30_000, firstPort: FIRST_PORT });
+      const load = site.load(name, { count, rate: BEFORE_EVICTION, patience: 25_000, firstPort: FIRST_PORT });
       const stop = async () => {
         const from = Date.now();
         await stopServing();
@@ -138,7 +148,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     test.concurrent(
       "but for seconds, where the kubelet evicts the last pod, which has one second to drain",
       async () => {
-        await site.service("evicted", { start: 15_000 });
+        await site.service("evicted", { start: 12_000 });
         let evictions = 0;
         await whileGone("eviction by the kubelet", "evicted", COUNT, async () => {
           await site.askPod("evicted", "/fill");
@@ -287,18 +297,9 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
   });
 
   describe("while resolvers stop", () => {
-    /** Two resolvers of one replica and one of two, at the same time: each has services of its own. */
+    /** The cases of one release run one after the other, those of different ones at the same time. */
     const ofOne = inOrder();
     const ofTwo = inOrder();
-    let lone: TrafficSite;
-    let pair: TrafficSite;
-    beforeAll(async () => {
-      [lone, pair] = await Promise.all([
-        TrafficSite.start(cluster(), release, { namespace: "lone", isFurther: true }),
-        TrafficSite.start(cluster(), release, { namespace: "pair", isFurther: true, isPair: true }),
-      ]);
-    }, TIMEOUT);
-    afterAll(() => Promise.all([lone.stop(), pair.stop()]), TEST_TIMEOUT_MS);
 
     test.concurrent(
       "are all answered while the resolver is restarted, also those that it holds",
