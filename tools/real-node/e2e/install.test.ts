@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
@@ -79,6 +79,13 @@ describeIfRealNode("the commands of README", () => {
   test("are as many as it says", () => {
     expect(more).toEqual([]);
     expect([start, images, deploy, create, status, call]).not.toContain("");
+  });
+
+  test("lead to the cluster that make start leads to without kind; with kind, that makes one", async () => {
+    expect(await shell("make --silent start")).toBe(await shell(start.replace(/^eval "\$\((.+)\)"$/, "$1")));
+    const kind = join(state, "kind");
+    writeFileSync(kind, '#!/bin/sh\necho kind "$@"\n', { mode: 0o755 });
+    expect(await shell(`PATH="${state}:$PATH" make --silent start`)).toBe("kind create cluster --name evenkeel\n");
   });
 
   test(
