@@ -43,8 +43,12 @@ export class SteppedService implements AsyncDisposable {
   }
 
   static async start(world: World, flags: readonly string[] = []): Promise<SteppedService> {
-    // Loading the AWS SDK takes seconds, in which the clock would run into deadlines.
-    await import("../src/targets/route53/aws-sdk.ts");
+    // Loading these takes seconds, in which the clock would run into deadlines.
+    await Promise.all([
+      import("../src/targets/route53/aws-calls.ts"),
+      import("../src/targets/route53/aws-sdk.ts"),
+      import("yaml"),
+    ]);
     return new SteppedService(world, flags);
   }
 
