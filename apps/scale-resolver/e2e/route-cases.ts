@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { apply, kubectl, TEST_TIMEOUT_MS } from "@evenkeel/e2e";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { arrivalIn } from "./ask.ts";
@@ -12,9 +11,6 @@ const IN = ["-n", NAMESPACE] as const;
 
 /** Maximum milliseconds until a restored route is redirected again: it is checked every two seconds. */
 const SWITCHED_AGAIN_MS = 4000;
-
-/** More than the time in which an idle service sleeps here: its quiet period and the resolver's time in the path. */
-const SLEEPS_WITHIN_MS = 4000;
 
 /** How GitOps tools apply manifests. */
 const APPLY_ARGS = [["apply"], ["apply", "--server-side", "--force-conflicts"]] as const;
@@ -40,7 +36,11 @@ export function routeCases(place: () => RoutePlace): void {
       const { conditions } = (await site.get(name)).status ?? {};
       const { message } = conditions?.find(({ type }) => type === "Ready") ?? {};
       for (const value of ["ReferenceGrant", home, NAMESPACE, CHART]) expect(message).toContain(value);
-      await pause(SLEEPS_WITHIN_MS);
+      // A service that became idle later sleeps by now.
+      const other = new Traffic(site.prometheus, "ungranted-other");
+      await site.given("ungranted-other", { triggers: other.triggers });
+      other.rate = 0;
+      await site.asleep("ungranted-other");
       expect(await site.replicas(name)).toBe(1);
       expect(await scene.route()).toEqual(scene.made);
       await apply(cluster, grantIn(home));

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { buildDashboard, type Built, TideKeeper } from "@evenkeel/dashboard/testing";
+import { eventually } from "@evenkeel/runtime/testing";
 import { openPage } from "@evenkeel/testkit/browser";
 import { describeInBrowser } from "@evenkeel/testkit/jest";
 import type { Route } from "playwright-core";
@@ -313,7 +314,7 @@ describeInBrowser("the shell in a browser", (browser) => {
     const ran = await page.evaluate(breakIn);
     expect(ran).toBe(false);
     const stopped = () => complaints.join("\n");
-    while (!/tracker\.png/.test(stopped()) || !/script/.test(stopped())) await page.waitForTimeout(20);
+    await eventually(() => /tracker\.png/.test(stopped()) && /script/.test(stopped()));
     expect(stopped()).toMatch(/Content Security Policy/);
   });
 

@@ -64,7 +64,8 @@ describe("the system's clock", () => {
     let runs = 0;
     const cancel = systemClock.schedule(1, () => (runs += 1));
     cancel();
-    await sleep(systemClock, 5);
+    // Timers of the same length run in the order in which they were made.
+    await sleep(systemClock, 1);
     expect(runs).toBe(0);
   });
 
@@ -75,7 +76,8 @@ describe("the system's clock", () => {
   ])("does not cut short a wait of %s", async (_name, delay) => {
     let early = false;
     const cancel = systemClock.schedule(delay, () => (early = true));
-    await sleep(systemClock, 10);
+    // Node runs a timer that is too long after one millisecond, and so before this one.
+    await sleep(systemClock, 1);
     cancel();
     expect(early).toBe(false);
   });

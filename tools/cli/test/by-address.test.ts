@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "@evenkeel/runtime/testing";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Ballast } from "./ballast.ts";
 import { evenkeel } from "./evenkeel.ts";
@@ -229,12 +230,10 @@ describe("following decisions", () => {
     shell.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
     const closed = once(shell, "close");
     // A program learns that nobody reads any more when it has more to say.
-    let ended = false;
-    void closed.then(() => (ended = true));
-    while (!(ended as boolean)) {
+    await eventually(async () => {
       await ballast.setLevel(75);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+      return shell.exitCode !== null;
+    });
     const [code] = (await closed) as [number];
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });

@@ -163,7 +163,9 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
       async () => {
         await site.service("flaps", { flaps: true });
         const load = site.load("flaps", { count: COUNT, rate: RATE / 2 });
-        const flap = async () => void (await site.askPod("flaps", "/flap"));
+        const flap = async () => {
+          await site.askPod("flaps", "/flap");
+        };
         const tally = await during(load, flap, IN_SOAK ? Infinity : 1);
         expect(note("readiness of the last pod flaps", tally)).toEqual({});
         await site.hasHeld("flaps");
@@ -325,7 +327,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
         await lone.service("killed", { replicas: 0, start: 4000 });
         const before = await lone.resolverPods();
         const held = lone.load("killed", { count: 50, rate: 0, patience: 20_000 });
-        await pause(1500);
+        await lone.holds("killed", 50);
         const killedAt = Date.now();
         for (const pod of before) await lone.removeResolver(pod);
         const options = { count: COUNT, rate: AFTER_KILL, patience: 15_000, firstPort: FIRST_PORT };
@@ -366,7 +368,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
           expect(note("last resolver scaled away, service woken", await warm)).toEqual({});
           await site.resolver("scale", "deployment/scale-resolver", "--replicas=1");
           await site.resolver("rollout", "status", "deployment/scale-resolver", "--timeout=90s");
-          await pause(2000);
+          await site.isFollowed("left");
           expect(note("after the last resolver came back", await site.load("left", { count: 50, rate: RATE }))).toEqual(
             {},
           );
@@ -397,7 +399,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
           await pair.service("halved", { replicas: 0, start: 6000 });
           const { leader } = await pair.leads();
           const held = pair.load("halved", { count: 100, rate: 0, patience: 30_000 });
-          await pause(1500);
+          await pair.holds("halved", 100);
           const killedAt = Date.now();
           await pair.killResolver(leader);
           const options = { count: COUNT, rate: AFTER_KILL, patience: 30_000, firstPort: FIRST_PORT };

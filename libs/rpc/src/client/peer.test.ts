@@ -231,12 +231,15 @@ describe("a hostile peer", () => {
     await stream.next();
     // As long as nobody reads, the sender comes to a stop.
     let before = -1;
-    await eventually(async () => {
-      const stopped = sent === before;
-      before = sent;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      return stopped;
-    });
+    await eventually(
+      () => {
+        const stopped = sent === before;
+        before = sent;
+        return stopped;
+      },
+      undefined,
+      100,
+    );
     expect(sent).toBeLessThan(1000);
     await stream.return?.();
     await eventually(async () => (await running.registry.text()).includes('evenkeel_rpc_open_calls{kind="stream"} 0'));

@@ -353,12 +353,15 @@ describe("event streams", () => {
     const leaving = new AbortController();
     const response = await fetch(`${api.url}/Resolver/Watch`, { signal: leaving.signal });
     let before = -1;
-    await eventually(async () => {
-      const stopped = sent === before && sent > 0;
-      before = sent;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      return stopped;
-    });
+    await eventually(
+      () => {
+        const stopped = sent === before && sent > 0;
+        before = sent;
+        return stopped;
+      },
+      undefined,
+      100,
+    );
     expect(sent).toBeLessThan(3000);
     expect(response.status).toBe(200);
     leaving.abort();

@@ -117,13 +117,14 @@ export class TrafficSite {
     );
     if (replicas === 0) await this.isIn(name, "Zero");
     else await kubectl(this.#cluster, ["rollout", "status", `deployment/${name}`, ...this.#inPlace]);
-    await this.#isFollowed(name);
+    await this.isFollowed(name);
   }
 
   /**
-   * Resolves when the node has followed a new service: until then it refuses connections. None of them wakes a service.
+   * Resolves when the node has followed a service that got its first endpoint: until then it refuses connections. None
+   * of them wakes a service.
    */
-  async #isFollowed(name: string): Promise<void> {
+  async isFollowed(name: string): Promise<void> {
     const address = await this.address(name);
     await kubectl(this.#cluster, ["exec", "client", ...this.#inPlace, "--", NODE, "-e", CONNECT, address]);
   }
@@ -318,6 +319,14 @@ export class TrafficSite {
       ...([this.#cluster, "pods", "-n", this.#system, "-l", "app.kubernetes.io/name=scale-resolver"] as const),
     );
     return pods.map(({ metadata }) => metadata.name);
+  }
+
+  /** Resolves when the resolvers hold so many requests of a service. */
+  async holds(service: string, count: number): Promise<void> {
+    await waitUntil(`${count} requests of ${service} to be held`, async () => {
+      const held = await this.metric("evenkeel_resolver_pending", { service });
+      return held === count ? undefined : `there are ${held}`;
+    });
   }
 
   /** Resolves when the resolver has counted requests or connections of a service that it held. */
