@@ -125,4 +125,16 @@ describe("while pods serve, the resolver", () => {
   test("does not change what it left while the object is paused", async () => {
     expect((await reconcile({ ...serving, ...paused }, false, { use: "standby" })).done).toEqual([]);
   });
+
+  test("is no endpoint of a Service that it cannot redirect, also if the Service became so while redirected", async () => {
+    expect((await reconcile({ ...serving, ...unsupported }, false, { use: "standby" })).done).toEqual(["leave"]);
+    expect((await reconcile({ ...serving, ...unsupported })).done).toEqual([]);
+    expect((await reconcile({ ...settled, localOnly: "internalTrafficPolicy is Local" })).done).toEqual(["leave"]);
+  });
+
+  test("does not stand by in place of a redirect that failed", async () => {
+    const failure = new Error("quota exceeded");
+    const { done } = await reconcile({ ...serving, pods: { ready: 0 } }, false, { failure, use: "standby" });
+    expect(done).toEqual(["lead to 10.0.0.1"]);
+  });
 });
