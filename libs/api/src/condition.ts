@@ -25,8 +25,6 @@ export const condition = z.object({
   message: boundedText(32768).describe("Why, as a sentence. May be empty."),
 });
 
-export type Condition = z.output<typeof condition>;
-
 /** The `conditions` of a status: a list that holds each type once. */
 export const conditions = () =>
   z

@@ -12,7 +12,6 @@ export {
   type CollectorLoadBalancerSpec,
   type CollectorLoadBalancerStatus,
 } from "./collector-load-balancer.ts";
-export { type Condition } from "./condition.ts";
 export { durationMilliseconds } from "./duration.ts";
 export {
   DEFAULT_COOLDOWN_SECONDS,
@@ -26,8 +25,6 @@ export {
 export { UNKNOWN_TIME_ZONE } from "./field.ts";
 export { type Kind, type KindNames, type PrinterColumn, type ScalePaths } from "./kind.ts";
 export { kinds } from "./kinds.ts";
-export { type LabelSelector } from "./label-selector.ts";
-export { type ObjectMeta } from "./metadata.ts";
 export {
   KIND as NODE_CLASS,
   parseNodeClass,
@@ -44,7 +41,6 @@ export {
   type RebalancePolicyStatus,
 } from "./rebalance-policy.ts";
 export { KIND as REBALANCE, parseRebalance, type Rebalance, type RebalanceStatus } from "./rebalance.ts";
-export { type CelRule } from "./rule.ts";
 export {
   KIND as WORKLOAD_SLO,
   parseWorkloadSLO,

@@ -16,5 +16,3 @@ export const selectorFields = () => ({
 });
 
 export const labelSelector = () => z.object(selectorFields()).meta({ "x-kubernetes-map-type": "atomic" });
-
-export type LabelSelector = z.output<ReturnType<typeof labelSelector>>;

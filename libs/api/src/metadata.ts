@@ -16,5 +16,3 @@ export const objectMeta = z.looseObject({
   annotations: stringMap().exactOptional(),
   finalizers: z.array(z.string()).exactOptional(),
 });
-
-export type ObjectMeta = z.output<typeof objectMeta>;

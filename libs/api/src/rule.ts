@@ -21,7 +21,7 @@ export interface Rule<Value> {
 }
 
 /** One entry of x-kubernetes-validations. */
-export interface CelRule {
+interface CelRule {
   readonly rule: string;
   readonly message: string;
   readonly fieldPath?: string;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { counter, gauge, histogram, MetricRegistry, OBJECT_SERIES_LIMIT, oneOf, perObject, upTo } from "./index.ts";
+import { counter, gauge, histogram, MetricRegistry, oneOf, perObject, upTo } from "./index.ts";
+import { OBJECT_SERIES_LIMIT } from "./series.ts";
 
 const samples = async (registry: MetricRegistry, name: string): Promise<string[]> =>
   (await registry.text()).split("\n").filter((line) => line.startsWith(name));

@@ -1,7 +1,7 @@
 import type { Label, Labels } from "./declare.ts";
 
 /** What a value outside a label's bound is counted as. */
-export const OTHER = "other";
+const OTHER = "other";
 
 /** The most series that one metric keeps for objects; beyond it a new object's samples are not recorded. */
 export const OBJECT_SERIES_LIMIT = 20_000;

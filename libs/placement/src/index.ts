@@ -32,10 +32,10 @@ export {
   type SelectorFault,
   selectorFaults,
 } from "./label-selector.ts";
-export { type Landing, nodesToFind } from "./landing.ts";
+export type { Landing } from "./landing.ts";
 export { nodeFacts } from "./node-facts.ts";
 export { type Departure, Placement } from "./placement.ts";
-export { NO_LOOKUPS, type PodLookups, podShape } from "./pod-shape.ts";
+export { type PodLookups, podShape } from "./pod-shape.ts";
 export { quantity } from "./quantity.ts";
-export { amounts, effectiveRequests, scoredRequests } from "./requests.ts";
+export { amounts, effectiveRequests } from "./requests.ts";
 export type { FilterReason, NodeScore, PluginScores } from "./shape-view.ts";

@@ -17,5 +17,4 @@ export {
 } from "./prometheus-client.ts";
 export { parseRangeAnswer, type RangeAnswer, type Series } from "./range-answer.ts";
 export { allowFaults, ServerGuards } from "./server-guard.ts";
-export * as prometheusErrors from "./errors.ts";
 export { type Labels, type QueryAnswer, type Sample, unfitMessage } from "./query-answer.ts";

@@ -16,7 +16,7 @@ export * as resolverV1 from "./generated/evenkeel/resolver/v1/resolver.ts";
 export * as scoresV1 from "./generated/evenkeel/scores/v1/scores.ts";
 export * as weightsV1 from "./generated/evenkeel/weights/v1/weights.ts";
 export * as externalScaler from "./generated/externalscaler/externalscaler.ts";
-export { type CertificateMetrics, certificateMetrics, peerMetrics, rpcServerMetrics } from "./metrics.ts";
+export { type CertificateMetrics, peerMetrics } from "./metrics.ts";
 export { RpcServer, type RpcServerOptions } from "./server/rpc-server.ts";
 export type { Access, Attachment, Served } from "./server/served.ts";
 export { rpcContradictions, type RpcSettings, rpcSettings } from "./settings.ts";

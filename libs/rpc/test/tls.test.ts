@@ -9,7 +9,8 @@ import { describe, expect, test } from "@jest/globals";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { HttpServer, readSettings, splitCommandLine, systemClock } from "@evenkeel/runtime";
 import { eventually } from "@evenkeel/runtime/testing";
-import { CertificateFiles, certificateMetrics, resolverV1, rpcSettings, rpcTransport } from "../src/index.ts";
+import { CertificateFiles, resolverV1, rpcSettings, rpcTransport } from "../src/index.ts";
+import { certificateMetrics } from "../src/metrics.ts";
 import { any, endless, rememberedLog, resolver, startPeer, startServer } from "../src/testing/rpc-world.ts";
 import { Authority, type Files } from "../src/testing/certificates.ts";
 

@@ -22,6 +22,5 @@ export { proxyFor } from "./proxy.ts";
 export { type Backoff, fullJitter, retry, type RetryOptions } from "./retry.ts";
 export { MASKED } from "./scrub.ts";
 export { Service, type ServiceDefinition, type ServiceSettings } from "./service.ts";
-export { serviceMetrics } from "./service-metrics.ts";
 export * from "./settings/index.ts";
 export { type Rate, TokenBucket } from "./token-bucket.ts";

@@ -6,7 +6,8 @@ import { CodedError, explain } from "./error.ts";
 import { BadRecording, BadSettings, Internal, NotTheSame, UnknownVerb, WrongWords } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { Service, type ServiceDefinition, type ServiceSettings } from "./service.ts";
-import { helpText, readSettings, settingLines, showSettings, splitCommandLine } from "./settings/index.ts";
+import { readSettings, splitCommandLine } from "./settings/index.ts";
+import { helpText, settingLines, showSettings } from "./settings/show.ts";
 
 const verbs = {
   "replay <file>": "Decides again on a recorded snapshot; exits 0 if the decision is the same, 1 if it differs",

@@ -1,28 +1,24 @@
 import { MetricRegistry, type Metrics, type MetricTable } from "@evenkeel/metrics";
-import { adminRoutes, healthRoutes, HttpServer, ownDecisionRoutes, type Status } from "./admin/index.ts";
+import { adminRoutes, ownDecisionRoutes } from "./admin/admin-routes.ts";
+import { healthRoutes } from "./admin/health-routes.ts";
+import { HttpServer, type Status } from "./admin/index.ts";
 import type { Clock } from "./clock.ts";
 import { type Decider, Decisions } from "./decision/index.ts";
 import type { Host } from "./host.ts";
-import {
-  type Component,
-  type Leadership,
-  Lifecycle,
-  type Loop,
-  periodically,
-  type Server,
-  type Term,
-} from "./lifecycle/index.ts";
+import type { Component, Leadership, Loop, Server, Term } from "./lifecycle/index.ts";
+import { Lifecycle } from "./lifecycle/lifecycle.ts";
+import { periodically } from "./lifecycle/periodically.ts";
 import { createLogger, type Logger } from "./log.ts";
 import { serviceMetrics } from "./service-metrics.ts";
-import {
-  type adminTlsSettings,
-  type Reading,
-  type runtimeSettings,
-  type SettingsOf,
-  type SettingsTable,
-  type ShownSetting,
-  showSettings,
+import type {
+  adminTlsSettings,
+  Reading,
+  runtimeSettings,
+  SettingsOf,
+  SettingsTable,
+  ShownSetting,
 } from "./settings/index.ts";
+import { showSettings } from "./settings/show.ts";
 
 export type ServiceSettings = SettingsTable & typeof runtimeSettings;
 

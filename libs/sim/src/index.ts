@@ -9,7 +9,6 @@ export {
   startApiServer,
 } from "./api-server.ts";
 export type { Behaviour, World } from "./behaviours/behaviour.ts";
-export { definitions } from "./behaviours/definitions.ts";
 export { type Fault, FaultPlan, type FaultRule } from "./fault-plan.ts";
 export { ACCESS_KEY_AUTH, accessKeySecret } from "./route53/access-key.ts";
 export type { ChangeAction } from "./route53/change.ts";
@@ -27,12 +26,10 @@ export {
   type Front,
   type Listener,
 } from "./behaviours/traffic/data-plane.ts";
-export { endpointSlices } from "./behaviours/traffic/endpoint-slices.ts";
 export type { Target } from "./behaviours/traffic/targets.ts";
 export { workloads } from "./behaviours/workloads.ts";
 export { deployments } from "./behaviours/workloads/deployments.ts";
 export { replicaSets } from "./behaviours/workloads/replica-sets.ts";
-export { statefulSets } from "./behaviours/workloads/stateful-sets.ts";
 export { Prometheus, type PrometheusAuth, type PrometheusOptions, startPrometheus } from "./prometheus/prometheus.ts";
 export type { QueryAnswer } from "./prometheus/query-answer.ts";
 export type { Labels, Sample, Series } from "./prometheus/series.ts";

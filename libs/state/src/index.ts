@@ -1,8 +1,7 @@
 export { type Address, parseAddress } from "./address.ts";
-export { DecisionStream, decisionStreamMetrics, type DecisionStreamOptions } from "./decisions/decision-stream.ts";
+export { DecisionStream, type DecisionStreamOptions } from "./decisions/decision-stream.ts";
 export * as stateErrors from "./errors.ts";
 export { Keys } from "./keys.ts";
-export { stateMetrics } from "./metrics.ts";
 export { openState, type StateHost } from "./open-state.ts";
 export { stateSettings } from "./settings.ts";
 export type {

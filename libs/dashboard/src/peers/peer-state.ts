@@ -16,7 +16,7 @@ export interface PeerUp {
   >[];
 }
 
-export interface PeerDown {
+interface PeerDown {
   readonly up: false;
   /** Why, in one sentence. */
   readonly fault: string;

@@ -2,14 +2,8 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { eventually } from "@evenkeel/runtime/testing";
 import type { KubeClient } from "../wire/client.ts";
 import * as errors from "../errors.ts";
-import {
-  configMaps,
-  leases,
-  roleBindings,
-  roles,
-  subjectAccessReviews,
-  tokenReviews,
-} from "../objects/resource-types.ts";
+import { configMaps, leases, subjectAccessReviews, tokenReviews } from "../objects/resource-types.ts";
+import { roleBindings, roles } from "./rbac-types.ts";
 import { refused, WatchReader, type World } from "./world.ts";
 
 const USER = "contract-user";

@@ -4,8 +4,9 @@ import { eventually } from "@evenkeel/runtime/testing";
 import { AccessReviewer } from "../access/access-reviewer.ts";
 import { ServiceAccountToken } from "../access/service-account-token.ts";
 import * as errors from "../errors.ts";
-import { clusterRoleBindings, clusterRoles, serviceAccounts } from "../objects/resource-types.ts";
+import { clusterRoles, serviceAccounts } from "../objects/resource-types.ts";
 import { connectKube, type KubeClient } from "../wire/client.ts";
+import { clusterRoleBindings } from "./rbac-types.ts";
 import { refused, type World } from "./world.ts";
 
 const USER = "contract-impersonator";

@@ -24,10 +24,7 @@ export type HorizontalPodAutoscaler = Wire<models.V2HorizontalPodAutoscaler>;
 export type PodDisruptionBudget = Wire<models.V1PodDisruptionBudget>;
 export type Lease = Wire<models.V1Lease>;
 export type Event = Wire<models.EventsV1Event>;
-export type Role = Wire<models.V1Role>;
-export type RoleBinding = Wire<models.V1RoleBinding>;
 export type ClusterRole = Wire<models.V1ClusterRole>;
-export type ClusterRoleBinding = Wire<models.V1ClusterRoleBinding>;
 export type TokenReview = Wire<models.V1TokenReview>;
 export type SubjectAccessReview = Wire<models.V1SubjectAccessReview>;
 
@@ -138,14 +135,7 @@ export const customResourceDefinitions = clusterWide<CustomResourceDefinition>(
   "CustomResourceDefinition",
   "customresourcedefinitions",
 );
-export const roles = namespaced<Role>("rbac.authorization.k8s.io/v1", "Role", "roles");
-export const roleBindings = namespaced<RoleBinding>("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings");
 export const clusterRoles = clusterWide<ClusterRole>("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles");
-export const clusterRoleBindings = clusterWide<ClusterRoleBinding>(
-  "rbac.authorization.k8s.io/v1",
-  "ClusterRoleBinding",
-  "clusterrolebindings",
-);
 
 /** Served by metrics-server or another implementation of the metrics API. A LIST has one page and there is no watch. */
 export const nodeMetrics = clusterWide<NodeMetrics>("metrics.k8s.io/v1beta1", "NodeMetrics", "nodes");

@@ -88,9 +88,6 @@ export interface ApplyOptions extends WriteOptions {
   readonly force?: boolean;
 }
 
-/** The subresources that are written separately. */
-export type Subresource = "status" | "scale";
-
 /** One type of object on one API server. Every failure is a coded error (see errors.ts). */
 export interface Resource<T extends KubeObject> {
   get(object: ObjectName, options?: CallOptions): Promise<T>;

@@ -17,21 +17,24 @@ const patchTypes = {
   strategic: "application/strategic-merge-patch+json",
 } as const;
 
+/** The subresources that are written separately. */
+type Subresource = "status" | "scale";
+
 /** Paths, names and options of the calls of a resource and of its parts. */
 class Endpoint {
   readonly exchange: Exchange;
   readonly type: ResourceType;
   readonly #options: ResourceOptions;
-  readonly #subresource: contract.Subresource | undefined;
+  readonly #subresource: Subresource | undefined;
 
-  constructor(exchange: Exchange, type: ResourceType, options: ResourceOptions, subresource?: contract.Subresource) {
+  constructor(exchange: Exchange, type: ResourceType, options: ResourceOptions, subresource?: Subresource) {
     this.exchange = exchange;
     this.type = type;
     this.#options = options;
     this.#subresource = subresource;
   }
 
-  part(subresource: contract.Subresource): Endpoint {
+  part(subresource: Subresource): Endpoint {
     return new Endpoint(this.exchange, this.type, this.#options, subresource);
   }
 

@@ -4,12 +4,12 @@ import type { DecisionSource } from "../decision/index.ts";
 import { NoRecording } from "../errors.ts";
 import { statusPage, type Status, statusStyle } from "./status-page.ts";
 
-export interface AdminOptions {
+interface AdminOptions {
   readonly metrics: MetricRegistry;
   readonly status: () => Promise<Status>;
 }
 
-export interface OwnDecisions {
+interface OwnDecisions {
   readonly decisions: DecisionSource;
   /** The flight recorder's file for a decision. */
   readonly recording: (id: string) => string | undefined;

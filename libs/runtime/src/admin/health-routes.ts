@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Lifecycle } from "../lifecycle/index.ts";
+import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 
 /**
  * `/livez` and `/healthz` say that the process answers: failing them gets it killed, so they depend on nothing else.

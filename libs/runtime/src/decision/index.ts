@@ -13,7 +13,7 @@ export {
   type SnapshotOf,
   type Verdict,
 } from "./decision.ts";
-export { FlightRecorder, type RecorderLimits } from "./flight-recorder.ts";
-export { parseRecording, type Recording, recordingText, replay, type Replay } from "./recording.ts";
+export type { RecorderLimits } from "./flight-recorder.ts";
+export { parseRecording, type Recording, replay, type Replay } from "./recording.ts";
 export { DecisionRing } from "./ring.ts";
 export { snapshotText } from "./snapshot-text.ts";

@@ -7,7 +7,7 @@ import type { Logger } from "../log.ts";
 import type { Component, Server } from "./component.ts";
 import { LeaderLoops } from "./leadership.ts";
 
-export type Phase = "starting" | "running" | "stopping";
+type Phase = "starting" | "running" | "stopping";
 
 /** Why the process stops: someone asked, or something broke. */
 type Cause = { readonly signal: NodeJS.Signals } | { readonly error: CodedError };
@@ -20,7 +20,7 @@ const STOP_TIME = 2000;
 /** How long what was told to give up has for doing so, in milliseconds. */
 const CUT_TIME = 1000;
 
-export interface LifecycleOptions {
+interface LifecycleOptions {
   readonly host: Host;
   readonly clock: Clock;
   readonly log: Logger;

@@ -2,7 +2,7 @@ import { type Clock, sleep } from "../clock.ts";
 import type { Logger } from "../log.ts";
 import type { Loop, Term } from "./leadership.ts";
 
-export interface PeriodOptions {
+interface PeriodOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Milliseconds from the start of one run to the start of the next; a run that takes longer delays the next. */

@@ -1,5 +1,5 @@
-export { type Kind, bytesKind, durationKind } from "./kinds.ts";
+export { type Kind, durationKind } from "./kinds.ts";
 export { type Environment, type Reading, readSettings, type SettingSource, splitCommandLine } from "./read.ts";
 export { adminTlsSettings, runtimeSettings } from "./runtime-settings.ts";
-export { durationText, helpText, settingLines, settingsMarkdown, type ShownSetting, showSettings } from "./show.ts";
+export { durationText, settingsMarkdown, type ShownSetting } from "./show.ts";
 export { flagName, setting, type Setting, type SettingsOf, type SettingsTable, variableNames } from "./table.ts";

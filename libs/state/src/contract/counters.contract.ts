@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "@jest/globals";
-import type { Replicas } from "./state.contract.ts";
+import type { Replicas } from "./replicas.ts";
 
 const LONG = 60_000;
 const SHORT = 50;

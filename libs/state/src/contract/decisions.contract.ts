@@ -4,7 +4,7 @@ import { MetricRegistry } from "@evenkeel/metrics";
 import { type Decision, systemClock } from "@evenkeel/runtime";
 import { silentLog } from "@evenkeel/runtime/testing";
 import { DecisionStream } from "../decisions/decision-stream.ts";
-import type { Replicas } from "./state.contract.ts";
+import type { Replicas } from "./replicas.ts";
 import type { State } from "../state.ts";
 
 export function decisionsContract(given: () => Replicas): void {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "@jest/globals";
-import type { Replicas } from "./state.contract.ts";
+import type { Replicas } from "./replicas.ts";
 import type { Edges, Notice } from "../state.ts";
 
 export function edgesContract(given: () => Replicas): void {

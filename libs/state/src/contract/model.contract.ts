@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { CodedError } from "@evenkeel/runtime";
-import type { Replicas } from "./state.contract.ts";
+import type { Replicas } from "./replicas.ts";
 import type { State, Version, WriteTerms } from "../state.ts";
 
 /** What a client may do next. `expected` picks from the versions that were ever seen, so that stale ones come up. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "@jest/globals";
-import type { Replicas } from "./state.contract.ts";
+import type { Replicas } from "./replicas.ts";
 import type { Fence, Version } from "../state.ts";
 
 const unfenced = { expected: "any", fence: "unfenced" } as const;

@@ -4,6 +4,7 @@ import { decisionsContract } from "./decisions.contract.ts";
 import { edgesContract } from "./edges.contract.ts";
 import { modelContract } from "./model.contract.ts";
 import { recordsContract } from "./records.contract.ts";
+import type { Replicas } from "./replicas.ts";
 import type { State } from "../state.ts";
 import { streamsContract } from "./streams.contract.ts";
 
@@ -14,13 +15,6 @@ export interface StateHarness {
   /** Lets time pass on the clock by which the store ends counts. */
   readonly elapse: (milliseconds: number) => Promise<void>;
   readonly close: () => Promise<void>;
-}
-
-/** The store under test and two handles on it, as two replicas have. */
-export interface Replicas {
-  readonly one: State;
-  readonly other: State;
-  readonly elapse: (milliseconds: number) => Promise<void>;
 }
 
 /** Registers every case that each home of the state must pass. */

@@ -21,7 +21,7 @@ const STREAM = "decisions";
 /** How long to wait before a failed append is tried again, in milliseconds. */
 const RETRY = 1000;
 
-export const decisionStreamMetrics = {
+const decisionStreamMetrics = {
   dropped: counter(
     "evenkeel_state_dropped_decisions_total",
     "Decisions that never reached the shared stream, because it was away for too long or refused them.",
