@@ -26,9 +26,9 @@ type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number];
 const ENDPOINTS_PER_SLICE = 100;
 
 /**
- * The EndpointSlices that name the resolver as endpoint of a Service. For each address family of the Service, they map its TCP
- * ports to the resolver's ports. A family without a resolver address gets no slice, and neither does a Service without
- * an assigned resolver port.
+ * The EndpointSlices that name the resolver as endpoint of a Service. For each address family of the Service, they map
+ * its TCP ports to the resolver's ports. A family without a resolver address gets no slice, and neither does a Service
+ * without an assigned resolver port.
  */
 export function pathSlices(input: PathInput, use: PathUse): readonly EndpointSlice[] {
   const ports = portsOf(input);

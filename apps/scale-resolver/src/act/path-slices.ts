@@ -82,7 +82,8 @@ export class PathSlices {
 
   /**
    * Updates the endpoints of the resolver's slices of a Service that exist, and creates and deletes none: the Service
-   * may be restored at the same time. Each slice keeps its use. A slice that another client writes meanwhile is left to the reconcile that this triggers.
+   * may be restored at the same time. Each slice keeps its use. A slice that another client writes meanwhile is left to
+   * the reconcile that this triggers.
    */
   async repoint(input: PathInput, options: ActOptions = {}): Promise<void> {
     const { namespace = "", name = "" } = input.service.metadata;
@@ -101,8 +102,8 @@ export class PathSlices {
   }
 
   /**
-   * Marks the resolver's endpoints of a Service as not usable, except those at addresses in `left`. The slices stay, and
-   * `join` and `standBy` make the endpoints usable again. Writes nothing if nothing changes.
+   * Marks the resolver's endpoints of a Service as not usable, except those at addresses in `left`. The slices stay,
+   * and `join` and `standBy` make the endpoints usable again. Writes nothing if nothing changes.
    */
   async close({ metadata }: Service, left: ReadonlySet<string>, options: ActOptions = {}): Promise<void> {
     const { namespace = "", name = "" } = metadata;
