@@ -109,7 +109,7 @@ export class Executor {
     const kept = await this.#attempt(context, async () => {
       if (snapshot.blocked?.reason === "OriginalRuns") return;
       if (snapshot.stage.state !== "Serve") await this.#updatePathAndRoute(work, route, context);
-      else if (snapshot.blocked === null) await this.#standBy(work, context);
+      else if (snapshot.blocked?.reason !== "Paused") await this.#standBy(work, context);
     });
     return { done: false, isFormerRestored: !former, route, ...failureOf(kept.error) };
   }
@@ -188,14 +188,17 @@ export class Executor {
 
   /**
    * In Serve, the resolver is the endpoint that nodes use while no pod is ready, so that no request is refused before
-   * the service is redirected. It is not, if requests would wait for a workload that cannot be woken.
+   * the service is redirected. It is not, if requests would wait for a workload that cannot be woken, or if the Service
+   * cannot be redirected.
    */
   async #standBy({ object, service, binding, ports, snapshot, decision }: Work, context: ObjectContext): Promise<void> {
     const { path } = this.#options;
     const { namespace } = binding;
     const resolvers = this.#options.resolvers();
     const input = { object, service, ports, resolvers };
-    const isWanted = resolvers.length > 0 && snapshot.targetFault === undefined && !decision.dryRun && !snapshot.dryRun;
+    const { targetFault, blocked, localOnly } = snapshot;
+    const isPossible = targetFault === undefined && blocked === null && localOnly === undefined;
+    const isWanted = resolvers.length > 0 && isPossible && !decision.dryRun && !snapshot.dryRun;
     const isServing = snapshot.stage.state === "Serve";
     if (isWanted) await (isServing ? path.standBy(input, context) : path.withdraw(input, context));
     else if (!isServing || path.useOf(namespace, binding.service)) {
@@ -296,10 +299,11 @@ export class Executor {
   /** While the resolver is in the path, the path follows the resolver's replicas, the Service's ports and the spec. */
   async #keep(work: Work, state: State, context: ObjectContext): Promise<void> {
     const { path, routes, leftovers, scaledObjects } = this.#options;
-    const { object, binding, snapshot } = work;
+    const { object, binding, snapshot, decision } = work;
     const { namespace, service, route } = binding;
+    // After a leave, the resolver stands by already. A join that failed may have redirected a part, which stays.
     if (state !== "Serve") await this.#updatePathAndRoute(work, route, context);
-    else if (snapshot.stage.state === "Serve") await this.#standBy(work, context);
+    else if (decision.action === "stay") await this.#standBy(work, context);
     await scaledObjects.keep(object, binding, context);
     await routes.leave(namespace, service, [object.status?.route], { ...context, kept: route });
     // Slices of the original point at no server. They are deleted once requests have a working destination.
