@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { services } from "@evenkeel/kube";
+import { eventually } from "@evenkeel/runtime/testing";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { World } from "./world.ts";
 
@@ -52,6 +53,20 @@ test.concurrent(
     for (const name of names) expect([name, await world.replicas(name)]).toEqual([name, 1]);
   },
 );
+
+test.concurrent("a paused service that a person scales to 0 stays there: its requests are refused", async () => {
+  await world.workload("stopped");
+  await eventually(() => world.ask("stopped"));
+  await world.elasti("stopped", { triggers: undefined });
+  await eventually(async () => expect(await world.ownSlices("stopped")).toHaveLength(1));
+  await world.annotate("stopped", { "evenkeel.io/paused": "true" });
+  await world.ready("stopped", "Paused");
+  expect(await world.ownSlices("stopped")).toEqual([]);
+  await world.scale("stopped", 0);
+  await world.isEmpty("stopped");
+  await eventually(() => expect(world.ask("stopped")).rejects.toThrow(/ECONN(REFUSED|RESET)/));
+  expect(await world.replicas("stopped")).toBe(0);
+});
 
 test.concurrent(
   "a service is not scaled to zero while no resolver is reachable in one of its IP families",

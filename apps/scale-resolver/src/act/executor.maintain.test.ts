@@ -122,8 +122,9 @@ describe("while pods serve, the resolver", () => {
     expect((await reconcile({ ...settled, dryRun: true })).done).toEqual(["leave"]);
   });
 
-  test("does not change what it left while the object is paused", async () => {
-    expect((await reconcile({ ...serving, ...paused }, false, { use: "standby" })).done).toEqual([]);
+  test("is no endpoint while the object is paused, so that no request wakes what a person scaled to 0", async () => {
+    expect((await reconcile({ ...serving, ...paused }, false, { use: "standby" })).done).toEqual(["leave"]);
+    expect((await reconcile({ ...serving, ...paused })).done).toEqual([]);
   });
 
   test("is no endpoint of a Service that it cannot redirect, also if the Service became so while redirected", async () => {

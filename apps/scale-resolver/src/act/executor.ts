@@ -109,7 +109,7 @@ export class Executor {
     const kept = await this.#attempt(context, async () => {
       if (snapshot.blocked?.reason === "OriginalRuns") return;
       if (snapshot.stage.state !== "Serve") await this.#updatePathAndRoute(work, route, context);
-      else if (snapshot.blocked?.reason !== "Paused") await this.#standBy(work, context);
+      else await this.#standBy(work, context);
     });
     return { done: false, isFormerRestored: !former, route, ...failureOf(kept.error) };
   }
@@ -188,8 +188,8 @@ export class Executor {
 
   /**
    * In Serve, the resolver is the endpoint that nodes use while no pod is ready, so that no request is refused before
-   * the service is redirected. It is not, if requests would wait for a workload that cannot be woken, or if the Service
-   * cannot be redirected.
+   * the service is redirected. It is not, if the workload must not or cannot be woken, or if the Service cannot be
+   * redirected.
    */
   async #standBy({ object, service, binding, ports, snapshot, decision }: Work, context: ObjectContext): Promise<void> {
     const { path } = this.#options;
