@@ -315,10 +315,10 @@ export class TrafficSite {
 
   /** The names of the resolver's pods. */
   async resolverPods(): Promise<readonly string[]> {
-    const pods = await list<{ metadata: { name: string } }>(
+    const pods = await list<{ metadata: { name: string; deletionTimestamp?: string } }>(
       ...([this.#cluster, "pods", "-n", this.#system, "-l", "app.kubernetes.io/name=scale-resolver"] as const),
     );
-    return pods.map(({ metadata }) => metadata.name);
+    return pods.filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => metadata.name);
   }
 
   /** Resolves when the resolvers hold so many requests of a service. */
