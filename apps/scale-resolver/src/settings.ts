@@ -85,6 +85,10 @@ export const settings = {
     optional: true,
     help: "Name the pod of the resolver in its endpoints. Istio sidecars need it for mTLS; Istio ambient then ignores the endpoints. Unless set, it is false for namespaces with the label istio.io/dataplane-mode=ambient and without sidecars, and true for others",
   }),
+  standby: setting.boolean({
+    optional: true,
+    help: "Be an endpoint of each Service also while its pods are ready, marked as terminating: kube-proxy uses it in the moment in which no pod is ready. Unless set, it is true in clusters without Cilium",
+  }),
   prometheusAddress: setting.url({
     optional: true,
     help: "Prometheus server of triggers without serverAddress",

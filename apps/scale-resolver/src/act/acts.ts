@@ -4,6 +4,7 @@ import { serviceKey } from "../binding.ts";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import type { ClusterView } from "../observe/cluster-view.ts";
 import { Mesh } from "../observe/mesh.ts";
+import { Standby } from "../observe/standby.ts";
 import type { Autoscalers } from "./autoscalers.ts";
 import { Selections } from "./children.ts";
 import { ClosePaths } from "./close-paths.ts";
@@ -25,6 +26,7 @@ export interface ActsOptions extends Pick<ExecutorOptions, "resolvers" | "activi
     readonly dryRun: boolean;
     readonly podIp: readonly string[];
     readonly pathTargetRef: boolean | undefined;
+    readonly standby: boolean | undefined;
     readonly insecure: boolean;
     readonly kedaAuthentication: string | undefined;
   };
@@ -65,6 +67,7 @@ export function acts(options: ActsOptions): Acts {
   const slices = kube.resource(endpointSlices);
   const mesh = new Mesh({ kube, clock, targetRef: settings.pathTargetRef });
   const path = new PathSlices({ slices, seen: view.slices, namesPod: mesh.namesPod.bind(mesh) });
+  const standby = new Standby({ kube, clock, standby: settings.standby });
   const routes = new RouteSwitch({ kube, resolver: own && { ...own, port: RESOLVER_PORT } });
   const shared = {
     ...{ path, routes, statuses, clock },
@@ -79,6 +82,7 @@ export function acts(options: ActsOptions): Acts {
     path,
     executor: new Executor({
       ...{ ...options, ...shared, terminatingResolvers },
+      mayStandBy: standby.isPossible.bind(standby),
       scaledObjects: new ScaledObjects({
         ...{ kube, clock, address: options.grpcAddress },
         ...{ tls: !settings.insecure, authentication: settings.kedaAuthentication },
@@ -90,6 +94,8 @@ export function acts(options: ActsOptions): Acts {
     selections: new Selections({
       ...{ kube, store: objects, services: view.services, own: own && serviceKey(own.namespace, own.name) },
     }),
-    repoint: repointPaths({ objects, services: view.services, path, resolvers, terminatingResolvers, original }),
+    repoint: repointPaths({
+      ...{ objects, bindings, services: view.services, path, resolvers, terminatingResolvers, original },
+    }),
   };
 }

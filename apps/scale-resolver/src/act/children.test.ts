@@ -144,7 +144,7 @@ describe("the Services that an ElastiService selects", () => {
     expect(await selections.sync(parent(), { signal })).toEqual({ selected: 2, left: [] });
   });
 
-  test("are tried again where the API server fails, and go on from there", async () => {
+  test("are retried where the API server fails, and go on from there", async () => {
     const takeBack = cluster.faults.add({ verb: "create", resource: "elastiservices", fault: { kind: "reset" } });
     await expect(selections.sync(parent(), { signal: AbortSignal.timeout(300) })).rejects.toThrow();
     takeBack();

@@ -1,5 +1,5 @@
 import type { ElastiServiceStatus } from "@evenkeel/api";
-import type { Nulled } from "@evenkeel/kube";
+import { nameOfKey, type Nulled } from "@evenkeel/kube";
 import { FakeClock } from "@evenkeel/runtime/testing";
 import { expect, test } from "@jest/globals";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
@@ -12,7 +12,7 @@ import type { PathUse } from "./path-plan.ts";
 const service = (name: string) => ({ metadata: { namespace: "shop", name } });
 
 /** The resolver redirects two services, stands by for one, and `unknown` has none of its endpoints. */
-const USES: Readonly<Record<string, PathUse>> = { asleep: "redirect", guarded: "redirect", serving: "standby" };
+const USES: Readonly<Record<string, PathUse>> = { serving: "standby", asleep: "redirect", guarded: "redirect" };
 
 /** A replica at 10.0.0.1. */
 function setUp(resolvers: readonly string[], wait = 8000) {
@@ -26,7 +26,7 @@ function setUp(resolvers: readonly string[], wait = 8000) {
   const names = [...Object.keys(USES), "unknown"];
   const paths = new ClosePaths({
     objects: { values: () => names.map((name) => stored(name, { status: { service: name } })).values() },
-    services: { get: (key: string) => service(key.split("/")[1] ?? "") },
+    services: { get: (key: string) => service(nameOfKey(key).name) },
     pods: (key: string) => ({ ready: key === "shop/asleep" ? 0 : 1, leaving: 0, starting: 0 }),
     path: {
       useOf: (_: string, name: string) => USES[name],

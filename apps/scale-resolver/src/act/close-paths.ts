@@ -72,9 +72,13 @@ export class ClosePaths implements Component {
   }
 
   async #closeAll(): Promise<void> {
-    const { objects, resolvers, podIps, log } = this.#options;
+    const { objects, resolvers, podIps, path, log } = this.#options;
     if (resolvers().some(({ address }) => !podIps.includes(address))) return;
-    const closed = await Promise.allSettled([...objects.values()].map((object) => this.#closeOne(object)));
+    const isRedirected = ({ metadata, status }: StoredElastiService) =>
+      path.useOf(metadata.namespace ?? "", status?.service ?? "") === "redirect";
+    // Of the others, no client waits.
+    const inOrder = [...objects.values()].sort((a, b) => Number(isRedirected(b)) - Number(isRedirected(a)));
+    const closed = await Promise.allSettled(inOrder.map((object) => this.#closeOne(object)));
     for (const { error } of closed.flatMap((one) =>
       one.status === "rejected" ? [{ error: one.reason as unknown }] : [],
     )) {

@@ -21,13 +21,15 @@ interface Given {
   readonly failure?: Error;
   /** What the resolver's slices of the Service are for. */
   readonly use?: PathUse;
+  /** Whether the cluster has Cilium. */
+  readonly hasCilium?: boolean;
 }
 
 /**
  * Carries out a decision for a service whose object names another route than the redirected one. Returns the calls and
  * the outcome.
  */
-async function reconcile(changes: Changes, dryRun = false, { failure, use }: Given = {}) {
+async function reconcile(changes: Changes, dryRun = false, { failure, use, hasCilium = false }: Given = {}) {
   const done: string[] = [];
   const act = (what: string) => {
     done.push(what);
@@ -46,9 +48,15 @@ async function reconcile(changes: Changes, dryRun = false, { failure, use }: Giv
       join: (_namespace: string, _service: string, { name }: RouteRef) => act(`lead ${name}`),
       leave: () => Promise.resolve(),
     },
-    scaledObjects: { keep: () => Promise.resolve() },
+    scaledObjects: {
+      keep: () => {
+        if (failure) done.push("keep the ScaledObject");
+        return Promise.resolve();
+      },
+    },
     leftovers: { clean: () => Promise.resolve([]) },
     resolvers: () => [{ family: "IPv4", address: "10.0.0.1", replica: "a" }],
+    mayStandBy: () => Promise.resolve(!hasCilium),
   } as unknown as ExecutorOptions);
   const snapshot = quietService(changes);
   const work = {
@@ -122,6 +130,12 @@ describe("while pods serve, the resolver", () => {
     expect((await reconcile({ ...settled, dryRun: true })).done).toEqual(["leave"]);
   });
 
+  test("leaves a Service in a cluster with Cilium, and is no endpoint of it after a redirect", async () => {
+    expect((await reconcile(serving, false, { use: "standby", hasCilium: true })).done).toEqual(["leave"]);
+    expect((await reconcile(serving, false, { hasCilium: true })).done).toEqual([]);
+    expect((await reconcile(settled, false, { hasCilium: true })).done).toEqual(["leave"]);
+  });
+
   test("is no endpoint while the object is paused, so that no request wakes what a person scaled to 0", async () => {
     expect((await reconcile({ ...serving, ...paused }, false, { use: "standby" })).done).toEqual(["leave"]);
     expect((await reconcile({ ...serving, ...paused })).done).toEqual([]);
@@ -136,6 +150,11 @@ describe("while pods serve, the resolver", () => {
   test("does not stand by in place of a redirect that failed", async () => {
     const failure = new Error("quota exceeded");
     const { done } = await reconcile({ ...serving, pods: { ready: 0 } }, false, { failure, use: "standby" });
-    expect(done).toEqual(["lead to 10.0.0.1"]);
+    expect(done).toEqual(["lead to 10.0.0.1", "keep the ScaledObject"]);
+  });
+
+  test("does the rest before it stands by, which a quota may refuse", async () => {
+    const { done, outcome } = await reconcile(serving, false, { failure: new Error("quota exceeded") });
+    expect([done, outcome.failure]).toEqual([["keep the ScaledObject", "stand by"], "quota exceeded"]);
   });
 });

@@ -26,6 +26,8 @@ export interface ExecutorOptions {
   readonly restoreWorkload: RestoreWorkload;
   readonly scaledObjects: ScaledObjects;
   readonly resolvers: () => readonly ResolverEndpoint[];
+  /** Whether the resolver may be an endpoint of Services with ready pods. */
+  readonly mayStandBy: (signal: AbortSignal) => Promise<boolean>;
   /** Addresses of replicas that are terminating and still serve. */
   readonly terminatingResolvers: () => ReadonlySet<string>;
   readonly activity: (key: string) => Promise<Activity | null>;
@@ -192,13 +194,14 @@ export class Executor {
    * redirected.
    */
   async #standBy({ object, service, binding, ports, snapshot, decision }: Work, context: ObjectContext): Promise<void> {
-    const { path } = this.#options;
+    const { path, mayStandBy } = this.#options;
     const { namespace } = binding;
     const resolvers = this.#options.resolvers();
     const input = { object, service, ports, resolvers };
     const { targetFault, blocked, localOnly } = snapshot;
-    const isPossible = targetFault === undefined && blocked === null && localOnly === undefined;
-    const isWanted = resolvers.length > 0 && isPossible && !decision.dryRun && !snapshot.dryRun;
+    const isAble = resolvers.length > 0 && targetFault === undefined && localOnly === undefined;
+    const isAllowed = blocked === null && !decision.dryRun && !snapshot.dryRun;
+    const isWanted = isAble && isAllowed && (await mayStandBy(context.signal));
     const isServing = snapshot.stage.state === "Serve";
     if (isWanted) await (isServing ? path.standBy(input, context) : path.withdraw(input, context));
     else if (!isServing || path.useOf(namespace, binding.service)) {
@@ -301,15 +304,16 @@ export class Executor {
     const { path, routes, leftovers, scaledObjects } = this.#options;
     const { object, binding, snapshot, decision } = work;
     const { namespace, service, route } = binding;
-    // After a leave, the resolver stands by already. A join that failed may have redirected a part, which stays.
     if (state !== "Serve") await this.#updatePathAndRoute(work, route, context);
-    else if (decision.action === "stay") await this.#standBy(work, context);
     await scaledObjects.keep(object, binding, context);
     await routes.leave(namespace, service, [object.status?.route], { ...context, kept: route });
     // Slices of the original point at no server. They are deleted once requests have a working destination.
     const isReachable = path.useOf(namespace, service) === "redirect" || (snapshot.pods?.ready ?? 0) > 0;
-    if (!isReachable) return;
-    for (const line of await leftovers.clean(namespace, service, context)) context.log.info(line);
+    const cleaned = isReachable ? await leftovers.clean(namespace, service, context) : [];
+    for (const line of cleaned) context.log.info(line);
+    // Last, because the service works without it. After a leave, the resolver stands by already. A join that failed may
+    // have redirected a part, which stays.
+    if (state === "Serve" && decision.action === "stay") await this.#standBy(work, context);
   }
 }
 

@@ -130,6 +130,22 @@ describe("the path of a Service", () => {
     expect(await names()).not.toContain("evenkeel-web-ipv4");
   });
 
+  test("is not read again while the resolver stands by, nor is its namespace", async () => {
+    const pod = { kind: "Pod", namespace: "evenkeel-system", name: "resolver-1", uid: "p1" };
+    const named = input({ resolvers: [{ ...four, targetRef: pod }] });
+    let reads = 0;
+    const namesPod = () => Promise.resolve(reads++ > 0);
+    const by = () => seen.filter(({ metadata }) => metadata.name === "evenkeel-web-ipv4").values();
+    const own = new PathSlices({ slices, seen: { by }, namesPod });
+    expect(await own.standBy(named)).toBe(true);
+    await look();
+    cluster.calls.length = 0;
+    expect(await own.standBy(named)).toBe(false);
+    expect([reads, cluster.calls]).toEqual([1, []]);
+    expect(await own.join(named)).toBe(true);
+    expect((await get("evenkeel-web-ipv4")).endpoints?.[0]?.targetRef?.name).toBe("resolver-1");
+  });
+
   test("keeps its use when it is repointed, also if it was joined a moment before", async () => {
     const other = input({ resolvers: [{ ...four, address: "10.0.0.2", replica: "b" }] });
     await path.standBy(input());

@@ -67,8 +67,12 @@ export class PathSlices {
     { isCacheRecent, ...options }: ActOptions & { readonly isCacheRecent: boolean },
   ): Promise<boolean> {
     const { namespace = "", name = "" } = input.service.metadata;
-    const wanted = pathSlices(await this.#withAllowedPods(input, options), use);
-    if (isCacheRecent && areAlike(wanted, this.#seen(namespace, name))) return false;
+    const isSeen = (of: PathInput) => isCacheRecent && areAlike(pathSlices(of, use), this.#seen(namespace, name));
+    // Most Services are in this case. Their namespaces are not read again and again: a join reads them.
+    if (use === "standby" && (isSeen(input) || isSeen(withoutPods(input)))) return false;
+    const allowed = await this.#withAllowedPods(input, options);
+    if (isSeen(allowed)) return false;
+    const wanted = pathSlices(allowed, use);
     const present = await this.#present(namespace, name, options);
     const byName = new Map(present.map((slice) => [slice.metadata.name, slice]));
     const written = await Promise.all(
@@ -125,7 +129,7 @@ export class PathSlices {
   /** The input, without the pods of resolvers where the namespace of the Service must not have them. */
   async #withAllowedPods(input: PathInput, { signal }: ActOptions): Promise<PathInput> {
     const namesPod = (await this.#options.namesPod?.(input.service.metadata.namespace ?? "", signal)) ?? true;
-    return namesPod ? input : { ...input, resolvers: input.resolvers.map(withoutPod) };
+    return namesPod ? input : withoutPods(input);
   }
 
   #seen(namespace: string, service: string): readonly EndpointSlice[] {
@@ -177,6 +181,10 @@ export class PathSlices {
       throw error;
     }
   }
+}
+
+function withoutPods(input: PathInput): PathInput {
+  return { ...input, resolvers: input.resolvers.map(withoutPod) };
 }
 
 function withoutPod({ family, address, replica, nodeName }: ResolverEndpoint): ResolverEndpoint {

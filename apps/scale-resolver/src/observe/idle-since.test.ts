@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { BUSY, IDLE, NOON, secondsAgo, SILENT } from "../testing/quiet-service.ts";
-import { idleSince, type Signs } from "./idle-since.ts";
+import { BUSY, type Changes, IDLE, NOON, quietService, secondsAgo, SILENT } from "../testing/quiet-service.ts";
+import { idleSince, type Signs, trafficOf } from "./idle-since.ts";
 
 const now = Date.parse(NOON);
 const seen = (triggers: Signs["triggers"], lastRequestAt: number | null = null): Signs => ({
@@ -48,4 +48,19 @@ test("a request that the resolver saw counts though no trigger reports it", () =
 
 test("a request with the time of a clock that is ahead counts as now", () => {
   expect(idleSince(known, seen([IDLE], secondsAgo(-20)), now)).toBe(now);
+});
+
+const guard = (purpose: "sleep" | "safety"): Changes => ({ stage: { state: "Guard", purpose, since: secondsAgo(60) } });
+
+test.each<[string, Changes, number, boolean]>([
+  ["counts in a Guard before sleep, also if pods are ready", guard("sleep"), 30, true],
+  ["that came before that Guard does not count: nodes sent it to pods", guard("sleep"), 90, false],
+  ["that came before a Guard for safety counts: no pod was ready", guard("safety"), 90, true],
+  ["does not count in Serve while a pod is ready", { stage: { state: "Serve" } }, 30, false],
+  ["counts in Serve while no pod is ready", { stage: { state: "Serve" }, pods: { ready: 0 } }, 30, true],
+  ["counts in Serve while the pods are not known", { stage: { state: "Serve" }, pods: null }, 30, true],
+  ["counts in Wake, also if it came before", { stage: { state: "Wake", since: secondsAgo(60) } }, 90, true],
+])("a request at the resolver %s", (_name, changes, seconds, counts) => {
+  const activity = { pending: 0, inFlight: 0, requests: 1, lastRequestAt: secondsAgo(seconds) };
+  expect(trafficOf(quietService({ ...changes, activity }))).toEqual(counts ? activity : null);
 });

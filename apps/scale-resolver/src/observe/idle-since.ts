@@ -1,4 +1,4 @@
-import type { Activity, TriggerReading } from "../decide/snapshot.ts";
+import type { Activity, ServiceSnapshot, TriggerReading } from "../decide/snapshot.ts";
 
 /** The known idleness of a service before an observation. Times are milliseconds since 1970; null means unknown. */
 export interface Idleness {
@@ -12,6 +12,18 @@ export interface Idleness {
 export interface Signs {
   readonly triggers: readonly TriggerReading[];
   readonly activity: Pick<Activity, "lastRequestAt"> | null;
+}
+
+/**
+ * The activity that counts as traffic. While a pod is ready in Serve, and so before a Guard for sleep, nodes send no
+ * requests to the resolver. Clients that ignore that its endpoints terminate do, such as a Prometheus that discovers
+ * EndpointSlices: they would keep the service awake.
+ */
+export function trafficOf({ stage, pods, activity }: Pick<ServiceSnapshot, "stage" | "pods" | "activity">) {
+  if (stage.state === "Serve" && pods !== null && pods.ready > 0) return null;
+  const isGuardForSleep = stage.state === "Guard" && stage.purpose === "sleep";
+  const isEarlier = (activity?.lastRequestAt ?? -Infinity) <= stage.since;
+  return isGuardForSleep && isEarlier ? null : activity;
 }
 
 /**

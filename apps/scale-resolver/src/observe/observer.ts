@@ -8,7 +8,7 @@ import type { StoredElastiService } from "../elasti-service-resource.ts";
 import { PAUSED } from "@evenkeel/kube";
 import type { ClusterView } from "./cluster-view.ts";
 import { isWithin } from "./enabled-period.ts";
-import { type Idleness, idleSince } from "./idle-since.ts";
+import { type Idleness, idleSince, trafficOf } from "./idle-since.ts";
 import { nextProbeAt, type ProbeRound } from "./probe-rounds.ts";
 import { type Memory, stageFound } from "./stages.ts";
 
@@ -112,7 +112,7 @@ export class Observer {
       ...periodOf(binding.enabledPeriod, now),
       drainPrepared: isPrepared,
       createdAt: idleness.createdAt,
-      idleSince: idleSince(idleness, { triggers, activity }, now),
+      idleSince: idleSince(idleness, { triggers, activity: trafficOf({ stage, pods, activity }) }, now),
       interrupted: memory?.interrupted ?? 0,
     };
   }

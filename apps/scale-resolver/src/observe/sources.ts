@@ -2,7 +2,7 @@ import { keyOf, type EndpointSlice, type KeySource, type ReadStore, type Service
 import type { Pods } from "../decide/snapshot.ts";
 import type { StoredElastiService } from "../elasti-service-resource.ts";
 import { type Bindings, namedService } from "./bindings.ts";
-import { SERVICE_NAME } from "./slice-labels.ts";
+import { MANAGED_BY, MANAGER, SERVICE_NAME } from "./slice-labels.ts";
 
 type Watched<T extends StoredElastiService | Service | EndpointSlice> = Pick<ReadStore<T>, "whenSynced" | "subscribe">;
 
@@ -27,9 +27,12 @@ export function serviceChanges(
     whenSynced: (signal) => store.whenSynced(signal),
     subscribe: (enqueue) =>
       store.subscribe((change) => {
-        const service = serviceOf(change.type === "deleted" ? change.old : change.object);
+        const object = change.type === "deleted" ? change.old : change.object;
+        const service = serviceOf(object);
         const owner = bindings.ownerOf(service);
-        if (owner && !isLeft(service)) enqueue(keyOf(owner), change.relisted ? "low" : "normal");
+        // The resolver's own slices change with its replicas, those of all Services at once.
+        const isOwn = change.type === "updated" && object.metadata.labels?.[MANAGED_BY] === MANAGER;
+        if (owner && !isLeft(service)) enqueue(keyOf(owner), change.relisted || isOwn ? "low" : "normal");
       }),
   });
   return [

@@ -121,7 +121,7 @@ describe("leftovers of KubeElasti", () => {
     expect(await look()).toHaveLength(5);
   });
 
-  test("stays, and is tried again, where it may not be deleted now", async () => {
+  test("stays, and is retried, where it may not be deleted now", async () => {
     const takeBack = cluster.faults.add({ verb: "delete", fault: { kind: "status", code: 500 } });
     await expect(leftovers.clean("default", "web", { signal })).rejects.toMatchObject({ recovery: "retryable" });
     takeBack();

@@ -19,6 +19,8 @@ interface World {
   readonly dryRun?: boolean;
   /** Whether the resolver is in the path. */
   readonly joined?: boolean;
+  /** Whether the resolver stands by. */
+  readonly standby?: boolean;
   /** Pods that are seen as ready. */
   readonly ready?: number;
   /** Replicas of the workload at each call that wakes it; default: as many as pods are ready. */
@@ -33,7 +35,7 @@ interface World {
 
 /** Releases `checkout` with this recorded status, and returns the calls in order. */
 async function releaseService(status: ElastiServiceStatus, world: World = {}, change: Partial<Binding> = {}) {
-  const { dryRun = false, joined = false, ready = 0, original = false, older, stays = false } = world;
+  const { dryRun = false, joined = false, standby = false, ready = 0, original = false, older, stays = false } = world;
   const replicas = world.replicas ?? [];
   const clock = new FakeClock(NOON);
   const done: string[] = [];
@@ -55,7 +57,10 @@ async function releaseService(status: ElastiServiceStatus, world: World = {}, ch
   const going = new ReleaseService({
     elastiServices: { patch: () => act("finalizer", stored("checkout")) },
     bindings: { ownerOf: () => older && owner, understand: () => ({ kind: "service", object: owner, binding }) },
-    path: { useOf: () => (joined ? "redirect" : undefined), leave: () => act("leave path", undefined) },
+    path: {
+      useOf: () => (joined ? "redirect" : standby ? "standby" : undefined),
+      leave: () => act("leave path", undefined),
+    },
     routes: {
       leave: (
         _: string,
@@ -165,6 +170,8 @@ describe("in a dry run an ElastiService that goes", () => {
   test("changes nothing if it never was in the path, not even of a workload at zero", async () => {
     const status: ElastiServiceStatus = { state: "Serve", scaleTargetRef: deployment("checkout"), replicas: 0 };
     expect(await releaseService(status, { dryRun: true })).toMatchObject({ done: ["finalizer"], isGone: true });
+    const standby = await releaseService(status, { dryRun: true, standby: true });
+    expect(standby).toMatchObject({ done: ["leave path", "finalizer"], isGone: true });
   });
 
   test("is not released while the original's operator runs", async () => {

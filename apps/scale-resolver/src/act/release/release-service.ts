@@ -93,7 +93,10 @@ export class ReleaseService {
       this.#since.delete(uid);
       return true;
     }
-    if (dryRun && !this.#needsRelease(object, binding)) return true;
+    if (dryRun && !this.#needsRelease(object, binding)) {
+      if (path.useOf(binding.namespace, binding.service)) await path.leave(binding.namespace, binding.service, context);
+      return true;
+    }
     const former = formerWorkload(binding, { status, served: undefined, state: status?.state });
     if (former) await restoreWorkload.run(former, context);
     const { pausedScaledObject: paused, scaledObject = "" } = status ?? {};
