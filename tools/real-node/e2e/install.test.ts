@@ -76,6 +76,17 @@ describeIfRealNode("the commands of README", () => {
     rmSync(state, { recursive: true, force: true });
   }, TEST_TIMEOUT_MS);
 
+  function hello(): Promise<{ status?: { state?: string } }> {
+    return get(cluster(), "elastiservice", "hello", "-n", "hello");
+  }
+
+  function sleeps(): Promise<void> {
+    return waitUntil("hello to sleep", async () => {
+      const { status: seen } = await hello();
+      return seen?.state === "Zero" ? undefined : `its state is ${seen?.state ?? "not known"}`;
+    });
+  }
+
   test("are as many as it says", () => {
     expect(more).toEqual([]);
     expect([start, images, deploy, create, status, call]).not.toContain("");
@@ -91,16 +102,7 @@ describeIfRealNode("the commands of README", () => {
   test(
     "lead to a service that sleeps, and that a request from another pod wakes",
     async () => {
-      await waitUntil("hello to sleep", async () => {
-        const { status: seen } = await get<{ status?: { state: string } }>(
-          cluster(),
-          "elastiservice",
-          "hello",
-          "-n",
-          "hello",
-        );
-        return seen?.state === "Zero" ? undefined : `its state is ${seen?.state ?? "not known"}`;
-      });
+      await sleeps();
       expect(await shell(start, status)).toMatch(/^hello +hello +Zero /m);
       const { spec } = await get<{ spec: { replicas: number } }>(cluster(), "deployment", "hello", "-n", "hello");
       expect(spec.replicas).toBe(0);
@@ -136,6 +138,16 @@ describeIfRealNode("the commands of README", () => {
       return seen === weight ? undefined : `its weight is ${String(seen)}`;
     });
   }
+
+  test(
+    "lead to a release of which make deploy upgrades one service and leaves the others",
+    async () => {
+      await shell(start, "make deploy SERVICE=weight-rebalancer");
+      const names = await kubectl(cluster(), ["get", "deployments", "-n", NAMESPACE, "-o", "name"]);
+      expect(names.trim().split("\n")).toEqual(SERVICES.map((service) => `deployment.apps/${service}`));
+    },
+    TEST_TIMEOUT_MS,
+  );
 
   test("lead to a release that passes helm test", () => helm("test", ...IN_PLACE, "--timeout", "90s"), TEST_TIMEOUT_MS);
 
@@ -176,7 +188,9 @@ describeIfRealNode("the commands of README", () => {
   test(
     "lead to a release that can be uninstalled: what sleeps is woken, only definitions and custom resources stay",
     async () => {
+      await sleeps();
       await helm("uninstall", ...IN_PLACE, "--timeout", "90s");
+      expect((await hello()).status).not.toHaveProperty("state");
       const { spec } = await get<{ spec: { replicas: number } }>(cluster(), "deployment", "hello", "-n", "hello");
       expect(spec.replicas).toBe(1);
       const kinds =
@@ -186,6 +200,8 @@ describeIfRealNode("the commands of README", () => {
       const ofEvenkeel = ["-A", "-l", "app.kubernetes.io/part-of=evenkeel", "-o", "name"];
       const shared = "clusterroles,clusterrolebindings,roles,rolebindings,endpointslices";
       expect(await kubectl(cluster(), ["get", shared, ...ofEvenkeel])).toBe("");
+      const byResolver = "endpointslice.kubernetes.io/managed-by=scale-resolver.evenkeel.io";
+      expect(await kubectl(cluster(), ["get", "endpointslices", "-A", "-l", byResolver, "-o", "name"])).toBe("");
       expect(await kubectl(cluster(), ["get", "elastiservices,rebalances", "-A", "-o", "name"])).toBe(
         "elastiservice.elasti.truefoundry.com/hello\nrebalance.rebalancer.ch1aki.github.io/hello\n",
       );

@@ -15,14 +15,14 @@ const run = promisify(execFile);
 const CLUSTER = "evenkeel";
 const NAMESPACE = "evenkeel-system";
 
-/** Services that do not start without a Secret of the user's. They are installed if they are named. */
+/** Services that do not start without a Secret of the user's. They are installed if they are named or it exists. */
 const NEED_SECRETS: Readonly<Record<string, string>> = { "endpoint-proxy": "wao-endpoint-proxy-system-tls" };
 
 /** Where metrics-server answers. */
 const USAGE = "/apis/metrics.k8s.io/v1beta1";
 
 export interface DeployOptions {
-  /** Install this service alone. Default: all that need nothing prepared. */
+  /** Install or upgrade this service, and leave the others as they are. Default: all that need nothing prepared. */
   readonly service?: string;
   /**
    * Image of that service, which the cluster has or can pull. Default: the archive that `make images` wrote, which is
@@ -52,36 +52,50 @@ export async function deploy(options: DeployOptions): Promise<void> {
   }
   if (image !== undefined && service === undefined)
     throw new Error("IMG is the image of one service: name it in SERVICE");
-  const chosen = service === undefined ? known.filter((name) => !(name in NEED_SECRETS)) : [service];
   const folder = mkdtempSync(join(tmpdir(), "deploy-"));
   try {
     const target = await findTarget(folder);
-    const values = known.map((name) => `${name}.enabled=${chosen.includes(name)}`);
-    if (chosen.includes("eviction-planner") && !(await target.serves(USAGE))) {
-      // Helm would wait for a policy that cannot become Ready.
-      values.push("eviction-planner.policy.createDefault=false");
-      say("leaving out the default RebalancePolicy: the cluster has no metrics-server that tells the nodes' usage");
+    const chosen = service === undefined ? await startable(known, target, say) : [service];
+    const values = chosen.map((name) => `${name}.enabled=true`);
+    if (chosen.includes("eviction-planner")) {
+      const hasUsage = await target.serves(USAGE);
+      // Without usage, Helm would wait for a policy that cannot become Ready.
+      values.push(`eviction-planner.policy.createDefault=${hasUsage}`);
+      if (!hasUsage)
+        say("leaving out the default RebalancePolicy: the cluster has no metrics-server that tells the nodes' usage");
     }
     if (registry) values.push(`global.imageRegistry=${registry}`);
     if (tag) values.push(...chosen.map((name) => `${name}.image.tag=${tag}`));
     if (image === undefined) values.push(...(await loadImages(target, chosen, say)));
     else values.push(...imageValues(chosen[0] ?? "", image));
-    if (service === undefined) {
-      for (const [name, secret] of Object.entries(NEED_SECRETS)) {
-        say(`leaving out ${name}, which needs Secret ${secret}; once it exists: make deploy SERVICE=${name}`);
-      }
-    }
     say(`installing ${chosen.join(", ")} in namespace ${NAMESPACE}`);
     using release = await Release.prepare(target);
     await release.helm(
       ...["upgrade", "--install", "evenkeel", release.chart("evenkeel")],
       ...["--namespace", NAMESPACE, "--create-namespace", "--wait", "--timeout", "3m"],
+      // Otherwise the upgrade would disable the other services.
+      ...(service === undefined ? [] : ["--reset-then-reuse-values"]),
       ...values.flatMap((value) => ["--set", value]),
     );
     say(`installed; see the pods with: kubectl get pods -n ${NAMESPACE}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The services that start without anything else, or whose Secret exists. */
+async function startable(
+  known: readonly string[],
+  { serves }: Target,
+  say: (line: string) => void,
+): Promise<readonly string[]> {
+  const missing = new Set<string>();
+  for (const [name, secret] of Object.entries(NEED_SECRETS)) {
+    if (await serves(`/api/v1/namespaces/${NAMESPACE}/secrets/${secret}`)) continue;
+    missing.add(name);
+    say(`leaving out ${name}, which needs Secret ${secret}; once it exists: make deploy SERVICE=${name}`);
+  }
+  return known.filter((name) => !missing.has(name));
 }
 
 /** The cluster of `make cluster NODE=real`, or kind's of `make start`. */

@@ -3,7 +3,7 @@
 /**
  * An HTTP server that listens START milliseconds after it starts, with TLS if it is given CERT and KEY. It serves for
  * DRAIN milliseconds after SIGTERM, and ends what it has begun, as a good pod does. `/flap` makes it not ready for
- * twenty seconds, `/fill` writes a longer log than its limit of storage allows, and `/probes` answers with the number
+ * ten seconds, `/fill` writes a longer log than its limit of storage allows, and `/probes` answers with the number
  * of the resolver's probes that have reached this pod.
  */
 export const SERVER = `
@@ -16,7 +16,7 @@ export const SERVER = `
     if (request.url === "/readyz") return void response.writeHead(ready ? 200 : 503).end();
     if (request.url === "/flap") {
       ready = false;
-      setTimeout(() => (ready = true), 20000);
+      setTimeout(() => (ready = true), 10000);
     }
     if (request.url.startsWith("/.well-known/") || request.method === "OPTIONS") probes += 1;
     if (request.url === "/probes") return void response.end(String(probes));
@@ -142,8 +142,8 @@ export const CLIENT = `
     await Promise.all(all);
     times.sort((a, b) => a - b);
     const at = (share) => Math.round(times[Math.min(times.length - 1, Math.floor(times.length * share))]);
-    console.log(JSON.stringify({ asked: count, lost, lostAt, p50: at(0.5), p99: at(0.99), longest: at(1) }));
-    process.exit(0);
+    const tally = { asked: count, lost, lostAt, p50: at(0.5), p99: at(0.99), longest: at(1) };
+    process.stdout.write(JSON.stringify(tally), () => process.exit(0));
   })();
 `;
 

@@ -313,7 +313,7 @@ export class TrafficSite {
     return Date.now();
   }
 
-  /** The names of the resolver's pods. */
+  /** The names of the resolver's pods, without those that terminate. */
   async resolverPods(): Promise<readonly string[]> {
     const pods = await list<{ metadata: { name: string; deletionTimestamp?: string } }>(
       ...([this.#cluster, "pods", "-n", this.#system, "-l", "app.kubernetes.io/name=scale-resolver"] as const),
@@ -321,12 +321,25 @@ export class TrafficSite {
     return pods.filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => metadata.name);
   }
 
+  /** Resolves when a pod of the resolver terminates, with the time. */
+  async terminates(pod: string): Promise<number> {
+    await waitUntil(`${pod} to terminate`, async () =>
+      (await this.resolverPods()).includes(pod) ? "it has not been deleted" : undefined,
+    );
+    return Date.now();
+  }
+
   /** Resolves when the resolvers hold so many requests of a service. */
   async holds(service: string, count: number): Promise<void> {
     await waitUntil(`${count} requests of ${service} to be held`, async () => {
-      const held = await this.metric("evenkeel_resolver_pending", { service });
+      const held = await this.held(service);
       return held === count ? undefined : `there are ${held}`;
     });
+  }
+
+  /** The requests of a service that pods of the resolver hold, by default all pods. */
+  held(service: string, pods?: readonly string[]): Promise<number> {
+    return this.metric("evenkeel_resolver_pending", { service }, pods);
   }
 
   /** Resolves when the resolver has counted requests or connections of a service that it held. */
@@ -337,10 +350,10 @@ export class TrafficSite {
     });
   }
 
-  /** The sum of a metric's series with some labels, of all resolvers. */
-  async metric(name: string, labels: Readonly<Record<string, string>>): Promise<number> {
+  /** The sum of a metric's series with some labels, of some pods of the resolver, by default of all. */
+  async metric(name: string, labels: Readonly<Record<string, string>>, pods?: readonly string[]): Promise<number> {
     let sum = 0;
-    for (const pod of await this.resolverPods()) {
+    for (const pod of pods ?? (await this.resolverPods())) {
       const path = `/api/v1/namespaces/${this.#system}/pods/${pod}:21080/proxy/metrics`;
       const { stdout } = await this.#cluster.kubectl(["get", "--raw", path]);
       for (const line of stdout.split("\n")) {
