@@ -284,7 +284,7 @@ const { STATE_SERVE, STATE_GUARD, STATE_ZERO } = resolverV1.State;
     await detail.getByText("The history could not be loaded").waitFor();
     await detail.getByText("EK_RPC_NOT_FOUND").waitFor();
     resolver.histories.set("shop/search", { changes: [], wakes: [], queue: [] });
-    await detail.getByRole("button", { name: "Try again" }).click();
+    await detail.getByRole("button", { name: "Retry" }).click();
     await card("States").getByText("No states yet").waitFor();
     await card("Queue").getByText("No counts yet").waitFor();
     await card("Last wakes").getByText("No wake yet").waitFor();

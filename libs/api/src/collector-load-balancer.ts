@@ -15,7 +15,7 @@ const placement = z
       .exactOptional(),
     fallback: z
       .enum(["any", "none"])
-      .describe("Who scrapes a target whose zone or node has no collector: any collector, or none. Absent: any.")
+      .describe("Which collector scrapes a target if its zone or node has none: any collector, or none. Absent: any.")
       .exactOptional(),
     seatGrace: timeSpan()
       .describe("How long a collector keeps its targets while its pod is away. Absent: 2m.")

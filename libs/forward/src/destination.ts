@@ -139,7 +139,7 @@ export interface Router {
   route(exchange: Exchange): Destination | Promise<Destination>;
   /**
    * The next destination after a repeatable failure; undefined ends the exchange with the failure. Without this method
-   * the same origin is tried again, up to `limits.tries`.
+   * the same origin is retried, up to `limits.tries`.
    */
   retry?(exchange: Exchange, failure: Failure): Destination | Promise<Destination> | undefined;
 }

@@ -73,7 +73,7 @@ describe("retry", () => {
     expect(tries).toEqual([0]);
   });
 
-  test("lets the caller say what may be tried again", async () => {
+  test("lets the caller say what may be retried", async () => {
     const retryable = (error: unknown) => !(error instanceof CodedError);
     const { clock, tries, result } = start(() => Promise.reject(new Error("reset")), { retryable, attempts: 2 });
     await clock.advance(100);

@@ -5,7 +5,7 @@ import { retryTakenPorts, startCluster } from "./start.ts";
 describe("a start that finds a port taken", () => {
   const taken = new ControlPlaneError("EK_CLUSTER_PORT_TAKEN", "etcd ended");
 
-  test("is tried again and succeeds with other ports", async () => {
+  test("is retried and succeeds with other ports", async () => {
     const outcomes = [taken, taken, "up"];
     const start = (): Promise<unknown> => {
       const outcome = outcomes.shift();
@@ -24,7 +24,7 @@ describe("a start that finds a port taken", () => {
     expect(tries).toBe(3);
   });
 
-  test("is not tried again for another failure", async () => {
+  test("is not retried for another failure", async () => {
     let tries = 0;
     const exited = new ControlPlaneError("EK_CLUSTER_COMPONENT_EXITED", "etcd ended");
     const start = (): Promise<never> => {

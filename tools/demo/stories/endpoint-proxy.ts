@@ -19,7 +19,7 @@ const CAPTAIN = "captain";
 /** Replicas are applied and scaled over three clusters; one of them gets hot, and one dies. */
 const story: Story = {
   service: "endpoint-proxy",
-  about: "one apply is divided over three clusters; hot and dead ones get no more replicas",
+  about: "one apply is divided over three clusters; hot and dead ones get no further replicas",
   open: async (stage) => {
     const peers = { osaka: new PeerCluster("osaka", 410), kyoto: new PeerCluster("kyoto", 180) };
     for (const peer of Object.values(peers)) await peer.start();

@@ -121,7 +121,7 @@ describeRedis("Redis with data of others", () => {
     await limited.close();
   });
 
-  test("a wrong password is said in the log, without the password, and tried again", async () => {
+  test("a wrong password is said in the log, without the password, and retried", async () => {
     await server.ask((client) => client.call("ACL", "SETUSER", "rotated", "on", ">new", "~*", "&*", "+@all"));
     const refused = await openedState(server.address.replace("//", "//rotated:outdated@"));
     expect(refused.state.available).toBe(false);

@@ -110,7 +110,7 @@ export class PollReports implements Component {
       try {
         await state.counters.report(fleet.uid, this.#replica, counts, TTL);
       } catch (error) {
-        log.debug({ fault: explain(error) }, "what collectors were told could not be shared; it is tried again");
+        log.debug({ fault: explain(error) }, "what collectors were told could not be shared; it is retried");
       }
     }
   }

@@ -113,7 +113,7 @@ export class Ledger {
   /** Records an eviction that is about to be made, and where the replacements of its wave are likely to land. */
   async spend(eviction: Eviction, likelyNodes: readonly string[], term: Term): Promise<void> {
     await this.#change((record) => {
-      if (record.evictions.length >= MOST) throw new Error(`${MOST} evictions are recorded, and no more fit`);
+      if (record.evictions.length >= MOST) throw new Error(`${MOST} evictions are recorded, which is the limit`);
       return withEviction(record, eviction, likelyNodes);
     }, term);
   }

@@ -46,7 +46,7 @@ describe("a retried task", () => {
     expect(begun()).toEqual([0]);
   });
 
-  test("is tried again after 100 ms at most, which doubles up to two seconds", async () => {
+  test("is retried after 100 ms at most, which doubles up to two seconds", async () => {
     retries.start("shop/checkout", failing(...Array.from({ length: 8 }, () => busy())));
     await clock.advance(60_000);
     expect(begun()).toEqual([0, 100, 300, 700, 1500, 3100, 5100, 7100, 9100]);
@@ -61,7 +61,7 @@ describe("a retried task", () => {
     expect(begun()).toEqual([0, 0, 0]);
   });
 
-  test("is tried again when the server asks, and in five seconds if it asks for more", async () => {
+  test("is retried when the server asks, and in five seconds if it asks for more", async () => {
     retries.start("shop/checkout", failing(busy(1000), busy(3_600_000)));
     await clock.advance(60_000);
     expect(begun()).toEqual([0, 1000, 6000]);

@@ -33,11 +33,11 @@ export interface RevertOptions {
 }
 
 /**
- * The result for one target. `abandoned` means that it is not tried again. `error` is why it failed.
+ * The result for one target. `abandoned` means that it is not retried. `error` is why it failed.
  *
  *     reverted    it has the weight
  *     abandoned   the target is gone, another Rebalance writes it, or a person did not repair the access in time
- *     waiting     it is tried again, or when the original no longer runs
+ *     waiting     it is retried, or when the original no longer runs
  */
 export interface Reverted {
   readonly name: string;

@@ -111,7 +111,7 @@ export function statusOfRelease(
   return withoutReverted(withFault(before, pending ? [ready, pending] : [ready], now), results, before);
 }
 
-/** The status without the initial weights of targets that are not tried again. */
+/** The status without the initial weights of targets that are not retried. */
 export function withoutReverted(
   status: RebalanceStatus,
   results: readonly Reverted[],

@@ -161,7 +161,7 @@ describe("values of Secrets", () => {
     });
   });
 
-  test("that could not be read for now may be tried again", async () => {
+  test("that could not be read for now may be retried", async () => {
     await store("login", { user: base64("admin") });
     const takeBack = faults.add({ fault: { kind: "status", code: 500 }, resource: "secrets" });
     await expect(read({ name: "login", key: "user" })).rejects.toMatchObject({

@@ -369,7 +369,7 @@ export abstract class ClientExchange extends ExchangeDeadlines implements Answer
     } else if (failure.tries < limits.tries) next = this.#forward;
     if (next === undefined) return false;
     const before = this.#forward;
-    // Frees the slot of the first destination, unless the same one is tried again.
+    // Frees the slot of the first destination, unless the same one is retried.
     if (before !== next) this.#settle(before, { status: 0, end: "broken" });
     this.#forward = undefined;
     this.phase = "routing";

@@ -161,7 +161,7 @@ export class TcpExchange extends Timed implements Exchange {
       this.#refuse(verdictOn(failure).status, "broken");
       return;
     }
-    // Frees the slot of the first destination, unless the same one is tried again.
+    // Frees the slot of the first destination, unless the same one is retried.
     if (next !== forward) this.#settle(forward, { status: 0, end: "broken" });
     this.#forward = undefined;
     this.#phase = "routing";

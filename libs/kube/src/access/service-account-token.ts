@@ -31,7 +31,7 @@ interface Issued {
 /**
  * The token of another ServiceAccount (TokenRequest). It needs the right to `create` on `serviceaccounts/token` of that
  * name. A token that is due for renewal stays in use while the next one is requested, so that callers do not wait. If
- * that fails, it is tried again every five seconds of use until the token expires. The life of a token is the server's
+ * that fails, it is retried every five seconds of use until the token expires. The life of a token is the server's
  * answer and counts from its arrival, so that the clocks of both need not agree.
  */
 export class ServiceAccountToken {

@@ -48,7 +48,7 @@ export function connectPeer(options: PeerOptions): Peer {
 
 /**
  * A connection to another service that comes back by itself. Calls have a deadline, fail at once while the peer is
- * away, and are tried again on UNAVAILABLE where the proto says that repeating does no harm.
+ * away, and are retried on UNAVAILABLE where the proto says that repeating does no harm.
  */
 export class Peer implements Component {
   readonly name: string;

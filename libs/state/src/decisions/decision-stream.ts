@@ -18,7 +18,7 @@ import type { State } from "../state.ts";
 
 const STREAM = "decisions";
 
-/** How long to wait before a failed append is tried again, in milliseconds. */
+/** How long to wait before a failed append is retried, in milliseconds. */
 const RETRY = 1000;
 
 const decisionStreamMetrics = {
@@ -131,7 +131,7 @@ export class DecisionStream implements DecisionSink, DecisionSource, Component {
     this.#draining = false;
   }
 
-  /** False when it should be tried again. Never rejects. */
+  /** False when it should be retried. Never rejects. */
   async #append(decision: Decision): Promise<boolean> {
     try {
       await this.#state.streams.append(SERVICE_OBJECT, STREAM, JSON.stringify(decision), this.#capacity);

@@ -39,7 +39,7 @@ export const PortAsleep = defineError({
 export const NoDescriptors = defineError({
   code: "EK_RESOLVER_NO_DESCRIPTORS",
   recovery: "retryable",
-  message: "the open file limit of the resolver is nearly reached, so it accepts no more requests",
+  message: "the open file limit of the resolver is nearly reached, so it accepts no further requests",
   remedy: "Raise the limit of open files (RLIMIT_NOFILE) of the container, or run more replicas.",
 });
 

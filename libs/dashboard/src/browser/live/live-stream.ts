@@ -5,7 +5,7 @@ import { backOff } from "./back-off.ts";
 export type StreamState =
   | { readonly phase: "connecting" }
   | { readonly phase: "live" }
-  /** Cut; tried again at `retryAt` (milliseconds since the epoch). */
+  /** Cut; retried at `retryAt` (milliseconds since the epoch). */
   | { readonly phase: "waiting"; readonly since: number; readonly retryAt: number; readonly fault: string }
   /** The page is hidden: it resumes when the page is shown again. */
   | { readonly phase: "resting" }

@@ -35,7 +35,7 @@ export function Fault({ what, fault, retry }: FaultProps) {
       <p>{fault}</p>
       {retry && (
         <button type="button" onClick={retry}>
-          Try again
+          Retry
         </button>
       )}
     </div>

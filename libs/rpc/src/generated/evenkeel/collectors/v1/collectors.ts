@@ -2122,7 +2122,7 @@ export const CollectorsDefinition = {
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
-    /** Who would scrape what with another number of collectors. */
+    /** Which collector would scrape which target with another number of collectors. */
     whatIf: {
       name: "WhatIf",
       requestType: WhatIfRequest as typeof WhatIfRequest,
@@ -2142,7 +2142,7 @@ export interface CollectorsServiceImplementation<CallContextExt = {}> {
   ): Promise<DeepPartial<AssignmentsResponse>>;
   /** Why a target is scraped by its collector, or by none. It is worked out from what discovery has found. */
   explain(request: ExplainRequest, context: CallContext & CallContextExt): Promise<DeepPartial<ExplainResponse>>;
-  /** Who would scrape what with another number of collectors. */
+  /** Which collector would scrape which target with another number of collectors. */
   whatIf(request: WhatIfRequest, context: CallContext & CallContextExt): Promise<DeepPartial<WhatIfResponse>>;
 }
 
@@ -2154,7 +2154,7 @@ export interface CollectorsClient<CallOptionsExt = {}> {
   ): Promise<AssignmentsResponse>;
   /** Why a target is scraped by its collector, or by none. It is worked out from what discovery has found. */
   explain(request: DeepPartial<ExplainRequest>, options?: CallOptions & CallOptionsExt): Promise<ExplainResponse>;
-  /** Who would scrape what with another number of collectors. */
+  /** Which collector would scrape which target with another number of collectors. */
   whatIf(request: DeepPartial<WhatIfRequest>, options?: CallOptions & CallOptionsExt): Promise<WhatIfResponse>;
 }
 

@@ -471,7 +471,10 @@ export const DrainHookDefinition = {
   name: "DrainHook",
   fullName: "evenkeel.drain.v1.DrainHook",
   methods: {
-    /** Hands over what the pod does. The caller evicts on PREPARATION_READY, asks again on PREPARATION_WORKING. */
+    /**
+     * Prepares the eviction: another pod takes over the work, or requests are held. The caller evicts on
+     * PREPARATION_READY, and asks again on PREPARATION_WORKING.
+     */
     prepare: {
       name: "Prepare",
       requestType: PrepareRequest as typeof PrepareRequest,
@@ -493,14 +496,20 @@ export const DrainHookDefinition = {
 } as const;
 
 export interface DrainHookServiceImplementation<CallContextExt = {}> {
-  /** Hands over what the pod does. The caller evicts on PREPARATION_READY, asks again on PREPARATION_WORKING. */
+  /**
+   * Prepares the eviction: another pod takes over the work, or requests are held. The caller evicts on
+   * PREPARATION_READY, and asks again on PREPARATION_WORKING.
+   */
   prepare(request: PrepareRequest, context: CallContext & CallContextExt): Promise<DeepPartial<PrepareResponse>>;
   /** Ends a preparation: the pod is gone, or stays after all. Without it a preparation ends at its expiry. */
   release(request: ReleaseRequest, context: CallContext & CallContextExt): Promise<DeepPartial<ReleaseResponse>>;
 }
 
 export interface DrainHookClient<CallOptionsExt = {}> {
-  /** Hands over what the pod does. The caller evicts on PREPARATION_READY, asks again on PREPARATION_WORKING. */
+  /**
+   * Prepares the eviction: another pod takes over the work, or requests are held. The caller evicts on
+   * PREPARATION_READY, and asks again on PREPARATION_WORKING.
+   */
   prepare(request: DeepPartial<PrepareRequest>, options?: CallOptions & CallOptionsExt): Promise<PrepareResponse>;
   /** Ends a preparation: the pod is gone, or stays after all. Without it a preparation ends at its expiry. */
   release(request: DeepPartial<ReleaseRequest>, options?: CallOptions & CallOptionsExt): Promise<ReleaseResponse>;
