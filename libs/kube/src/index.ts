@@ -1,4 +1,4 @@
-export { AccessReviewer, type ReviewedObject, type UserInfo, type Verdict } from "./access/access-reviewer.ts";
+export { AccessReviewer, type ReviewedObject, type Verdict } from "./access/access-reviewer.ts";
 export { impersonatedObjects } from "./access/impersonated-objects.ts";
 export { ServiceAccountToken } from "./access/service-account-token.ts";
 export { joinStores } from "./cache/joined-store.ts";
@@ -34,7 +34,17 @@ export { keyOf, nameKey, nameOfKey } from "./objects/object-key.ts";
 export { controllerOf, isOwnedBy, ownerReference, withOwner } from "./objects/owner-references.ts";
 export { isPaused, PAUSED } from "./objects/pause.ts";
 export { type ObjectReference, referenceOf } from "./objects/reference.ts";
-export type * from "./objects/resource.ts";
+export type {
+  CallOptions,
+  JsonPatchOperation,
+  Part,
+  Patch,
+  Resource,
+  Scale,
+  Selection,
+  WatchEvent,
+  WriteOptions,
+} from "./objects/resource.ts";
 export * from "./objects/resource-types.ts";
 export { type Nulled, StatusWriter, type StoredObject } from "./objects/status-writer.ts";
 export { connectKube, type KubeClient } from "./wire/client.ts";

@@ -24,12 +24,12 @@ export type HorizontalPodAutoscaler = Wire<models.V2HorizontalPodAutoscaler>;
 export type PodDisruptionBudget = Wire<models.V1PodDisruptionBudget>;
 export type Lease = Wire<models.V1Lease>;
 export type Event = Wire<models.EventsV1Event>;
-export type ClusterRole = Wire<models.V1ClusterRole>;
-export type TokenReview = Wire<models.V1TokenReview>;
-export type SubjectAccessReview = Wire<models.V1SubjectAccessReview>;
+type ClusterRole = Wire<models.V1ClusterRole>;
+type TokenReview = Wire<models.V1TokenReview>;
+type SubjectAccessReview = Wire<models.V1SubjectAccessReview>;
 
 /** Quantities by resource, such as `cpu` and `memory`. */
-export type ResourceUsage = Readonly<Record<string, string>>;
+type ResourceUsage = Readonly<Record<string, string>>;
 
 /** When usage was measured: over the `window` (a Go duration, such as `15.2s`) that ends at `timestamp`. */
 interface Measurement extends KubeObject {
@@ -67,7 +67,7 @@ export interface CustomResourceDefinition extends KubeObject {
   };
 }
 
-export interface CustomResourceVersion {
+interface CustomResourceVersion {
   readonly name: string;
   readonly served: boolean;
   readonly storage: boolean;
