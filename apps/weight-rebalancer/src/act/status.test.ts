@@ -144,12 +144,13 @@ describe("the status after a reconcile", () => {
 
   test("of an invalid spec names the field, and keeps the last weights", () => {
     const before = statusAfter(undefined, reconciled({}), now);
-    const status = statusOfInvalid(before, ["spec.policy: Required: expected object"], 4, now);
+    const fault = "spec.policy: Required: expected object";
+    const status = statusOfInvalid(before, [fault], 4, now);
     expect(status).toMatchObject({ condition: "Error", desiredValue: 16, actualValue: 16 });
     expect(condition(status, "Ready")).toMatchObject({
       status: "False",
       reason: "InvalidSpec",
-      message: "spec.policy: Required: expected object",
+      message: fault,
       observedGeneration: 4,
     });
   });

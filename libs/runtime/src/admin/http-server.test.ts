@@ -77,10 +77,12 @@ describe("starting to listen", () => {
   test("on a port that is taken names the port and the flag that chooses another", async () => {
     const { server: first } = await holding();
     const second = build({ port: first.port });
-    await expect(second.start()).rejects.toMatchObject({
+    const started = second.start();
+    await expect(started).rejects.toMatchObject({
       code: "EK_RUNTIME_PORT_IN_USE",
-      message: `the harbour server cannot listen on 127.0.0.1:${first.port}: the port is in use; choose another with --port`,
+      message: expect.stringContaining(`127.0.0.1:${first.port}`),
     });
+    await expect(started).rejects.toThrow("--port");
     await expect(second.stop(AbortSignal.abort())).resolves.toBeUndefined();
   });
 
@@ -88,7 +90,7 @@ describe("starting to listen", () => {
     const server = build({ host: "203.0.113.1" });
     await expect(server.start()).rejects.toMatchObject({
       code: "EK_RUNTIME_CANNOT_LISTEN",
-      message: "the harbour server cannot listen on 203.0.113.1:0; see --port and --listen-host",
+      message: expect.stringContaining("203.0.113.1:0"),
       cause: expect.objectContaining({ code: "EADDRNOTAVAIL" }),
     });
   });

@@ -83,7 +83,7 @@ describe("a body that is watched", () => {
     body.destroy(new Error("ECONNRESET"));
     await expect(texts.next()).rejects.toMatchObject({
       code: "EK_CLI_STREAM_CUT",
-      message: "the stream of there ended: ECONNRESET",
+      message: expect.stringMatching(/\bthere\b.*ECONNRESET/),
     });
   });
 
