@@ -11,11 +11,11 @@ import {
   type ResourceTypeOf,
   services,
 } from "@evenkeel/kube";
+import { eventually } from "@evenkeel/runtime/testing";
 import { kubeconfigFor, type LoopbackAddresses, loopbackAddresses } from "@evenkeel/testkit";
 import type { PodAddress } from "./holder.ts";
 import { now } from "./now.ts";
 import { Remote } from "./remote.ts";
-import { until } from "./until.ts";
 import type { ScaleCall, WorldProcess } from "./world.ts";
 
 interface ElastiService extends KubeObject {
@@ -30,6 +30,9 @@ const elastiServices: ResourceTypeOf<ElastiService> = {
   plural: "elastiservices",
   namespaced: true,
 };
+
+/** Milliseconds that the resolver may take for a status. */
+const PATIENCE = 90_000;
 
 /**
  * The cluster: an API server in a process of its own, in which the bench plays what else there is of a control plane.
@@ -110,27 +113,21 @@ export class Cluster implements AsyncDisposable {
 
   /** The resolver's port of the service, once it has one. */
   async port(name: string): Promise<number> {
-    let port: number | undefined;
-    await until(
-      () => `a port for ${name}`,
-      async () => {
-        const { status } = await this.#kube.resource(elastiServices).get(nameOf(name));
-        port = status?.ports?.[0]?.port;
-        return port !== undefined;
-      },
-    );
-    return port ?? NaN;
+    return eventually(async () => {
+      const { status } = await this.#kube.resource(elastiServices).get(nameOf(name));
+      const port = status?.ports?.[0]?.port;
+      if (port === undefined) throw new Error(`${name} has no port`);
+      return port;
+    }, PATIENCE);
   }
 
   /** Waits until the status has one of these states. */
   async stands(name: string, ...states: readonly string[]): Promise<void> {
-    let state = "";
-    const reached = async () => {
+    await eventually(async () => {
       const { status } = await this.#kube.resource(elastiServices).get(nameOf(name));
-      state = status?.state ?? "";
-      return states.includes(state);
-    };
-    await until(() => `${name} is in ${states.join(" or ")}, not in ${state}`, reached);
+      const state = status?.state ?? "";
+      if (!states.includes(state)) throw new Error(`${name} is in ${state}, not in ${states.join(" or ")}`);
+    }, PATIENCE);
   }
 
   /** The resolver's calls of /scale since the last question: the bench itself writes to the workload. */

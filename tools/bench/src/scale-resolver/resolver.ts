@@ -4,12 +4,15 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "@evenkeel/runtime/testing";
 import type { Cluster } from "./cluster.ts";
 import type { Holder, PodAddress } from "./holder.ts";
 import { IMAGE_ENV, IMAGE_FLAGS } from "./image-flags.ts";
-import { until } from "./until.ts";
 
 const main = join(import.meta.dirname, "../../../../apps/scale-resolver/dist/main.mjs");
+
+/** Milliseconds that the resolver may take for what is waited for. */
+const PATIENCE = 90_000;
 
 interface ResolverOptions {
   /** More flags for Node than the image's. */
@@ -52,10 +55,11 @@ export class Resolver implements AsyncDisposable {
 
   static async start(cluster: Cluster, options: ResolverOptions = {}): Promise<Resolver> {
     const resolver = new Resolver(cluster, options);
-    await until(
-      () => "the resolver is ready",
-      () => Promise.resolve(resolver.#readPorts()),
-    );
+    // One that has ended does not become ready.
+    await eventually(() => resolver.#child.exitCode !== null || resolver.#readPorts(), PATIENCE);
+    if (resolver.#child.exitCode !== null) {
+      throw new Error(`the resolver ended:\n${readFileSync(resolver.logPath, "utf8")}`);
+    }
     return resolver;
   }
 
@@ -71,10 +75,7 @@ export class Resolver implements AsyncDisposable {
   /** The service `name` of the cluster as this process holds it, at zero. */
   async holding(name: string): Promise<Holder> {
     const port = await this.#cluster.port(name);
-    await until(
-      () => `a listener on port ${port}`,
-      () => listens(port),
-    );
+    await eventually(() => listens(port), PATIENCE);
     await this.#cluster.stands(name, "Zero");
     return {
       pid: this.pid,
@@ -87,10 +88,7 @@ export class Resolver implements AsyncDisposable {
         await this.#cluster.empty(name);
         await this.#cluster.stands(name, "Zero");
         // Metrics come a moment later, and those of this burst would be taken for the next one's.
-        await until(
-          () => `no request waits for ${name}`,
-          async () => (await this.#pending(name)) === 0,
-        );
+        await eventually(async () => (await this.#pending(name)) === 0, PATIENCE);
       },
       [Symbol.asyncDispose]: () => this[Symbol.asyncDispose](),
     };
@@ -109,9 +107,7 @@ export class Resolver implements AsyncDisposable {
   }
 
   #readPorts(): boolean {
-    const text = readFileSync(this.logPath, "utf8");
-    if (this.#child.exitCode !== null) throw new Error(`the resolver ended:\n${text}`);
-    for (const line of text.split("\n")) {
+    for (const line of readFileSync(this.logPath, "utf8").split("\n")) {
       if (!line.includes('"phase":"ready"')) continue;
       this.#ports = (JSON.parse(line) as { ports: { admin: number; requests: number } }).ports;
       return true;

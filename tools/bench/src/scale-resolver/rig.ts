@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "@evenkeel/runtime/testing";
 import { type LoopbackAddresses, loopbackAddresses } from "@evenkeel/testkit";
 import { cpuSeconds } from "../forward/process-usage.ts";
 import type { Clients, Reply } from "./clients.ts";
 import type { Holder, PodAddress } from "./holder.ts";
 import type { Pods } from "./pods.ts";
 import { Remote } from "./remote.ts";
-import { until } from "./until.ts";
 
 const POD_PORT = 8080;
 /** Milliseconds in which a held burst comes to rest before it is released. */
@@ -52,9 +52,12 @@ export class Rig implements AsyncDisposable {
   }
 
   /** Seldom asked, since a scrape of metrics costs a process with thousands of sockets tens of milliseconds. */
-  waits(holder: Holder, count: number): Promise<void> {
-    const held = async () => (await holder.pending()) === count;
-    return until(() => `${count} requests are held`, held, 200);
+  async waits(holder: Holder, count: number): Promise<void> {
+    const held = async () => {
+      const pending = await holder.pending();
+      if (pending !== count) throw new Error(`${pending} requests are held, not ${count}`);
+    };
+    await eventually(held, 90_000, 200);
   }
 
   /** Lets so many GET wait, and comes to rest. */
