@@ -12,6 +12,7 @@ version node --version
 own_path=$(tr : '\n' <<<"$PATH" | grep -v node_modules | paste -sd:)
 printf "the machine's node: %s\n" "$(PATH=$own_path node --version 2>/dev/null)"
 version chromium --version
+version go version
 version ip -V
 version jq --version
 version nft --version

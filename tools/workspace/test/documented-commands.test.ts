@@ -30,7 +30,7 @@ const path = (process.env["PATH"] ?? "")
 /** Of the machine's own Node, which these commands find. */
 const version = spawnSync("sh", ["-c", "node --version"], { env: { PATH: path }, encoding: "utf8" }).stdout.trim();
 
-const pages = globSync(["*.md", "docs/**/*.md", "{apps,infra}/**/*.md", "{libs,tools}/*/README.md"], {
+const pages = globSync(["*.md", "docs/**/*.md", "{apps,infra}/**/*.md", "{charts,libs/*,tools/*}/README.md"], {
   cwd: workspaceRoot,
   exclude: (name) => name === "node_modules",
 }).map((file) => ({ file, text: readFileSync(join(workspaceRoot, file), "utf8") }));
