@@ -1,4 +1,4 @@
-import { keyOf, type KubeObject, TimeSlice } from "@evenkeel/kube";
+import { keyOf, type KubeObject, nameOfKey, TimeSlice } from "@evenkeel/kube";
 import { type Clock, explain } from "@evenkeel/runtime";
 import type { KubernetesBlock, KubernetesRole } from "../discovery/discovery-block.ts";
 import type { GroupSink, TargetGroup } from "../target-group.ts";
@@ -144,7 +144,8 @@ export class KubernetesDiscovery {
         return yield* by("namespace", key);
       case "replicaSets":
       case "jobs": {
-        const controller = controllerKey(type === "jobs" ? "Job" : "ReplicaSet", ...split(key));
+        const { namespace, name } = nameOfKey(key);
+        const controller = controllerKey(type === "jobs" ? "Job" : "ReplicaSet", namespace, name);
         if (!this.#feeds.pods) return yield* by("controller", controller);
         for (const pod of this.#feeds.pods.store.by("controller", controller)) yield* by("pod", keyOf(pod));
       }
@@ -203,9 +204,4 @@ export class KubernetesDiscovery {
         : { fault: fault.message, ...(fault.goodAt !== undefined && { goodAt: fault.goodAt }) }),
     });
   }
-}
-
-function split(key: string): [namespace: string, name: string] {
-  const slash = key.indexOf("/");
-  return [key.slice(0, slash), key.slice(slash + 1)];
 }
