@@ -124,8 +124,8 @@ async function withoutResolver(annotations: Readonly<Record<string, string>> = {
   return world;
 }
 
-async function isWokenBySecond(world: World, reason: string): Promise<void> {
-  await eventually(async () => expect(await world.redirectedTo("shop")).toEqual(["127.0.0.2"]));
+async function isWokenBy(address: string, world: World, reason: string): Promise<void> {
+  await eventually(async () => expect(await world.redirectedTo("shop")).toEqual([address]));
   await world.ready("shop", reason);
   expect(await world.replicas("shop")).toBe(0);
   expect((await world.ask("shop")).status).toBe(200);
@@ -136,8 +136,9 @@ test.concurrent(
   "a service that sleeps while the resolver's pod is replaced and that is paused is redirected to the new one, and woken by a request",
   async () => {
     await using world = await withoutResolver({ "evenkeel.io/paused": "true" });
-    replicaAt(world, "127.0.0.2");
-    await isWokenBySecond(world, "Paused");
+    const second = world.replicaAddress();
+    replicaAt(world, second);
+    await isWokenBy(second, world, "Paused");
   },
 );
 
@@ -149,11 +150,12 @@ test.concurrent(
       world.traffic.set(name, 0);
       await world.workload(name, name === "empty" ? 0 : 1);
     }
-    replicaAt(world, "127.0.0.2", ["--dry-run"]);
+    const second = world.replicaAddress();
+    replicaAt(world, second, ["--dry-run"]);
     for (const name of ["idle", "empty"]) await world.elasti(name);
     await world.ready("idle", "Idle");
     await world.ready("empty", "NothingServes");
-    await isWokenBySecond(world, "Asleep");
+    await isWokenBy(second, world, "Asleep");
     expect([...(await world.ownSlices("idle")), ...(await world.ownSlices("empty"))]).toEqual([]);
     expect([await world.replicas("idle"), await world.replicas("empty")]).toEqual([1, 0]);
   },

@@ -33,7 +33,8 @@ export class Pair implements AsyncDisposable {
     this.redis = redis;
     this.#flags = flags;
     this.a = { name: "a", address: "127.0.0.1", process: this.#serve("a", "127.0.0.1") };
-    this.b = { name: "b", address: "127.0.0.2", process: this.#serve("b", "127.0.0.2") };
+    const address = world.replicaAddress();
+    this.b = { name: "b", address, process: this.#serve("b", address) };
   }
 
   static async start(world: World, flags: readonly string[] = []): Promise<Pair> {

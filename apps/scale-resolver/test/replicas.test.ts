@@ -31,7 +31,7 @@ describeRedis("two replicas on one Redis", () => {
     async () => {
       const { world, pair } = shared;
       await shared.asleep("either");
-      expect(await world.redirectedTo("either")).toEqual(["127.0.0.1", "127.0.0.2"]);
+      expect(await world.redirectedTo("either")).toEqual([pair.a.address, pair.b.address]);
       const held = await Promise.all(pair.both.map((replica) => shared.hold(replica, "either", 20)));
       world.traffic.set("either", 5);
       expect(await Promise.all(held.flat())).toEqual(times(40, 200));

@@ -180,6 +180,11 @@ export class World extends ObjectsWorld {
     return this.#addresses.of(name);
   }
 
+  /** An address for a replica of the service that no other process has. */
+  replicaAddress(): string {
+    return this.#addresses.next();
+  }
+
   /** Another port of a Service, reached as its clients do. */
   async reach(name: string, port: number): Promise<{ readonly host: string; readonly port: number }> {
     const at = { host: this.clusterAddress(name), port };

@@ -3,6 +3,7 @@ import { createServer as createHttp2Server, type Http2Server, type ServerHttp2St
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { eventually } from "@evenkeel/runtime/testing";
+import { loopbackAddresses } from "@evenkeel/testkit";
 import { ServerError, Status } from "nice-grpc-common";
 import { NotFound } from "../errors.ts";
 import { ResolverDefinition, type WatchResponse } from "../generated/evenkeel/resolver/v1/resolver.ts";
@@ -182,12 +183,14 @@ test("the token goes with calls that change something and with no other", async 
 test("every address of a name is called in turn", async () => {
   const seen: string[] = [];
   const at = (host: string) => resolver({ activity: () => (seen.push(host), Promise.resolve({})) });
-  await using first = await startServer([any(at("127.0.0.1"))], { host: "127.0.0.1" });
+  await using addresses = await loopbackAddresses();
+  const hosts = [addresses.next(), addresses.next()] as const;
+  await using first = await startServer([any(at(hosts[0]))], { host: hosts[0] });
   const { port } = first.server;
-  await using second = await startServer([any(at("127.0.0.2"))], { host: "127.0.0.2", port });
+  await using second = await startServer([any(at(hosts[1]))], { host: hosts[1], port });
   // The machine's own names all have one address.
   const { lookup } = dns.promises;
-  const twoAddresses = ["127.0.0.1", "127.0.0.2"].map((address) => ({ address, family: 4 }));
+  const twoAddresses = hosts.map((address) => ({ address, family: 4 }));
   dns.promises.lookup = ((name: string, options: object) =>
     name === "peers.example" ? Promise.resolve(twoAddresses) : lookup(name, options)) as typeof lookup;
   try {
@@ -199,7 +202,7 @@ test("every address of a name is called in turn", async () => {
     });
     seen.length = 0;
     for (let call = 0; call < 6; call++) await client.activity({});
-    expect(seen.filter((host) => host === "127.0.0.2")).toHaveLength(3);
+    expect(seen.filter((host) => host === hosts[1])).toHaveLength(3);
     expect(second.server.port).toBe(port);
   } finally {
     dns.promises.lookup = lookup;

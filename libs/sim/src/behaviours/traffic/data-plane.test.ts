@@ -21,6 +21,16 @@ async function listen(address: string): Promise<void> {
   await once(server, "listening");
 }
 
+/** A port of an address on which nothing listens. */
+async function freePlace(host: string): Promise<Listener> {
+  const server = createServer().listen(0, host);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return { host, port };
+}
+
 beforeEach(async () => {
   for (const address of ["10.0.0.1", "10.0.0.2"]) await listen(address);
   const locate = ({ address }: Target): Listener | undefined => {
@@ -67,7 +77,7 @@ describe("the data plane", () => {
   });
 
   test("listens where it is told to", async () => {
-    const at = { host: "127.77.0.1", port: 18_080 };
+    const at = await freePlace("127.77.0.1");
     expect(await plane.reach({ node: "self", namespace: "default", service: "web", port: 80, at })).toEqual(at);
     const socket = connect(at);
     expect(String((await once(socket, "data"))[0])).toBe("10.0.0.1 ");
