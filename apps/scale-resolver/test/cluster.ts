@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectKube, type KubeClient } from "@evenkeel/kube";
 import { type ApiServer, type Behaviour, controlPlane, FaultPlan, startApiServer } from "@evenkeel/sim";
+import { kubeconfigFor } from "@evenkeel/testkit";
 
 const CRD = new URL(
   "../../../charts/scale-resolver/files/crds/elasti.truefoundry.com_elastiservices.yaml",
@@ -51,12 +52,7 @@ export class Cluster implements AsyncDisposable {
 
   connect(token: string): KubeClient {
     const kubeconfig = join(this.#folder, token);
-    const parts = {
-      clusters: [{ name: "c", cluster: { server: this.server.url } }],
-      users: [{ name: "u", user: { token } }],
-      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    };
-    writeFileSync(kubeconfig, JSON.stringify({ ...parts, "current-context": "x" }));
+    writeFileSync(kubeconfig, kubeconfigFor(this.server.url, { token }));
     const limits = { kubeDeadline: 10_000, kubeConnections: 4, kubeQps: 0, kubeBurst: 1 };
     return connectKube({ settings: { kubeconfig, kubeContext: undefined, ...limits }, env: {}, userAgent: "test" });
   }

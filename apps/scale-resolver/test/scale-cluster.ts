@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { clusterRoles, connectKube, deployments, type KubeClient } from "@evenkeel/kube";
 import { type Clock, createLogger, type Logger, systemClock } from "@evenkeel/runtime";
 import { type ApiServer, FaultPlan, type Faults, startApiServer } from "@evenkeel/sim";
+import { kubeconfigFor } from "@evenkeel/testkit";
 
 const ADMIN = { name: "admin", groups: ["system:masters"], token: "admin-token" };
 
@@ -147,10 +148,7 @@ export class ScaleCluster {
 
   #connect(token: string, clock: Clock = systemClock): KubeClient {
     const kubeconfig = join(this.#folder, token);
-    const cluster = { name: "c", cluster: { server: this.server.url } };
-    const context = { name: "x", context: { cluster: "c", user: "u" } };
-    const config = { clusters: [cluster], users: [{ name: "u", user: { token } }], contexts: [context] };
-    writeFileSync(kubeconfig, JSON.stringify({ ...config, "current-context": "x" }));
+    writeFileSync(kubeconfig, kubeconfigFor(this.server.url, { token }));
     const limits = { kubeDeadline: 10_000, kubeConnections: 4, kubeQps: 0, kubeBurst: 1 };
     const settings = { kubeconfig, kubeContext: undefined, ...limits };
     const client = connectKube({ settings, env: {}, userAgent: "test", clock });

@@ -1,3 +1,4 @@
+import { nameOfKey } from "@evenkeel/kube";
 import { LeaderRelay } from "@evenkeel/operator";
 import { drainV1 } from "@evenkeel/rpc";
 import { FakeClock } from "@evenkeel/runtime/testing";
@@ -26,7 +27,7 @@ const LEADS: DrainServiceOptions["relay"] = {
 /** The service over real gRPC; `behind` has the pods of each Service, null for unknown. */
 async function serve(behind: Record<string, readonly ServiceEndpoint[] | null>, token?: string, relay = LEADS) {
   const { store, board, clock } = boardOf();
-  for (const key of Object.keys(behind)) store.put(stored(key.split("/")[1] ?? ""));
+  for (const key of Object.keys(behind)) store.put(stored(nameOfKey(key).name));
   const told: string[] = [];
   const preparations = new Preparations({ clock, changed: (key) => told.push(key) });
   const endpoints = (key: string) => behind[key] ?? null;

@@ -1,5 +1,6 @@
 import { dashboard, dashboardSettings } from "@evenkeel/dashboard";
 import { RunningService } from "@evenkeel/dashboard/testing";
+import { nameOfKey } from "@evenkeel/kube";
 import {
   type Authorizer,
   decisionsService,
@@ -65,7 +66,7 @@ export class ScriptedResolver extends RunningService<typeof definition.settings,
 
   /** Says what a service is now. */
   set(key: string, activity: Activity): void {
-    const [namespace = "", name = ""] = key.split("/");
+    const { namespace = "", name } = nameOfKey(key);
     const known = this.services.get(key) ?? { elastiService: name, target: `Deployment/${name}` };
     this.services.set(key, { service: { namespace, name }, ...known, ...activity });
     this.#tell();
@@ -77,7 +78,7 @@ export class ScriptedResolver extends RunningService<typeof definition.settings,
   }
 
   decide(key: string, at: Date, verdict: Omit<Verdict, "object">): void {
-    const [namespace = "", name = ""] = key.split("/");
+    const { namespace = "", name } = nameOfKey(key);
     const object = { kind: "ElastiService", namespace, name };
     this.service.decisions.decide({ at: at.toISOString(), verdict: { ...verdict, object } });
   }
@@ -130,7 +131,7 @@ export class ScriptedResolver extends RunningService<typeof definition.settings,
       for (const key of told.keys()) {
         if (this.services.has(key)) continue;
         told.delete(key);
-        const [namespace = "", name = ""] = key.split("/");
+        const { namespace = "", name } = nameOfKey(key);
         yield { event: { $case: "removed", value: { namespace, name } } };
       }
       await Promise.race([news, gone]);

@@ -78,7 +78,7 @@ describe("a cold burst", () => {
     const answers = await burst(world, port, 200);
     const wakes = world.wakes.length;
     world.gate.endpoints(KEY, [gone.endpoint()]);
-    await pause(50);
+    await world.refused();
     world.gate.endpoints(KEY, []);
     expect(world.wakes).toHaveLength(wakes + 1);
     await pause(50);
@@ -95,10 +95,9 @@ describe("a cold burst", () => {
     for (let index = 0; index < 60; index++) {
       answers.push(ask(port, { id: String(index) }));
       await eventually(() => world.gate.activity(KEY).pending === index + 1);
-      await pause(2);
     }
     world.gate.endpoints(KEY, [pod.endpoint()]);
-    await pause(60);
+    await world.refused();
     await pod.listen();
     await Promise.all(answers);
     expect(pod.arrivals.map(({ id }) => Number(id))).toEqual(Array.from({ length: 60 }, (_, index) => index));

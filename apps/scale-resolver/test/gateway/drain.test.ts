@@ -19,7 +19,7 @@ test("500 requests that are held when the drain begins are served within it, and
   expect(world.gate.activity(KEY).pending).toBe(500);
   // The pod becomes ready and refuses connections for a while.
   world.gate.endpoints(KEY, [pod.endpoint()]);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await world.refused();
   await pod.listen();
   for (const { status, headers } of await Promise.all(held)) {
     expect([status, headers.connection]).toEqual([200, "close"]);

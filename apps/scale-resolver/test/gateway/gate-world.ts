@@ -1,5 +1,7 @@
+import { nameOfKey } from "@evenkeel/kube";
 import { MetricRegistry } from "@evenkeel/metrics";
 import { type Clock, createLogger, systemClock } from "@evenkeel/runtime";
+import { eventually } from "@evenkeel/runtime/testing";
 import { metrics } from "../../src/metrics.ts";
 import { Gate } from "../../src/gateway/gate/gate.ts";
 import type { GateOptions } from "../../src/gateway/gate/gate-options.ts";
@@ -88,6 +90,14 @@ export class GateWorld implements AsyncDisposable {
     return line === undefined ? undefined : Number(line.slice(series.length + 1));
   }
 
+  /** Resolves when a pod has refused a connection and every request waits again. */
+  async refused(): Promise<void> {
+    await eventually(async () => {
+      const refusals = await this.sample('evenkeel_forward_failures_total{kind="connect"}');
+      return (refusals ?? 0) > 0 && this.gate.activity(KEY).inFlight === 0;
+    });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const now = AbortSignal.abort();
     await this.gate.forwarder.drain(now);
@@ -96,7 +106,7 @@ export class GateWorld implements AsyncDisposable {
 }
 
 export function routeOf(key: string, listen: number | null, { hold, ...changes }: RouteChanges = {}): GateRoute {
-  const [namespace = "", service = ""] = key.split("/");
+  const { namespace = "", name: service } = nameOfKey(key);
   return {
     key,
     namespace,

@@ -77,7 +77,7 @@ describe("gRPC", () => {
     stream.write(message("first"));
     await eventually(() => world.gate.activity(KEY).pending === 1);
     world.gate.endpoints(KEY, [endpointOf(address, podPort)]);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await world.refused();
     expect(world.gate.activity(KEY)).toMatchObject({ pending: 1, inFlight: 0 });
     server.listen(podPort, address);
     const [head] = (await once(stream, "response")) as [Record<string, unknown>];
