@@ -57,6 +57,7 @@ test.each<[string, Changes, number, boolean]>([
   ["that came before that Guard does not count: nodes sent it to pods", guard("sleep"), 90, false],
   ["that came before a Guard for safety counts: no pod was ready", guard("safety"), 90, true],
   ["does not count in Serve while a pod is ready", { stage: { state: "Serve" } }, 30, false],
+  ["counts in Serve until nodes have followed", { stage: { state: "Serve" } }, 58, true],
   ["counts in Serve while no pod is ready", { stage: { state: "Serve" }, pods: { ready: 0 } }, 30, true],
   ["counts in Serve while the pods are not known", { stage: { state: "Serve" }, pods: null }, 30, true],
   ["counts in Wake, also if it came before", { stage: { state: "Wake", since: secondsAgo(60) } }, 90, true],

@@ -8,6 +8,10 @@ export interface Idleness {
   readonly observedAt: number | null;
 }
 
+type ServiceParts = Pick<ServiceSnapshot, "stage" | "pods" | "activity"> & {
+  readonly policy: Pick<ServiceSnapshot["policy"], "settle">;
+};
+
 /** The results of an observation. */
 export interface Signs {
   readonly triggers: readonly TriggerReading[];
@@ -16,14 +20,14 @@ export interface Signs {
 
 /**
  * The activity that counts as traffic. While a pod is ready in Serve, and so before a Guard for sleep, nodes send no
- * requests to the resolver. Clients that ignore that its endpoints terminate do, such as a Prometheus that discovers
- * EndpointSlices: they would keep the service awake.
+ * requests to the resolver once they have followed. Clients that ignore that its endpoints terminate do, such as a
+ * Prometheus that discovers EndpointSlices: they would keep the service awake.
  */
-export function trafficOf({ stage, pods, activity }: Pick<ServiceSnapshot, "stage" | "pods" | "activity">) {
-  if (stage.state === "Serve" && pods !== null && pods.ready > 0) return null;
-  const isGuardForSleep = stage.state === "Guard" && stage.purpose === "sleep";
-  const isEarlier = (activity?.lastRequestAt ?? -Infinity) <= stage.since;
-  return isGuardForSleep && isEarlier ? null : activity;
+export function trafficOf({ stage, pods, policy, activity }: ServiceParts): Signs["activity"] {
+  const { state, since, purpose } = stage;
+  const requestAt = activity?.lastRequestAt ?? -Infinity;
+  if (state === "Serve" && pods !== null && pods.ready > 0) return requestAt <= since + policy.settle ? activity : null;
+  return state === "Guard" && purpose === "sleep" && requestAt <= since ? null : activity;
 }
 
 /**

@@ -112,7 +112,11 @@ export class Observer {
       ...periodOf(binding.enabledPeriod, now),
       drainPrepared: isPrepared,
       createdAt: idleness.createdAt,
-      idleSince: idleSince(idleness, { triggers, activity: trafficOf({ stage, pods, activity }) }, now),
+      idleSince: idleSince(
+        idleness,
+        { triggers, activity: trafficOf({ stage, pods, policy: { settle }, activity }) },
+        now,
+      ),
       interrupted: memory?.interrupted ?? 0,
     };
   }
