@@ -37,13 +37,18 @@ export class PairScene implements AsyncDisposable {
   /** Requests that wait in one replica, and what becomes of each: a status, or how it failed. */
   async hold(replica: Replica, name: string, count: number): Promise<Promise<number | string>[]> {
     const place = await this.pair.place(replica, name);
-    const results = Array.from({ length: count }, (_, index) =>
-      ask(place, { method: "POST", path: `/${replica.name}/${index}`, body: "x" }).then(
+    const ended: (number | string)[] = [];
+    const results = Array.from({ length: count }, async (_, index) => {
+      const result = await ask(place, { method: "POST", path: `/${replica.name}/${index}`, body: "x" }).then(
         ({ status }: Answer) => status,
         (error: unknown) => (error as { code?: string }).code ?? String(error),
-      ),
+      );
+      ended.push(result);
+      return result;
+    });
+    await eventually(async () =>
+      expect({ pending: await this.pendingIn(replica, name), ended }).toEqual({ pending: count, ended: [] }),
     );
-    await eventually(async () => expect(await this.pendingIn(replica, name)).toBe(count));
     return results;
   }
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { deployments, endpointSlices, type KubeObject, type ResourceTypeOf, services } from "@evenkeel/kube";
+import { deployments, type EndpointSlice, endpointSlices, type KubeObject, type ResourceTypeOf, services } from "@evenkeel/kube";
 import { type PodProgram, type Prometheus, type RunningPod, startPrometheus } from "@evenkeel/sim";
 import type { Check, Control, Scene, Stage, Story } from "../src/story.ts";
 
@@ -199,7 +199,8 @@ class Reports implements Scene {
         act: () => this.#drive(true),
         outcome: async () => {
           await this.#isIn("Serve");
-          if (await this.#isInPath()) throw new Error("the resolver is in the path");
+          const endpoints = (await this.#slices()).flatMap((slice) => slice.endpoints ?? []);
+          if (endpoints.some(({ conditions }) => conditions?.ready)) throw new Error("the resolver is in the path");
         },
       },
       {
@@ -233,7 +234,7 @@ class Reports implements Scene {
           const { items } = await this.#stage.kube.resource(elastiServices).list({ namespace: "default" });
           if (items.some(({ metadata }) => metadata.name === NAME)) throw new Error("the ElastiService is still there");
           await this.#hasReplicas(1);
-          if (await this.#isInPath()) throw new Error("the resolver is in the path");
+          if ((await this.#slices()).length > 0) throw new Error("the resolver has an EndpointSlice");
           const { status } = await this.#ask();
           if (status !== 200) throw new Error(`a request is answered with ${status}`);
         },
@@ -349,10 +350,10 @@ class Reports implements Scene {
     if (replicas !== expected) throw new Error(`there are ${replicas} replicas, not ${expected}`);
   }
 
-  async #isInPath(): Promise<boolean> {
+  /** Those by which the resolver redirects the Service or stands by. */
+  async #slices(): Promise<readonly EndpointSlice[]> {
     const labelSelector = `kubernetes.io/service-name=${NAME},endpointslice.kubernetes.io/managed-by=scale-resolver.evenkeel.io`;
-    const { items } = await this.#stage.kube.resource(endpointSlices).list({ namespace: "default", labelSelector });
-    return items.length > 0;
+    return (await this.#stage.kube.resource(endpointSlices).list({ namespace: "default", labelSelector })).items;
   }
 }
 
