@@ -5,11 +5,14 @@ import { createServer, type Server } from "node:net";
 /** A listener here claims the block: the system releases it when the process ends, however it ends. */
 const CLAIM = { suffix: "255.254", port: 31_999 };
 
-/** 127.0 has what every machine uses. */
+/** 127.0 has what every machine uses. The ports of the last block end below 20000. */
 const FIRST = 1;
-const LAST = 254;
+const LAST = 111;
 
-/** Ports that a block has on 127.0.0.1, below those that Linux picks for outgoing connections. */
+/**
+ * Ports that a block has on 127.0.0.1. They are below those that programs under test use unless told otherwise, those
+ * that a control plane of the tests takes at random, and those that Linux picks for outgoing connections.
+ */
 const PORTS = { first: 11_000, each: 80 };
 
 /**
