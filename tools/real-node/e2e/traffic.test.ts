@@ -148,7 +148,7 @@ describeOnRealNode("requests from another pod through kube-proxy", (cluster) => 
     test.concurrent(
       "but for seconds, where the kubelet evicts the last pod, which has one second to drain",
       async () => {
-        await site.service("evicted", { start: 12_000 });
+        await site.service("evicted", { start: 15_000 });
         let evictions = 0;
         await whileGone("eviction by the kubelet", "evicted", COUNT, async () => {
           await site.askPod("evicted", "/fill");
