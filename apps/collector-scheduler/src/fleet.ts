@@ -210,7 +210,10 @@ export class Fleet {
     const job = jobs.get(key);
     if (job === undefined) return { status: 404, sentence: `${this.#title} has no job ${key}, or it cannot be used` };
     if (this.#owners === undefined) {
-      return { status: 503, sentence: "It is not known yet which collector owns which target: the state has not answered" };
+      return {
+        status: 503,
+        sentence: "It is not known yet which collector owns which target: the state has not answered",
+      };
     }
     const { at, members } = this.#owners.assignments;
     const now = this.#options.now();

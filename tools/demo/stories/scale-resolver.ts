@@ -1,6 +1,13 @@
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { deployments, type EndpointSlice, endpointSlices, type KubeObject, type ResourceTypeOf, services } from "@evenkeel/kube";
+import {
+  deployments,
+  type EndpointSlice,
+  endpointSlices,
+  type KubeObject,
+  type ResourceTypeOf,
+  services,
+} from "@evenkeel/kube";
 import { type PodProgram, type Prometheus, type RunningPod, startPrometheus } from "@evenkeel/sim";
 import type { Check, Control, Scene, Stage, Story } from "../src/story.ts";
 
